@@ -1,0 +1,29 @@
+#pragma once
+
+// Layers: the values of a graph that are regarded as neurons, with where the neurons are in the tensor.
+
+#include <string>
+#include <vector>
+
+#include "assay/model/graph.h"
+
+namespace assay {
+
+enum class Reduction { mean, max, every_position };  // how a neuron's positions become one activation
+
+struct Layer {
+  std::string name;      // of the node that gives the layer its character (the convolution, not its ReLU)
+  int node = -1;         // index of that node
+  ValueId value = no_value;       // the layer's activations: after the activation function that follows, if any
+  ValueId linear_value = no_value;  // the node's own output, before the activation function (may equal `value`)
+  std::string op;        // operator, with its activation: "Conv + Relu"
+  Shape shape;           // of one record, without the batch axis
+  int batch_axis = 0;
+  int batch_multiple = 1;            // rows per record when a reshape merged positions into the batch axis
+  std::vector<int> neuron_axes;      // of the value's tensor; usually {1}; all other non-batch axes are positions
+  std::int64_t neurons = 0;
+  std::int64_t parameters = 0;
+  bool carries_weights = false;      // convolution, dense, recurrent, or a product of two activations: the layers analyses use by default
+};
+
+}  // namespace assay

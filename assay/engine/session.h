@@ -1,0 +1,101 @@
+#pragma once
+
+// Runs a graph. The only part of Assay that does. A session is a graph prepared for one device: weights placed,
+// order fixed, last readers known. It holds no per-run state and may be used from one thread at a time.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/data/dataset.h"
+#include "assay/engine/layer.h"
+#include "assay/engine/tensor.h"
+#include "assay/support/random.h"
+
+namespace assay {
+
+struct SessionOptions {
+  int threads = 0;                         // 0: all cores this process may use
+  std::string device = "cpu";              // "cpu" or "cuda"
+  std::uint64_t memory_limit = 0;          // bytes one tensor may take; 0: half of the machine's memory
+  bool reference = false;                  // true: only the libtorch kernels, no faster back end
+  Shape record_shape;                      // of the input, for models whose own declaration is dynamic there
+};
+
+// Activations of one layer: row-major float matrix [inputs, neurons] on the host.
+struct Activations {
+  std::size_t rows = 0, columns = 0;
+  std::vector<float> values;
+  std::span<const float> row(std::size_t i) const { return {values.data() + i * columns, columns}; }
+};
+
+class Session {
+ public:
+  // Throws Error{unsupported} naming the first node whose operator has no kernel.
+  explicit Session(Graph graph, SessionOptions options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+
+  const Graph& graph() const;
+  const SessionOptions& options() const;
+
+  // Values that a batch of records gives: the graph input, as a tensor on the session's device. Multiple graph
+  // inputs are supported by run() directly.
+  Tensors bind(const Array& inputs) const;
+
+  // Computes `wanted` from `given` and the constants. Only nodes needed for that run, and a value is released
+  // when its last reader is done. Resuming from the middle is giving values from an earlier run. Inference only:
+  // no gradients are recorded, and the result may come from a faster back end (same within float rounding).
+  Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
+
+  // As run(), with the libtorch kernels, recording for autograd. Values in `given` that require gradients are
+  // leaves. In `training`, `random` drives dropout and `constants` (if not null) overrides weights by value id
+  // and receives updated batch-normalisation statistics.
+  Tensors trace(const Tensors& given, std::span<const ValueId> wanted, bool training = false,
+                Rng* random = nullptr, Tensors* constants = nullptr) const;
+
+  // Gradient of a scalar function of values with respect to values (inputs or any value between, each with the
+  // shape of the value). `objective` receives the values in `read`. A value the scalar does not depend on gets zeros.
+  Tensors gradients(const Tensors& given, std::span<const ValueId> read,
+                    const std::function<Tensor(const Tensors&)>& objective,
+                    std::span<const ValueId> with_respect_to) const;
+
+  // One forward pass whose listed layers are reduced to neuron activations on the fly, `outputs` (graph values,
+  // e.g. the logits) returned whole. The hot path: layers cost little more than the pass itself.
+  struct Observed {
+    std::vector<Activations> layers;
+    Tensors outputs;
+  };
+  Observed observe(const Tensors& given, std::span<const Layer> layers, Reduction reduction,
+                   std::span<const ValueId> outputs) const;
+
+  // All layers in the order of computation. Shapes come from running two tiny batches under the memory limit.
+  const std::vector<Layer>& layers() const;
+  // Shape of a value for a batch of one record (as found by the same tiny runs; empty for values not computed).
+  const Shape& shape(ValueId id) const;
+  // Finds a layer by name, by value name or by index ("2", "-1" from the end). Throws Error{usage} with the names
+  // there are and the nearest one.
+  const Layer& layer(std::string_view selector) const;
+  // The layer before the last one that carries weights: the default subject of importance analysis.
+  const Layer& penultimate_layer() const;
+
+  // The network's decision value: the first graph output, before a final softmax if there is one.
+  ValueId logits() const;
+  bool ends_in_softmax() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Neuron activations of a layer's whole tensor: [n, neurons] (or [n, neurons * positions] for every_position).
+Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction);
+
+// Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
+void set_engine_threads(int threads);
+
+}  // namespace assay

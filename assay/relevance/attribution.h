@@ -1,0 +1,55 @@
+#pragma once
+
+// Attribution: how much of a network's decision each value carries. Layer-wise relevance propagation with its
+// rules and composites, DeepLIFT rescale, integrated gradients and gradient x input behind one interface.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "assay/engine/session.h"
+
+namespace assay {
+
+// What to explain for each record of a batch: one element of the decision value.
+struct Target {
+  std::vector<std::int64_t> classes;  // per record; empty: the arg-max of the logits (regression: output 0)
+};
+
+// Relevance of one batch.
+struct Relevance {
+  Tensors values;             // relevance with the shape of the value, for every value asked for
+  std::vector<double> start;  // relevance put in at the output, per record
+};
+
+// Immutable and reusable over batches.
+class Attribution {
+ public:
+  virtual ~Attribution() = default;
+  // Relevance of every value in `wanted` for one batch bound by Session::bind.
+  virtual Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const = 0;
+  // Human-readable definition with its options, for result documents.
+  virtual std::string describe() const = 0;
+};
+
+struct AttributionOptions {
+  double epsilon = 1e-6;       // LRP-epsilon's stabiliser
+  bool bias_absorbs = true;    // false: relevance of biases is redistributed onto the inputs
+  int steps = 32;              // integrated gradients
+  double low = 0, high = 1;    // z^B box when the data declare none
+  std::optional<ValidRange> range;
+  std::vector<std::pair<std::string, std::string>> layer_rules;  // (node name, rule), before the composite's choice
+};
+
+struct AttributionInfo {
+  std::string name, summary, paper;
+};
+// Everything make_attribution() knows: composites ("epsilon", "epsilon-plus", "epsilon-gamma-box", ...) and methods.
+std::vector<AttributionInfo> attributions();
+// Throws Error{usage} for unknown names (with the nearest), Error{unsupported} naming the first node that has no
+// rule in this composite, before anything runs.
+std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
+                                              const AttributionOptions& options = {});
+
+}  // namespace assay

@@ -1,0 +1,34 @@
+#pragma once
+
+// Content hashes (XXH3, 128 bit) that tie results to the exact model, data and profile they came from.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace assay {
+
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+  Hasher(const Hasher&) = delete;
+  Hasher& operator=(const Hasher&) = delete;
+
+  Hasher& bytes(const void* data, std::size_t size);
+  Hasher& text(std::string_view text);  // length first, so ("ab","c") differs from ("a","bc")
+  Hasher& number(std::int64_t value);
+  Hasher& real(double value);
+
+  std::string hex() const;  // 32 lower-case hexadecimal digits of what was added so far
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+std::string hash_hex(std::string_view bytes);
+
+}  // namespace assay
