@@ -1,0 +1,61 @@
+#pragma once
+
+// A subcommand of the program: it declares flags, calls the library and returns a result document. The frame
+// does the rest: configuration file, progress, console and JSON rendering, exit codes.
+//
+// Adding a subcommand: one file in apps/assay/commands/, one line in apps/assay/commands/catalogue.cpp.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "assay/report/document.h"
+#include "assay/support/progress.h"
+
+namespace assay::app {
+
+// Flags that every subcommand has.
+struct Settings {
+  std::string json;             // result document as a file, "-" for standard output
+  std::string config;           // assay.toml
+  bool quiet = false;
+  std::uint64_t seed = 1;
+  int threads = 0;              // 0: all
+  std::size_t batch = 0;        // 0: chosen by the engine
+  std::string device = "cpu";
+  double memory_gib = 0;        // limit for one tensor, 0: half of the machine's memory
+};
+
+struct Context {
+  const Settings& settings;
+  Progress& progress;
+};
+
+class Command {
+ public:
+  virtual ~Command() = default;
+  // Adds the subcommand's own flags. Do not use CLI11's required(): a value may come from assay.toml, so check in run().
+  virtual void declare(CLI::App& app) = 0;
+  // Throws Error for everything a user can get wrong.
+  virtual Document run(Context& context) = 0;
+};
+
+struct CommandInfo {
+  std::string_view name;
+  std::string_view summary;    // one line, lower case
+  std::string_view examples;   // lines shown below the flags in --help
+  std::unique_ptr<Command> (*make)();
+};
+
+// All subcommands in the order in which --help lists them.
+std::span<const CommandInfo> commands();
+
+template <typename T>
+std::unique_ptr<Command> make_command() {
+  return std::make_unique<T>();
+}
+
+}  // namespace assay::app

@@ -1,0 +1,76 @@
+#include "apps/assay/completion.h"
+
+#include <fmt/format.h>
+
+#include "assay/support/text.h"
+
+namespace assay::app {
+namespace {
+
+std::vector<const CLI::App*> subcommands(const CLI::App& root) {
+  return root.get_subcommands([](const CLI::App*) { return true; });
+}
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+// Single quotes for a shell: what is inside stays as it is.
+std::string quoted(const std::string& text) {
+  std::string result = "'";
+  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+std::string bash(const CLI::App& root) {
+  std::string names, cases;
+  for (const CLI::App* sub : subcommands(root)) {
+    names += (names.empty() ? "" : " ") + sub->get_name();
+    cases += fmt::format("    {}) words={} ;;\n", sub->get_name(), quoted(joined(flags_of(*sub), " ")));
+  }
+  return fmt::format(
+      "_assay() {{\n"
+      "  local current=${{COMP_WORDS[COMP_CWORD]}} words=\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W {} -- \"$current\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
+      "  case $current in\n"
+      "    -*) COMPREPLY=($(compgen -W \"$words\" -- \"$current\")) ;;\n"
+      "    *) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
+      "  esac\n"
+      "}}\n"
+      "complete -o filenames -F _assay assay\n",
+      quoted(names + " --help --version"), cases);
+}
+
+std::string fish(const CLI::App& root) {
+  std::string script;
+  for (const CLI::App* sub : subcommands(root)) {
+    script += fmt::format("complete -c assay -n __fish_use_subcommand -f -a {} -d {}\n", sub->get_name(),
+                          quoted(sub->get_description()));
+    for (const CLI::Option* option : sub->get_options()) {
+      for (const std::string& name : option->get_lnames()) {
+        script += fmt::format("complete -c assay -n '__fish_seen_subcommand_from {}' -l {} -d {}\n", sub->get_name(),
+                              name, quoted(option->get_description()));
+      }
+    }
+  }
+  return script;
+}
+
+}  // namespace
+
+std::string completion_script(const CLI::App& root, const std::string& shell) {
+  if (shell == "fish") return fish(root);
+  // zsh runs bash completions through its own bridge.
+  if (shell == "zsh") return "autoload -U +X bashcompinit && bashcompinit\n" + bash(root);
+  return bash(root);
+}
+
+}  // namespace assay::app

@@ -1,0 +1,118 @@
+#include "apps/assay/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <toml++/toml.h>
+
+#include "assay/support/error.h"
+#include "assay/support/file.h"
+#include "assay/support/text.h"
+
+namespace assay::app {
+namespace {
+
+std::string place(const std::filesystem::path& file, const toml::node& node) {
+  return fmt::format("{}:{}", file.string(), node.source().begin.line);
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  return names;
+}
+
+std::string scalar(const std::filesystem::path& file, const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto truth = node.value_exact<bool>()) return *truth ? "true" : "false";
+  if (const auto integer = node.value_exact<std::int64_t>()) return std::to_string(*integer);
+  if (const auto real = node.value_exact<double>()) return fmt::format("{}", *real);
+  fail(Fault::usage, "{}: a text, number, truth value or list of them is needed", place(file, node));
+}
+
+std::vector<std::string> values_of(const std::filesystem::path& file, const toml::node& node) {
+  if (const toml::array* list = node.as_array()) {
+    std::vector<std::string> values;
+    for (const toml::node& item : *list) values.push_back(scalar(file, item));
+    return values;
+  }
+  return {scalar(file, node)};
+}
+
+// Gives one value to an option that the command line left unset.
+void set_option(const std::filesystem::path& file, const toml::node& node, CLI::Option& option) {
+  std::vector<std::string> values = values_of(file, node);
+  const bool is_flag = option.get_expected_max() == 0;
+  if (is_flag && values == std::vector<std::string>{"false"}) return;
+  if (is_flag && values != std::vector<std::string>{"true"}) {
+    fail(Fault::usage, "{}: '{}' is a switch: true or false", place(file, node), option.get_name());
+  }
+  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
+  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
+  try {
+    for (const std::string& value : values) option.add_result(value);
+    option.run_callback();
+  } catch (const CLI::Error& error) {
+    fail(Fault::usage, "{}: {}", place(file, node), error.what());
+  }
+}
+
+using Seen = std::set<const CLI::Option*>;
+
+// Options of `command` named by the keys of `table`; returns keys that are not options of it.
+std::vector<std::string> apply_table(const std::filesystem::path& file, const toml::table& table, CLI::App& command,
+                                     const Seen& given, Seen& done) {
+  std::vector<std::string> unknown;
+  for (const auto& [key, node] : table) {
+    if (node.is_table()) continue;
+    CLI::Option* option = command.get_option_no_throw("--" + std::string(key.str()));
+    if (option == nullptr) {
+      unknown.emplace_back(key.str());
+    } else if (!given.contains(option) && done.insert(option).second) {
+      set_option(file, node, *option);
+    }
+  }
+  return unknown;
+}
+
+}  // namespace
+
+void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& command) {
+  toml::table table;
+  try {
+    table = toml::parse(read_file(file, 1 << 24), file.string());
+  } catch (const toml::parse_error& error) {
+    fail(Fault::usage, "{}:{}: {}", file.string(), error.source().begin.line, error.description());
+  }
+  Seen given, done;
+  for (CLI::Option* option : command.get_options()) {
+    if (option->count() > 0) given.insert(option);
+  }
+  std::vector<std::string> command_names, all_options;
+  for (const CLI::App* sub : root.get_subcommands([](const CLI::App*) { return true; })) {
+    command_names.push_back(sub->get_name());
+    for (std::string& name : option_names(*sub)) all_options.push_back(std::move(name));
+  }
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    const bool known_table = std::find(command_names.begin(), command_names.end(), name) != command_names.end();
+    if (node.is_table() && !known_table) {
+      fail(Fault::usage, "{}: no subcommand is named '{}'{}", place(file, node), name, did_you_mean(name, command_names));
+    }
+    if (!node.is_table() && std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
+      fail(Fault::usage, "{}: no flag is named '--{}'{}", place(file, node), name, did_you_mean(name, all_options));
+    }
+  }
+  if (const toml::table* own = table[command.get_name()].as_table()) {
+    for (const std::string& key : apply_table(file, *own, command, given, done)) {
+      fail(Fault::usage, "{}: `assay {}` has no flag '--{}'{}", place(file, *own->get(key)), command.get_name(), key,
+           did_you_mean(key, option_names(command)));
+    }
+  }
+  apply_table(file, table, command, given, done);
+}
+
+}  // namespace assay::app

@@ -1,0 +1,115 @@
+#include "apps/assay/inputs.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "assay/model/model.h"
+#include "assay/support/error.h"
+
+namespace assay::app {
+namespace {
+
+std::vector<std::int64_t> parse_list(const std::string& text, char separator, std::string_view flag,
+                                     std::string_view example) {
+  std::vector<std::int64_t> numbers;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    std::int64_t number = 0;
+    const auto [stop, code] = std::from_chars(at, end, number);
+    const bool ok = code == std::errc() && number > 0 && (stop == end || *stop == separator);
+    if (!ok) fail(Fault::usage, "{} '{}' is not a list of positive numbers such as {}", flag, text, example);
+    numbers.push_back(number);
+    if (stop == end) return numbers;
+    at = stop + 1;
+  }
+}
+
+}  // namespace
+
+Shape parse_shape(const std::string& text, std::string_view flag) { return parse_list(text, 'x', flag, "3x32x32"); }
+
+std::vector<std::int64_t> parse_integers(const std::string& text, std::string_view flag) {
+  return parse_list(text, ',', flag, "6,8,10");
+}
+
+SessionOptions session_options(const Context& context, const Dataset* dataset) {
+  SessionOptions options;
+  options.threads = context.settings.threads;
+  options.device = context.settings.device;
+  options.memory_limit = static_cast<std::uint64_t>(context.settings.memory_gib * 1024.0 * 1024.0 * 1024.0);
+  if (dataset != nullptr) options.record_shape = dataset->record_shape();
+  return options;
+}
+
+WalkOptions walk_options(const Context& context, std::string stage) {
+  return {.batch = context.settings.batch, .stage = std::move(stage)};
+}
+
+void ModelInput::declare(CLI::App& app) {
+  app.add_option("--model", path_, "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras")
+      ->type_name("FILE");
+  app.add_option("--input-shape", input_shape_, "shape of one record, where neither network nor data tell it")
+      ->type_name("CxHxW");
+}
+
+Session ModelInput::open(Context& context, const Dataset* dataset) const {
+  if (path_.empty()) fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+  Graph graph = read_model(path_);
+  for (const std::string& notice : graph.notices()) context.progress.notice(notice);
+  SessionOptions options = session_options(context, dataset);
+  if (!input_shape_.empty()) options.record_shape = parse_shape(input_shape_, "--input-shape");
+  return Session(std::move(graph), std::move(options));
+}
+
+void DataInput::declare(CLI::App& app) { app.add_option("--" + flag_, spec_, help_)->type_name("SPEC"); }
+
+DatasetPtr DataInput::open() const {
+  if (spec_.empty()) {
+    fail(Fault::usage, "which data? give --{} SPEC (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
+         flag_, flag_);
+  }
+  return open_dataset(spec_);
+}
+
+void AccuracyCheck::declare(CLI::App& app) {
+  app.add_option("--expect-accuracy", expected_, "stop unless the network reaches this accuracy (0.9879) on the data")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--tolerance", tolerance_, "how far the accuracy may be off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+}
+
+Evaluation AccuracyCheck::run(const Session& session, DatasetPtr dataset, Context& context, Document& document) const {
+  Evaluation evaluation = evaluate(session, dataset, walk_options(context, "evaluating"), context.progress);
+  apply(evaluation, session, dataset, document);
+  return evaluation;
+}
+
+void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session, DatasetPtr dataset, Document& document,
+                          const std::string& which) const {
+  if (evaluation.accuracy) {
+    document.facts.push_back({which + "_accuracy", which + " accuracy", *evaluation.accuracy, Column::Kind::percent});
+  }
+  if (evaluation.mean_squared_error) {
+    document.facts.push_back({which + "_mean_squared_error", which + " mean squared error",
+                              *evaluation.mean_squared_error, Column::Kind::number, 5});
+  }
+  if (evaluation.non_finite > 0) {
+    std::string ids;
+    for (const std::string& id : evaluation.non_finite_ids) ids += (ids.empty() ? "" : ", ") + id;
+    document.notices.push_back(
+        fmt::format("{} records give a NaN or infinite output: {}", evaluation.non_finite, ids));
+  }
+  if (expected_ >= 0) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
+}
+
+void add_provenance(Document& document, const Session& session,
+                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets) {
+  document.provenance.emplace_back("model", session.graph().name());
+  document.provenance.emplace_back("model_hash", session.graph().hash());
+  for (const auto& [name, dataset] : datasets) {
+    document.provenance.emplace_back(name, dataset->describe());
+    document.provenance.emplace_back(name + "_hash", dataset->hash());
+  }
+}
+
+}  // namespace assay::app

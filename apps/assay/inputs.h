@@ -1,0 +1,68 @@
+#pragma once
+
+// Flags that several subcommands share, and how they become library objects.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/assay/command.h"
+#include "assay/engine/evaluate.h"
+#include "assay/engine/session.h"
+
+namespace assay::app {
+
+// --model FILE [--input-shape 3x32x32]
+class ModelInput {
+ public:
+  void declare(CLI::App& app);
+  // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
+  Session open(Context& context, const Dataset* dataset = nullptr) const;
+
+ private:
+  std::string path_, input_shape_;
+};
+
+// --FLAG SPEC
+class DataInput {
+ public:
+  explicit DataInput(std::string flag, std::string help) : flag_(std::move(flag)), help_(std::move(help)) {}
+  void declare(CLI::App& app);
+  bool given() const { return !spec_.empty(); }
+  // Throws Error{usage} when the flag was not given.
+  DatasetPtr open() const;
+
+ private:
+  std::string flag_, help_, spec_;
+};
+
+// --expect-accuracy A [--tolerance T]: the check before every analysis.
+class AccuracyCheck {
+ public:
+  void declare(CLI::App& app);
+  // Evaluates, adds accuracy (or mean squared error) to the document's facts, and stops with Error{mismatch} when the
+  // user declared another accuracy.
+  Evaluation run(const Session& session, DatasetPtr dataset, Context& context, Document& document) const;
+  // The same with an evaluation that an analysis has already made.
+  void apply(const Evaluation& evaluation, const Session& session, DatasetPtr dataset, Document& document,
+             const std::string& which = "test") const;
+
+ private:
+  double expected_ = -1, tolerance_ = 0.005;
+};
+
+// The options for Session that the common flags and the data imply.
+SessionOptions session_options(const Context& context, const Dataset* dataset = nullptr);
+WalkOptions walk_options(const Context& context, std::string stage);
+
+// "3x32x32" -> {3, 32, 32}. Throws Error{usage}.
+Shape parse_shape(const std::string& text, std::string_view flag);
+// "6,8,10" -> {6, 8, 10}. Throws Error{usage}.
+std::vector<std::int64_t> parse_integers(const std::string& text, std::string_view flag);
+
+// Model and data hashes for the document's provenance.
+void add_provenance(Document& document, const Session& session,
+                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets);
+
+}  // namespace assay::app

@@ -1,0 +1,80 @@
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+#include "assay/report/document.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Infinities and NaN have no JSON number; they are written as strings so that nothing is lost.
+Json number(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json to_json_cell(const Cell& cell) {
+  struct Visit {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(double v) const { return number(v); }
+    Json operator()(const std::string& v) const { return v; }
+    Json operator()(std::int64_t v) const { return v; }
+    Json operator()(bool v) const { return v; }
+  };
+  return std::visit(Visit{}, cell);
+}
+
+std::string kind_name(Column::Kind kind) {
+  switch (kind) {
+    case Column::Kind::text: return "text";
+    case Column::Kind::count: return "count";
+    case Column::Kind::number: return "number";
+    case Column::Kind::percent: return "fraction";
+  }
+  return "text";
+}
+
+Json to_json_table(const Table& table) {
+  Json columns = Json::array();
+  for (const Column& column : table.columns) {
+    columns.push_back({{"id", column.id}, {"title", column.title}, {"kind", kind_name(column.kind)}});
+  }
+  Json rows = Json::array();
+  for (const auto& row : table.rows) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i].id] = to_json_cell(row[i]);
+    rows.push_back(std::move(object));
+  }
+  return {{"title", table.title}, {"columns", columns}, {"rows", rows}};
+}
+
+}  // namespace
+
+std::string to_json(const Document& document) {
+  Json json = {{"schema", "assay/result"},
+               {"version", document_schema_version},
+               {"command", document.command},
+               {"headline", document.headline}};
+  json["facts"] = Json::object();
+  for (const Fact& fact : document.facts) json["facts"][fact.id] = to_json_cell(fact.value);
+  json["tables"] = Json::object();
+  for (const Table& table : document.tables) json["tables"][table.id] = to_json_table(table);
+  json["pictures"] = Json::array();
+  for (const Picture& picture : document.pictures) {
+    json["pictures"].push_back({{"title", picture.title}, {"path", picture.path.string()}});
+  }
+  json["notices"] = document.notices;
+  json["definitions"] = Json::array();
+  for (const Definition& d : document.definitions) {
+    json["definitions"].push_back({{"term", d.term}, {"text", d.text}, {"source", d.source}});
+  }
+  json["provenance"] = Json::object();
+  for (const auto& [key, value] : document.provenance) json["provenance"][key] = to_json_cell(value);
+  // Text from files (names of nodes, records) may not be UTF-8; what is not is replaced, never fatal.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace assay
