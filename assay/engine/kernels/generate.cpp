@@ -1,0 +1,80 @@
+// Tensors made from shapes and numbers, and shapes made from tensors.
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/engine/kernels/support.h"
+
+namespace assay::operators {
+namespace {
+
+at::TensorOptions integers_beside(const Tensor& x) {
+  return at::TensorOptions().dtype(at::kLong).device(x.device());
+}
+
+Tensor range_of_integers(const Call& call) {
+  const std::int64_t start = call.integer(0, 0), limit = call.integer(1, 0), delta = call.integer(2, 1);
+  if (delta == 0) fail(Fault::model, "delta is 0");
+  // Bounded in floating point first, so that the exact count cannot overflow.
+  const double about = (static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta);
+  check_size({static_cast<std::int64_t>(std::clamp(about, 0.0, 9e18))}, 8);
+  const auto type = call.input(0).scalar_type();
+  if (about <= 0) return at::empty({0}, call.input(0).options());
+  return at::arange(start, limit, delta, call.input(0).options().dtype(at::kLong)).to(type);
+}
+
+}  // namespace
+
+Outputs shape(const Call& call) {
+  const Tensor& x = call.input(0);
+  const std::int64_t rank = x.dim();
+  const auto bound = [&](std::int64_t axis) {
+    return std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
+  };
+  const std::int64_t start = bound(call.node.integer("start", 0)),
+                     end = bound(call.node.integer("end", rank));
+  const Ints sizes(x.sizes().begin() + start, x.sizes().begin() + std::max(start, end));
+  return {at::tensor(sizes, at::kLong).to(x.device())};
+}
+
+Outputs size(const Call& call) {
+  return {at::full({}, call.input(0).numel(), integers_beside(call.input(0)))};
+}
+
+Outputs constant_of_shape(const Call& call) {
+  const Ints dims = call.integers(0);
+  for (const auto dim : dims) require_in("a dimension", dim, 0, std::int64_t{1} << 62);
+  Tensor value = at::zeros({1}, at::kFloat);
+  if (const auto found = call.node.attributes.find("value"); found != call.node.attributes.end()) {
+    const auto* array = std::get_if<Array>(&found->second);
+    if (!array || array->count() != 1)
+      fail(Fault::model, "attribute 'value' must be a tensor of one element");
+    value = to_tensor(*array).reshape({1});
+  }
+  check_size(dims, value.element_size());
+  return {value.to(call.input(0).device()).expand(dims).contiguous()};
+}
+
+Outputs range(const Call& call) {
+  const Tensor& first = call.input(0);
+  if (is_integral(first)) return {range_of_integers(call)};
+  const double start = call.number(0, 0), delta = call.number(2, 1);
+  const double count = std::ceil((call.number(1, 0) - start) / delta);
+  if (!std::isfinite(count)) fail(Fault::model, "from {} by {} has no end", start, delta);
+  check_size({static_cast<std::int64_t>(std::clamp(count, 0.0, 9e18))}, 8);
+  const Tensor steps = at::arange(std::max(0.0, count), first.options().dtype(at::kDouble));
+  return {(steps * delta + start).to(first.scalar_type())};
+}
+
+// Ones on diagonal k of a matrix shaped like the input.
+Outputs eye_like(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (x.dim() != 2) fail(Fault::model, "the input has {} axes; a matrix is needed", x.dim());
+  const auto type = call.node.has("dtype") ? scalar_type_of(call.node.integer("dtype", 1)) : x.scalar_type();
+  const auto options = integers_beside(x);
+  // A diagonal beyond the corner is empty.
+  const std::int64_t k = std::clamp(call.node.integer("k", 0), -x.size(0), x.size(1));
+  return {(at::arange(x.size(0), options).unsqueeze(1) + k == at::arange(x.size(1), options)).to(type)};
+}
+
+}  // namespace assay::operators

@@ -1,0 +1,73 @@
+#include "assay/engine/kernels/memory.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/CPUAllocator.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+std::uint64_t half_of_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || page_size <= 0) return std::uint64_t{1} << 32;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_size) / 2;
+}
+
+std::atomic<std::uint64_t>& limit() {
+  static std::atomic<std::uint64_t> bytes{half_of_memory()};
+  return bytes;
+}
+
+[[noreturn]] void refuse(double bytes) {
+  fail(Fault::resources,
+       "one tensor would take {:.3g} GB, more than the limit of {:.3g} GB; raise the memory limit",
+       bytes / 1e9, static_cast<double>(memory_limit()) / 1e9);
+}
+
+// Passes requests on to the allocator that was there before, unless they are too large. The members carry no
+// `override` because allocate() is const in libtorch 1.13 and not in later versions, and copy_data() is
+// newer.
+class GuardingAllocator final : public c10::Allocator {
+ public:
+  explicit GuardingAllocator(c10::Allocator* base) : base_(base) {}
+  c10::DataPtr allocate(std::size_t bytes) const { return checked(bytes); }
+  c10::DataPtr allocate(std::size_t bytes) { return checked(bytes); }
+  c10::DeleterFnPtr raw_deleter() const override { return base_->raw_deleter(); }
+  void copy_data(void* to, const void* from, std::size_t bytes) const { std::memcpy(to, from, bytes); }
+
+ private:
+  c10::DataPtr checked(std::size_t bytes) const {
+    if (bytes > memory_limit()) refuse(static_cast<double>(bytes));
+    return base_->allocate(bytes);
+  }
+  c10::Allocator* base_;
+};
+
+// The guard lives as long as the process, like the allocator it stands before.
+const bool installed = [] {
+  static GuardingAllocator guard(c10::GetCPUAllocator());
+  c10::SetCPUAllocator(&guard);
+  return true;
+}();
+
+}  // namespace
+
+void set_memory_limit(std::uint64_t bytes) { limit() = bytes == 0 ? half_of_memory() : bytes; }
+
+std::uint64_t memory_limit() {
+  static_cast<void>(installed);
+  return limit();
+}
+
+void check_size(const Shape& shape, std::uint64_t element_size) {
+  double bytes = static_cast<double>(element_size);
+  for (const std::int64_t dim : shape) bytes *= static_cast<double>(dim);
+  if (bytes > static_cast<double>(memory_limit())) refuse(bytes);
+}
+
+}  // namespace assay

@@ -1,0 +1,40 @@
+// Identity, Dropout, and conversions of the element type.
+
+#include "assay/engine/kernels/support.h"
+
+namespace assay::operators {
+namespace {
+
+// True with probability 1 - ratio, drawn on the host so that every device drops the same elements.
+Tensor keep_mask(const Tensor& x, double ratio, Rng& random) {
+  Tensor mask = at::empty(x.sizes(), at::kBool);
+  auto* keep = mask.data_ptr<bool>();
+  for (std::int64_t i = 0; i < mask.numel(); ++i) keep[i] = random.uniform() >= ratio;
+  return mask.to(x.device());
+}
+
+}  // namespace
+
+Outputs identity(const Call& call) { return {call.input(0)}; }
+
+// Drops only when the run is a training one, whatever the node's own training_mode says.
+Outputs dropout(const Call& call) {
+  const Tensor& x = call.input(0);
+  const double ratio = call.number(1, 0.5);
+  if (!(ratio >= 0 && ratio < 1)) fail(Fault::model, "the ratio is {}; it must be in [0, 1)", ratio);
+  if (!call.context.training || ratio == 0) {
+    return {x, call.wants(1) ? at::ones_like(x, at::kBool) : Tensor()};
+  }
+  const Tensor keep = keep_mask(x, ratio, *call.context.random);
+  return {x * keep / (1 - ratio), keep};
+}
+
+Outputs cast(const Call& call) {
+  const Tensor& x = call.input(0);
+  if (!call.node.has("to")) fail(Fault::model, "attribute 'to' is missing");
+  return {x.to(scalar_type_of(call.node.integer("to", 1)))};
+}
+
+Outputs cast_like(const Call& call) { return {call.input(0).to(call.input(1).scalar_type())}; }
+
+}  // namespace assay::operators
