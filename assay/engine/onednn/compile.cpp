@@ -1,0 +1,184 @@
+#include <algorithm>
+
+#include "assay/engine/onednn/operators.h"
+#include "assay/engine/onednn/program.h"
+#include "assay/engine/onednn/reduce.h"
+#include "assay/support/error.h"
+
+namespace assay::onednn {
+
+dnnl::engine& cpu() {
+  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  return engine;
+}
+
+Compiler::Compiler(const Request& request, std::int64_t rows) : request_(request), graph_(*request.graph) {
+  program_.rows = rows;
+  program_.outputs.resize(request.outputs.size());
+  program_.taps.resize(request.taps.size());
+  for (const int n : request.nodes) inside_.insert(n);
+  for (std::size_t i = 0; i < request.inputs.size(); ++i) {
+    places_[request.inputs[i]] = {plain(shape(request.inputs[i])), Place::Kind::input, static_cast<int>(i)};
+  }
+}
+
+dnnl::memory::dims Compiler::shape(ValueId id) const {
+  dnnl::memory::dims dims = request_.shape_of(id);
+  dims[0] = program_.rows;
+  return dims;
+}
+
+dnnl::memory::desc Compiler::plain(const dnnl::memory::dims& dims) {
+  dnnl::memory::dims strides(dims.size(), 1);
+  for (std::size_t d = dims.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * std::max<std::int64_t>(dims[d + 1], 1);
+  return {dims, dnnl::memory::data_type::f32, strides};
+}
+
+dnnl::memory::desc Compiler::any(const dnnl::memory::dims& dims) {
+  return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
+}
+
+bool Compiler::wanted(ValueId id) const {
+  const auto is_tap = [&](const Tap& tap) { return tap.value == id; };
+  return std::find(request_.outputs.begin(), request_.outputs.end(), id) != request_.outputs.end() ||
+         std::any_of(request_.taps.begin(), request_.taps.end(), is_tap);
+}
+
+const Node* Compiler::sole_reader(ValueId id) const {
+  const auto readers = graph_.consumers(id);
+  if (wanted(id) || readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
+  return &graph_.nodes()[static_cast<std::size_t>(readers[0])];
+}
+
+Place Compiler::buffer(const dnnl::memory::desc& desc) {
+  // Best fit among the free buffers, else a new one.
+  const std::size_t bytes = desc.get_size();
+  int best = -1;
+  for (const int candidate : free_) {
+    const std::size_t size = program_.buffers[static_cast<std::size_t>(candidate)];
+    if (size >= bytes && (best < 0 || size < program_.buffers[static_cast<std::size_t>(best)])) best = candidate;
+  }
+  if (best >= 0) {
+    free_.erase(best);
+  } else {
+    best = static_cast<int>(program_.buffers.size());
+    program_.buffers.push_back(bytes);
+  }
+  return {desc, Place::Kind::buffer, best};
+}
+
+void Compiler::release(const Place& place) {
+  if (place.kind == Place::Kind::buffer) free_.insert(place.index);
+}
+
+Place Compiler::weight(const Array& array, const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted_desc) {
+  dnnl::memory source(plain(dims), cpu(), const_cast<std::byte*>(array.data()));
+  dnnl::memory target(wanted_desc, cpu());
+  dnnl::stream stream(cpu());
+  dnnl::reorder(source, target).execute(stream, source, target);
+  stream.wait();
+  program_.weights.push_back(target);
+  return {wanted_desc, Place::Kind::weight, static_cast<int>(program_.weights.size()) - 1};
+}
+
+const Place& Compiler::place(ValueId id) const { return places_.at(id); }
+
+Place Compiler::in_layout(ValueId id, const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted_desc) {
+  Place source = place(id);
+  if (source.desc.dims() != dims) {  // a flattened view; only plain layouts can be viewed under another shape
+    source = in_layout(id, source.desc.dims(), plain(source.desc.dims()));
+    source.desc = plain(dims);
+  }
+  if (source.desc == wanted_desc) return source;
+  const Place target = buffer(wanted_desc);
+  const dnnl::reorder::primitive_desc reorder(cpu(), source.desc, cpu(), wanted_desc);
+  program_.steps.push_back({dnnl::reorder(reorder), {{DNNL_ARG_FROM, source}, {DNNL_ARG_TO, target}}});
+  temporaries_.push_back(target);
+  return target;
+}
+
+Place Compiler::plainly(ValueId id) { return in_layout(id, shape(id), plain(shape(id))); }
+
+dnnl::primitive_attr Compiler::attributes(const dnnl::post_ops& post) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_post_ops(post);
+  return attr;
+}
+
+void Compiler::step(dnnl::primitive primitive, std::vector<std::pair<int, Place>> arguments,
+                    const dnnl::memory::desc& scratchpad) {
+  if (scratchpad.get_size() > 0) {
+    const Place scratch = buffer(scratchpad);
+    arguments.emplace_back(DNNL_ARG_SCRATCHPAD, scratch);
+    temporaries_.push_back(scratch);
+  }
+  program_.steps.push_back({std::move(primitive), std::move(arguments)});
+}
+
+void Compiler::define(ValueId id, const Place& place) {
+  places_[id] = place;
+  produced(id);
+}
+
+void Compiler::alias(ValueId id, const Place& place) {
+  if (place.kind == Place::Kind::buffer) ++shares_[place.index];  // one more owner
+  define(id, place);
+}
+
+// Records taps and outputs at the moment the value exists, while it is in cache.
+void Compiler::produced(ValueId id) {
+  const Place place = places_.at(id);
+  for (std::size_t t = 0; t < request_.taps.size(); ++t) {
+    if (request_.taps[t].value != id) continue;
+    const bool readable_as_is = place.desc.dims() == shape(id) && reducible(place.desc);
+    const Place readable = readable_as_is ? place : plainly(id);
+    program_.taps[t] = {static_cast<int>(program_.steps.size()) - 1, readable, request_.taps[t].reduction};
+  }
+  for (std::size_t o = 0; o < request_.outputs.size(); ++o) {
+    if (request_.outputs[o] != id) continue;
+    Output& output = program_.outputs[o];
+    output.after = static_cast<int>(program_.steps.size()) - 1;
+    output.place = place;
+    output.plain = plain(place.desc.dims());  // a flattened view has the same bytes
+    output.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(cpu(), output.place.desc, cpu(), output.plain));
+  }
+}
+
+Program Compiler::compile() {
+  std::map<ValueId, std::size_t> last_reader;
+  for (std::size_t i = 0; i < request_.nodes.size(); ++i) {
+    for (const ValueId in : node(i).inputs) {
+      if (in != no_value) last_reader[in] = i;
+    }
+  }
+  for (std::size_t i = 0; i < request_.nodes.size(); ++i) {
+    if (!fused_.contains(request_.nodes[i])) compile_node(*this, node(i));
+    for (const Place& temporary : temporaries_) release(temporary);
+    temporaries_.clear();
+    // Values whose last reader this was give their buffers back.
+    for (auto it = places_.begin(); it != places_.end();) {
+      const auto last = last_reader.find(it->first);
+      const bool dead = last == last_reader.end() || last->second <= i;
+      if (!dead || it->second.kind != Place::Kind::buffer) {
+        ++it;
+        continue;
+      }
+      if (shares_[it->second.index] > 0) {
+        --shares_[it->second.index];
+      } else {
+        release(it->second);
+      }
+      it = places_.erase(it);
+    }
+  }
+  return std::move(program_);
+}
+
+const Node& Compiler::node(std::size_t i) const { return graph_.nodes()[static_cast<std::size_t>(request_.nodes[i])]; }
+
+void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
+
+Program compile(const Request& request, std::int64_t rows) { return Compiler(request, rows).compile(); }
+
+}  // namespace assay::onednn

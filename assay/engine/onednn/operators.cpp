@@ -1,0 +1,82 @@
+#include "assay/engine/onednn/operators.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "assay/engine/onednn/families.h"
+
+namespace assay::onednn {
+namespace {
+
+struct Operator {
+  std::string_view op;
+  bool (*supports)(const Graph&, const Node&, const ShapeOf&);
+  void (*compile)(Compiler&, const Node&);
+};
+
+constexpr Operator operators[] = {
+    {"Add", supports_binary, compile_binary},
+    {"AveragePool", supports_pooling, compile_pooling},
+    {"BatchNormalization", supports_normalisation, compile_normalisation},
+    {"Clip", supports_eltwise, compile_eltwise},
+    {"Concat", supports_concat, compile_concat},
+    {"Conv", supports_convolution, compile_convolution},
+    {"Dropout", supports_view, compile_view},
+    {"Elu", supports_eltwise, compile_eltwise},
+    {"Flatten", supports_view, compile_view},
+    {"Gemm", supports_dense, compile_dense},
+    {"GlobalAveragePool", supports_pooling, compile_pooling},
+    {"GlobalMaxPool", supports_pooling, compile_pooling},
+    {"HardSwish", supports_eltwise, compile_eltwise},
+    {"Identity", supports_view, compile_view},
+    {"LeakyRelu", supports_eltwise, compile_eltwise},
+    {"MatMul", supports_dense, compile_dense},
+    {"MaxPool", supports_pooling, compile_pooling},
+    {"Mul", supports_binary, compile_binary},
+    {"Relu", supports_eltwise, compile_eltwise},
+    {"Reshape", supports_view, compile_view},
+    {"Sigmoid", supports_eltwise, compile_eltwise},
+    {"Softmax", supports_softmax, compile_softmax},
+    {"Sub", supports_binary, compile_binary},
+    {"Tanh", supports_eltwise, compile_eltwise},
+};
+
+const Operator* find(std::string_view op) {
+  const auto* it = std::find_if(std::begin(operators), std::end(operators), [&](const Operator& o) { return o.op == op; });
+  return it == std::end(operators) ? nullptr : it;
+}
+
+bool all_finite(const Array& array) {
+  const auto values = array.as<float>();
+  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+}
+
+}  // namespace
+
+bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const Operator* found = find(node.op);
+  if (found == nullptr) return false;
+  // Values must be batches of float32 tensors of moderate rank with something in them.
+  const auto good_value = [&](ValueId id) {
+    const Shape& shape = shape_of(id);
+    return shape.size() >= 2 && shape.size() <= 5 && shape[0] == 1 &&
+           std::all_of(shape.begin(), shape.end(), [](std::int64_t d) { return d > 0; });
+  };
+  for (const ValueId in : node.inputs) {
+    if (in == no_value) continue;
+    if (!graph.is_constant(in)) {
+      if (!good_value(in)) return false;
+    } else if (graph.constant(in).dtype() == DType::float32 && !all_finite(graph.constant(in))) {
+      return false;  // primitives may drop a NaN that must be reported
+    }
+  }
+  for (std::size_t o = 1; o < node.outputs.size(); ++o) {
+    if (node.outputs[o] != no_value && !graph.consumers(node.outputs[o]).empty()) return false;
+  }
+  return good_value(node.outputs.at(0)) && found->supports(graph, node, shape_of);
+}
+
+void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile(compiler, node); }
+
+}  // namespace assay::onednn

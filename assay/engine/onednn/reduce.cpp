@@ -1,0 +1,157 @@
+#include "assay/engine/onednn/reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace assay::onednn {
+namespace {
+
+struct Layout {
+  std::int64_t channels = 0, positions = 1;
+  std::int64_t block = 1;            // channels that lie side by side
+  std::int64_t row_stride = 0, block_stride = 0;
+  std::int64_t position_stride = 0;  // positions are one arithmetic sequence
+};
+
+Layout layout_of(const dnnl_memory_desc_t& md) {
+  const auto& blocking = md.format_desc.blocking;
+  Layout layout;
+  layout.channels = md.ndims > 1 ? md.dims[1] : 1;
+  for (int d = 2; d < md.ndims; ++d) layout.positions *= md.dims[d];
+  layout.row_stride = blocking.strides[0];
+  layout.block_stride = md.ndims > 1 ? blocking.strides[1] : 1;
+  layout.position_stride = md.ndims > 2 ? blocking.strides[md.ndims - 1] : 1;
+  if (blocking.inner_nblks == 1) {
+    layout.block = blocking.inner_blks[0];
+  } else if (layout.block_stride == 1) {  // channels last: one block of all channels
+    layout.block = layout.channels;
+    layout.block_stride = 0;
+  }
+  return layout;
+}
+
+// Compiled for several instruction sets, the best of which is taken at run time.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define ASSAY_VECTORISED __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3")))
+#else
+#define ASSAY_VECTORISED
+#endif
+
+// `block` channels side by side at each position: sums[c] over positions, two positions at a time.
+ASSAY_VECTORISED void sum_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block,
+                                   float* sums, float* odd) {
+  for (std::int64_t p = 0; p + 1 < positions; p += 2) {
+    const float* const first = data + p * stride;
+    const float* const second = first + stride;
+    for (std::int64_t c = 0; c < block; ++c) {
+      sums[c] += first[c];
+      odd[c] += second[c];
+    }
+  }
+  if (positions % 2 == 1) {
+    for (std::int64_t c = 0; c < block; ++c) sums[c] += data[(positions - 1) * stride + c];
+  }
+  for (std::int64_t c = 0; c < block; ++c) sums[c] += odd[c];
+}
+
+// The same for the usual block of sixteen, whose sums stay in registers.
+ASSAY_VECTORISED void sum_sixteen(const float* data, std::int64_t positions, std::int64_t stride, float* out) {
+  float sums[16] = {}, odd[16] = {};
+  std::int64_t p = 0;
+  for (; p + 1 < positions; p += 2) {
+    for (int c = 0; c < 16; ++c) sums[c] += data[p * stride + c];
+    for (int c = 0; c < 16; ++c) odd[c] += data[(p + 1) * stride + c];
+  }
+  if (p < positions) {
+    for (int c = 0; c < 16; ++c) sums[c] += data[p * stride + c];
+  }
+  for (int c = 0; c < 16; ++c) out[c] = sums[c] + odd[c];
+}
+
+float larger(float a, float b) { return b > a || std::isnan(b) ? b : a; }  // a NaN wins
+
+void max_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block, float* out) {
+  std::copy_n(data, block, out);
+  for (std::int64_t p = 1; p < positions; ++p) {
+    for (std::int64_t c = 0; c < block; ++c) out[c] = larger(out[c], data[p * stride + c]);
+  }
+}
+
+// Channels side by side.
+void reduce_block(const float* data, const Layout& layout, std::int64_t count, Reduction reduction, float* out) {
+  thread_local std::vector<float> scratch;
+  scratch.assign(static_cast<std::size_t>(2 * layout.block), 0.0F);
+  float* const values = scratch.data();
+  if (reduction == Reduction::max) {
+    max_channels(data, layout.positions, layout.position_stride, layout.block, values);
+    std::copy_n(values, count, out);
+    return;
+  }
+  if (layout.block == 16) {
+    sum_sixteen(data, layout.positions, layout.position_stride, values);
+  } else {
+    sum_channels(data, layout.positions, layout.position_stride, layout.block, values, values + layout.block);
+  }
+  const float scale = 1.0F / static_cast<float>(layout.positions);
+  for (std::int64_t c = 0; c < count; ++c) out[c] = values[c] * scale;
+}
+
+// Positions side by side.
+ASSAY_VECTORISED float sum_plane(const float* data, std::int64_t positions) {
+  float sums[16] = {};
+  std::int64_t p = 0;
+  for (; p + 16 <= positions; p += 16) {
+    for (int l = 0; l < 16; ++l) sums[l] += data[p + l];
+  }
+  for (; p < positions; ++p) sums[0] += data[p];
+  for (int l = 1; l < 16; ++l) sums[0] += sums[l];
+  return sums[0];
+}
+
+float reduce_plane(const float* data, const Layout& layout, Reduction reduction) {
+  const std::int64_t stride = layout.position_stride;
+  if (reduction == Reduction::mean && stride == 1) return sum_plane(data, layout.positions) / static_cast<float>(layout.positions);
+  float result = data[0];
+  for (std::int64_t p = 1; p < layout.positions; ++p) {
+    result = reduction == Reduction::max ? larger(result, data[p * stride]) : result + data[p * stride];
+  }
+  return reduction == Reduction::max ? result : result / static_cast<float>(layout.positions);
+}
+
+}  // namespace
+
+bool reducible(const dnnl::memory::desc& desc) {
+  const dnnl_memory_desc_t& md = desc.data;
+  if (md.format_kind != dnnl_blocked || md.data_type != dnnl_f32) return false;
+  const auto& blocking = md.format_desc.blocking;
+  if (blocking.inner_nblks > 1 || (blocking.inner_nblks == 1 && blocking.inner_idxs[0] != 1)) return false;
+  // Positions must be one arithmetic sequence.
+  for (int d = 2; d + 1 < md.ndims; ++d) {
+    if (blocking.strides[d] != blocking.strides[d + 1] * md.dims[d + 1]) return false;
+  }
+  return true;
+}
+
+void reduce_positions(const float* data, const dnnl::memory::desc& desc, std::int64_t rows, Reduction reduction, float* out) {
+  const Layout layout = layout_of(desc.data);
+  data += desc.data.offset0;
+  for (std::int64_t n = 0; n < rows; ++n) {
+    const float* const row = data + n * layout.row_stride;
+    float* const result = out + n * layout.channels;
+    if (layout.positions == 1 && layout.block == layout.channels) {
+      std::copy_n(row, layout.channels, result);
+    } else if (layout.block > 1) {
+      for (std::int64_t c = 0; c < layout.channels; c += layout.block) {
+        reduce_block(row + c / layout.block * layout.block_stride, layout, std::min(layout.block, layout.channels - c),
+                     reduction, result + c);
+      }
+    } else {
+      for (std::int64_t c = 0; c < layout.channels; ++c) {
+        result[c] = reduce_plane(row + c * layout.block_stride, layout, reduction);
+      }
+    }
+  }
+}
+
+}  // namespace assay::onednn

@@ -1,0 +1,219 @@
+#include "assay/engine/onednn/segment.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "assay/engine/onednn/program.h"
+#include "assay/engine/onednn/reduce.h"
+#include "assay/engine/onednn/team.h"
+#include "assay/support/error.h"
+
+namespace assay::onednn {
+namespace {
+
+// One thread's memory for one program.
+class Worker {
+ public:
+  explicit Worker(const Program& program) : program_(program), stream_(cpu()) {
+    for (const std::size_t bytes : program.buffers) {
+      buffers_.emplace_back(dnnl::memory::desc({static_cast<std::int64_t>(bytes)}, dnnl::memory::data_type::u8,
+                                               dnnl::memory::format_tag::a), cpu());
+    }
+    for (const Step& step : program.steps) {
+      auto& arguments = arguments_.emplace_back();
+      for (const auto& [argument, place] : step.arguments) {
+        const dnnl::memory memory = bind(place);
+        arguments.emplace(argument, memory);
+        if (place.kind == Place::Kind::input) input_memories_.emplace_back(memory, place.index);
+      }
+    }
+    for (const Output& output : program.outputs) {
+      const dnnl::memory memory = bind(output.place);
+      if (output.place.kind == Place::Kind::input) input_memories_.emplace_back(memory, output.place.index);
+      output_sources_.push_back(memory);
+      output_targets_.emplace_back(output.plain, cpu(), nullptr);
+    }
+    for (const Reduced& tap : program.taps) {
+      const dnnl::memory memory = bind(tap.place);
+      if (tap.place.kind == Place::Kind::input) input_memories_.emplace_back(memory, tap.place.index);
+      tap_sources_.push_back(memory);
+    }
+  }
+
+  // Runs one chunk. `inputs` point at its first row; outputs and taps at their first row of this chunk, which
+  // must have room for `program.rows` rows.
+  void run(std::span<float* const> inputs, std::span<float* const> outputs, std::span<float* const> taps) {
+    for (auto& [memory, index] : input_memories_) memory.set_data_handle(inputs[static_cast<std::size_t>(index)]);
+    for (int s = -1; s < static_cast<int>(program_.steps.size()); ++s) {
+      if (s >= 0) {
+        const auto index = static_cast<std::size_t>(s);
+        program_.steps[index].primitive.execute(stream_, arguments_[index]);
+      }
+      for (std::size_t t = 0; t < taps.size(); ++t) {
+        const Reduced& tap = program_.taps[t];
+        if (tap.after != s) continue;
+        reduce_positions(static_cast<const float*>(tap_sources_[t].get_data_handle()), tap.place.desc, program_.rows, tap.reduction, taps[t]);
+      }
+      for (std::size_t o = 0; o < outputs.size(); ++o) {
+        if (program_.outputs[o].after != s) continue;
+        output_targets_[o].set_data_handle(outputs[o]);
+        program_.outputs[o].reorder.execute(stream_, output_sources_[o], output_targets_[o]);
+      }
+    }
+    stream_.wait();
+  }
+
+ private:
+  dnnl::memory bind(const Place& place) {
+    if (place.kind == Place::Kind::weight) return program_.weights[static_cast<std::size_t>(place.index)];
+    void* const handle = place.kind == Place::Kind::buffer
+                             ? buffers_[static_cast<std::size_t>(place.index)].get_data_handle()
+                             : nullptr;
+    return {place.desc, cpu(), handle};
+  }
+
+  const Program& program_;
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> buffers_;
+  std::vector<std::unordered_map<int, dnnl::memory>> arguments_;
+  std::vector<std::pair<dnnl::memory, int>> input_memories_;
+  std::vector<dnnl::memory> output_sources_, output_targets_, tap_sources_;
+};
+
+struct Compiled {
+  Program program;
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+// Rows of a chunk: as many as keep the largest value of the segment within a share of the second-level cache.
+std::int64_t choose_rows(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of) {
+  std::int64_t largest = 1;
+  for (const int n : nodes) {
+    largest = std::max(largest, element_count(shape_of(graph.nodes()[static_cast<std::size_t>(n)].outputs[0])));
+  }
+  constexpr std::int64_t cache = 1 << 18;  // float elements: 1 MiB
+  const std::int64_t rows = std::clamp<std::int64_t>(cache / largest, 4, 64);
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(rows)));
+}
+
+}  // namespace
+
+struct Segment::State {
+  Request request;
+  std::int64_t rows = 1;
+  std::vector<std::int64_t> input_size, output_size, tap_size;  // elements per record
+  mutable std::map<std::int64_t, Compiled> compiled;            // by rows
+  std::unique_ptr<Team> team;
+
+  Compiled& at(std::int64_t chunk) const {
+    const auto it = compiled.find(chunk);
+    if (it != compiled.end()) return it->second;
+    Compiled& entry = compiled[chunk];
+    // oneDNN plans for the threads of the thread that compiles: one.
+    team->run(1, [&](std::size_t) { entry.program = compile(request, chunk); });
+    for (std::size_t w = 0; w < team->size(); ++w) entry.workers.push_back(std::make_unique<Worker>(entry.program));
+    return entry;
+  }
+};
+
+Segment::Segment(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of, std::span<const ValueId> keep,
+                 std::span<const Tap> taps, int threads)
+    : state_(std::make_unique<State>()) {
+  Request& request = state_->request;
+  request = {&graph, {nodes.begin(), nodes.end()}, shape_of, {}, {}, {taps.begin(), taps.end()}};
+  std::set<ValueId> made, read;
+  for (const int n : nodes) {
+    for (const ValueId in : graph.nodes()[static_cast<std::size_t>(n)].inputs) {
+      if (in != no_value && !graph.is_constant(in) && !made.contains(in)) read.insert(in);
+    }
+    for (const ValueId out : graph.nodes()[static_cast<std::size_t>(n)].outputs) made.insert(out);
+  }
+  // Shape arithmetic of views (the second input of a Reshape) is not read.
+  std::erase_if(read, [&](ValueId id) { return shape_of(id).size() < 2; });
+  request.inputs.assign(read.begin(), read.end());
+  for (const ValueId id : keep) {
+    if (made.contains(id)) request.outputs.push_back(id);
+  }
+  state_->rows = choose_rows(graph, nodes, shape_of);
+  state_->team = std::make_unique<Team>(static_cast<std::size_t>(std::max(threads, 1)));
+  const auto record_size = [&](ValueId id) { return element_count(shape_of(id)); };
+  for (const ValueId id : request.inputs) state_->input_size.push_back(record_size(id));
+  for (const ValueId id : request.outputs) state_->output_size.push_back(record_size(id));
+  for (const Tap& tap : taps) state_->tap_size.push_back(shape_of(tap.value)[1]);
+}
+
+Segment::~Segment() = default;
+Segment::Segment(Segment&&) noexcept = default;
+
+std::span<const ValueId> Segment::inputs() const { return state_->request.inputs; }
+std::span<const ValueId> Segment::outputs() const { return state_->request.outputs; }
+
+void Segment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
+  const State& s = *state_;
+  std::vector<Tensor> inputs;
+  for (const ValueId id : s.request.inputs) inputs.push_back(given.at(id).contiguous());
+  const std::int64_t rows = inputs.at(0).size(0);
+
+  std::vector<float*> in, out;
+  for (const Tensor& tensor : inputs) in.push_back(tensor.data_ptr<float>());
+  for (std::size_t o = 0; o < s.request.outputs.size(); ++o) {
+    std::vector<std::int64_t> shape = s.request.shape_of(s.request.outputs[o]);
+    shape[0] = rows;
+    const Tensor tensor = at::empty(shape, at::kFloat);
+    out.push_back(tensor.data_ptr<float>());
+    results[s.request.outputs[o]] = tensor;
+  }
+
+  // Whole chunks, then one smaller one for what is left, padded to a power of two in staging memory.
+  const auto run_chunk = [&](Worker& worker, std::int64_t first, std::int64_t count, std::int64_t chunk) {
+    const bool staged = count < chunk;
+    std::vector<std::vector<float>> staging;
+    const auto pointers = [&](std::span<float* const> bases, const std::vector<std::int64_t>& sizes, bool fill) {
+      std::vector<float*> result;
+      for (std::size_t i = 0; i < bases.size(); ++i) {
+        float* const at = bases[i] + first * sizes[i];
+        if (!staged) {
+          result.push_back(at);
+          continue;
+        }
+        auto& copy = staging.emplace_back(static_cast<std::size_t>(chunk * sizes[i]));
+        if (fill) std::copy_n(at, count * sizes[i], copy.data());
+        result.push_back(copy.data());
+      }
+      return result;
+    };
+    const auto chunk_in = pointers(in, s.input_size, true);
+    const auto chunk_out = pointers(out, s.output_size, false);
+    const auto chunk_tap = pointers(tapped, s.tap_size, false);
+    worker.run(chunk_in, chunk_out, chunk_tap);
+    if (!staged) return;
+    for (std::size_t o = 0; o < out.size(); ++o) std::copy_n(chunk_out[o], count * s.output_size[o], out[o] + first * s.output_size[o]);
+    for (std::size_t t = 0; t < tapped.size(); ++t) std::copy_n(chunk_tap[t], count * s.tap_size[t], tapped[t] + first * s.tap_size[t]);
+  };
+
+  // Small batches are cut so that every thread has something to do.
+  const auto threads = static_cast<std::int64_t>(s.team->size());
+  const auto share = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
+  const std::int64_t chunk = std::min(s.rows, std::max<std::int64_t>(share, 1));
+  const std::int64_t whole = rows / chunk, left = rows % chunk;
+  Compiled& full = s.at(chunk);
+  std::atomic<std::int64_t> next{0};
+  Compiled* rest = left > 0 ? &s.at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
+  s.team->run(s.team->size(), [&](std::size_t w) {
+    for (std::int64_t i; (i = next.fetch_add(1)) <= whole;) {
+      if (i < whole) {
+        run_chunk(*full.workers[w], i * chunk, chunk, chunk);
+      } else if (rest != nullptr) {
+        run_chunk(*rest->workers[w], whole * chunk, left, rest->program.rows);
+      }
+    }
+  });
+}
+
+}  // namespace assay::onednn

@@ -1,0 +1,75 @@
+#include "assay/engine/onednn/team.h"
+
+#include <omp.h>
+
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace assay::onednn {
+
+struct Team::State {
+  std::mutex mutex;
+  std::condition_variable work, done;
+  const std::function<void(std::size_t)>* job = nullptr;
+  std::size_t round = 0, count = 0, running = 0;
+  bool stop = false;
+  std::exception_ptr failure;
+  std::vector<std::thread> threads;
+
+  void loop(std::size_t worker) {
+    omp_set_num_threads(1);
+    std::size_t seen = 0;
+    std::unique_lock lock(mutex);
+    for (;;) {
+      work.wait(lock, [&] { return stop || round != seen; });
+      if (stop) return;
+      seen = round;
+      if (worker >= count) continue;
+      const auto* const mine = job;
+      lock.unlock();
+      std::exception_ptr error;
+      try {
+        (*mine)(worker);
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+      if (error && !failure) failure = error;
+      if (--running == 0) done.notify_one();
+    }
+  }
+};
+
+Team::Team(std::size_t size) : state_(std::make_unique<State>()) {
+  for (std::size_t w = 0; w < size; ++w) {
+    state_->threads.emplace_back([state = state_.get(), w] { state->loop(w); });
+  }
+}
+
+Team::~Team() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->work.notify_all();
+  for (std::thread& thread : state_->threads) thread.join();
+}
+
+std::size_t Team::size() const { return state_->threads.size(); }
+
+void Team::run(std::size_t count, const std::function<void(std::size_t)>& job) {
+  State& s = *state_;
+  std::unique_lock lock(s.mutex);
+  s.job = &job;
+  s.count = s.running = count;
+  s.failure = nullptr;
+  ++s.round;
+  s.work.notify_all();
+  s.done.wait(lock, [&] { return s.running == 0; });
+  if (s.failure) std::rethrow_exception(s.failure);
+}
+
+}  // namespace assay::onednn

@@ -1,0 +1,25 @@
+#pragma once
+
+// Threads that stay: each runs oneDNN primitives on its own chunk, with OpenMP set to one thread inside, so no
+// barrier is paid per primitive and results do not depend on how many threads there are.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace assay::onednn {
+
+class Team {
+ public:
+  explicit Team(std::size_t size);
+  ~Team();
+  std::size_t size() const;
+  // Calls job(worker) on the first `count` workers and waits for all. Rethrows the first exception.
+  void run(std::size_t count, const std::function<void(std::size_t)>& job);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace assay::onednn
