@@ -23,7 +23,7 @@ struct SessionOptions {
   std::string device = "cpu";              // "cpu" or "cuda"
   std::uint64_t memory_limit = 0;          // bytes one tensor may take; 0: half of the machine's memory
   bool reference = false;                  // true: only the libtorch kernels, no faster back end
-  Shape record_shape;                      // of the input, for models whose own declaration is dynamic there
+  Shape record_shape = {};                 // of the input, for models whose own declaration is dynamic there
 };
 
 // Activations of one layer: row-major float matrix [inputs, neurons] on the host.

@@ -1,0 +1,132 @@
+// Forward passes: Assay against libtorch's own operators in three layouts and three batch sizes on the same threads,
+// and with all layers tapped against untapped. Usage: bench_engine [threads]
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+
+#include "assay/engine/session.h"
+#include "assay/support/threads.h"
+#include "benchmarks/networks.h"
+
+namespace assay::bench {
+namespace {
+
+// Best of several runs: the machine's noise only ever adds.
+double seconds(const std::function<void()>& work, int runs = 5) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < runs; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return best;
+}
+
+enum class Layout { plain, channels_last, blocked };
+
+// The network as a user of libtorch would write it, one operator call per module.
+class Libtorch {
+ public:
+  Libtorch(const Graph& graph, Layout layout) : graph_(graph), layout_(layout), values_(graph.values().size()) {
+    for (std::size_t id = 0; id < values_.size(); ++id) {
+      if (!graph.is_constant(static_cast<ValueId>(id))) continue;
+      Tensor weight = to_tensor(graph.constant(static_cast<ValueId>(id))).clone();
+      if (layout == Layout::channels_last && weight.dim() == 4) weight = weight.contiguous(at::MemoryFormat::ChannelsLast);
+      if (layout == Layout::blocked && graph.value(static_cast<ValueId>(id)).name.find("norm") == std::string::npos) weight = weight.to_mkldnn();
+      values_[id] = weight;
+    }
+  }
+
+  Tensor run(const Tensor& input) {
+    Tensor first = input;
+    if (layout_ == Layout::channels_last) first = input.contiguous(at::MemoryFormat::ChannelsLast);
+    if (layout_ == Layout::blocked) first = input.to_mkldnn();
+    values_[static_cast<std::size_t>(graph_.inputs()[0])] = first;
+    for (const Node& node : graph_.nodes()) value(node.outputs[0]) = compute(node);
+    const Tensor out = value(graph_.outputs()[0]);
+    return out.is_mkldnn() ? out.to_dense() : out;
+  }
+
+ private:
+  Tensor& value(ValueId id) { return values_[static_cast<std::size_t>(id)]; }
+
+  Tensor compute(const Node& node) {
+    const Tensor x = value(node.inputs[0]);
+    const auto in = [&](std::size_t i) { return value(node.inputs[i]); };
+    if (node.op == "Conv") {
+      const auto pads = node.integers("pads", {}), strides = node.integers("strides", {});
+      if (x.is_mkldnn()) return at::mkldnn_convolution(x, in(1), in(2), at::IntArrayRef{pads[0], pads[1]}, strides, {1, 1}, 1);
+      return at::conv2d(x, in(1), in(2), strides, at::IntArrayRef{pads[0], pads[1]});
+    }
+    if (node.op == "BatchNormalization") return at::batch_norm(x, in(1), in(2), in(3), in(4), false, 0, 1e-5, true);
+    if (node.op == "Relu") return at::relu(x);
+    if (node.op == "MaxPool") return at::max_pool2d(x, {2, 2}, {2, 2});
+    if (node.op == "GlobalAveragePool") return at::adaptive_avg_pool2d(x, {1, 1});
+    if (node.op == "Flatten") return x.reshape({x.size(0), -1});
+    if (node.op == "Gemm") return x.is_mkldnn() ? at::mkldnn_linear(x, in(1), in(2)) : at::linear(x, in(1), in(2));
+    return at::add(x, in(1));
+  }
+
+  const Graph& graph_;
+  Layout layout_;
+  std::vector<Tensor> values_;
+};
+
+struct Baseline {
+  double seconds = std::numeric_limits<double>::infinity();
+  std::string name;
+};
+
+Baseline best_of_libtorch(const Graph& graph, const Tensor& records) {
+  Baseline best;
+  for (const auto& [layout, name] : {std::pair{Layout::plain, "plain"}, {Layout::channels_last, "channels-last"}, {Layout::blocked, "blocked"}}) {
+    for (const std::int64_t batch : {64, 256, 1024}) {
+      try {
+        Libtorch network(graph, layout);
+        const double time = seconds([&] {
+          for (std::int64_t i = 0; i < records.size(0); i += batch) {
+            network.run(records.slice(0, i, std::min(records.size(0), i + batch)));
+          }
+        }, 3);
+        if (time < best.seconds) best = {time, fmt::format("{}, batches of {}", name, batch)};
+      } catch (const c10::Error&) {
+        break;  // libtorch has no such operator in this layout
+      }
+    }
+  }
+  return best;
+}
+
+void compare(const Graph& graph, std::int64_t records, int threads) {
+  at::NoGradGuard guard;
+  Shape shape = graph.value(graph.inputs()[0]).shape;
+  shape[0] = records;
+  const Tensor input = at::rand(shape);
+  const Session session(graph, {.threads = threads});
+  const Tensors given{{graph.inputs()[0], input}};
+  const ValueId output = graph.outputs()[0];
+  const std::vector<Layer> layers = session.layers();
+  const double forward = seconds([&] { session.run(given, std::span(&output, 1)); });
+  const double tapped = seconds([&] { session.observe(given, layers, Reduction::mean, std::span(&output, 1)); });
+  const Baseline libtorch = best_of_libtorch(graph, input);
+  fmt::print("{:10} {:6} records  forward {:.4f} s  libtorch {:.4f} s ({})  forward/libtorch {:.2f}  {} layers tapped {:.4f} s  tapped/forward {:.2f}\n",
+             graph.name(), records, forward, libtorch.seconds, libtorch.name, forward / libtorch.seconds, layers.size(), tapped, tapped / forward);
+}
+
+}  // namespace
+}  // namespace assay::bench
+
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
+  assay::set_engine_threads(threads);
+  fmt::print("{} threads\n", threads);
+  assay::bench::compare(assay::bench::lenet5(), 10000, threads);
+  assay::bench::compare(assay::bench::vgg(), 1024, threads);
+  assay::bench::compare(assay::bench::resnet(), 4096, threads);
+}

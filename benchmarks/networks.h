@@ -1,0 +1,106 @@
+#pragma once
+
+// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network and a small ResNet, with random
+// weights (speed does not depend on their values).
+
+#include <cmath>
+#include <string>
+
+#include "assay/model/graph.h"
+#include "assay/support/random.h"
+
+namespace assay::bench {
+
+class NetworkMaker {
+ public:
+  NetworkMaker(std::string name, std::int64_t channels, std::int64_t side)
+      : build_(std::move(name)), at_(build_.input("input", DType::float32, {-1, channels, side, side})),
+        channels_(channels), side_(side) {}
+
+  NetworkMaker& conv(std::int64_t out, std::int64_t kernel, std::int64_t pad, std::int64_t stride = 1) {
+    const ValueId w = random({out, channels_, kernel, kernel}), b = random({out});
+    using Ints = std::vector<std::int64_t>;
+    at_ = build_.add("Conv", fresh("conv"), {at_, w, b}, {{"pads", Ints(4, pad)}, {"strides", Ints{stride, stride}}});
+    channels_ = out;
+    side_ = (side_ + 2 * pad - kernel) / stride + 1;
+    return *this;
+  }
+  NetworkMaker& norm() {
+    const auto vector = [&](float v) {
+      return build_.constant("", Array::of<float>({channels_}, std::vector<float>(static_cast<std::size_t>(channels_), v)));
+    };
+    const ValueId gamma = vector(1), beta = vector(0), mean = vector(0), variance = vector(1);
+    at_ = build_.add("BatchNormalization", fresh("norm"), {at_, gamma, beta, mean, variance});
+    return *this;
+  }
+  NetworkMaker& relu() { at_ = build_.add("Relu", fresh("relu"), {at_}); return *this; }
+  NetworkMaker& pool() {
+    using Ints = std::vector<std::int64_t>;
+    at_ = build_.add("MaxPool", fresh("pool"), {at_}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+    side_ /= 2;
+    return *this;
+  }
+  NetworkMaker& global_pool() { at_ = build_.add("GlobalAveragePool", fresh("pool"), {at_}); side_ = 1; return *this; }
+  NetworkMaker& flatten() {
+    at_ = build_.add("Flatten", fresh("flatten"), {at_});
+    channels_ *= side_ * side_;
+    side_ = 1;
+    return *this;
+  }
+  NetworkMaker& dense(std::int64_t out) {
+    const ValueId w = random({out, channels_}), b = random({out});
+    at_ = build_.add("Gemm", fresh("dense"), {at_, w, b}, {{"transB", std::int64_t{1}}});
+    channels_ = out;
+    return *this;
+  }
+  // Two 3x3 convolutions beside a shortcut, as in ResNet.
+  NetworkMaker& residual(std::int64_t out, std::int64_t stride) {
+    const ValueId before = at_;
+    const std::int64_t channels = channels_, side = side_;
+    conv(out, 3, 1, stride).norm().relu().conv(out, 3, 1).norm();
+    const ValueId main = at_;
+    at_ = before;
+    if (stride != 1 || out != channels) {
+      channels_ = channels;
+      side_ = side;
+      conv(out, 1, 0, stride).norm();
+    }
+    at_ = build_.add("Add", fresh("add"), {main, at_});
+    return relu();
+  }
+  Graph done() {
+    build_.output(at_);
+    return build_.build();
+  }
+
+ private:
+  std::string fresh(const std::string& kind) { return kind + std::to_string(++count_); }
+  ValueId random(Shape shape) {
+    std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+    const double scale = std::sqrt(2.0 * static_cast<double>(shape[0]) / static_cast<double>(values.size()));
+    for (float& v : values) v = static_cast<float>(rng_.normal() * scale);
+    return build_.constant("", Array::of<float>(std::move(shape), values));
+  }
+
+  GraphBuilder build_;
+  ValueId at_;
+  std::int64_t channels_, side_;
+  int count_ = 0;
+  Rng rng_{1};
+};
+
+inline Graph lenet5() {
+  return NetworkMaker("LeNet-5", 1, 28).conv(6, 5, 0).relu().pool().conv(16, 5, 0).relu().pool().flatten()
+      .dense(120).relu().dense(84).relu().dense(10).done();
+}
+inline Graph vgg() {
+  return NetworkMaker("VGG-like", 3, 32).conv(64, 3, 1).relu().conv(64, 3, 1).relu().pool().conv(128, 3, 1).relu()
+      .conv(128, 3, 1).relu().pool().conv(256, 3, 1).relu().conv(256, 3, 1).relu().pool().flatten()
+      .dense(256).relu().dense(10).done();
+}
+inline Graph resnet() {
+  return NetworkMaker("ResNet", 3, 32).conv(16, 3, 1).norm().relu().residual(16, 1).residual(32, 2).residual(64, 2)
+      .global_pool().flatten().dense(10).done();
+}
+
+}  // namespace assay::bench
