@@ -1,0 +1,136 @@
+// Exact one-dimensional k-means: dynamic programming over contiguous clusters of the sorted values, with divide and
+// conquer on the monotone position of the last split (docs/algorithms/clustering.md).
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "assay/clustering/clusterer.h"
+
+namespace assay {
+namespace {
+
+// Distinct values with multiplicities, as prefix sums. Equal values never belong to different clusters of an optimum
+// that is stable under nearest-centroid assignment, so working on distinct values loses nothing.
+struct Weighted {
+  std::vector<double> count{0}, sum{0}, squares{0};  // prefix sums of shifted values; entry i covers the first i
+  double shift = 0;
+
+  explicit Weighted(std::span<const double> sorted) {
+    shift = sorted[sorted.size() / 2];  // the median: keeps the squares small
+    for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
+      while (end < sorted.size() && sorted[end] == sorted[begin]) ++end;
+      const double n = static_cast<double>(end - begin), x = sorted[begin] - shift;
+      count.push_back(count.back() + n);
+      sum.push_back(sum.back() + n * x);
+      squares.push_back(squares.back() + n * x * x);
+    }
+  }
+
+  std::size_t size() const { return count.size() - 1; }
+
+  // Within-cluster sum of squares of distinct values [begin, end).
+  double cost(std::size_t begin, std::size_t end) const {
+    const double s = sum[end] - sum[begin];
+    return std::max(0.0, squares[end] - squares[begin] - s * s / (count[end] - count[begin]));
+  }
+};
+
+// One row of the programme: best[i] is the least cost of the first i values in m clusters, split[i] the lowest start
+// of the last cluster that reaches it.
+struct Row {
+  std::vector<double> best;
+  std::vector<std::size_t> split;
+};
+
+void fill(const Weighted& values, const Row& previous, Row& row, std::size_t low, std::size_t high, std::size_t first,
+          std::size_t last) {
+  if (low > high) return;
+  const std::size_t middle = low + (high - low) / 2;
+  double best = std::numeric_limits<double>::infinity();
+  std::size_t split = first;
+  for (std::size_t j = first; j <= std::min(last, middle - 1); ++j) {
+    const double cost = previous.best[j] + values.cost(j, middle);
+    if (cost < best) {
+      best = cost;
+      split = j;
+    }
+  }
+  row.best[middle] = best;
+  row.split[middle] = split;
+  if (middle > low) fill(values, previous, row, low, middle - 1, first, split);
+  fill(values, previous, row, middle + 1, high, split, last);
+}
+
+}  // namespace
+
+std::size_t Clustering::nearest(double value) const {
+  const auto upper = std::lower_bound(centroids.begin(), centroids.end(), value);
+  if (upper == centroids.begin()) return 0;
+  if (upper == centroids.end()) return centroids.size() - 1;
+  const auto index = static_cast<std::size_t>(upper - centroids.begin());
+  return value - centroids[index - 1] <= centroids[index] - value ? index - 1 : index;
+}
+
+Clustering kmeans_1d(std::span<const double> sorted, std::size_t k) {
+  if (sorted.empty()) return {};
+  const Weighted values(sorted);
+  const std::size_t n = values.size();
+  k = std::clamp<std::size_t>(k, 1, n);
+  std::vector<Row> rows(k);
+  for (std::size_t m = 0; m < k; ++m) {
+    rows[m] = {std::vector<double>(n + 1, std::numeric_limits<double>::infinity()), std::vector<std::size_t>(n + 1, 0)};
+    if (m == 0) {
+      for (std::size_t i = 1; i <= n; ++i) rows[0].best[i] = values.cost(0, i);
+    } else {
+      fill(values, rows[m - 1], rows[m], m + 1, n, m, n - 1);
+    }
+  }
+  Clustering result;
+  result.within = rows[k - 1].best[n];
+  for (std::size_t m = k, end = n; m > 0; --m) {
+    const std::size_t begin = rows[m - 1].split[end];
+    const double count = values.count[end] - values.count[begin];
+    result.centroids.push_back(values.shift + (values.sum[end] - values.sum[begin]) / count);
+    result.sizes.push_back(static_cast<std::size_t>(count));
+    end = begin;
+  }
+  std::reverse(result.centroids.begin(), result.centroids.end());
+  std::reverse(result.sizes.begin(), result.sizes.end());
+  result.silhouette = silhouette_1d(sorted, result.sizes);
+  return result;
+}
+
+double silhouette_1d(std::span<const double> sorted, std::span<const std::size_t> sizes) {
+  if (sizes.size() < 2) return 0;
+  std::vector<double> means;
+  for (std::size_t c = 0, at = 0; c < sizes.size(); at += sizes[c++]) {
+    double sum = 0;
+    for (std::size_t i = at; i < at + sizes[c]; ++i) sum += sorted[i] - sorted[at];
+    means.push_back(sorted[at] + sum / static_cast<double>(sizes[c]));
+  }
+  double total = 0;
+  for (std::size_t c = 0, at = 0; c < sizes.size(); at += sizes[c++]) {
+    const std::size_t size = sizes[c];
+    if (size == 1) continue;  // a singleton scores 0
+    const double origin = sorted[at];
+    const double whole = (means[c] - origin) * static_cast<double>(size);
+    double before = 0;  // sum of the members below, relative to the cluster's first
+    for (std::size_t r = 0; r < size; ++r) {
+      const double x = sorted[at + r] - origin;
+      const double below = x * static_cast<double>(r) - before;
+      const double above = whole - before - x * static_cast<double>(size - r);
+      const double own = (below + above) / static_cast<double>(size - 1);
+      // Clusters are contiguous, so only the neighbours can be nearest, each wholly on one side.
+      double other = std::numeric_limits<double>::infinity();
+      if (c > 0) other = std::min(other, sorted[at + r] - means[c - 1]);
+      if (c + 1 < sizes.size()) other = std::min(other, means[c + 1] - sorted[at + r]);
+      const double larger = std::max(own, other);
+      if (larger > 0) total += (other - own) / larger;
+      before += x;
+    }
+  }
+  return total / static_cast<double>(sorted.size());
+}
+
+}  // namespace assay
