@@ -28,6 +28,14 @@ DType input_dtype(const LayerConfig& config) {
   return name == "int64" || name == "int32" ? DType::int64 : DType::float32;
 }
 
+// Whether any layer expects channels first; then inputs and outputs stay as Keras has them.
+bool channels_first(const KerasModel& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [](const KerasLayer& layer) {
+    return layer.model ? channels_first(*layer.model)
+                       : layer.config.has("data_format") && layer.config.text("data_format", "") == "channels_first";
+  });
+}
+
 // Puts the layers of one model together, models within it included.
 class Assembler {
  public:
@@ -89,14 +97,6 @@ class Assembler {
       if (!is_input(index)) fail(Fault::model, "{}: is listed as an input but is no InputLayer", layer_at(index).config.where());
       results_[index][call] = {path_.empty() ? graph_input(layer_at(index)) : given[i]};
     }
-  }
-
-  // Whether any layer expects channels first; then inputs stay as Keras has them.
-  bool channels_first(const KerasModel& model) const {
-    return std::any_of(model.layers.begin(), model.layers.end(), [&](const KerasLayer& layer) {
-      return layer.model ? channels_first(*layer.model)
-                         : layer.config.has("data_format") && layer.config.text("data_format", "") == "channels_first";
-    });
   }
 
   KerasTensor graph_input(const KerasLayer& layer) {
@@ -208,13 +208,13 @@ class Assembler {
   std::vector<std::vector<KerasTensors>> results_;  // by layer, call, output
 };
 
-// Graph outputs: images stay channels first like the inputs, everything else is as Keras has it.
-void add_outputs(KerasGraph& graph, const KerasTensors& outputs) {
+// Graph outputs: of rank 4 and more channels first like the inputs, all others as Keras has them.
+void add_outputs(KerasGraph& graph, const KerasModel& model, const KerasTensors& outputs) {
   LayerWeights none;
   LayerBuilder layer(graph, LayerConfig("Model", "the model's output", nullptr), none, "output", "output");
   for (const KerasTensor& tensor : outputs) {
-    const bool image = tensor.layout == Layout::channels_first && tensor.rank() >= 4;
-    graph.builder.output(image ? tensor.value : layer.as_keras(tensor).value);
+    const bool move = tensor.rank() >= 4 && !channels_first(model);
+    graph.builder.output((move ? layer.as_channels_first(tensor) : layer.as_keras(tensor)).value);
   }
 }
 
@@ -236,7 +236,7 @@ Graph assemble(const KerasModel& model, Hdf5File& file, const std::string& sourc
     fail(Fault::model, "{}: has weights for layer '{}', which the architecture does not; the two do not belong together",
          file.name(), unused.front());
   }
-  add_outputs(graph, outputs);
+  add_outputs(graph, model, outputs);
   add_notices(graph);
   return graph.builder.build();
 }

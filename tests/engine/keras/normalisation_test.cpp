@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "network.h"
+
+namespace assay::testing {
+namespace {
+
+Values positive(const Shape& shape, std::uint64_t seed) {
+  return map(random_values(shape, seed), [](double v) { return v + 1.5; });
+}
+
+TEST(KerasBatchNormalization, UsesTheMovingStatistics) {
+  for (const Shape& record : {Shape{3}, Shape{4, 3}, Shape{4, 5, 3}, Shape{2, 2, 2, 3}}) {
+    const Values gamma = random_values({3}, 1), beta = random_values({3}, 2), mean = random_values({3}, 3),
+                 variance = positive({3}, 4);
+    Network network(record);
+    network.add_with("BatchNormalization", R"("axis": [-1], "epsilon": 0.01)", {gamma, beta, mean, variance});
+    Shape shape = record;
+    shape.insert(shape.begin(), 2);
+    const Values x = random_values(shape, 5);
+    EXPECT_TRUE(same(network.run(x), tabulate(shape, [&](const Shape& i) {
+                       const Shape c{i.back()};
+                       return (at(x, i) - at(mean, c)) / std::sqrt(at(variance, c) + 0.01) * at(gamma, c) + at(beta, c);
+                     })))
+        << to_string(record);
+  }
+}
+
+TEST(KerasBatchNormalization, LeavesOutWhatTheConfigLeavesOut) {
+  const Values beta = random_values({3}, 2), mean = random_values({3}, 3), variance = positive({3}, 4);
+  Network network({3});
+  network.add_with("BatchNormalization", R"("axis": -1, "scale": false)", {beta, mean, variance});
+  const Values x = random_values({2, 3}, 5);
+  EXPECT_TRUE(same(network.run(x), tabulate({2, 3}, [&](const Shape& i) {
+                     const Shape c{i.back()};
+                     return (at(x, i) - at(mean, c)) / std::sqrt(at(variance, c) + 1e-3) + at(beta, c);
+                   })));
+}
+
+TEST(KerasBatchNormalization, BetweenFlattenAndDense) {
+  Network network({2, 3, 4});
+  const Values mean = random_values({24}, 3), variance = positive({24}, 4);
+  network.add("Flatten");
+  network.add_with("BatchNormalization", R"("axis": -1, "scale": false, "center": false)", {mean, variance});
+  const auto w = network.add("Dense", R"("units": 2)", {{24, 2}, {2}});
+  const Values x = random_values({2, 2, 3, 4}, 5);
+  const Values flat{{2, 24}, x.data};
+  const Values normal = tabulate({2, 24}, [&](const Shape& i) {
+    return (at(flat, i) - at(mean, {i[1]})) / std::sqrt(at(variance, {i[1]}) + 1e-3);
+  });
+  EXPECT_TRUE(same(network.run(x), plain_dense(normal, w[0], w[1])));
+}
+
+// Normalises the values for which `same_group` holds with the element's own index.
+Values plain_normalised(const Values& x, double epsilon, const std::function<bool(const Shape&, const Shape&)>& same_group) {
+  return tabulate(x.shape, [&](const Shape& i) {
+    double sum = 0, squares = 0, count = 0;
+    tabulate(x.shape, [&](const Shape& j) {
+      if (same_group(i, j)) sum += at(x, j), squares += double{at(x, j)} * at(x, j), ++count;
+      return 0.0;
+    });
+    const double mean = sum / count;
+    return (at(x, i) - mean) / std::sqrt(squares / count - mean * mean + epsilon);
+  });
+}
+
+TEST(KerasLayerNormalization, NormalisesTheLastAxis) {
+  for (const Shape& shape : {Shape{2, 5}, Shape{2, 3, 5}, Shape{2, 3, 2, 5}}) {
+    Network network(Shape(shape.begin() + 1, shape.end()));
+    const auto w = network.add("LayerNormalization", R"("axis": [-1])", {{5}, {5}});
+    const Values x = random_values(shape, 7);
+    const Values normal = plain_normalised(
+        x, 1e-3, [](const Shape& i, const Shape& j) { return std::equal(i.begin(), i.end() - 1, j.begin()); });
+    EXPECT_TRUE(same(network.run(x), tabulate(shape, [&](const Shape& i) {
+                       return at(normal, i) * at(w[0], {i.back()}) + at(w[1], {i.back()});
+                     })));
+  }
+}
+
+TEST(KerasGroupNormalization, NormalisesGroupsOfChannels) {
+  Network network({3, 2, 4}, "3.0.0");
+  const auto w = network.add("GroupNormalization", R"("groups": 2, "axis": -1)", {{4}, {4}});
+  const Values x = random_values({2, 3, 2, 4}, 7);
+  const Values normal =
+      plain_normalised(x, 1e-3, [](const Shape& i, const Shape& j) { return i[0] == j[0] && i[3] / 2 == j[3] / 2; });
+  EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
+                     return at(normal, i) * at(w[0], {i[3]}) + at(w[1], {i[3]});
+                   })));
+}
+
+TEST(KerasNormalization, SubtractsAndDivides) {
+  Network network({2, 2, 3});
+  network.add_with("Normalization", R"("axis": [-1])", {numbers({3}, {1, 2, 3}), numbers({3}, {4, 9, 16})});
+  const Values x = random_values({1, 2, 2, 3}, 7);
+  EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
+                     const auto c = static_cast<double>(i[3]);
+                     return (at(x, i) - (c + 1)) / (c + 2);
+                   })));
+}
+
+TEST(KerasRescaling, ScalesThenShifts) {
+  Network network({2, 2, 3});
+  network.add("Rescaling", R"("scale": 0.5, "offset": [1, 2, 3])");
+  const Values x = random_values({1, 2, 2, 3}, 7);
+  EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
+                     return at(x, i) * 0.5 + static_cast<double>(i[3]) + 1;
+                   })));
+}
+
+}  // namespace
+}  // namespace assay::testing
