@@ -41,6 +41,7 @@
   X(EyeLike, eye_like)                                      \
   X(Flatten, flatten)                                       \
   X(Floor, floor)                                           \
+  X(GRU, gru)                                               \
   X(Gather, gather)                                         \
   X(GatherElements, gather_elements)                        \
   X(GatherND, gather_nd)                                    \
@@ -60,6 +61,7 @@
   X(IsInf, is_inf)                                          \
   X(IsNaN, is_nan)                                          \
   X(LRN, lrn)                                               \
+  X(LSTM, lstm)                                             \
   X(LayerNormalization, layer_normalization)                \
   X(LeakyRelu, leaky_relu)                                  \
   X(Less, less)                                             \
@@ -83,7 +85,9 @@
   X(OneHot, one_hot)                                        \
   X(Or, logical_or)                                         \
   X(PRelu, prelu)                                           \
+  X(Pad, pad)                                               \
   X(Pow, power)                                             \
+  X(RNN, rnn)                                               \
   X(Range, range)                                           \
   X(Reciprocal, reciprocal)                                 \
   X(ReduceL1, reduce_l1)                                    \
@@ -98,6 +102,7 @@
   X(ReduceSumSquare, reduce_sum_square)                     \
   X(Relu, relu)                                             \
   X(Reshape, reshape)                                       \
+  X(Resize, resize)                                         \
   X(Round, round)                                           \
   X(ScatterElements, scatter_elements)                      \
   X(ScatterND, scatter_nd)                                  \

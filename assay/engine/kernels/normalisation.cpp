@@ -29,6 +29,12 @@ Ints all_but_channels(std::int64_t rank) {
   return axes;
 }
 
+Tensor along_channels(const Tensor& vector, const Tensor& x) {
+  Ints shape(static_cast<std::size_t>(x.dim()), 1);
+  shape[1] = -1;
+  return vector.reshape(shape);
+}
+
 Outputs grouped(const Call& call, std::int64_t groups) {
   const Tensor& x = call.input(0);
   require_in("num_groups", groups, 1, std::max<std::int64_t>(1, x.size(1)));
@@ -50,6 +56,10 @@ Outputs batch_normalization(const Call& call) {
                &variance = call.input(4);
   const bool declared = call.node.integer("training_mode", 0) != 0;
   if (!declared && !call.context.training) {
+    if (mean.requires_grad() || variance.requires_grad()) {  // libtorch's own has no gradient for these
+      const Tensor factor = scale * at::rsqrt(variance + epsilon);
+      return {x * along_channels(factor, x) + along_channels(bias - mean * factor, x)};
+    }
     return {at::batch_norm(x, scale, bias, mean, variance, false, 0, epsilon, true)};
   }
   const double momentum = call.node.real("momentum", 0.9f);

@@ -36,8 +36,12 @@ Pool read_pool(const Call& call) {
   Pool pool;
   pool.sizes = spatial_sizes(call.input(0));
   pool.window = read_window(call, call.node.integers("kernel_shape", {}), pool.sizes);
-  for (std::size_t i = 0; i < pool.sizes.size(); ++i)
+  Ints shape{call.input(0).size(0), call.input(0).size(1)};
+  for (std::size_t i = 0; i < pool.sizes.size(); ++i) {
     pool.places.push_back(pool.window.places(i, pool.sizes[i]));
+    shape.push_back(pool.places[i]);
+  }
+  check_size(shape, call.input(0).element_size());
   return pool;
 }
 
@@ -72,16 +76,15 @@ Tensor window_counts(const Pool& pool, bool padding, const Tensor& like) {
     const Window& w = pool.window;
     const std::int64_t low = padding ? -w.begin[axis] : 0;
     const std::int64_t high = pool.sizes[axis] + (padding ? w.end[axis] : 0);
-    std::vector<double> along;
-    for (std::int64_t place = 0; place < pool.places[axis]; ++place) {
-      const std::int64_t first = place * w.stride[axis] - w.begin[axis];
-      // Taps t in [0, kernel) with low <= first + t * dilation < high.
-      const std::int64_t d = w.dilation[axis];
-      const std::int64_t from = std::max<std::int64_t>(0, (low - first + d - 1) / d);
-      const std::int64_t to = std::min(w.kernel[axis], (high - first + d - 1) / d);
-      along.push_back(static_cast<double>(std::max<std::int64_t>(1, to - from)));
-    }
-    counts = counts.unsqueeze(-1) * at::tensor(along, at::kDouble).to(like.options());
+    const std::int64_t d = w.dilation[axis];
+    const Tensor first =
+        at::arange(pool.places[axis], like.options().dtype(at::kLong)) * w.stride[axis] - w.begin[axis];
+    // Taps t in [0, kernel) with low <= first + t * dilation < high.
+    const auto taps_below = [&](std::int64_t bound) {
+      return at::clamp(at::div(bound - first + (d - 1), d, "floor"), 0, w.kernel[axis]);
+    };
+    const Tensor along = at::clamp_min(taps_below(high) - taps_below(low), 1);
+    counts = counts.unsqueeze(-1) * along.to(like.scalar_type());
   }
   return counts.squeeze(0);
 }

@@ -109,6 +109,147 @@ INSTANTIATE_TEST_SUITE_P(
              .stride = {1, 2, 1},
              .pads = {0, 1, 0, 1, 1, 0}}));
 
+struct TransposedCase {
+  Ints input, filter;  // filter: [input channels, output channels / group, ...]
+  std::int64_t group = 1;
+  Attributes attributes = {};
+  Ints stride = {}, dilation = {}, begin = {}, size = {};  // what the attributes amount to
+};
+
+// Every input element adds its multiple of the filter to the output; then the padding is taken away.
+Tensor plain_transposed(const TransposedCase& c, const Tensor& x, const Tensor& w, const Tensor& b) {
+  const std::size_t rank = c.size.size();
+  Ints shape{c.input[0], c.filter[1] * c.group};
+  shape.insert(shape.end(), c.size.begin(), c.size.end());
+  const std::int64_t per_group = c.input[1] / c.group;
+  Tensor y = tabulate(
+      shape, [&](const Ints& i) { return b.defined() ? at_index(b, {i[1]}) : 0; }, at::kDouble);
+  for_each_index(c.input, [&](const Ints& i) {
+    for_each_index(Ints(c.filter.begin() + 1, c.filter.end()), [&](const Ints& tap) {
+      Ints to{i[0], i[1] / per_group * c.filter[1] + tap[0]}, weight{i[1], tap[0]};
+      for (std::size_t k = 0; k < rank; ++k) {
+        to.push_back(i[k + 2] * c.stride[k] + tap[k + 1] * c.dilation[k] - c.begin[k]);
+        weight.push_back(tap[k + 1]);
+      }
+      Tensor element = y;
+      for (std::size_t k = 0; k < to.size(); ++k) {
+        if (to[k] < 0 || to[k] >= shape[k]) return;
+        element = element.select(0, to[k]);
+      }
+      element += at_index(x, i) * at_index(w, weight);
+    });
+  });
+  return y.to(at::kFloat);
+}
+
+class TransposedConvolution : public ::testing::TestWithParam<TransposedCase> {};
+
+TEST_P(TransposedConvolution, AgreesWithTheSumWrittenOut) {
+  const TransposedCase& c = GetParam();
+  const Tensor x = random_tensor(c.input, 1), w = random_tensor(c.filter, 2);
+  const Tensor b = random_tensor({c.filter[1] * c.group}, 3);
+  Attributes attributes = c.attributes;
+  attributes["group"] = c.group;
+  EXPECT_TRUE(same(run("ConvTranspose", {x, w, b}, attributes), plain_transposed(c, x, w, b), 1e-4));
+  EXPECT_TRUE(same(run("ConvTranspose", {x, w}, attributes), plain_transposed(c, x, w, {}), 1e-4));
+  EXPECT_TRUE(gradients_agree("ConvTranspose", {x, w, b}, attributes));
+}
+
+Attribute text(std::string value) { return value; }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, TransposedConvolution,
+    ::testing::Values(
+        TransposedCase{.input = {2, 2, 4},
+                       .filter = {2, 3, 3},
+                       .stride = {1},
+                       .dilation = {1},
+                       .begin = {0},
+                       .size = {6}},
+        TransposedCase{.input = {1, 2, 3, 4},
+                       .filter = {2, 1, 3, 2},
+                       .attributes = {{"strides", Ints{2, 3}},
+                                      {"pads", Ints{1, 0, 1, 0}},
+                                      {"output_padding", Ints{1, 0}}},
+                       .stride = {2, 3},
+                       .dilation = {1, 1},
+                       .begin = {1, 0},
+                       .size = {6, 11}},
+        TransposedCase{
+            .input = {1, 2, 3, 3},
+            .filter = {2, 1, 2, 2},
+            .attributes = {{"strides", Ints{2, 2}}, {"dilations", Ints{2, 1}}, {"pads", Ints{1, 0, 0, 2}}},
+            .stride = {2, 2},
+            .dilation = {2, 1},
+            .begin = {1, 0},
+            .size = {6, 4}},
+        TransposedCase{.input = {1, 4, 3},
+                       .filter = {4, 2, 3},
+                       .group = 2,
+                       .attributes = {{"strides", Ints{2}}},
+                       .stride = {2},
+                       .dilation = {1},
+                       .begin = {0},
+                       .size = {7}},
+        TransposedCase{.input = {1, 1, 3},
+                       .filter = {1, 1, 2},
+                       .attributes = {{"strides", Ints{2}}, {"output_padding", Ints{3}}},
+                       .stride = {2},
+                       .dilation = {1},
+                       .begin = {0},
+                       .size = {9}},
+        // Padding of 3 in all: the odd one goes to the end for SAME_UPPER, to the beginning otherwise.
+        TransposedCase{.input = {1, 1, 3},
+                       .filter = {1, 1, 5},
+                       .attributes = {{"strides", Ints{2}}, {"auto_pad", text("SAME_UPPER")}},
+                       .stride = {2},
+                       .dilation = {1},
+                       .begin = {1},
+                       .size = {6}},
+        TransposedCase{.input = {1, 1, 3},
+                       .filter = {1, 1, 5},
+                       .attributes = {{"strides", Ints{2}}, {"auto_pad", text("SAME_LOWER")}},
+                       .stride = {2},
+                       .dilation = {1},
+                       .begin = {2},
+                       .size = {6}},
+        TransposedCase{.input = {1, 1, 3},
+                       .filter = {1, 1, 5},
+                       .attributes = {{"strides", Ints{2}}, {"output_shape", Ints{6}}},
+                       .stride = {2},
+                       .dilation = {1},
+                       .begin = {2},
+                       .size = {6}},
+        TransposedCase{.input = {1, 1, 3},
+                       .filter = {1, 1, 2},
+                       .attributes = {{"strides", Ints{2}}, {"output_shape", Ints{8}}},
+                       .stride = {2},
+                       .dilation = {1},
+                       .begin = {0},
+                       .size = {8}},
+        TransposedCase{.input = {1, 2, 2, 3, 2},
+                       .filter = {2, 1, 2, 1, 3},
+                       .attributes = {{"strides", Ints{1, 2, 2}}, {"pads", Ints{0, 0, 1, 0, 0, 1}}},
+                       .stride = {1, 2, 2},
+                       .dilation = {1, 1, 1},
+                       .begin = {0, 0, 1},
+                       .size = {3, 5, 3}}));
+
+TEST(TransposedConvolution, RefusesWhatMakesNoSense) {
+  const Tensor x = at::ones({1, 2, 4, 4}), w = at::ones({2, 2, 3, 3});
+  const auto fault = [&](Attributes attributes) {
+    return fault_of("ConvTranspose", {x, w}, std::move(attributes));
+  };
+  EXPECT_EQ(fault({{"group", std::int64_t{0}}}), Fault::model);
+  EXPECT_EQ(fault({{"group", std::int64_t{3}}}), Fault::model);
+  EXPECT_EQ(fault({{"strides", Ints{-1, 1}}}), Fault::model);
+  EXPECT_EQ(fault({{"pads", Ints{9, 9, 9, 9}}}), Fault::model);
+  EXPECT_EQ(fault({{"output_padding", Ints{-1, 0}}}), Fault::model);
+  EXPECT_EQ(fault({{"output_shape", Ints{0, 8}}}), Fault::model);
+  EXPECT_EQ(fault({{"output_shape", Ints{8}}}), Fault::model);
+  EXPECT_EQ(fault({{"strides", Ints{1 << 29, 1 << 29}}}), Fault::resources);
+}
+
 TEST(Convolution, RefusesWhatMakesNoSense) {
   const Tensor x = at::ones({1, 2, 4, 4}), w = at::ones({2, 2, 3, 3});
   EXPECT_EQ(fault_of("Conv", {x, w}, {{"group", std::int64_t{0}}}), Fault::model);

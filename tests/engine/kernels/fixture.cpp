@@ -1,11 +1,22 @@
 #include "fixture.h"
 
+#include <c10/util/Logging.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/variable.h>
 
 #include <cmath>
 
 namespace assay::testing {
+
+namespace {
+
+// libtorch's errors carry a stack trace that takes milliseconds to make.
+const bool no_traces = [] {
+  c10::SetStackTraceFetcher([] { return std::string(); });
+  return true;
+}();
+
+}  // namespace
 
 Node make_node(std::string op, std::size_t inputs, Attributes attributes, std::size_t outputs) {
   Node node;
@@ -46,6 +57,8 @@ Tensor random_tensor(const Ints& shape, std::uint64_t seed, at::ScalarType type)
 
 Tensor ints(const Ints& values) { return at::tensor(values, at::kLong); }
 
+Tensor truth(const Ints& values) { return ints(values).to(at::kBool); }
+
 Tensor floats(const Ints& shape, const std::vector<float>& values) {
   return at::tensor(values, at::kFloat).reshape(shape);
 }
@@ -85,12 +98,15 @@ Tensor tabulate(const Ints& shape, const std::function<double(const Ints&)>& val
 }
 
 double at_index(const Tensor& tensor, const Ints& index, double outside) {
-  Tensor element = tensor.detach();
+  std::int64_t offset = 0;
   for (std::size_t i = 0; i < index.size(); ++i) {
-    if (index[i] < 0 || index[i] >= tensor.size(static_cast<std::int64_t>(i))) return outside;
-    element = element.select(0, index[i]);
+    const auto axis = static_cast<std::int64_t>(i);
+    if (index[i] < 0 || index[i] >= tensor.size(axis)) return outside;
+    offset += index[i] * tensor.stride(axis);
   }
-  return element.to(at::kDouble).item<double>();
+  if (tensor.scalar_type() == at::kFloat) return tensor.data_ptr<float>()[offset];
+  if (tensor.scalar_type() == at::kDouble) return tensor.data_ptr<double>()[offset];
+  return at_index(tensor.to(at::kDouble), index, outside);
 }
 
 namespace {

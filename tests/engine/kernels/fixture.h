@@ -28,6 +28,7 @@ Fault fault_of(const std::string& op, const std::vector<Tensor>& inputs, Attribu
 // Standard normal numbers that depend on the seed only.
 Tensor random_tensor(const Ints& shape, std::uint64_t seed, at::ScalarType type = at::kFloat);
 Tensor ints(const Ints& values);
+Tensor truth(const Ints& values);
 Tensor floats(const Ints& shape, const std::vector<float>& values);
 
 // Same shape and values within `tolerance` (relative to the larger of 1 and the value); NaN equals NaN.

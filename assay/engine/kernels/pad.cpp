@@ -1,0 +1,72 @@
+// Pad: constants, reflections, repeated edges or wrapped content around a tensor; negative amounts crop.
+
+#include "assay/engine/kernels/support.h"
+
+namespace assay::operators {
+namespace {
+
+struct Padding {
+  Ints begin, end;  // per axis of the input
+};
+
+Padding read_padding(const Call& call, std::int64_t rank) {
+  const Ints amounts = call.integers(1), axes = call.axes(3, rank, all_axes(rank));
+  if (amounts.size() != 2 * axes.size()) {
+    fail(Fault::model, "{} amounts are given to pad {} axes; {} are needed", amounts.size(), axes.size(),
+         2 * axes.size());
+  }
+  for (const auto amount : amounts)
+    require_in("a padding", amount, -(std::int64_t{1} << 40), std::int64_t{1} << 40);
+  Padding padding{Ints(static_cast<std::size_t>(rank), 0), Ints(static_cast<std::size_t>(rank), 0)};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    padding.begin[static_cast<std::size_t>(axes[i])] = amounts[i];
+    padding.end[static_cast<std::size_t>(axes[i])] = amounts[axes.size() + i];
+  }
+  return padding;
+}
+
+// Where along an axis of `size` positions the elements of the padded axis come from.
+Tensor sources(const std::string& mode, std::int64_t size, std::int64_t begin, std::int64_t end,
+               at::Device device) {
+  const Tensor position = at::arange(-begin, size + end, at::TensorOptions().dtype(at::kLong).device(device));
+  if (mode == "edge") return at::clamp(position, 0, size - 1);
+  if (mode == "wrap") return at::remainder(position, size);
+  const std::int64_t period = std::max<std::int64_t>(1, 2 * (size - 1));
+  const Tensor phase = at::remainder(position, period);
+  return at::where(phase >= size, period - phase, phase);
+}
+
+Tensor pad_constant(const Call& call, const Tensor& x, const Padding& padding) {
+  Ints pads;  // libtorch counts from the last axis
+  for (std::size_t i = padding.begin.size(); i-- > 0;)
+    pads.insert(pads.end(), {padding.begin[i], padding.end[i]});
+  if (is_integral(x)) return at::constant_pad_nd(x, pads, call.integer(2, 0));
+  return at::constant_pad_nd(x, pads, call.number(2, 0));
+}
+
+}  // namespace
+
+Outputs pad(const Call& call) {
+  Tensor x = call.input(0);
+  const Padding padding = read_padding(call, x.dim());
+  Ints shape = x.sizes().vec();
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    shape[i] += padding.begin[i] + padding.end[i];
+    if (shape[i] < 0) fail(Fault::model, "axis {} is cropped to {} positions", i, shape[i]);
+  }
+  check_size(shape, x.element_size());
+  const std::string mode = call.node.text("mode", "constant");
+  if (mode == "constant") return {pad_constant(call, x, padding)};
+  if (mode != "reflect" && mode != "edge" && mode != "wrap") {
+    fail(Fault::model, "mode '{}' is none of constant, reflect, edge, wrap", mode);
+  }
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (padding.begin[i] == 0 && padding.end[i] == 0) continue;
+    const auto axis = static_cast<std::int64_t>(i);
+    if (x.size(axis) == 0) fail(Fault::model, "axis {} is empty and cannot be continued", i);
+    x = at::index_select(x, axis, sources(mode, x.size(axis), padding.begin[i], padding.end[i], x.device()));
+  }
+  return {x};
+}
+
+}  // namespace assay::operators

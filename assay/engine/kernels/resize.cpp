@@ -1,0 +1,191 @@
+// Resize by interpolation. Axes are independent: along each, an output element is a weighted sum of one
+// (nearest), two (linear) or four (cubic) input elements around the position it falls on.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "assay/engine/kernels/support.h"
+
+namespace assay::operators {
+namespace {
+
+struct Axis {
+  std::int64_t axis, from, to;  // number of positions before and after
+  float scale;
+};
+
+std::vector<Axis> by_scales(const Tensor& x, const Ints& axes, const Tensor& scales) {
+  const Tensor host = scales.detach().to(at::kCPU, at::kFloat).contiguous();
+  std::vector<Axis> plan;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const float scale = host.data_ptr<float>()[i];
+    if (!(scale > 0) || !std::isfinite(scale))
+      fail(Fault::model, "the scale of axis {} is {}", axes[i], scale);
+    const std::int64_t from = x.size(axes[i]);
+    const double to = std::floor(static_cast<double>(from) * scale);
+    check_size({static_cast<std::int64_t>(std::min(to, 1e18))}, x.element_size());
+    plan.push_back({axes[i], from, static_cast<std::int64_t>(to), scale});
+  }
+  return plan;
+}
+
+std::vector<Axis> by_sizes(const Tensor& x, const Ints& axes, const Ints& sizes, const std::string& policy) {
+  std::vector<Axis> plan;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    require_in("a size", sizes[i], 1, std::int64_t{1} << 40);
+    const std::int64_t from = std::max<std::int64_t>(1, x.size(axes[i]));
+    plan.push_back({axes[i], from, sizes[i], static_cast<float>(sizes[i]) / static_cast<float>(from)});
+  }
+  if (policy == "stretch" || plan.empty()) return plan;
+  if (policy != "not_larger" && policy != "not_smaller") {
+    fail(Fault::model, "keep_aspect_ratio_policy '{}' is none of stretch, not_larger, not_smaller", policy);
+  }
+  const auto [least, most] = std::ranges::minmax_element(plan, {}, &Axis::scale);
+  const float scale = policy == "not_larger" ? least->scale : most->scale;
+  for (Axis& axis : plan) {
+    axis.scale = scale;
+    axis.to = static_cast<std::int64_t>(std::floor(scale * static_cast<float>(axis.from) + 0.5f));
+  }
+  return plan;
+}
+
+std::vector<Axis> read_plan(const Call& call, const Tensor& x) {
+  const Ints axes = call.axes(4, x.dim(), all_axes(x.dim()));  // there is no input 4: from the attribute
+  const bool scaled = call.has(2) && call.input(2).numel() > 0,
+             sized = call.has(3) && call.input(3).numel() > 0;
+  if (scaled == sized) fail(Fault::model, "either scales or sizes are needed");
+  const Tensor& numbers = call.input(scaled ? 2 : 3);
+  if (numbers.numel() != static_cast<std::int64_t>(axes.size())) {
+    fail(Fault::model, "{} numbers are given to resize {} axes", numbers.numel(), axes.size());
+  }
+  if (scaled) return by_scales(x, axes, numbers);
+  return by_sizes(x, axes, call.integers(3), call.node.text("keep_aspect_ratio_policy", "stretch"));
+}
+
+// The position in the input that output position i falls on. In single precision, as other runtimes compute
+// it, so that ties of the nearest mode fall the same way.
+float source(const std::string& mode, const Axis& axis, std::int64_t i) {
+  const auto at = static_cast<float>(i), from = static_cast<float>(axis.from),
+             to = static_cast<float>(axis.to);
+  if (mode == "asymmetric") return at / axis.scale;
+  if (mode == "align_corners") return axis.to == 1 ? 0 : at * (from - 1) / (to - 1);
+  if (mode == "pytorch_half_pixel" && axis.to <= 1) return 0;
+  const float half_pixel = (at + 0.5f) / axis.scale - 0.5f;
+  if (mode == "half_pixel" || mode == "pytorch_half_pixel") return half_pixel;
+  if (mode == "half_pixel_symmetric") return from / 2 * (1 - to / (axis.scale * from)) + half_pixel;
+  fail(Fault::unsupported, "coordinate_transformation_mode '{}' is not supported", mode);
+}
+
+float nearest(const std::string& mode, float position) {
+  if (mode == "round_prefer_floor") return std::ceil(position - 0.5f);
+  if (mode == "round_prefer_ceil") return std::floor(position + 0.5f);
+  if (mode == "floor") return std::floor(position);
+  if (mode == "ceil") return std::ceil(position);
+  fail(Fault::model, "nearest_mode '{}' is none of round_prefer_floor, round_prefer_ceil, floor, ceil", mode);
+}
+
+// One of the input elements that every output element along an axis is the weighted sum of.
+struct Tap {
+  std::vector<std::int64_t> positions;
+  std::vector<float> weights;
+};
+
+// Weights of the four neighbours at distances 1 + t, t, 1 - t, 2 - t (Keys 1981).
+std::array<float, 4> cubic(float t, float a) {
+  const auto near = [a](float d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
+  const auto far = [a](float d) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+  return {far(1 + t), near(t), near(1 - t), far(2 - t)};
+}
+
+struct Interpolation {
+  std::string mode, coordinates, nearest_mode;
+  float cubic_a;
+  bool exclude_outside;
+
+  std::size_t taps() const { return mode == "nearest" ? 1 : mode == "linear" ? 2 : 4; }
+  // Offset of the first tap from the floor of the position.
+  std::int64_t first() const { return mode == "cubic" ? -1 : 0; }
+
+  std::array<float, 4> weights(float fraction) const {
+    if (mode == "nearest") return {1};
+    if (mode == "linear") return {1 - fraction, fraction};
+    return cubic(fraction, cubic_a);
+  }
+
+  std::vector<Tap> along(const Axis& axis) const {
+    std::vector<Tap> all(taps());
+    for (std::int64_t i = 0; i < axis.to; ++i) {
+      float position = source(coordinates, axis, i);
+      if (mode == "nearest") position = nearest(nearest_mode, position);
+      const float base = std::floor(position);
+      auto weight = weights(position - base);
+      float total = 0;
+      for (std::size_t t = 0; t < all.size(); ++t) {
+        const std::int64_t at = static_cast<std::int64_t>(base) + first() + static_cast<std::int64_t>(t);
+        if (exclude_outside && (at < 0 || at >= axis.from)) weight[t] = 0;
+        total += weight[t];
+        all[t].positions.push_back(std::clamp<std::int64_t>(at, 0, axis.from - 1));
+      }
+      for (std::size_t t = 0; t < all.size(); ++t) {
+        all[t].weights.push_back(exclude_outside ? weight[t] / total : weight[t]);
+      }
+    }
+    return all;
+  }
+};
+
+Interpolation read_interpolation(const Call& call) {
+  Interpolation how;
+  how.mode = call.node.text("mode", "nearest");
+  how.coordinates = call.node.text("coordinate_transformation_mode", "half_pixel");
+  how.nearest_mode = call.node.text("nearest_mode", "round_prefer_floor");
+  how.cubic_a = call.node.real("cubic_coeff_a", -0.75f);
+  how.exclude_outside = how.mode == "cubic" && call.node.integer("exclude_outside", 0) != 0;
+  if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
+    fail(Fault::model, "mode '{}' is none of nearest, linear, cubic", how.mode);
+  }
+  return how;
+}
+
+Tensor interpolate(const Tensor& x, const Axis& axis, const std::vector<Tap>& taps) {
+  Ints shape(static_cast<std::size_t>(x.dim()), 1);
+  shape[static_cast<std::size_t>(axis.axis)] = axis.to;
+  Tensor sum;
+  for (const Tap& tap : taps) {
+    const Tensor part = at::index_select(x, axis.axis, at::tensor(tap.positions, at::kLong).to(x.device()));
+    if (taps.size() == 1) return part;
+    const Tensor weighted = part * at::tensor(tap.weights, at::kFloat).to(x.options()).reshape(shape);
+    sum = sum.defined() ? sum + weighted : weighted;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Outputs resize(const Call& call) {
+  Tensor x = call.input(0);
+  const Interpolation how = read_interpolation(call);
+  const std::vector<Axis> plan = read_plan(call, x);
+  if (how.mode != "nearest" && !at::isFloatingType(x.scalar_type())) {
+    fail(Fault::unsupported, "mode '{}' is supported for floating-point numbers only", how.mode);
+  }
+  Ints shape = x.sizes().vec();
+  for (const Axis& axis : plan) {
+    if (axis.from < 1 || axis.to < 1 || x.size(axis.axis) < 1) {
+      fail(Fault::model, "axis {} would go from {} to {} positions", axis.axis, x.size(axis.axis), axis.to);
+    }
+    if (axis.scale < 1 && how.mode != "nearest" && call.node.integer("antialias", 0) != 0) {
+      fail(Fault::unsupported, "attribute 'antialias' is not supported");
+    }
+    shape[static_cast<std::size_t>(axis.axis)] = axis.to;
+  }
+  check_size(shape, x.element_size());
+  for (const Axis& axis : plan) {
+    if (axis.to == axis.from && axis.scale == 1) continue;
+    x = interpolate(x, axis, how.along(axis));
+  }
+  return {x};
+}
+
+}  // namespace assay::operators
