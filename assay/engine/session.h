@@ -83,9 +83,16 @@ class Session {
   // The layer before the last one that carries weights: the default subject of importance analysis.
   const Layer& penultimate_layer() const;
 
+  // Records per run() that keep memory moderate and caches warm; what analyses use unless told otherwise.
+  std::size_t preferred_batch() const;
+
   // The network's decision value: the first graph output, before a final softmax if there is one.
   ValueId logits() const;
   bool ends_in_softmax() const;
+  // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
+  bool ends_in_sigmoid() const;
+  // What users should know about how this network is run: a batch size fixed in the file, for instance.
+  const std::vector<std::string>& notices() const;
 
  private:
   struct State;

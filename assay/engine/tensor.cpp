@@ -7,8 +7,6 @@
 #include "assay/support/error.h"
 
 namespace assay {
-namespace {
-
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
     case DType::float32: return at::kFloat;
@@ -21,6 +19,8 @@ at::ScalarType scalar_type(DType dtype) {
   }
   return at::kFloat;
 }
+
+namespace {
 
 DType dtype_of_tensor(const Tensor& tensor) {
   switch (tensor.scalar_type()) {

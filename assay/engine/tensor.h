@@ -17,6 +17,7 @@ using at::Tensor;
 using Tensors = std::map<ValueId, Tensor>;
 
 Tensor to_tensor(const Array& array);      // shares the Array's memory; treat as read-only
+c10::ScalarType scalar_type(DType dtype);  // libtorch's name for an element type
 Array to_array(const Tensor& tensor);      // copies to the host, contiguous
 
 }  // namespace assay

@@ -1,0 +1,33 @@
+#pragma once
+
+// A graph's constants as tensors on a device, with everything that depends on constants alone computed once.
+
+#include <vector>
+
+#include "assay/engine/tensor.h"
+
+namespace assay {
+
+class Constants {
+ public:
+  Constants() = default;
+  // Folding keeps a result only while all folded results together stay below a quarter of `memory_limit` bytes; what
+  // is not kept is computed when it is needed.
+  Constants(const Graph& graph, c10::Device device, std::uint64_t memory_limit);
+
+  // One entry per graph value, undefined where the value is not constant.
+  std::span<const Tensor> values() const { return values_; }
+  bool has(ValueId id) const { return values_[static_cast<std::size_t>(id)].defined(); }
+
+  // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` are others than
+  // usual: the rest was folded from them.
+  std::vector<bool> valid_without(const Graph& graph, std::span<const ValueId> replaced) const;
+
+  // Number of float elements of the constants that a constant value was computed from (itself, if not folded).
+  std::int64_t parameters_behind(const Graph& graph, ValueId id) const;
+
+ private:
+  std::vector<Tensor> values_;
+};
+
+}  // namespace assay

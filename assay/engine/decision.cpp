@@ -1,0 +1,34 @@
+#include "assay/engine/decision.h"
+
+namespace assay {
+namespace {
+
+bool is_softmax(const Node& node) { return node.op == "Softmax" || node.op == "LogSoftmax"; }
+
+// True for nodes that pass their first input on unchanged in inference.
+bool passes_through(const Node& node, std::span<const ValueInfo> infos) {
+  if (node.op == "Identity" || node.op == "Dropout" || node.op == "Cast") return true;
+  if (node.op != "Reshape" && node.op != "Flatten" && node.op != "Squeeze" && node.op != "Unsqueeze") return false;
+  return infos[static_cast<std::size_t>(node.inputs[0])].shape == infos[static_cast<std::size_t>(node.outputs[0])].shape;
+}
+
+// The node that determines the value, past nodes that change nothing; nullptr for inputs and constants.
+const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> infos) {
+  for (int n = graph.producer(id); n >= 0; n = graph.producer(id)) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    if (node.inputs.empty() || node.inputs[0] == no_value || !passes_through(node, infos)) return &node;
+    id = node.inputs[0];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
+  const ValueId output = graph.outputs()[0];
+  const Node* node = origin(graph, output, infos);
+  if (node && is_softmax(*node)) return {.logits = node->inputs[0], .softmax = true};
+  return {.logits = output, .sigmoid = node && (node->op == "Sigmoid" || node->op == "HardSigmoid")};
+}
+
+}  // namespace assay

@@ -1,0 +1,19 @@
+#include <ATen/Parallel.h>
+#include <omp.h>
+
+#include "assay/engine/session.h"
+#include "assay/support/threads.h"
+
+// Present when libtorch's BLAS is OpenBLAS.
+extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
+
+namespace assay {
+
+void set_engine_threads(int threads) {
+  if (threads <= 0) threads = static_cast<int>(available_threads());
+  at::set_num_threads(threads);
+  omp_set_num_threads(threads);
+  if (openblas_set_num_threads) openblas_set_num_threads(threads);
+}
+
+}  // namespace assay

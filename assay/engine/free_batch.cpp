@@ -1,0 +1,88 @@
+#include "assay/engine/free_batch.h"
+
+#include <ATen/ATen.h>
+
+#include "assay/engine/execute.h"
+#include "assay/engine/input_form.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+// The target with -1 in place of the leading dimension, every other dimension being the one seen.
+std::optional<Shape> freed_target(const Shape& seen, std::int64_t batch) {
+  if (seen.empty() || seen[0] % batch != 0) return std::nullopt;
+  Shape target = seen;
+  target[0] = -1;
+  return target;
+}
+
+Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device) {
+  const std::size_t count = graph.values().size();
+  std::vector<Tensor> values(count);
+  std::vector<bool> available(count, false);
+  for (std::size_t i = 0; i < count; ++i) available[i] = constants.values()[i].defined();
+  for (const auto& [id, tensor] : inputs) {
+    values[static_cast<std::size_t>(id)] = tensor;
+    available[static_cast<std::size_t>(id)] = true;
+  }
+  KernelContext context;
+  execute(graph, make_plan(graph, available, graph.outputs()), constants.values(), values, context, device);
+  Tensors outputs;
+  for (const ValueId id : graph.outputs()) {
+    const auto index = static_cast<std::size_t>(id);
+    outputs.emplace(id, values[index].defined() ? values[index] : constants.values()[index]);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
+                                std::int64_t batch) {
+  GraphBuilder builder(graph);
+  bool changed = false;
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = graph.nodes()[n];
+    if (node.op != "Reshape" || node.inputs.size() < 2 || !constants.has(node.inputs[1])) continue;
+    if (constants.has(node.inputs[0])) continue;
+    const auto target = freed_target(footprint.shapes[static_cast<std::size_t>(node.outputs[0])], batch);
+    if (!target) continue;
+    node.inputs[1] = builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+    node.attributes.erase("allowzero");
+    builder.replace_node(static_cast<int>(n), std::move(node));
+    changed = true;
+  }
+  if (!changed) return std::nullopt;
+  return builder.build();
+}
+
+bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
+                   const Constants& original_constants, const Shape& record_shape, std::int64_t batch,
+                   c10::Device device) {
+  const at::NoGradGuard no_grad;
+  const Tensors whole = tiny_batch(original, record_shape, 2 * batch, device);
+  Tensors halves[2] = {whole, whole};
+  for (const ValueId id : original.inputs()) {
+    const int axis = input_form(original, id, record_shape).batch_axis;
+    if (axis < 0) continue;
+    for (int half = 0; half < 2; ++half) halves[half][id] = whole.at(id).narrow(axis, half * batch, batch);
+  }
+  try {
+    const Tensors together = run_all(graph, constants, whole, device);
+    const Tensors first = run_all(original, original_constants, halves[0], device);
+    const Tensors second = run_all(original, original_constants, halves[1], device);
+    for (const auto& [id, tensor] : together) {
+      if (first.at(id).dim() == 0) continue;
+      const Tensor expected = at::cat({first.at(id), second.at(id)}, 0);
+      if (tensor.sizes() != expected.sizes()) return false;
+      if (!at::allclose(tensor.to(at::kDouble), expected.to(at::kDouble), 1e-3, 1e-5, /*equal_nan=*/true)) return false;
+    }
+    return true;
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
+    return false;
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,82 @@
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "assay/engine/session_state.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+// The tensors that stand for each value whose gradient is asked for: one, or one per group of records.
+using Leaves = std::map<ValueId, std::vector<Tensor>>;
+
+// Makes the tensor a point where gradients can be asked for, cutting nothing off.
+Tensor watched(const Graph& graph, ValueId id, const Tensor& tensor) {
+  if (!tensor.is_floating_point()) {
+    fail(Fault::usage, "value '{}' holds integers, which have no gradient; ask for the value after the embedding",
+         graph.value(id).name);
+  }
+  return tensor.requires_grad() ? tensor : tensor.detach().requires_grad_();
+}
+
+Tensor joined(const std::vector<Tensor>& pieces, int axis, std::int64_t length) {
+  return axis < 0 ? pieces[0] : at::cat(pieces, axis).narrow(axis, 0, length);
+}
+
+}  // namespace
+
+Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
+                           const std::function<Tensor(const Tensors&)>& objective,
+                           std::span<const ValueId> with_respect_to) const {
+  const at::AutoGradMode with_grad(true);
+  const State& state = *state_;
+  Tensors sources = given;
+  Leaves leaves;
+  for (const ValueId id : with_respect_to) {
+    leaves[id];
+    if (!sources.contains(id) && state.constants.has(id)) {
+      sources.emplace(id, state.constants.values()[static_cast<std::size_t>(id)]);
+    }
+    if (!sources.contains(id)) continue;
+    Tensor& source = sources.at(id);
+    source = watched(graph(), id, source.detach());
+    leaves[id] = {source};
+  }
+  KernelContext context;
+  const auto watch = [&](ValueId id, Tensor& tensor) {
+    const auto found = leaves.find(id);
+    if (found == leaves.end() || sources.contains(id)) return;
+    tensor = watched(graph(), id, tensor);
+    found->second.push_back(tensor);
+  };
+  // Values to differentiate by are computed too, so that a gradient of zero has a shape.
+  std::vector<ValueId> wanted(read.begin(), read.end());
+  wanted.insert(wanted.end(), with_respect_to.begin(), with_respect_to.end());
+  const Tensors values = state.compute(sources, {wanted}, context, watch);
+  Tensors readable;
+  for (const ValueId id : read) readable.emplace(id, values.at(id));
+  const Tensor scalar = objective(readable);
+  if (scalar.numel() != 1) fail(Fault::internal, "gradients() needs a scalar objective, not one of {} elements", scalar.numel());
+
+  std::vector<Tensor> flat;
+  for (const auto& [id, pieces] : leaves) flat.insert(flat.end(), pieces.begin(), pieces.end());
+  std::vector<Tensor> slopes(flat.size());
+  if (scalar.requires_grad()) {
+    slopes = torch::autograd::grad({scalar}, flat, {}, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true);
+  }
+  Tensors results;
+  std::size_t next = 0;
+  for (const auto& [id, pieces] : leaves) {
+    std::vector<Tensor> parts;
+    for (const Tensor& piece : pieces) {
+      const Tensor& slope = slopes[next++];
+      parts.push_back(slope.defined() ? slope.detach() : at::zeros_like(piece));
+    }
+    const bool grouped = state.group > 0 && !sources.contains(id);
+    const int axis = grouped ? state.infos()[static_cast<std::size_t>(id)].batch_axis : -1;
+    results.emplace(id, joined(parts, axis, axis < 0 ? 0 : values.at(id).size(axis)));
+  }
+  return results;
+}
+
+}  // namespace assay

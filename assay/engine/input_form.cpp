@@ -1,0 +1,112 @@
+#include "assay/engine/input_form.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+int batch_axis_of(const Shape& declared) {
+  if (declared.empty()) return -1;
+  if (std::ranges::count(declared, -1) != 1) return 0;
+  return static_cast<int>(std::ranges::find(declared, -1) - declared.begin());
+}
+
+bool matches(const Shape& record, const Shape& wanted) {
+  return std::ranges::equal(record, wanted, [](auto have, auto want) { return want < 0 || have == want; });
+}
+
+Shape without_ones(const Shape& shape) {
+  Shape rest;
+  std::ranges::copy_if(shape, std::back_inserter(rest), [](auto dim) { return dim != 1; });
+  return rest;
+}
+
+bool is_static(const Shape& shape) { return std::ranges::none_of(shape, [](auto dim) { return dim < 0; }); }
+
+// What to tell someone whose records have another shape than the network's input.
+std::string shape_hint(const Shape& record, const Shape& wanted) {
+  if (record.size() == 3 && wanted.size() == 3) {
+    if (matches({record[2], record[0], record[1]}, wanted)) {
+      return "the records seem to have their channels last: declare that layout in the data specification";
+    }
+    if (matches({record[1], record[2], record[0]}, wanted)) {
+      return "the network seems to take channels last while records have them first";
+    }
+    if (matches({wanted[0], record[1], record[2]}, wanted)) {
+      return fmt::format("the records have {} channel(s) and the network takes {}: convert to grey or RGB in the data "
+                         "specification", record[0], wanted[0]);
+    }
+    if (record[0] == wanted[0]) return "the sizes differ: resize the images in the data specification";
+  }
+  if (is_static(wanted) && element_count(record) == element_count(wanted)) {
+    return "the number of elements is the same, but their order is ambiguous";
+  }
+  return "are these the data that the network was trained for?";
+}
+
+bool all_integers(const Tensor& tensor) { return tensor.eq(tensor.round()).all().item<bool>(); }
+
+}  // namespace
+
+std::optional<Shape> fit_record(const Shape& record, const Shape& wanted) {
+  if (matches(record, wanted)) return record;
+  if (!is_static(wanted)) return std::nullopt;
+  const Shape have = without_ones(record), want = without_ones(wanted);
+  if (have == want) return wanted;
+  const bool flattening = have.size() <= 2 && want.size() <= 2 && (have.size() == 1 || want.size() == 1);
+  if (flattening && element_count(have) == element_count(want)) return wanted;
+  return std::nullopt;
+}
+
+InputForm input_form(const Graph& graph, ValueId input, const Shape& record_shape) {
+  const Value& value = graph.value(input);
+  const bool known = !record_shape.empty() && input == graph.inputs()[0];
+  if (value.shape.empty() && known) return {.batch_axis = 0, .record = record_shape};
+  InputForm form;
+  form.batch_axis = batch_axis_of(value.shape);
+  form.record = value.shape;
+  if (form.batch_axis >= 0) {
+    const auto batch = form.record.begin() + form.batch_axis;
+    form.fixed_batch = std::max<std::int64_t>(*batch, 0);
+    form.record.erase(batch);
+  }
+  if (!known) return form;
+  const auto fitting = fit_record(record_shape, form.record);
+  if (!fitting) {
+    fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}",
+         to_string(record_shape), value.name, graph.name(), to_string(form.record),
+         shape_hint(record_shape, form.record));
+  }
+  form.record = *fitting;
+  return form;
+}
+
+Tensor bind_records(const Graph& graph, ValueId input, const Shape& record_shape, const Array& records) {
+  const Value& value = graph.value(input);
+  if (records.shape().empty()) fail(Fault::usage, "input '{}' was given a single number, not records", value.name);
+  const Shape record(records.shape().begin() + 1, records.shape().end());
+  const InputForm form = input_form(graph, input, record_shape.empty() ? record : record_shape);
+  const auto fitting = fit_record(record, form.record);
+  if (!fitting) {
+    fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}", to_string(record),
+         value.name, graph.name(), to_string(form.record), shape_hint(record, form.record));
+  }
+  Shape shape = *fitting;
+  shape.insert(shape.begin(), records.shape()[0]);
+  Tensor tensor = to_tensor(records).reshape(shape);
+  const at::ScalarType wanted = scalar_type(value.dtype);
+  if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
+    fail(Fault::mismatch,
+         "input '{}' of network '{}' takes {} numbers (tokens, say), but the records hold fractions; is the scaling "
+         "of the data meant for another network?",
+         value.name, graph.name(), to_string(value.dtype));
+  }
+  tensor = tensor.to(wanted);
+  return form.batch_axis > 0 ? tensor.movedim(0, form.batch_axis).contiguous() : tensor;
+}
+
+}  // namespace assay

@@ -1,0 +1,23 @@
+#pragma once
+
+// What has to run to get some values from others, and when each value may be forgotten.
+
+#include <span>
+#include <vector>
+
+#include "assay/model/graph.h"
+
+namespace assay {
+
+struct Plan {
+  std::vector<int> nodes;                     // indices into Graph::nodes(), in order
+  std::vector<std::vector<ValueId>> release;  // per entry of `nodes`: values that nobody reads after it
+};
+
+// The nodes needed for `wanted` and `visited` when the values marked in `available` (one mark per graph value) are there
+// already. Wanted values and available ones are never released; visited ones are computed, and released like others.
+// Throws Error{usage} when a graph input that is needed is not available. O(nodes + values).
+Plan make_plan(const Graph& graph, const std::vector<bool>& available, std::span<const ValueId> wanted,
+               std::span<const ValueId> visited = {});
+
+}  // namespace assay

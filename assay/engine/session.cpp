@@ -1,0 +1,103 @@
+#include "assay/engine/session.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "assay/engine/input_form.h"
+#include "assay/engine/session_state.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+Activations to_activations(const Tensor& matrix) {
+  const Tensor host = matrix.to(at::kCPU).contiguous();
+  const float* const begin = host.data_ptr<float>();
+  return {.rows = static_cast<std::size_t>(host.size(0)), .columns = static_cast<std::size_t>(host.size(1)),
+          .values = std::vector<float>(begin, begin + host.numel())};
+}
+
+}  // namespace
+
+Session::Session(Graph graph, SessionOptions options)
+    : state_(std::make_unique<State>(std::move(graph), std::move(options))) {}
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+
+const Graph& Session::graph() const { return state_->graph; }
+const SessionOptions& Session::options() const { return state_->options; }
+
+Tensors Session::bind(const Array& inputs) const {
+  const auto ids = graph().inputs();
+  if (ids.size() != 1) {
+    fail(Fault::unsupported, "network '{}' has {} inputs; data sets can be given to networks with one", graph().name(),
+         ids.size());
+  }
+  Tensors bound;
+  bound.emplace(ids[0], bind_records(graph(), ids[0], options().record_shape, inputs).to(state_->device));
+  return bound;
+}
+
+Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) const {
+  const at::NoGradGuard no_grad;
+  KernelContext context;
+  return state_->compute(given, {wanted}, context);
+}
+
+Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bool training, Rng* random,
+                       Tensors* constants) const {
+  const at::AutoGradMode with_grad(true);
+  KernelContext context;
+  context.training = training;
+  context.random = random;
+  Tensors all = given;
+  if (constants) {
+    all.insert(constants->begin(), constants->end());
+    context.update_constant = [constants](ValueId id, const Tensor& value) { (*constants)[id] = value.detach(); };
+  }
+  return state_->compute(all, {wanted}, context);
+}
+
+Session::Observed Session::observe(const Tensors& given, std::span<const Layer> layers, Reduction reduction,
+                                   std::span<const ValueId> outputs) const {
+  const at::NoGradGuard no_grad;
+  Observed seen;
+  seen.layers.resize(layers.size());
+  const auto reduce = [&](ValueId id, const Tensor& value) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].value == id) seen.layers[i] = to_activations(reduce_to_neurons(value, layers[i], reduction));
+    }
+  };
+  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), tapped;
+  for (const Layer& layer : layers) {
+    // Values that no node will compute, and all values of a network that runs in groups, are reduced at the end.
+    const bool computed = state_->group == 0 && !given.contains(layer.value) && !state_->constants.has(layer.value);
+    (computed ? tapped : wanted).push_back(layer.value);
+  }
+  KernelContext context;
+  const Tensors values = state_->compute(given, {wanted, tapped}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
+  for (std::size_t i = outputs.size(); i < wanted.size(); ++i) reduce(wanted[i], values.at(wanted[i]));
+  for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
+  return seen;
+}
+
+const std::vector<Layer>& Session::layers() const { return state_->layers(); }
+
+const Shape& Session::shape(ValueId id) const { return state_->infos().at(static_cast<std::size_t>(id)).shape; }
+
+ValueId Session::logits() const { return state_->decision().logits; }
+bool Session::ends_in_softmax() const { return state_->decision().softmax; }
+bool Session::ends_in_sigmoid() const { return state_->decision().sigmoid; }
+const std::vector<std::string>& Session::notices() const { return state_->notices; }
+
+std::size_t Session::preferred_batch() const {
+  constexpr double room = 128e6;  // bytes that all values of a batch may take together
+  double bytes_per_record = 1;
+  for (const ValueInfo& info : state_->infos()) {
+    if (info.batch_axis >= 0) bytes_per_record += 4.0 * static_cast<double>(element_count(info.shape));
+  }
+  return static_cast<std::size_t>(std::clamp(room / bytes_per_record, 1.0, 500.0));
+}
+
+}  // namespace assay

@@ -1,0 +1,172 @@
+#include "assay/engine/session_state.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "assay/engine/free_batch.h"
+#include "assay/engine/input_form.h"
+#include "assay/engine/kernels/memory.h"
+#include "assay/engine/layer_table.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+c10::Device device_named(const std::string& name) {
+  if (name == "cpu") return c10::Device(c10::kCPU);
+  if (name != "cuda") fail(Fault::usage, "unknown device '{}'; it is 'cpu' or 'cuda'", name);
+  if (!at::hasCUDA()) fail(Fault::usage, "device 'cuda' is not available in this build or on this machine; use 'cpu'");
+  return c10::Device(c10::kCUDA, 0);
+}
+
+void require_kernels(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    if (find_kernel(node.op)) continue;
+    fail(Fault::unsupported,
+         "{}: operator '{}' is not supported; docs/operators.md lists those that are, and docs/new-operator.md says how "
+         "to add one",
+         node.describe(), node.op);
+  }
+}
+
+std::vector<ValueId> keys(const Tensors& tensors) {
+  std::vector<ValueId> ids;
+  for (const auto& [id, tensor] : tensors) ids.push_back(id);
+  return ids;
+}
+
+// Plans are small; more than this many different requests means that nothing is gained by keeping them.
+constexpr std::size_t most_plans = 256;
+
+}  // namespace
+
+Session::State::State(Graph graph_, SessionOptions options_)
+    : graph(std::move(graph_)), options(std::move(options_)), device(device_named(options.device)) {
+  set_engine_threads(options.threads);
+  set_memory_limit(options.memory_limit);
+  require_kernels(graph);
+  constants = Constants(graph, device, memory_limit());
+  settle_batch();
+}
+
+// A network exported for one batch size is made to take any, if that can be done without changing a result;
+// otherwise it runs in groups of that many records.
+void Session::State::settle_batch() {
+  std::int64_t batch = 0;
+  for (const ValueId id : graph.inputs()) batch = std::max(batch, input_form(graph, id, {}).fixed_batch);
+  if (batch == 0) return;
+  group = batch;
+  notices.push_back(fmt::format("the file fixes the batch size to {}, so records run {} at a time; export the network "
+                                "with a dynamic batch axis to run it faster", batch, batch));
+  const auto known = [](const Shape& shape) { return std::ranges::none_of(shape, [](auto dim) { return dim < 0; }); };
+  for (const ValueId id : graph.inputs()) {
+    if (!known(input_form(graph, id, options.record_shape).record)) return;
+  }
+  if (batch_is_free(graph, constants, graph, constants, options.record_shape, batch, device)) {
+    group = 0;
+    notices.clear();
+    return;
+  }
+  const Footprint seen = footprint(graph, constants, tiny_batch(graph, options.record_shape, batch, device), device);
+  std::optional<Graph> freed = free_batch(graph, constants, seen, batch);
+  if (!freed) return;
+  Constants freed_constants(*freed, device, memory_limit());
+  if (!batch_is_free(*freed, freed_constants, graph, constants, options.record_shape, batch, device)) return;
+  graph = std::move(*freed);
+  constants = std::move(freed_constants);
+  group = 0;
+  notices = {fmt::format("the batch size that the file fixes to {} was made free; outputs are unchanged", batch)};
+}
+
+std::vector<ValueInfo> Session::State::probe() const {
+  const auto seen = [&](std::int64_t rows) {
+    return footprint(graph, constants, tiny_batch(graph, options.record_shape, rows, device), device);
+  };
+  if (group > 0) return guess_from_footprint(graph, seen(group), group);
+  return compare_footprints(graph, seen(2), seen(3));
+}
+
+const std::vector<ValueInfo>& Session::State::infos() const {
+  if (infos_.empty()) infos_ = probe();
+  return infos_;
+}
+
+const std::vector<Layer>& Session::State::layers() const {
+  if (!layers_) layers_ = find_layers(graph, constants, infos());
+  return *layers_;
+}
+
+const Decision& Session::State::decision() const {
+  if (!decision_) decision_ = find_decision(graph, infos());
+  return *decision_;
+}
+
+std::shared_ptr<const Plan> Session::State::plan(const Tensors& given, const Wanted& wanted) const {
+  PlanKey key{keys(given), {wanted.values.begin(), wanted.values.end()}, {wanted.visited.begin(), wanted.visited.end()}};
+  const auto known = plans_.find(key);
+  if (known != plans_.end()) return known->second;
+  std::vector<bool> available = constants.valid_without(graph, key[0]);
+  for (const ValueId id : key[0]) available[static_cast<std::size_t>(id)] = true;
+  auto made = std::make_shared<const Plan>(make_plan(graph, available, wanted.values, wanted.visited));
+  if (plans_.size() >= most_plans) plans_.clear();
+  plans_.emplace(std::move(key), made);
+  return made;
+}
+
+Tensors Session::State::forward(const Tensors& given, const Wanted& wanted, KernelContext& context,
+                                const OnValue& on_value) const {
+  const auto steps = plan(given, wanted);
+  std::vector<Tensor> values(graph.values().size());
+  for (const auto& [id, tensor] : given) values.at(static_cast<std::size_t>(id)) = tensor;
+  execute(graph, *steps, constants.values(), values, context, device, on_value);
+  Tensors results;
+  for (const ValueId id : wanted.values) {
+    const auto index = static_cast<std::size_t>(id);
+    results.emplace(id, values[index].defined() ? values[index] : constants.values()[index]);
+  }
+  return results;
+}
+
+Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& wanted, KernelContext& context,
+                                        const OnValue& on_value) const {
+  const auto axis_of = [&](ValueId id) { return infos()[static_cast<std::size_t>(id)].batch_axis; };
+  const auto multiple_of = [&](ValueId id) { return infos()[static_cast<std::size_t>(id)].batch_multiple; };
+  std::int64_t records = 0;
+  for (const auto& [id, tensor] : given) {
+    if (axis_of(id) >= 0) records = std::max(records, tensor.size(axis_of(id)) / multiple_of(id));
+  }
+  std::map<ValueId, std::vector<Tensor>> pieces;
+  for (std::int64_t begin = 0; begin == 0 || begin < records; begin += group) {
+    const std::int64_t rows = std::min(group, records - begin);
+    std::vector<std::int64_t> picked;  // the last record fills up the last group
+    for (std::int64_t i = 0; i < group; ++i) picked.push_back(begin + std::min(i, rows - 1));
+    Tensors part;
+    for (const auto& [id, tensor] : given) {
+      if (axis_of(id) < 0 || records == 0) {
+        part.emplace(id, tensor);
+        continue;
+      }
+      const std::int64_t multiple = multiple_of(id);
+      const Tensor index = (at::tensor(picked).unsqueeze(1) * multiple + at::arange(multiple)).reshape({-1});
+      part.emplace(id, tensor.index_select(axis_of(id), index.to(tensor.device())));
+    }
+    for (auto& [id, tensor] : forward(part, wanted, context, on_value)) pieces[id].push_back(std::move(tensor));
+  }
+  Tensors results;
+  for (auto& [id, list] : pieces) {
+    const int axis = axis_of(id);
+    results.emplace(id, axis < 0 ? list[0] : at::cat(list, axis).narrow(axis, 0, records * multiple_of(id)));
+  }
+  return results;
+}
+
+Tensors Session::State::compute(const Tensors& given, const Wanted& wanted, KernelContext& context,
+                                const OnValue& on_value) const {
+  for (const auto& [id, tensor] : given) {
+    if (!tensor.defined()) fail(Fault::usage, "value '{}' was given without a tensor", graph.value(id).name);
+  }
+  return group > 0 ? forward_grouped(given, wanted, context, on_value) : forward(given, wanted, context, on_value);
+}
+
+}  // namespace assay

@@ -1,0 +1,65 @@
+#pragma once
+
+// What a Session holds; private to the engine.
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "assay/engine/constants.h"
+#include "assay/engine/decision.h"
+#include "assay/engine/execute.h"
+#include "assay/engine/probe.h"
+#include "assay/engine/session.h"
+
+namespace assay {
+
+// Ids given, wanted and visited.
+using PlanKey = std::array<std::vector<ValueId>, 3>;
+
+// What one run is to compute. `visited`: values that on_value must see but that are not returned.
+struct Wanted {
+  std::span<const ValueId> values;
+  std::span<const ValueId> visited = {};
+};
+
+struct Session::State {
+  State(Graph graph_, SessionOptions options_);
+
+  Graph graph;
+  SessionOptions options;
+  c10::Device device;
+  Constants constants;
+  // Records per run for networks that insist on their file's batch size; 0: any number.
+  std::int64_t group = 0;
+  std::vector<std::string> notices;
+
+  // Found when first asked for.
+  mutable std::vector<ValueInfo> infos_;
+  mutable std::optional<std::vector<Layer>> layers_;
+  mutable std::optional<Decision> decision_;
+  mutable std::map<PlanKey, std::shared_ptr<const Plan>> plans_;
+
+  const std::vector<ValueInfo>& infos() const;
+  const std::vector<Layer>& layers() const;
+  const Decision& decision() const;
+  std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;
+
+  // One pass over the graph with whatever gradient mode is in force. `given` overrides constants as well.
+  Tensors forward(const Tensors& given, const Wanted& wanted, KernelContext& context,
+                  const OnValue& on_value = {}) const;
+  // The same for networks with a fixed batch size: any number of records, in groups. `on_value` sees each group's
+  // values in turn, with copies of the last record filling up the last group.
+  Tensors forward_grouped(const Tensors& given, const Wanted& wanted, KernelContext& context,
+                          const OnValue& on_value = {}) const;
+  // One or the other.
+  Tensors compute(const Tensors& given, const Wanted& wanted, KernelContext& context,
+                  const OnValue& on_value = {}) const;
+
+ private:
+  std::vector<ValueInfo> probe() const;
+  void settle_batch();
+};
+
+}  // namespace assay

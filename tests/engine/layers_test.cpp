@@ -1,0 +1,113 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "assay/engine/session.h"
+#include "assay/support/error.h"
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+
+// "name: op [shape] neurons".
+std::vector<std::string> table(const Session& session) {
+  std::vector<std::string> rows;
+  for (const Layer& layer : session.layers()) {
+    rows.push_back(fmt::format("{}: {} {} {}{}", layer.name, layer.op, to_string(layer.shape), layer.neurons,
+                               layer.carries_weights ? " *" : ""));
+  }
+  return rows;
+}
+
+TEST(Layers, OfAConvolutionalNetwork) {
+  const Session session(test::lenet_like(true));
+  EXPECT_THAT(table(session), ElementsAre("conv1: Conv + Relu [4, 10, 10] 4 *", "pool1: MaxPool [4, 5, 5] 4",
+                                          "conv2: Conv + Relu [6, 5, 5] 6 *", "pool2: MaxPool [6, 2, 2] 6",
+                                          "dense1: Gemm + Relu [10] 10 *", "logits: Gemm + Softmax [5] 5 *"));
+  EXPECT_EQ(session.layers()[0].parameters, 4 * 9 + 4);
+  EXPECT_EQ(session.graph().value(session.layers()[0].value).name, "relu1");
+  EXPECT_EQ(session.graph().value(session.layers()[0].linear_value).name, "conv1");
+  EXPECT_EQ(session.penultimate_layer().name, "dense1");
+}
+
+TEST(Layers, OfAResidualNetworkTakeInBatchNormalisation) {
+  const Session session(test::resnet_like());
+  EXPECT_THAT(table(session),
+              ElementsAre("stem: Conv + BatchNormalization + Relu [4, 8, 8] 4 *",
+                          "a1: Conv + BatchNormalization + Relu [4, 8, 8] 4 *", "a2: Conv + BatchNormalization [4, 8, 8] 4 *",
+                          "a_add: Add + Relu [4, 8, 8] 4", "b1: Conv + BatchNormalization + Relu [8, 4, 4] 8 *",
+                          "b2: Conv + BatchNormalization [8, 4, 4] 8 *", "projection: Conv + BatchNormalization [8, 4, 4] 8 *",
+                          "b_add: Add + Relu [8, 4, 4] 8", "pool: GlobalAveragePool [8, 1, 1] 8", "logits: Gemm [5] 5 *"));
+  EXPECT_EQ(session.layers()[0].parameters, 3 * 4 * 9 + 4 * 4);
+}
+
+TEST(Layers, OfATransformerSeeThroughSpeltOutFunctions) {
+  const Session session(test::transformer_like());
+  EXPECT_THAT(table(session),
+              ElementsAre("query: MatMul + Add [4, 6] 6 *", "key: MatMul + Add [4, 6] 6 *", "value: MatMul + Add [4, 6] 6 *",
+                          "scores: MatMul + Div + Softmax [2, 4, 4] 4 *", "context: MatMul [2, 4, 3] 3 *",
+                          "projection: MatMul + Add [4, 6] 6 *", "residual: Add [4, 6] 6",
+                          "ln_mean: Normalisation + Mul + Add [4, 6] 6", "up: MatMul + Add + Gelu [4, 8] 8 *",
+                          "down: MatMul + Add [4, 6] 6 *", "residual2: Add [4, 6] 6", "pooled: ReduceMean [6] 6",
+                          "logits: Gemm [3] 3 *"));
+  EXPECT_EQ(session.graph().value(session.layer("up").value).name, "gelu_half");
+  EXPECT_EQ(session.graph().value(session.layer("up").linear_value).name, "up_bias");
+}
+
+TEST(Layers, WithPositionsMergedIntoTheBatch) {
+  test::Net net("merged");
+  const ValueId x = net.input({-1, 3, 4});
+  const ValueId rows = net.builder.add("Reshape", "rows", {x, net.builder.constant("shape", test::integers({-1, 4}))});
+  const Session session(net.build(net.relu("relu", net.dense("dense", rows, 4, 5))));
+  const Layer& dense = session.layer("dense");
+  EXPECT_EQ(dense.batch_multiple, 3);
+  EXPECT_EQ(dense.neurons, 5);
+}
+
+TEST(Layers, AreFoundByNameValueAndIndex) {
+  const Session session(test::lenet_like());
+  EXPECT_EQ(session.layer("dense1").name, "dense1");
+  EXPECT_EQ(session.layer("relu2").name, "conv2");
+  EXPECT_EQ(session.layer("1").name, "pool1");
+  EXPECT_EQ(session.layer("-1").name, "logits");
+  try {
+    session.layer("dens1");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("did you mean 'dense1'?"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("conv1, pool1"));
+  }
+  EXPECT_THROW(session.layer("99"), Error);
+}
+
+TEST(Decision, IsTheValueBeforeTheSoftmax) {
+  const Session with(test::lenet_like(true)), without(test::lenet_like(false));
+  EXPECT_TRUE(with.ends_in_softmax());
+  EXPECT_FALSE(without.ends_in_softmax());
+  EXPECT_EQ(with.graph().value(with.logits()).name, "logits");
+  EXPECT_EQ(without.graph().value(without.logits()).name, "logits");
+}
+
+TEST(Decision, IsFoundPastNodesThatChangeNothing) {
+  test::Net net("tail");
+  ValueId x = net.dense("dense", net.input({-1, 4}), 4, 3);
+  x = net.builder.add("Softmax", "softmax", {x});
+  x = net.builder.add("Identity", "same", {x});
+  x = net.builder.add("Reshape", "again", {x, net.builder.constant("shape", test::integers({-1, 3}))});
+  const Session session(net.build(x));
+  EXPECT_TRUE(session.ends_in_softmax());
+  EXPECT_EQ(session.graph().value(session.logits()).name, "dense");
+}
+
+TEST(Decision, KeepsASigmoid) {
+  test::Net net("binary");
+  const Session session(net.build(net.builder.add("Sigmoid", "p", {net.dense("dense", net.input({-1, 4}), 4, 1)})));
+  EXPECT_FALSE(session.ends_in_softmax());
+  EXPECT_TRUE(session.ends_in_sigmoid());
+  EXPECT_EQ(session.graph().value(session.logits()).name, "p");
+}
+
+}  // namespace
+}  // namespace assay
