@@ -73,6 +73,7 @@ class Graph {
   bool is_constant(ValueId id) const { return id != no_value && value(id).constant.has_value(); }
   const Array& constant(ValueId id) const { return *value(id).constant; }
 
+  // O(log n).
   std::optional<ValueId> find_value(std::string_view name) const;
   std::optional<int> find_node(std::string_view name) const;
 
@@ -91,6 +92,7 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
+  std::vector<int> values_by_name_, nodes_by_name_;  // indices, sorted by name
   std::string hash_;
   std::vector<std::string> notices_;
 };
@@ -117,6 +119,8 @@ class GraphBuilder {
   ValueId add(std::string op, std::string name, std::vector<ValueId> inputs,
               std::map<std::string, Attribute> attributes = {}, std::string output_name = {});
   void output(ValueId id);  // appends a graph output
+  // Declares a value's element type and shape, as graph outputs have them.
+  void set_type(ValueId id, DType dtype, Shape shape);
   void set_outputs(std::vector<ValueId> ids) { outputs_ = std::move(ids); }
   void notice(std::string message) { notices_.push_back(std::move(message)); }
 
@@ -148,7 +152,9 @@ class GraphBuilder {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<std::string> notices_;
   std::map<std::string, int, std::less<>> value_names_, node_names_;
+  std::size_t next_fresh_ = 0;
   std::string fresh(std::map<std::string, int, std::less<>>& names, std::string name, std::string_view kind);
+  const Node& present_node(int index) const;
 };
 
 }  // namespace assay

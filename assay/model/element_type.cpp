@@ -1,0 +1,67 @@
+#include "assay/model/element_type.h"
+
+#include <algorithm>
+#include <array>
+
+namespace assay {
+namespace {
+
+constexpr std::array indices =
+    std::to_array<std::string_view>({"ArgMax", "ArgMin", "NonZero", "Shape", "Size"});
+constexpr std::array truths =
+    std::to_array<std::string_view>({"And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less",
+                                     "LessOrEqual", "Not", "Or", "Xor"});
+
+template <typename Names>
+bool is_among(const Names& names, const std::string& op) {
+  return std::ranges::find(names, op) != names.end();
+}
+
+DType named(std::int64_t onnx_type) {
+  switch (onnx_type) {
+    case 2: return DType::uint8;
+    case 3: return DType::int8;
+    case 6: return DType::int32;
+    case 7: return DType::int64;
+    case 9: return DType::boolean;
+    case 11: return DType::float64;
+    default: return DType::float32;
+  }
+}
+
+DType result_type(const Node& node, std::size_t output, const std::vector<DType>& types) {
+  const auto input = [&](std::size_t i) {
+    const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
+    return there ? types[static_cast<std::size_t>(node.inputs[i])] : DType::float32;
+  };
+  if (is_among(indices, node.op)) return DType::int64;
+  if (is_among(truths, node.op)) return DType::boolean;
+  if (node.op == "Cast") return named(node.integer("to", 1));
+  if (node.op == "EyeLike" && node.has("dtype")) return named(node.integer("dtype", 1));
+  if (node.op == "CastLike" || node.op == "Where") return input(1);
+  if (node.op == "OneHot") return input(2);
+  if (node.op == "ConstantOfShape") {
+    const auto found = node.attributes.find("value");
+    const Array* value = found == node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
+    return value == nullptr ? DType::float32 : value->dtype();
+  }
+  if (output == 1 && (node.op == "TopK" || node.op == "MaxPool")) return DType::int64;
+  if (output == 1 && node.op == "Dropout") return DType::boolean;
+  return input(0);
+}
+
+}  // namespace
+
+std::vector<DType> element_types(const Graph& graph) {
+  std::vector<DType> types;
+  for (const Value& value : graph.values()) types.push_back(value.dtype);
+  for (const Node& node : graph.nodes()) {
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i] == no_value) continue;
+      types[static_cast<std::size_t>(node.outputs[i])] = result_type(node, i, types);
+    }
+  }
+  return types;
+}
+
+}  // namespace assay

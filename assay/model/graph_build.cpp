@@ -1,0 +1,239 @@
+// GraphBuilder::build(): checks, sorts, connects and hashes. Every step is linear in nodes and values but for the
+// logarithm of sorting.
+
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+#include "assay/model/graph.h"
+#include "assay/support/error.h"
+#include "assay/support/hash.h"
+
+namespace assay {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// Which node makes each value, and which values need no node.
+class Producers {
+ public:
+  Producers(const std::string& graph, std::span<const Node> nodes, const std::vector<bool>& removed,
+            std::span<const Value> values, std::span<const ValueId> inputs)
+      : graph_(graph), nodes_(nodes), values_(values), given_(values.size()), producers_(values.size(), -1) {
+    for (std::size_t i = 0; i < values.size(); ++i) given_[i] = values[i].constant.has_value();
+    for (const ValueId id : inputs) given_[at(id)] = true;
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (!removed[n]) claim_outputs(static_cast<int>(n));
+    }
+  }
+
+  // The node that makes an input of `reader`; -1 where no node has to.
+  int of_input(ValueId id, const Node& reader) const {
+    if (id == no_value) return -1;
+    require_in_range(id, reader.describe());
+    if (producers_[at(id)] < 0 && !given_[at(id)]) {
+      fail(Fault::model, "{}: input '{}' is produced by no node", reader.describe(), values_[at(id)].name);
+    }
+    return producers_[at(id)];
+  }
+  int of_output(ValueId id) const {
+    require_in_range(id, fmt::format("output of graph '{}'", graph_));
+    if (producers_[at(id)] < 0 && !given_[at(id)]) {
+      fail(Fault::model, "graph output '{}' is produced by no node", values_[at(id)].name);
+    }
+    return producers_[at(id)];
+  }
+
+ private:
+  void claim_outputs(int n) {
+    for (const ValueId out : nodes_[at(n)].outputs) {
+      if (out == no_value) continue;
+      require_in_range(out, nodes_[at(n)].describe());
+      if (given_[at(out)] || producers_[at(out)] >= 0) {
+        fail(Fault::model, "{}: value '{}' is produced twice", nodes_[at(n)].describe(), values_[at(out)].name);
+      }
+      producers_[at(out)] = n;
+    }
+  }
+  void require_in_range(ValueId id, const std::string& who) const {
+    if (id < 0 || at(id) >= values_.size()) {
+      fail(Fault::model, "{} refers to value {} of {}", who, id, values_.size());
+    }
+  }
+
+  const std::string& graph_;
+  std::span<const Node> nodes_;
+  std::span<const Value> values_;
+  std::vector<bool> given_;
+  std::vector<int> producers_;
+};
+
+// Marks what the outputs need, depth first without recursion, and refuses cycles.
+class Needed {
+ public:
+  Needed(std::span<const Node> nodes, std::span<const Value> values, const Producers& producers)
+      : nodes_(nodes), values_(values), producers_(producers), marks_(nodes.size(), Mark::fresh) {}
+
+  void visit(int root) {
+    if (root < 0 || marks_[at(root)] == Mark::done) return;
+    std::vector<std::pair<int, std::size_t>> stack{{root, 0}};
+    while (!stack.empty()) {
+      auto& [n, next] = stack.back();
+      const Node& node = nodes_[at(n)];
+      if (next == node.inputs.size()) {
+        marks_[at(n)] = Mark::done;
+        stack.pop_back();
+        continue;
+      }
+      marks_[at(n)] = Mark::open;
+      const ValueId in = node.inputs[next++];
+      const int before = producers_.of_input(in, node);
+      if (before < 0 || marks_[at(before)] == Mark::done) continue;
+      if (marks_[at(before)] == Mark::open) {
+        fail(Fault::model, "{}: input '{}' depends on the node's own output (a cycle)", node.describe(),
+             values_[at(in)].name);
+      }
+      stack.emplace_back(before, 0);
+    }
+  }
+  bool has(std::size_t n) const { return marks_[n] == Mark::done; }
+
+ private:
+  enum class Mark : char { fresh, open, done };
+  std::span<const Node> nodes_;
+  std::span<const Value> values_;
+  const Producers& producers_;
+  std::vector<Mark> marks_;
+};
+
+// Kahn's algorithm with the lowest index first: keeps the author's order wherever it is already valid.
+std::vector<int> sorted(std::span<const Node> nodes, const Needed& needed, const Producers& producers) {
+  std::vector<int> waiting(nodes.size(), 0), order;
+  std::vector<std::vector<int>> readers(nodes.size());
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    if (!needed.has(n)) continue;
+    for (const ValueId in : nodes[n].inputs) {
+      const int before = producers.of_input(in, nodes[n]);
+      if (before < 0) continue;
+      ++waiting[n];
+      readers[at(before)].push_back(static_cast<int>(n));
+    }
+    if (waiting[n] == 0) ready.push(static_cast<int>(n));
+  }
+  while (!ready.empty()) {
+    order.push_back(ready.top());
+    ready.pop();
+    for (const int reader : readers[at(order.back())]) {
+      if (--waiting[at(reader)] == 0) ready.push(reader);
+    }
+  }
+  return order;
+}
+
+struct HashAttribute {
+  Hasher& hasher;
+  void operator()(std::int64_t v) const { hasher.number(v); }
+  void operator()(float v) const { hasher.real(v); }
+  void operator()(const std::string& v) const { hasher.text(v); }
+  void operator()(const Array& v) const {
+    hasher.number(static_cast<int>(v.dtype())).text(to_string(v.shape())).bytes(v.data(), v.byte_size());
+  }
+  template <typename T>
+  void operator()(const std::vector<T>& v) const {
+    hasher.number(std::ssize(v));
+    for (const T& item : v) (*this)(item);
+  }
+};
+
+// Inputs with type and shape, nodes in order, each constant where it is read first, outputs.
+class GraphHash {
+ public:
+  explicit GraphHash(std::span<const Value> values) : values_(values), seen_(values.size()) {}
+
+  void inputs(std::span<const ValueId> ids) {
+    hasher_.number(std::ssize(ids));
+    for (const ValueId id : ids) {
+      const Value& input = values_[at(id)];
+      hasher_.text(input.name).number(static_cast<int>(input.dtype)).text(to_string(input.shape));
+    }
+  }
+  void node(const Node& node) {
+    hasher_.text(node.name).text(node.op);
+    references(node.inputs);
+    references(node.outputs);
+    for (const auto& [key, attribute] : node.attributes) {
+      hasher_.text(key).number(static_cast<std::int64_t>(attribute.index()));
+      std::visit(HashAttribute{hasher_}, attribute);
+    }
+  }
+  void references(std::span<const ValueId> ids) {
+    hasher_.number(std::ssize(ids));
+    for (const ValueId id : ids) reference(id);
+  }
+  std::string hex() const { return hasher_.hex(); }
+
+ private:
+  void reference(ValueId id) {
+    if (id == no_value) {
+      hasher_.text("");
+      return;
+    }
+    hasher_.text(values_[at(id)].name);
+    if (seen_[at(id)] || !values_[at(id)].constant) return;
+    seen_[at(id)] = true;
+    HashAttribute{hasher_}(*values_[at(id)].constant);
+  }
+  Hasher hasher_;
+  std::span<const Value> values_;
+  std::vector<bool> seen_;
+};
+
+template <typename Named>
+std::vector<int> sorted_by_name(const std::vector<Named>& things) {
+  std::vector<int> order(things.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](int i) -> const std::string& { return things[at(i)].name; });
+  return order;
+}
+
+}  // namespace
+
+Graph GraphBuilder::build() const {
+  if (outputs_.empty()) fail(Fault::model, "graph '{}' has no outputs", name_);
+  const Producers producers(name_, nodes_, removed_, values_, inputs_);
+  Needed needed(nodes_, values_, producers);
+  for (const ValueId out : outputs_) needed.visit(producers.of_output(out));
+
+  Graph graph;
+  graph.name_ = name_;
+  graph.values_ = values_;
+  graph.inputs_ = inputs_;
+  graph.outputs_ = outputs_;
+  graph.notices_ = notices_;
+  for (const int n : sorted(nodes_, needed, producers)) graph.nodes_.push_back(nodes_[at(n)]);
+
+  GraphHash hash(values_);
+  hash.inputs(inputs_);
+  graph.producers_.assign(values_.size(), -1);
+  graph.consumers_.assign(values_.size(), {});
+  for (std::size_t n = 0; n < graph.nodes_.size(); ++n) {
+    const Node& node = graph.nodes_[n];
+    for (const ValueId out : node.outputs) {
+      if (out != no_value) graph.producers_[at(out)] = static_cast<int>(n);
+    }
+    for (const ValueId in : node.inputs) {
+      if (in == no_value) continue;
+      auto& list = graph.consumers_[at(in)];
+      if (list.empty() || list.back() != static_cast<int>(n)) list.push_back(static_cast<int>(n));
+    }
+    hash.node(node);
+  }
+  hash.references(outputs_);
+  graph.hash_ = hash.hex();
+  graph.values_by_name_ = sorted_by_name(graph.values_);
+  graph.nodes_by_name_ = sorted_by_name(graph.nodes_);
+  return graph;
+}
+
+}  // namespace assay
