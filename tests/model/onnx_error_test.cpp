@@ -1,0 +1,267 @@
+// Damaged, hostile and unsupported files: each is an Error that names what is wrong.
+
+#include <gtest/gtest.h>
+
+#include "assay/support/file.h"
+#include "assay/support/random.h"
+#include "onnx_build.h"
+
+namespace assay {
+namespace {
+
+using namespace testing_onnx;
+
+OnnxFile good() {
+  OnnxFile file;
+  file.input("x", {-1, 2});
+  file.weight(floats("w", {2, 2}, {1, 2, 3, 4}));
+  file.output("y");
+  file.node("MatMul", {"x", "w"}, {"h"}, "fc");
+  file.node("Relu", {"h"}, {"y"}, "relu");
+  return file;
+}
+
+// Damages a good file and expects the error.
+void refuse(Fault fault, const Names& parts, const std::function<void(OnnxFile&, onnx::GraphProto&)>& damage) {
+  OnnxFile file = good();
+  damage(file, *file.proto.mutable_graph());
+  expect_error(fault, parts, [&] { file.read(); });
+}
+
+TEST(OnnxErrors, TheGoodFileIsRead) { EXPECT_EQ(good().read().nodes().size(), 2U); }
+
+TEST(OnnxErrors, EveryTruncationIsRefused) {
+  const std::string bytes = good().bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_THROW(read_onnx(std::string_view(bytes).substr(0, size), {}, "cut"), Error) << size;
+  }
+}
+
+TEST(OnnxErrors, RandomDamageNeverEscapesAsAnythingElse) {
+  const std::string bytes = good().bytes();
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    Rng rng(seed);
+    std::string damaged = bytes;
+    for (int i = 0; i < 3; ++i) damaged[rng.next() % damaged.size()] = static_cast<char>(rng.next());
+    try {
+      static_cast<void>(read_onnx(damaged, {}, "damaged"));
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST(OnnxErrors, HeaderOfTheFile) {
+  expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("", {}, "empty"); });
+  expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("hello, world", {}, "text"); });
+  refuse(Fault::model, {"no version"}, [](auto& f, auto&) { f.proto.clear_opset_import(); });
+  refuse(Fault::unsupported, {"operator set 6", "7 to 21"},
+         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(6); });
+  refuse(Fault::unsupported, {"operator set 22", "opset_version="},
+         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(22); });
+  refuse(Fault::unsupported, {"operator set 4294967303"},
+         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version((std::int64_t{1} << 32) + 7); });
+}
+
+TEST(OnnxErrors, DimensionsOfTensors) {
+  const auto dims = [](const Shape& shape) {
+    return [shape](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->mutable_dims()->Assign(shape.begin(), shape.end()); };
+  };
+  refuse(Fault::model, {"'w'", "6 elements", "data 4"}, dims({2, 3}));
+  refuse(Fault::model, {"'w'", "negative"}, dims({-2, -2}));
+  refuse(Fault::model, {"'w'", "64 bits"}, dims({std::int64_t{1} << 40, std::int64_t{1} << 40}));
+  refuse(Fault::model, {"'w'"}, dims({std::int64_t{1} << 60}));
+  refuse(Fault::resources, {"'w'"}, dims({std::int64_t{1} << 62}));
+  refuse(Fault::model, {"'w'", "65 axes"}, dims(Shape(65, 1)));
+}
+
+TEST(OnnxErrors, DataOfTensors) {
+  refuse(Fault::model, {"'w'", "16 bytes", "have 15"}, [](auto&, onnx::GraphProto& g) {
+    g.mutable_initializer(0)->clear_float_data();
+    g.mutable_initializer(0)->set_raw_data(std::string(15, 'x'));
+  });
+  refuse(Fault::model, {"'w'", "twice"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->set_raw_data(std::string(16, 'x')); });
+  refuse(Fault::unsupported, {"'w'", "segment"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->mutable_segment()->set_begin(0); });
+  const auto type = [](int t) {
+    return [t](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->set_data_type(t); };
+  };
+  refuse(Fault::unsupported, {"'w'", "string"}, type(onnx::TensorProto::STRING));
+  refuse(Fault::unsupported, {"'w'", "complex64"}, type(onnx::TensorProto::COMPLEX64));
+  refuse(Fault::unsupported, {"'w'", "type 99"}, type(99));
+  refuse(Fault::model, {"'w'", "no element type"}, type(0));
+  refuse(Fault::model, {"'w'", "data 0"}, type(onnx::TensorProto::INT64));
+}
+
+TEST(OnnxErrors, UnsignedNumbersBeyondInt64) {
+  refuse(Fault::unsupported, {"uint64"}, [](auto&, onnx::GraphProto& g) {
+    auto& tensor = *g.mutable_initializer(0);
+    tensor.clear_float_data();
+    tensor.set_data_type(onnx::TensorProto::UINT64);
+    for (int i = 0; i < 4; ++i) tensor.add_uint64_data(~std::uint64_t{0});
+  });
+}
+
+TEST(OnnxErrors, SparseWeights) {
+  refuse(Fault::unsupported, {"'s'", "sparse"},
+         [](auto&, onnx::GraphProto& g) { g.add_sparse_initializer()->mutable_values()->set_name("s"); });
+}
+
+TEST(OnnxErrors, CyclesAndMissingInputs) {
+  refuse(Fault::model, {"cycle", "'fc'"}, [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_input(0, "y"); });
+  refuse(Fault::model, {"'fc'", "'ghost'", "no node"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_input(0, "ghost"); });
+  refuse(Fault::model, {"'ghost'"}, [](auto&, onnx::GraphProto& g) { g.mutable_output(0)->set_name("ghost"); });
+  refuse(Fault::model, {"no outputs"}, [](auto&, onnx::GraphProto& g) { g.clear_output(); });
+  refuse(Fault::model, {"output has no name"}, [](auto&, onnx::GraphProto& g) { g.mutable_output(0)->set_name(""); });
+}
+
+TEST(OnnxErrors, NamesThatAreThereTwice) {
+  refuse(Fault::model, {"'relu'", "'h'", "twice"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_node(1)->set_output(0, "h"); });
+  refuse(Fault::model, {"'w'", "twice"}, [](auto& f, auto&) { f.weight(floats("w", {1}, {1})); });
+  refuse(Fault::model, {"'x'", "twice"}, [](auto& f, auto&) { f.input("x", {1}); });
+  refuse(Fault::model, {"'relu'", "'w'"}, [](auto&, onnx::GraphProto& g) { g.mutable_node(1)->set_output(0, "w"); });
+  refuse(Fault::model, {"'relu'", "'alpha'", "twice"}, [](auto&, onnx::GraphProto& g) {
+    set(*g.mutable_node(1), "alpha", 1.0f);
+    set(*g.mutable_node(1), "alpha", 1.0f);
+  });
+  refuse(Fault::model, {"'h'", "twice"}, [](auto& f, auto&) { set(f.node("Constant", {}, {"h"}), "value_float", 1.0f); });
+}
+
+TEST(OnnxErrors, NamesThatAreNotText) {
+  for (const char* bad : {"a\nb", "\x1b[31m", "\xff\xfe", "\xc3", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80"}) {
+    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_name(bad); });
+    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->set_name(bad); });
+    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_op_type(bad); });
+    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { set(*g.mutable_node(0), "mode", bad); });
+  }
+  OnnxFile file = good();
+  file.proto.mutable_graph()->mutable_node(0)->set_name("Schicht α\xf0\x9f\x99\x82");
+  EXPECT_NO_THROW(file.read());
+}
+
+TEST(OnnxErrors, InputsThatAreNotTensorsOfKnownRank) {
+  const auto type = [](const std::function<void(onnx::TypeProto&)>& change) {
+    return [change](auto&, onnx::GraphProto& g) { change(*g.mutable_input(0)->mutable_type()); };
+  };
+  refuse(Fault::unsupported, {"'x'", "sequence"}, type([](auto& t) { t.mutable_sequence_type(); }));
+  refuse(Fault::unsupported, {"'x'", "no shape"}, type([](auto& t) { t.mutable_tensor_type()->clear_shape(); }));
+  refuse(Fault::unsupported, {"'x'", "string"}, type([](auto& t) { t.mutable_tensor_type()->set_elem_type(8); }));
+  refuse(Fault::model, {"'x'", "2^40"}, type([](auto& t) {
+    t.mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(std::int64_t{1} << 62);
+  }));
+  refuse(Fault::model, {"'x'", "2^40"}, type([](auto& t) {
+    for (int i = 0; i < 50; ++i) t.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
+  }));
+}
+
+TEST(OnnxErrors, ControlFlow) {
+  for (const char* op : {"If", "Loop", "Scan"}) {
+    refuse(Fault::unsupported, {"'branch'", op, "control flow"}, [&](auto& f, auto&) {
+      auto& attribute = *f.node(op, {"x"}, {"z"}, "branch").add_attribute();
+      attribute.set_name("body");
+      attribute.set_type(onnx::AttributeProto::GRAPH);
+    });
+  }
+}
+
+TEST(OnnxErrors, OtherDomainsAndFunctions) {
+  const auto domain = [](const char* name) {
+    return [name](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_domain(name); };
+  };
+  refuse(Fault::unsupported, {"'fc'", "'com.microsoft'", "optimisations"}, domain("com.microsoft"));
+  refuse(Fault::unsupported, {"'fc'", "'ai.onnx.ml'", "standard operators"}, domain("ai.onnx.ml"));
+  refuse(Fault::unsupported, {"'fc'", "inline"}, [](auto& f, onnx::GraphProto& g) {
+    g.mutable_node(0)->set_domain("mine");
+    f.proto.add_functions()->set_name("MatMul");
+    f.proto.mutable_functions(0)->set_domain("mine");
+  });
+  OnnxFile file = good();
+  file.proto.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
+  EXPECT_NO_THROW(file.read());
+}
+
+TEST(OnnxErrors, QuantisedOperators) {
+  refuse(Fault::unsupported, {"'fc'", "QLinearMatMul", "float model"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_op_type("QLinearMatMul"); });
+}
+
+TEST(OnnxErrors, AttributesThatCannotBeHeld) {
+  const auto attribute = [](onnx::AttributeProto::AttributeType type) {
+    return [type](auto&, onnx::GraphProto& g) {
+      auto& added = *g.mutable_node(0)->add_attribute();
+      added.set_name("odd");
+      added.set_type(type);
+    };
+  };
+  refuse(Fault::model, {"'odd'", "'fc'", "no type"}, attribute(onnx::AttributeProto::UNDEFINED));
+  refuse(Fault::unsupported, {"'odd'", "'fc'"}, attribute(onnx::AttributeProto::TENSORS));
+  refuse(Fault::unsupported, {"'odd'", "'fc'"}, attribute(onnx::AttributeProto::SPARSE_TENSOR));
+  refuse(Fault::model, {"'odd'", "'fc'", "no element type"}, attribute(onnx::AttributeProto::TENSOR));
+}
+
+TEST(OnnxErrors, WrongTypesOfAttributes) {
+  expect_error(Fault::model, {"'n'", "'axes'", "wrong type"},
+               [] { one_node(11, "Squeeze", {-1, 1}, [](auto& n) { set(n, "axes", 1.0f); }).read(); });
+}
+
+// A message inside a message, `depth` times, in each of the two fields that make a graph hold a graph.
+TEST(OnnxErrors, DeepNestingIsRefusedBeforeParsing) {
+  onnx::ModelProto model;
+  onnx::GraphProto* graph = model.mutable_graph();
+  for (int depth = 0; depth < 1000; ++depth) {
+    auto& attribute = *graph->add_node()->add_attribute();
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    graph = attribute.mutable_g();
+  }
+  const std::string bytes = model.SerializeAsString();
+  expect_error(Fault::model, {"nested"}, [&] { read_onnx(bytes, {}, "deep"); });
+}
+
+// Two bytes of file for each node object of some 150 bytes.
+TEST(OnnxErrors, HugeCountsOfPartsAreRefusedBeforeParsing) {
+  std::string nodes;
+  for (int i = 0; i < 8'000'001; ++i) nodes += std::string_view("\x0a\x00", 2);
+  std::string bytes("\x3a", 1);  // ModelProto.graph
+  for (std::size_t size = nodes.size(); size > 0; size >>= 7) {
+    bytes += static_cast<char>((size & 0x7f) | (size > 0x7f ? 0x80 : 0));
+  }
+  expect_error(Fault::resources, {"more than"}, [&] { read_onnx(bytes + nodes, {}, "many"); });
+}
+
+TEST(OnnxErrors, AHundredThousandNodesAreFine) {
+  OnnxFile file;
+  file.input("x", {-1, 2});
+  file.output("v100000");
+  for (int i = 0; i < 100'000; ++i) {
+    file.node("Relu", {i == 0 ? "x" : "v" + std::to_string(i)}, {"v" + std::to_string(i + 1)});
+  }
+  EXPECT_EQ(file.read().nodes().size(), 100'000U);
+}
+
+TEST(ReadModel, NamesTheFileAndKnowsFormatsByTheirContent) {
+  const auto folder = fresh_folder("assay_read_model");
+  const auto refuse_file = [&](Fault fault, const Names& parts) {
+    Names all = parts;
+    all.push_back((folder / "model").string());
+    expect_error(fault, all, [&] { read_model(folder / "model"); });
+  };
+  refuse_file(Fault::io, {"no such file"});
+  write_file(folder / "model", "");
+  refuse_file(Fault::model, {"empty"});
+  write_file(folder / "model", "\x80\x02}q");
+  refuse_file(Fault::unsupported, {"pickle", "torch.onnx.export"});
+  write_file(folder / "model", "some text that is nothing");
+  refuse_file(Fault::model, {"not an ONNX model"});
+  write_file(folder / "model", good().bytes());
+  EXPECT_EQ(read_model(folder / "model").nodes().size(), 2U);
+  write_file(folder / "model", std::string("\x89HDF\r\n\x1a\n", 8) + "truncated");
+  EXPECT_THROW(read_model(folder / "model"), Error);
+  write_file(folder / "model", std::string("PK\x03\x04", 4) + "truncated");
+  EXPECT_THROW(read_model(folder / "model"), Error);
+  expect_error(Fault::unsupported, {folder.string(), "SavedModel"}, [&] { read_model(folder); });
+}
+
+}  // namespace
+}  // namespace assay
