@@ -27,6 +27,7 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
   }
   std::uint64_t room = memory_limit / 4;
   std::vector<Tensor> results(values_.size());
+  const OnValue nobody;
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const bool foldable = repeatable(node) && std::ranges::all_of(node.inputs, [&](ValueId id) {
@@ -34,7 +35,7 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
                           });
     if (!foldable) continue;
     KernelContext context;
-    execute(graph, Plan{{static_cast<int>(n)}, {{}}}, values_, results, context, device);
+    Executor{graph, values_, context, device, nobody}.run(static_cast<int>(n), results);
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
       const Tensor result = std::move(results[static_cast<std::size_t>(id)]);

@@ -1,6 +1,6 @@
 #pragma once
 
-// Runs a plan node by node with the libtorch kernels.
+// Runs nodes and plans with the libtorch kernels.
 
 #include <functional>
 #include <span>
@@ -15,10 +15,20 @@ namespace assay {
 // Sees every value that a node has just computed, and may put another tensor in its place.
 using OnValue = std::function<void(ValueId, Tensor&)>;
 
-// `values` (one entry per graph value) holds what is given; computed values are added and released as planned, so
-// that afterwards the wanted values are there. Constants are taken from `constants` where `values` has nothing.
-// `device`: where computation happens; a node's inputs are brought there first.
-void execute(const Graph& graph, const Plan& plan, std::span<const Tensor> constants, std::vector<Tensor>& values,
-             KernelContext& context, c10::Device device, const OnValue& on_value = {});
+struct Executor {
+  const Graph& graph;
+  std::span<const Tensor> constants;  // one entry per graph value; taken where `values` has nothing
+  KernelContext& context;
+  c10::Device device;                 // where computation happens; a node's inputs are brought there first
+  const OnValue& on_value;            // may be empty
+
+  // Computes one node's outputs into `values` (one entry per graph value). Ctrl-C takes effect here.
+  void run(int node, std::vector<Tensor>& values) const;
+  // All nodes of a plan, releasing values as planned; afterwards the wanted values are in `values`.
+  void run(const Plan& plan, std::vector<Tensor>& values) const;
+};
+
+// Forgets values.
+void release(std::span<const ValueId> ids, std::vector<Tensor>& values);
 
 }  // namespace assay

@@ -27,7 +27,8 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
     available[static_cast<std::size_t>(id)] = true;
   }
   KernelContext context;
-  execute(graph, make_plan(graph, available, graph.outputs()), constants.values(), values, context, device);
+  const OnValue nobody;
+  Executor{graph, constants.values(), context, device, nobody}.run(make_plan(graph, available, graph.outputs()), values);
   Tensors outputs;
   for (const ValueId id : graph.outputs()) {
     const auto index = static_cast<std::size_t>(id);

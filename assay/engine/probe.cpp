@@ -97,12 +97,13 @@ Tensors tiny_batch(const Graph& graph, const Shape& record_shape, std::int64_t r
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device) {
   const at::NoGradGuard no_grad;
   const std::size_t count = graph.values().size();
-  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count)};
+  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count), std::vector<bool>(count)};
   const auto see = [&](ValueId id, const Tensor& tensor) {
     const auto index = static_cast<std::size_t>(id);
     seen.shapes[index] = tensor.sizes().vec();
     seen.computed[index] = true;
     seen.floating[index] = tensor.is_floating_point();
+    seen.single[index] = tensor.scalar_type() == at::kFloat;
   };
   std::vector<Tensor> values(count);
   std::vector<bool> available(count, false);
@@ -116,7 +117,8 @@ Footprint footprint(const Graph& graph, const Constants& constants, const Tensor
     see(id, tensor);
   }
   KernelContext context;
-  execute(graph, make_plan(graph, available, graph.outputs()), constants.values(), values, context, device, see);
+  const OnValue on_value = see;
+  Executor{graph, constants.values(), context, device, on_value}.run(make_plan(graph, available, graph.outputs()), values);
   return seen;
 }
 
@@ -126,6 +128,7 @@ std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& t
     if (!two.computed[i] || !three.computed[i]) continue;
     infos[i] = compare(two.shapes[i], three.shapes[i]);
     infos[i].floating = two.floating[i];
+    infos[i].single = two.single[i];
   }
   discard_interleaved(graph, infos);
   return infos;
@@ -148,6 +151,7 @@ std::vector<ValueInfo> guess_from_footprint(const Graph& graph, const Footprint&
     infos[i].shape = footprint.shapes[i];
     infos[i].computed = footprint.computed[i];
     infos[i].floating = footprint.floating[i];
+    infos[i].single = footprint.single[i];
   }
   for (const ValueId id : graph.inputs()) place(id, input_form(graph, id, {}).batch_axis);
   for (const Node& node : graph.nodes()) {

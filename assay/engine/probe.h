@@ -14,6 +14,7 @@ struct ValueInfo {
   Shape shape;                     // empty for scalars and for values not computed
   bool computed = false;
   bool floating = false;
+  bool single = false;             // float32
   int batch_axis = -1;             // -1: does not depend on the batch, or not in a way that is understood
   std::int64_t batch_multiple = 1; // rows per record along the batch axis
 };
@@ -22,10 +23,10 @@ struct ValueInfo {
 // naming the dimension that nobody knows.
 Tensors tiny_batch(const Graph& graph, const Shape& record_shape, std::int64_t rows, c10::Device device);
 
-// Runs the whole graph on `inputs` and returns every value's shape and whether it is floating-point.
+// Runs the whole graph on `inputs` and returns every value's shape and kind of elements.
 struct Footprint {
   std::vector<Shape> shapes;
-  std::vector<bool> computed, floating;
+  std::vector<bool> computed, floating, single;
 };
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device);
 

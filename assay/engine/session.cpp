@@ -18,6 +18,12 @@ Activations to_activations(const Tensor& matrix) {
           .values = std::vector<float>(begin, begin + host.numel())};
 }
 
+// Layers whose neurons are the channels of a batch, reduced over everything else.
+bool reduces_channels(const Layer& layer, Reduction reduction) {
+  if (layer.batch_axis != 0 || layer.batch_multiple != 1 || layer.neuron_axes != std::vector{1}) return false;
+  return reduction != Reduction::every_position;
+}
+
 }  // namespace
 
 Session::Session(Graph graph, SessionOptions options)
@@ -41,6 +47,10 @@ Tensors Session::bind(const Array& inputs) const {
 
 Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) const {
   const at::NoGradGuard no_grad;
+  if (const FastPath* fast = state_->fast()) {
+    const FastPath::Request request{.wanted = wanted};
+    if (fast->can_run(given, request)) return fast->run(given, request);
+  }
   KernelContext context;
   return state_->compute(given, {wanted}, context);
 }
@@ -69,14 +79,28 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Layer> 
       if (layers[i].value == id) seen.layers[i] = to_activations(reduce_to_neurons(value, layers[i], reduction));
     }
   };
-  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), tapped;
+  const auto keep_matrix = [&](ValueId id, const Tensor& matrix) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      if (layers[i].value == id) seen.layers[i] = to_activations(matrix);
+    }
+  };
+  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited, tapped;
   for (const Layer& layer : layers) {
     // Values that no node will compute, and all values of a network that runs in groups, are reduced at the end.
     const bool computed = state_->group == 0 && !given.contains(layer.value) && !state_->constants.has(layer.value);
-    (computed ? tapped : wanted).push_back(layer.value);
+    auto& list = !computed ? wanted : reduces_channels(layer, reduction) ? tapped : visited;
+    if (std::ranges::find(list, layer.value) == list.end()) list.push_back(layer.value);
   }
-  KernelContext context;
-  const Tensors values = state_->compute(given, {wanted, tapped}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
+  Tensors values;
+  const FastPath* fast = state_->fast();
+  const FastPath::Request request{wanted, visited, tapped, reduction, reduce, keep_matrix};
+  if (fast && fast->can_run(given, request)) {
+    values = fast->run(given, request);
+  } else {
+    KernelContext context;
+    visited.insert(visited.end(), tapped.begin(), tapped.end());
+    values = state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
+  }
   for (std::size_t i = outputs.size(); i < wanted.size(); ++i) reduce(wanted[i], values.at(wanted[i]));
   for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
   return seen;

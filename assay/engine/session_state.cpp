@@ -9,6 +9,7 @@
 #include "assay/engine/kernels/memory.h"
 #include "assay/engine/layer_table.h"
 #include "assay/support/error.h"
+#include "assay/support/threads.h"
 
 namespace assay {
 namespace {
@@ -59,10 +60,7 @@ void Session::State::settle_batch() {
   group = batch;
   notices.push_back(fmt::format("the file fixes the batch size to {}, so records run {} at a time; export the network "
                                 "with a dynamic batch axis to run it faster", batch, batch));
-  const auto known = [](const Shape& shape) { return std::ranges::none_of(shape, [](auto dim) { return dim < 0; }); };
-  for (const ValueId id : graph.inputs()) {
-    if (!known(input_form(graph, id, options.record_shape).record)) return;
-  }
+  if (!probable()) return;
   if (batch_is_free(graph, constants, graph, constants, options.record_shape, batch, device)) {
     group = 0;
     notices.clear();
@@ -102,6 +100,24 @@ const Decision& Session::State::decision() const {
   return *decision_;
 }
 
+const FastPath* Session::State::fast() const {
+  if (options.reference || group > 0 || !device.is_cpu()) return nullptr;
+  if (!fast_settled_) {
+    fast_settled_ = true;
+    const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
+    if (probable()) fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
+  }
+  return fast_.get();
+}
+
+// Whether the shapes of all inputs are known.
+bool Session::State::probable() const {
+  return std::ranges::all_of(graph.inputs(), [&](ValueId id) {
+    const Shape record = input_form(graph, id, options.record_shape).record;
+    return std::ranges::none_of(record, [](auto dim) { return dim < 0; });
+  });
+}
+
 std::shared_ptr<const Plan> Session::State::plan(const Tensors& given, const Wanted& wanted) const {
   PlanKey key{keys(given), {wanted.values.begin(), wanted.values.end()}, {wanted.visited.begin(), wanted.visited.end()}};
   const auto known = plans_.find(key);
@@ -119,7 +135,7 @@ Tensors Session::State::forward(const Tensors& given, const Wanted& wanted, Kern
   const auto steps = plan(given, wanted);
   std::vector<Tensor> values(graph.values().size());
   for (const auto& [id, tensor] : given) values.at(static_cast<std::size_t>(id)) = tensor;
-  execute(graph, *steps, constants.values(), values, context, device, on_value);
+  Executor{graph, constants.values(), context, device, on_value}.run(*steps, values);
   Tensors results;
   for (const ValueId id : wanted.values) {
     const auto index = static_cast<std::size_t>(id);

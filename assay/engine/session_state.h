@@ -10,6 +10,7 @@
 #include "assay/engine/constants.h"
 #include "assay/engine/decision.h"
 #include "assay/engine/execute.h"
+#include "assay/engine/fast_path.h"
 #include "assay/engine/probe.h"
 #include "assay/engine/session.h"
 
@@ -41,9 +42,14 @@ struct Session::State {
   mutable std::optional<Decision> decision_;
   mutable std::map<PlanKey, std::shared_ptr<const Plan>> plans_;
 
+  mutable std::unique_ptr<const FastPath> fast_;
+  mutable bool fast_settled_ = false;
+
   const std::vector<ValueInfo>& infos() const;
   const std::vector<Layer>& layers() const;
   const Decision& decision() const;
+  // The fast back end, where this session may use it; otherwise nullptr.
+  const FastPath* fast() const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;
 
   // One pass over the graph with whatever gradient mode is in force. `given` overrides constants as well.
@@ -60,6 +66,7 @@ struct Session::State {
  private:
   std::vector<ValueInfo> probe() const;
   void settle_batch();
+  bool probable() const;
 };
 
 }  // namespace assay

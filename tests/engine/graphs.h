@@ -108,6 +108,26 @@ inline Graph resnet_like() {
   return net.build(net.dense("logits", x, 8, 5));
 }
 
+// Branches that meet in a concatenation, groups, asymmetric padding, pooling with ceil mode, a view computed from
+// shapes as exporters write it; input [N, 4, 9, 7].
+inline Graph branching() {
+  Net net("branches");
+  GraphBuilder& b = net.builder;
+  const ValueId x = net.input({-1, 4, 9, 7});
+  const ValueId grouped = b.add("Conv", "grouped", {x, net.weight("grouped/w", {8, 2, 3, 3})},
+                                {{"group", std::int64_t{2}}, {"pads", Ints{0, 1, 2, 1}}});
+  const ValueId wide = net.conv("wide", x, 4, 4, 3, {{"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}});
+  const ValueId joined = b.add("Concat", "joined", {b.add("LeakyRelu", "leaky", {grouped}), b.add("Sigmoid", "gate", {wide})},
+                               {{"axis", std::int64_t{1}}});
+  const ValueId pooled = b.add("AveragePool", "pooled", {joined}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}},
+                                                                   {"ceil_mode", std::int64_t{1}}});
+  const ValueId sizes = b.add("Shape", "sizes", {pooled});
+  const ValueId rows = b.add("Gather", "rows", {sizes, b.constant("zero", integers({0}))}, {{"axis", std::int64_t{0}}});
+  const ValueId target = b.add("Concat", "target", {rows, b.constant("rest", integers({-1}))}, {{"axis", std::int64_t{0}}});
+  const ValueId flat = b.add("Reshape", "view", {pooled, target});
+  return net.build(net.dense("logits", net.builder.add("Tanh", "tanh", {net.dense("hidden", flat, 12 * 5 * 4, 9)}), 9, 3));
+}
+
 // Tokens [N, 7] -> embedding 6 -> LSTM 5 (time first inside) -> last state -> dense 4.
 inline Graph lstm_like() {
   Net net("lstm");

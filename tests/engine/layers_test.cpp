@@ -55,6 +55,14 @@ TEST(Layers, OfATransformerSeeThroughSpeltOutFunctions) {
   EXPECT_EQ(session.graph().value(session.layer("up").linear_value).name, "up_bias");
 }
 
+TEST(Layers, OfARecurrentNetworkKnowTheBatchAxis) {
+  const Session session(test::lstm_like());
+  EXPECT_THAT(table(session), ElementsAre("embedding: Gather [7, 6] 6", "lstm: LSTM [7, 1, 5] 5 *", "logits: Gemm [4] 4 *"));
+  const Layer& lstm = session.layer("lstm");
+  EXPECT_EQ(lstm.batch_axis, 2);
+  EXPECT_THAT(lstm.neuron_axes, ElementsAre(1, 3));
+}
+
 TEST(Layers, WithPositionsMergedIntoTheBatch) {
   test::Net net("merged");
   const ValueId x = net.input({-1, 3, 4});

@@ -1,0 +1,295 @@
+#include "assay/engine/session.h"
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <thread>
+
+#include "assay/support/error.h"
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+
+Tensor random_tensor(Shape shape, std::uint64_t seed = 7) {
+  Rng rng(seed);
+  return to_tensor(test::random_array(rng, std::move(shape))).clone();
+}
+
+struct Case {
+  std::string name;
+  std::function<Graph()> graph;
+  std::function<Tensor(std::int64_t)> records;
+};
+
+Tensor tokens(std::int64_t rows) { return at::arange(rows * 7, at::kLong).remainder(11).reshape({rows, 7}); }
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"lenet", [] { return test::lenet_like(); }, [](std::int64_t n) { return random_tensor({n, 1, 12, 12}); }},
+      {"resnet", test::resnet_like, [](std::int64_t n) { return random_tensor({n, 3, 8, 8}); }},
+      {"transformer", test::transformer_like, [](std::int64_t n) { return random_tensor({n, 4, 6}); }},
+      {"lstm", test::lstm_like, tokens},
+      {"branches", test::branching, [](std::int64_t n) { return random_tensor({n, 4, 9, 7}); }},
+  };
+  return all;
+}
+
+Tensors give(const Session& session, const Tensor& records) { return {{session.graph().inputs()[0], records}}; }
+
+Tensor run_one(const Session& session, const Tensors& given, ValueId wanted) {
+  return session.run(given, std::span(&wanted, 1)).at(wanted);
+}
+
+void expect_near(const Tensor& a, const Tensor& b, double tolerance = 1e-4) {
+  ASSERT_EQ(a.sizes(), b.sizes());
+  EXPECT_TRUE(at::allclose(a, b, tolerance, tolerance)) << (a - b).abs().max().item<float>();
+}
+
+void expect_near(const Activations& a, const Activations& b, double tolerance = 1e-4) {
+  ASSERT_EQ(a.rows, b.rows);
+  ASSERT_EQ(a.columns, b.columns);
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    ASSERT_NEAR(a.values[i], b.values[i], tolerance * (1 + std::abs(b.values[i]))) << i;
+  }
+}
+
+std::vector<ValueId> layer_values(const Session& session) {
+  std::vector<ValueId> ids;
+  for (const Layer& layer : session.layers()) ids.push_back(layer.value);
+  return ids;
+}
+
+class EveryNetwork : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  const Case& c = cases()[GetParam()];
+};
+
+TEST_P(EveryNetwork, ResumesFromAnyLayerWithTheSameResult) {
+  const Session session(c.graph());
+  const Tensors given = give(session, c.records(5));
+  const ValueId output = session.logits();
+  const std::vector<ValueId> ids = layer_values(session);
+  ASSERT_FALSE(ids.empty());
+  const Tensors values = session.run(given, ids);
+  const Tensor whole = run_one(session, given, output);
+  for (const ValueId id : ids) {
+    SCOPED_TRACE(session.graph().value(id).name);
+    Tensors middle{{id, values.at(id)}};
+    // Values beside the cut (the other branch of a residual block) come from the input.
+    middle.insert(given.begin(), given.end());
+    expect_near(run_one(session, middle, output), whole);
+  }
+}
+
+TEST_P(EveryNetwork, GivenValuesOverrideComputedOnes) {
+  const Session session(c.graph());
+  const Tensors given = give(session, c.records(3));
+  const Layer& layer = session.penultimate_layer();
+  Tensors changed = given;
+  changed[layer.value] = at::zeros_like(run_one(session, given, layer.value));
+  const Tensor zeroed = run_one(session, changed, session.logits());
+  expect_near(run_one(session, {{layer.value, changed.at(layer.value)}, *given.begin()}, session.logits()), zeroed);
+  EXPECT_FALSE(at::allclose(zeroed, run_one(session, given, session.logits())));
+}
+
+TEST_P(EveryNetwork, FastBackEndAndReferenceAgreeOnEveryValue) {
+  const Session fast(c.graph()), reference(c.graph(), {.reference = true});
+  for (const std::int64_t rows : {1, 2, 19}) {
+    const Tensors given = give(fast, c.records(rows));
+    for (const ValueId id : layer_values(fast)) {
+      SCOPED_TRACE(fast.graph().value(id).name);
+      expect_near(run_one(fast, given, id), run_one(reference, given, id));
+    }
+    const Tensors all = fast.run(given, layer_values(fast)), expected = reference.run(given, layer_values(fast));
+    for (const auto& [id, tensor] : all) expect_near(tensor, expected.at(id));
+  }
+}
+
+TEST_P(EveryNetwork, ObservesWhatReducingWholeValuesGives) {
+  for (const bool reference : {false, true}) {
+    const Session session(c.graph(), {.reference = reference});
+    const Tensors given = give(session, c.records(6));
+    const Tensors values = session.run(given, layer_values(session));
+    for (const Reduction reduction : {Reduction::mean, Reduction::max, Reduction::every_position}) {
+      const ValueId logits = session.logits();
+      const Session::Observed seen = session.observe(given, session.layers(), reduction, std::span(&logits, 1));
+      expect_near(seen.outputs.at(logits), run_one(session, given, logits));
+      ASSERT_EQ(seen.layers.size(), session.layers().size());
+      for (std::size_t i = 0; i < seen.layers.size(); ++i) {
+        const Layer& layer = session.layers()[i];
+        SCOPED_TRACE(layer.name);
+        const Tensor matrix = reduce_to_neurons(values.at(layer.value), layer, reduction).contiguous();
+        const float* const begin = matrix.data_ptr<float>();
+        expect_near(seen.layers[i], {.rows = 6, .columns = static_cast<std::size_t>(matrix.size(1)),
+                                     .values = {begin, begin + matrix.numel()}});
+      }
+    }
+  }
+}
+
+TEST_P(EveryNetwork, BatchSizeAndThreadsDoNotChangeResults) {
+  const Session one(c.graph(), {.threads = 1}), two(c.graph(), {.threads = 2});
+  const Tensor records = c.records(9);
+  const Tensor whole = run_one(one, give(one, records), one.logits());
+  expect_near(run_one(two, give(two, records), two.logits()), whole, 1e-5);
+  for (std::int64_t i = 0; i < 9; ++i) {
+    expect_near(run_one(two, give(two, records.narrow(0, i, 1)), two.logits()), whole.narrow(0, i, 1), 1e-5);
+  }
+}
+
+// Networks without kinks: ties in a maximum have no derivative.
+class SmoothNetwork : public EveryNetwork {};
+
+// Of sum(output * weights), by central differences along a random direction of each value.
+TEST_P(SmoothNetwork, GradientsAgreeWithFiniteDifferences) {
+  const Session session(c.graph(), {.reference = true});
+  const Tensors given = give(session, c.records(2));
+  const ValueId output = session.logits();
+  const Tensor weights = random_tensor(run_one(session, given, output).sizes().vec(), 11);
+  const auto objective = [&](const Tensors& values) { return (values.at(output) * weights).sum(); };
+  std::vector<ValueId> ids = layer_values(session);
+  if (given.begin()->second.is_floating_point()) ids.push_back(given.begin()->first);
+  const Tensors slopes = session.gradients(given, std::span(&output, 1), objective, ids);
+  const Tensors values = session.run(given, ids);
+  for (const ValueId id : ids) {
+    SCOPED_TRACE(session.graph().value(id).name);
+    const Tensor& at_point = values.at(id);
+    ASSERT_EQ(slopes.at(id).sizes(), at_point.sizes());
+    const Tensor direction = random_tensor(at_point.sizes().vec(), 13);
+    const auto along = [&](double step) {
+      Tensors moved = given;
+      moved[id] = at_point + step * direction;
+      return objective(session.run(moved, std::span(&output, 1))).item<double>();
+    };
+    constexpr double step = 2e-3;
+    const double expected = (along(step) - along(-step)) / (2 * step);
+    const double got = (slopes.at(id) * direction).sum().item<double>();
+    EXPECT_NEAR(got, expected, 0.03 * (1 + std::abs(expected)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Session, EveryNetwork, ::testing::Range<std::size_t>(0, 5),
+                         [](const auto& each) { return cases()[each.param].name; });
+
+INSTANTIATE_TEST_SUITE_P(Session, SmoothNetwork, ::testing::Range<std::size_t>(2, 5),
+                         [](const auto& each) { return cases()[each.param].name; });
+
+TEST(Session, GradientsOfValuesTheObjectiveIgnoresAreZero) {
+  const Session session(test::lenet_like());
+  const ValueId conv = session.layer("conv1").value, output = session.logits();
+  const Tensors slopes = session.gradients(give(session, random_tensor({2, 1, 12, 12})), std::span(&conv, 1),
+                                           [&](const Tensors& v) { return v.at(conv).sum(); }, std::vector{output, conv});
+  EXPECT_EQ(slopes.at(output).abs().max().item<float>(), 0);
+  EXPECT_EQ(slopes.at(conv).min().item<float>(), 1);
+}
+
+TEST(Session, GradientsReachWeights) {
+  const Session session(test::lenet_like());
+  const ValueId bias = *session.graph().find_value("logits/b"), output = session.logits();
+  const Tensors slopes = session.gradients(give(session, random_tensor({3, 1, 12, 12})), std::span(&output, 1),
+                                           [&](const Tensors& v) { return v.at(output).sum(); }, std::span(&bias, 1));
+  EXPECT_TRUE(at::allclose(slopes.at(bias), at::full({5}, 3.0f)));
+}
+
+TEST(Session, TraceRecordsForAutogradAndTakesOtherWeights) {
+  const Session session(test::lenet_like());
+  const ValueId output = session.logits(), bias = *session.graph().find_value("logits/b");
+  Tensors given = give(session, random_tensor({2, 1, 12, 12}));
+  given.begin()->second.requires_grad_();
+  EXPECT_TRUE(session.trace(given, std::span(&output, 1)).at(output).requires_grad());
+  Tensors weights{{bias, to_tensor(session.graph().constant(bias)) + 1}};
+  const Tensor moved = session.trace(given, std::span(&output, 1), false, nullptr, &weights).at(output);
+  expect_near(moved.detach(), run_one(session, given, output) + 1);
+}
+
+TEST(Session, ReplacedWeightsReachWhatWasFoldedFromThem) {
+  test::Net net("folded");
+  const ValueId x = net.input({-1, 3});
+  const ValueId w = net.weight("w", {4, 3});
+  const Graph graph = net.build(net.builder.add("MatMul", "product", {x, net.builder.add("Transpose", "turned", {w})}));
+  const Session session(graph);
+  const Tensors given = give(session, random_tensor({2, 3}));
+  const Tensor plain = run_one(session, given, session.logits());
+  expect_near(plain, given.begin()->second.matmul(to_tensor(graph.constant(w)).t()));
+  Tensors doubled = given;
+  doubled[w] = to_tensor(graph.constant(w)) * 2;
+  expect_near(run_one(session, doubled, session.logits()), plain * 2);
+}
+
+// A long chain of values of 1 MB each would need 200 MB if nothing were released.
+TEST(Session, ReleasesValuesAfterTheirLastReader) {
+  test::Net net("chain");
+  ValueId x = net.input({-1, 16, 128, 128});
+  for (int i = 0; i < 200; ++i) x = net.builder.add(i % 2 ? "Sigmoid" : "Tanh", fmt::format("step{}", i), {x});
+  const Session session(net.build(x), {.reference = true});
+  const auto resident = [] {
+    std::ifstream file("/proc/self/statm");
+    long total = 0, pages = 0;
+    file >> total >> pages;
+    return pages * 4096.0 / 1e6;
+  };
+  const Tensors given = give(session, at::zeros({4, 16, 128, 128}));
+  const ValueId output = session.graph().outputs()[0];
+  run_one(session, given, output);
+  const double before = resident();
+  double peak = 0;
+  std::atomic<bool> done{false};
+  std::jthread watcher([&] {
+    while (!done) peak = std::max(peak, resident()), std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  });
+  run_one(session, given, output);
+  done = true;
+  watcher.join();
+  EXPECT_LT(peak - before, 100);
+}
+
+TEST(Session, NamesTheInputThatIsMissing) {
+  const Session session(test::lenet_like());
+  const ValueId output = session.logits();
+  try {
+    session.run({}, std::span(&output, 1));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("'input' was not given"));
+  }
+}
+
+TEST(Session, NamesTheOperatorThatIsUnknown) {
+  test::Net net("odd");
+  const Graph graph = net.build(net.builder.add("Frobnicate", "odd_node", {net.input({-1, 3})}));
+  try {
+    const Session session(graph);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("node 'odd_node' (Frobnicate)"));
+  }
+}
+
+TEST(Session, RefusesMoreMemoryThanAllowed) {
+  test::Net net("giant");
+  const ValueId shape = net.builder.constant("shape", test::integers({1, 1 << 30}));
+  const ValueId x = net.input({-1, 1});
+  const Graph graph = net.build(net.builder.add("Mul", "giant", {net.builder.add("Expand", "expand", {x, shape}), x}));
+  const Session session(graph, {.memory_limit = 1 << 20});
+  try {
+    session.layers();
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::resources);
+  }
+  set_engine_threads(2);
+  const Session other(test::lenet_like());  // lifts the limit again
+}
+
+}  // namespace
+}  // namespace assay
