@@ -1,0 +1,188 @@
+#include "assay/data/csv.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "assay/data/bytes.h"
+#include "assay/data/formats.h"
+#include "assay/support/error.h"
+#include "assay/support/text.h"
+
+namespace assay {
+namespace {
+
+bool to_number(std::string_view text, double& value) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+char separator_of(const std::string& text) {
+  const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
+  const auto count = [&](char c) { return std::count(line.begin(), line.end(), c); };
+  if (count('\t') > count(',') && count('\t') > count(';')) return '\t';
+  return count(';') > count(',') ? ';' : ',';
+}
+
+std::vector<std::vector<std::string>> parse(const std::string& text, const std::string& path) {
+  const char separator = separator_of(text);
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> row;
+  std::string field;
+  bool quoted = false;
+  std::size_t line = 1;
+  const auto end_row = [&] {
+    row.push_back(std::move(field));
+    field.clear();
+    if (row.size() > 1 || !row[0].empty()) {
+      if (!rows.empty() && rows[0].size() != row.size()) {
+        fail(Fault::data, "{}:{}: {} fields where the rows before have {}", path, line, row.size(), rows[0].size());
+      }
+      rows.push_back(std::move(row));
+    }
+    row.clear();
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') field += text[++i];
+      else if (c == '"') quoted = false;
+      else field += c;
+    } else if (c == '"' && field.empty()) {
+      quoted = true;
+    } else if (c == separator) {
+      row.push_back(std::move(field));
+      field.clear();
+    } else if (c == '\n') {
+      end_row();
+      ++line;
+    } else if (c != '\r') {
+      field += c;
+    }
+  }
+  if (quoted) fail(Fault::data, "{}:{}: a quote is never closed", path, line);
+  if (!field.empty() || !row.empty()) end_row();
+  return rows;
+}
+
+class CsvSource final : public Source {
+ public:
+  explicit CsvSource(const DataSpec& spec) : table_(read_csv(spec.path)) {
+    std::vector<bool> is_output(table_.rows.empty() ? 0 : table_.rows[0].size(), false);
+    if (spec.has("label")) {
+      label_ = table_.column(spec.text("label"));
+      is_output[*label_] = true;
+      collect_classes();
+    }
+    for (const std::string& name : spec.words("target")) {
+      targets_.push_back(table_.column(name));
+      is_output[targets_.back()] = true;
+    }
+    const std::vector<std::string> ignored = spec.words("ignore");
+    for (const std::string& name : ignored) is_output[table_.column(name)] = true;
+    for (std::size_t c = 0; c < is_output.size(); ++c) {
+      if (!is_output[c]) inputs_.push_back(c);
+    }
+    if (inputs_.empty()) fail(Fault::data, "{}: no column is left for the inputs", spec.path);
+  }
+
+  std::size_t size() const override { return table_.rows.size(); }
+  Shape shape() const override { return {static_cast<std::int64_t>(inputs_.size())}; }
+  std::optional<std::int64_t> label(std::size_t index) const override {
+    if (!label_) return std::nullopt;
+    if (numeric_) return std::stoll(table_.rows[index][*label_]);
+    return static_cast<std::int64_t>(std::lower_bound(classes_.begin(), classes_.end(), table_.rows[index][*label_]) - classes_.begin());
+  }
+  std::vector<std::string> class_names() const override { return classes_; }
+  std::vector<float> target(std::size_t index) const override {
+    std::vector<float> values;
+    for (const std::size_t c : targets_) values.push_back(static_cast<float>(csv_number(table_, index, c)));
+    return values;
+  }
+  void read(std::size_t index, void* out) const override {
+    auto* values = static_cast<float*>(out);
+    for (const std::size_t c : inputs_) *values++ = static_cast<float>(csv_number(table_, index, c));
+  }
+  std::string format() const override { return "CSV"; }
+
+ private:
+  // Whole numbers from 0 are classes as they are; names are numbered in alphabetical order.
+  void collect_classes() {
+    double largest = -1;
+    bool numbers = true;
+    for (const auto& row : table_.rows) {
+      double value = 0;
+      numbers &= to_number(row[*label_], value) && value >= 0 && value == static_cast<double>(static_cast<std::int64_t>(value)) && value < 1e6;
+      largest = std::max(largest, value);
+      classes_.push_back(row[*label_]);
+    }
+    std::sort(classes_.begin(), classes_.end());
+    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+    if (!numbers) return;
+    classes_.clear();
+    for (std::int64_t c = 0; c <= static_cast<std::int64_t>(largest); ++c) classes_.push_back(std::to_string(c));
+    for (auto& row : table_.rows) {
+      double value = 0;
+      to_number(row[*label_], value);
+      row[*label_] = std::to_string(static_cast<std::int64_t>(value));
+    }
+    numeric_ = true;
+  }
+
+  CsvTable table_;
+  std::optional<std::size_t> label_;
+  std::vector<std::size_t> targets_, inputs_;
+  std::vector<std::string> classes_;
+  bool numeric_ = false;
+};
+
+}  // namespace
+
+std::size_t CsvTable::column(const std::string& name) const {
+  const auto it = std::find(header.begin(), header.end(), name);
+  if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
+  double number = 0;
+  const std::size_t width = rows.empty() ? header.size() : rows[0].size();
+  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width)) return static_cast<std::size_t>(number);
+  fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
+       header.empty() ? fmt::format("columns 0 to {}", width == 0 ? 0 : width - 1) : joined(header));
+}
+
+CsvTable read_csv(const std::filesystem::path& path) {
+  CsvTable table;
+  table.path = path.string();
+  std::string text = read_maybe_gzipped(path);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  table.rows = parse(text, table.path);
+  if (table.rows.empty()) fail(Fault::data, "{}: the table is empty", table.path);
+  const auto is_number = [](const std::string& field) {
+    double value = 0;
+    return to_number(field, value);
+  };
+  if (std::none_of(table.rows[0].begin(), table.rows[0].end(), is_number)) {
+    table.header = std::move(table.rows[0]);
+    table.rows.erase(table.rows.begin());
+  }
+  return table;
+}
+
+double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
+  double value = 0;
+  if (!to_number(table.rows[row][column], value)) {
+    fail(Fault::data, "{}: row {}: '{}' is not a number", table.path, row + 1, table.rows[row][column]);
+  }
+  return value;
+}
+
+FormatInfo csv_format() {
+  return {"csv", "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
+          [](const std::filesystem::path& path, std::string_view) {
+            const std::string name = path.string();
+            return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv");
+          },
+          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};
+}
+
+}  // namespace assay

@@ -1,0 +1,27 @@
+#pragma once
+
+// Comma-separated tables, with quoted fields ("" inside quotes is a quote). Semicolons and tabs are recognised too.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct CsvTable {
+  std::vector<std::string> header;             // empty when the first row is data
+  std::vector<std::vector<std::string>> rows;  // all of equal width
+  std::string path;
+
+  // Position of a column by its header or number. Throws Error{usage} with the names there are.
+  std::size_t column(const std::string& name) const;
+};
+
+// Throws Error{data} naming the line of a ragged row or an open quote. The first row is a header when none of its
+// fields is a number.
+CsvTable read_csv(const std::filesystem::path& path);
+
+// The number in a cell. Throws Error{data} naming file and row.
+double csv_number(const CsvTable& table, std::size_t row, std::size_t column);
+
+}  // namespace assay

@@ -1,0 +1,37 @@
+#pragma once
+
+// Pictures in memory: decoding PNG and JPEG, resizing, writing PNG.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// 8-bit pixels, rows from the top, channels side by side (1 grey or 3 RGB).
+struct Image {
+  int width = 0, height = 0, channels = 0;
+  std::vector<std::uint8_t> pixels;
+  std::uint8_t& at(int x, int y, int c) { return pixels[static_cast<std::size_t>((y * width + x) * channels + c)]; }
+  std::uint8_t at(int x, int y, int c) const { return pixels[static_cast<std::size_t>((y * width + x) * channels + c)]; }
+};
+
+// A black image. REQUIRES 1 or 3 channels.
+Image make_image(int width, int height, int channels);
+
+// Decodes PNG or JPEG, judged by content; transparency is dropped, palettes and 16 bits become 8-bit channels. `name`
+// stands in messages. Throws Error{data} for anything else, damaged files and pictures of more than 2^26 pixels.
+Image decode_image(std::string_view bytes, const std::string& name);
+
+// Grey by ITU-R 601 luma, or grey repeated in three channels.
+Image with_channels(const Image& image, int channels);
+
+// Bilinear with half-pixel centres; averages when shrinking by two or more (area).
+Image resized(const Image& image, int width, int height);
+
+// Throws Error{io}.
+void write_png(const std::filesystem::path& path, const Image& image);
+
+}  // namespace assay

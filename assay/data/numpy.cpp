@@ -1,0 +1,360 @@
+#include "assay/data/numpy.h"
+
+#include <zip.h>
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "assay/data/formats.h"
+#include "assay/support/error.h"
+#include "assay/support/file.h"
+#include "assay/support/text.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The text after 'key': in the header's dictionary.
+std::string_view field(std::string_view header, std::string_view key, const std::string& name) {
+  const std::size_t at = header.find(fmt::format("'{}'", key));
+  const std::size_t colon = at == std::string_view::npos ? at : header.find(':', at);
+  if (colon == std::string_view::npos) fail(Fault::data, "{}: the npy header has no '{}'", name, key);
+  return header.substr(header.find_first_not_of(' ', colon + 1));
+}
+
+Shape parse_shape(std::string_view text, const std::string& name) {
+  const std::size_t close = text.find(')');
+  if (text.empty() || text[0] != '(' || close == std::string_view::npos) fail(Fault::data, "{}: the npy header has no shape", name);
+  Shape shape;
+  const char* at = text.data() + 1;
+  const char* const end = text.data() + close;
+  while (at < end) {
+    if (*at == ' ' || *at == ',' || *at == 'L') {
+      ++at;
+      continue;
+    }
+    std::int64_t dim = 0;
+    const auto [next, code] = std::from_chars(at, end, dim);
+    if (code != std::errc() || dim < 0 || shape.size() == 32) fail(Fault::data, "{}: the npy header has a wrong shape", name);
+    shape.push_back(dim);
+    at = next;
+  }
+  return shape;
+}
+
+float half_to_float(std::uint16_t half) {
+  const int exponent = half >> 10 & 31, mantissa = half & 1023;
+  const float sign = half & 0x8000 ? -1.0F : 1.0F;
+  if (exponent == 31) return mantissa ? std::nanf("") : sign * INFINITY;
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(mantissa), -24);
+  return sign * std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
+}
+
+template <typename From, typename To>
+Array converted(const Shape& shape, std::string_view bytes, std::int64_t count) {
+  std::vector<To> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    From value;
+    std::memcpy(&value, bytes.data() + i * sizeof(From), sizeof(From));
+    values[i] = static_cast<To>(value);
+  }
+  return Array::of<To>(shape, values);
+}
+
+Array raw(DType dtype, const Shape& shape, std::string_view bytes) {
+  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+  return Array(dtype, shape, {begin, begin + bytes.size()});
+}
+
+Array elements(std::string_view type, const Shape& shape, std::string_view bytes, const std::string& name) {
+  const std::int64_t count = element_count(shape);
+  if (type == "f4") return raw(DType::float32, shape, bytes);
+  if (type == "f8") return raw(DType::float64, shape, bytes);
+  if (type == "i8") return raw(DType::int64, shape, bytes);
+  if (type == "i4") return raw(DType::int32, shape, bytes);
+  if (type == "i1") return raw(DType::int8, shape, bytes);
+  if (type == "u1") return raw(DType::uint8, shape, bytes);
+  if (type == "b1") return converted<std::uint8_t, std::uint8_t>(shape, bytes, count).to(DType::boolean);
+  if (type == "i2") return converted<std::int16_t, std::int32_t>(shape, bytes, count);
+  if (type == "u2") return converted<std::uint16_t, std::int32_t>(shape, bytes, count);
+  if (type == "u4") return converted<std::uint32_t, std::int64_t>(shape, bytes, count);
+  if (type == "u8") return converted<std::uint64_t, std::int64_t>(shape, bytes, count);
+  if (type == "f2") {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::uint16_t half;
+      std::memcpy(&half, bytes.data() + 2 * i, 2);
+      values[i] = half_to_float(half);
+    }
+    return Array::of<float>(shape, values);
+  }
+  fail(Fault::data, "{}: element type '{}' is not known; save numbers (float, int, uint8 or bool)", name, type);
+}
+
+// Column-major bytes in row-major order.
+std::string turned(std::string_view bytes, const Shape& shape, std::size_t size) {
+  std::string result(bytes.size(), '\0');
+  std::vector<std::int64_t> at(shape.size(), 0);
+  for (std::size_t row = 0; row < bytes.size() / size; ++row) {
+    std::size_t column = 0, stride = 1;
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      column += static_cast<std::size_t>(at[d]) * stride;
+      stride *= static_cast<std::size_t>(shape[d]);
+    }
+    std::memcpy(result.data() + row * size, bytes.data() + column * size, size);
+    for (std::size_t d = shape.size(); d-- > 0 && ++at[d] == shape[d];) at[d] = 0;
+  }
+  return result;
+}
+
+struct CloseZip {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+
+std::string npy_header(const Array& array) {
+  const auto type = [&] {
+    switch (array.dtype()) {
+      case DType::float32: return "<f4";
+      case DType::float64: return "<f8";
+      case DType::int64: return "<i8";
+      case DType::int32: return "<i4";
+      case DType::int8: return "|i1";
+      case DType::uint8: return "|u1";
+      case DType::boolean: return "|b1";
+    }
+    return "";
+  }();
+  std::string shape;
+  for (const std::int64_t dim : array.shape()) shape += fmt::format("{},", dim);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
+  header.append(63 - (header.size() + 10) % 64, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+  return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(length & 255) + static_cast<char>(length >> 8) + header;
+}
+
+// Finds the array for a role: the one named by the option, else one of the usual names.
+const Array* find_array(const std::map<std::string, Array>& arrays, const DataSpec& spec, const std::string& role,
+                        const std::vector<std::string>& usual) {
+  if (spec.has(role)) {
+    const auto it = arrays.find(spec.text(role));
+    if (it != arrays.end()) return &it->second;
+    std::vector<std::string> names;
+    for (const auto& [name, array] : arrays) names.push_back(name);
+    fail(Fault::data, "{}: no array is named '{}'; there are {}", spec.path, spec.text(role), joined(names));
+  }
+  for (const std::string& name : usual) {
+    const auto it = arrays.find(name);
+    if (it != arrays.end()) return &it->second;
+  }
+  return nullptr;
+}
+
+class NumpySource final : public Source {
+ public:
+  NumpySource(const DataSpec& spec, Array inputs, std::optional<Array> outputs) : path_(spec.path) {
+    if (inputs.shape().empty()) fail(Fault::data, "{}: the inputs are a single number; records along the first axis are needed", path_);
+    tokens_ = inputs.dtype() == DType::int64 || inputs.dtype() == DType::int32;
+    bytes_ = inputs.dtype() == DType::uint8;
+    inputs_ = tokens_ ? inputs.to(DType::int64) : bytes_ ? std::move(inputs) : inputs.to(DType::float32);
+    shape_.assign(inputs_.shape().begin() + 1, inputs_.shape().end());
+    elements_ = static_cast<std::size_t>(element_count(shape_));
+    if (outputs) take_outputs(*outputs);
+  }
+
+  std::size_t size() const override { return static_cast<std::size_t>(inputs_.shape()[0]); }
+  Shape shape() const override { return shape_; }
+  DType dtype() const override { return tokens_ ? DType::int64 : DType::float32; }
+  bool is_8bit() const override { return bytes_; }
+  std::optional<std::int64_t> label(std::size_t index) const override {
+    if (labels_.empty()) return std::nullopt;
+    return labels_[index];
+  }
+  std::vector<float> target(std::size_t index) const override {
+    if (width_ == 0) return {};
+    const auto values = targets_.as<float>().subspan(index * width_, width_);
+    return {values.begin(), values.end()};
+  }
+  void read(std::size_t index, void* out) const override {
+    if (tokens_) {
+      const auto values = inputs_.as<std::int64_t>().subspan(index * elements_, elements_);
+      std::copy(values.begin(), values.end(), static_cast<std::int64_t*>(out));
+    } else if (bytes_) {
+      const auto values = inputs_.as<std::uint8_t>().subspan(index * elements_, elements_);
+      std::copy(values.begin(), values.end(), static_cast<float*>(out));
+    } else {
+      const auto values = inputs_.as<float>().subspan(index * elements_, elements_);
+      std::copy(values.begin(), values.end(), static_cast<float*>(out));
+    }
+  }
+  std::string format() const override { return "NumPy"; }
+
+ private:
+  // Integers, one per record or one-hot, are classes; anything else are regression targets.
+  void take_outputs(const Array& outputs) {
+    const Shape& shape = outputs.shape();
+    if (shape.empty() || shape[0] != inputs_.shape()[0]) {
+      fail(Fault::data, "{}: outputs of shape {} do not fit {} records", path_, to_string(shape), inputs_.shape()[0]);
+    }
+    const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
+    const bool floating = outputs.dtype() == DType::float32 || outputs.dtype() == DType::float64;
+    const Array values = outputs.to(DType::float32);
+    if (width == 1 && !floating) {
+      const Array classes = outputs.to(DType::int64);
+      labels_.assign(classes.as<std::int64_t>().begin(), classes.as<std::int64_t>().end());
+    } else if (width > 1 && is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
+      const auto flags = values.as<float>();
+      for (std::size_t i = 0; i < flags.size(); ++i) {
+        if (flags[i] == 1.0F) labels_.push_back(static_cast<std::int64_t>(i % static_cast<std::size_t>(width)));
+      }
+    } else {
+      targets_ = values;
+      width_ = static_cast<std::size_t>(width);
+    }
+  }
+
+  static bool is_one_hot(std::span<const float> values, std::size_t width) {
+    for (std::size_t row = 0; row < values.size(); row += width) {
+      std::size_t ones = 0;
+      for (std::size_t i = 0; i < width; ++i) {
+        if (values[row + i] != 0.0F && values[row + i] != 1.0F) return false;
+        ones += values[row + i] == 1.0F;
+      }
+      if (ones != 1) return false;
+    }
+    return true;
+  }
+
+  std::string path_;
+  Array inputs_, targets_;
+  std::vector<std::int64_t> labels_;
+  std::size_t elements_ = 0, width_ = 0;
+  Shape shape_;
+  bool tokens_ = false, bytes_ = false;
+};
+
+std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
+  if (!spec.path.ends_with(".npz")) {
+    std::optional<Array> outputs;
+    const std::string labels = spec.text("labels");
+    if (labels.ends_with(".npy")) outputs = parse_npy(read_file(labels), labels);
+    return std::make_unique<NumpySource>(spec, parse_npy(read_file(spec.path), spec.path), outputs);
+  }
+  const std::map<std::string, Array> arrays = read_npz(spec.path);
+  const std::string part = spec.text("part");
+  const std::vector<std::string> inputs = part.empty() ? std::vector<std::string>{"x", "X", "inputs", "images", "data", "arr_0", "x_train"}
+                                                       : std::vector<std::string>{"x_" + part};
+  const std::vector<std::string> outputs = part.empty() ? std::vector<std::string>{"y", "Y", "labels", "targets", "arr_1", "y_train"}
+                                                        : std::vector<std::string>{"y_" + part};
+  const Array* const x = find_array(arrays, spec, "x", inputs);
+  if (x == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& [name, array] : arrays) names.push_back(name);
+    fail(Fault::data, "{}: which array holds the inputs? there are {}; say x=NAME", spec.path, joined(names));
+  }
+  const Array* const y = find_array(arrays, spec, "y", outputs);
+  return std::make_unique<NumpySource>(spec, *x, y == nullptr ? std::nullopt : std::optional(*y));
+}
+
+}  // namespace
+
+Array parse_npy(std::string_view bytes, const std::string& name) {
+  if (bytes.size() < 10 || !bytes.starts_with("\x93NUMPY")) fail(Fault::data, "{}: not an npy file", name);
+  const bool version1 = bytes[6] == 1;
+  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  const std::size_t prefix = version1 ? 10 : 12;
+  if (bytes.size() < prefix) fail(Fault::data, "{}: the npy header is cut short", name);
+  const std::size_t length = version1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
+  if (bytes.size() - prefix < length) fail(Fault::data, "{}: the npy header is cut short", name);
+  const std::string_view header = bytes.substr(prefix, length);
+  std::string_view type = field(header, "descr", name);
+  const std::size_t close = type.size() > 1 ? type.find('\'', 1) : std::string_view::npos;
+  if (close == std::string_view::npos || close < 3 || type[0] != '\'') fail(Fault::data, "{}: structured arrays are not known; save plain numbers", name);
+  if (type[1] == '>') fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
+  type = type.substr(2, close - 2);
+  const Shape shape = parse_shape(field(header, "shape", name), name);
+  const auto count = static_cast<std::uint64_t>(element_count(shape));
+  const std::string_view body = bytes.substr(prefix + length);
+  const std::size_t size = type.empty() ? 0 : static_cast<std::size_t>(type.back() - '0');
+  if (size == 0 || size > 8 || count > body.size() / size || count * size != body.size()) {
+    fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name, count, to_string(shape), type, body.size());
+  }
+  const bool fortran = field(header, "fortran_order", name).starts_with("True");
+  if (fortran && shape.size() > 1) return elements(type, shape, turned(body, shape, size), name);
+  return elements(type, shape, body, name);
+}
+
+std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit) {
+  int code = 0;
+  const std::unique_ptr<zip_t, CloseZip> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (!archive) {
+    if (!fs::exists(path)) fail(Fault::io, "{}: no such file", path.string());
+    fail(Fault::data, "{}: not a readable npz archive; fetch or save it again", path.string());
+  }
+  std::map<std::string, Array> arrays;
+  std::uint64_t total = 0;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
+    zip_stat_t stat;
+    if (zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0) {
+      fail(Fault::data, "{}: entry {} is damaged", path.string(), i);
+    }
+    std::string name = stat.name;
+    if (!name.ends_with(".npy")) continue;
+    total += stat.size;
+    if (total > limit) fail(Fault::resources, "{}: unpacks to more than {} bytes", path.string(), limit);
+    std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
+    std::string bytes;
+    std::string chunk(1 << 20, '\0');
+    // Grows with what is really there, whatever the directory promises.
+    for (zip_int64_t got = 1; file && bytes.size() <= stat.size && got > 0;) {
+      got = zip_fread(file.get(), chunk.data(), chunk.size());
+      if (got > 0) bytes.append(chunk.data(), static_cast<std::size_t>(got));
+    }
+    if (!file || bytes.size() != stat.size) fail(Fault::data, "{}: entry '{}' is damaged or cut short", path.string(), name);
+    name.resize(name.size() - 4);
+    arrays.emplace(name, parse_npy(bytes, path.string() + ":" + name));
+  }
+  return arrays;
+}
+
+void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays) {
+  if (path.has_parent_path()) {
+    std::error_code ignored;
+    fs::create_directories(path.parent_path(), ignored);
+  }
+  fs::path temporary = path;
+  temporary += ".partial";
+  int code = 0;
+  std::unique_ptr<zip_t, CloseZip> archive(zip_open(temporary.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
+  if (!archive) fail(Fault::io, "{}: cannot be written", path.string());
+  std::vector<std::string> files;  // kept until zip_close() has read them
+  files.reserve(arrays.size());
+  for (const auto& [name, array] : arrays) {
+    files.push_back(npy_header(array));
+    files.back().append(reinterpret_cast<const char*>(array.data()), array.byte_size());
+    zip_source_t* const source = zip_source_buffer(archive.get(), files.back().data(), files.back().size(), 0);
+    const zip_int64_t index = zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_OVERWRITE);
+    if (index < 0) fail(Fault::io, "{}: cannot be written: {}", path.string(), zip_strerror(archive.get()));
+    zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
+    zip_file_set_mtime(archive.get(), static_cast<zip_uint64_t>(index), 315532800, 0);  // the same bytes every time
+  }
+  if (zip_close(archive.get()) != 0) fail(Fault::io, "{}: writing failed: {}", path.string(), zip_strerror(archive.get()));
+  static_cast<void>(archive.release());
+  std::error_code failure;
+  fs::rename(temporary, path, failure);
+  if (failure) fail(Fault::io, "{}: cannot be put in place: {}", path.string(), failure.message());
+}
+
+FormatInfo numpy_format() {
+  return {"numpy", ".npy arrays and .npz archives; x=NAME and y=NAME choose arrays, part=test takes x_test and y_test",
+          [](const fs::path& path, std::string_view head) {
+            return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
+          },
+          open_numpy};
+}
+
+}  // namespace assay

@@ -1,0 +1,350 @@
+// The data set that all formats share: choosing records, labels and targets from tables, scaling, batching.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+#include "assay/data/csv.h"
+#include "assay/data/dataset.h"
+#include "assay/data/bytes.h"
+#include "assay/data/source.h"
+#include "assay/support/error.h"
+#include "assay/support/hash.h"
+#include "assay/support/random.h"
+#include "assay/support/text.h"
+#include "assay/support/threads.h"
+
+namespace assay {
+namespace {
+
+// Options that any format may have; formats add theirs.
+const std::set<std::string> known_options{"format", "labels", "targets", "id", "scale", "mean", "std", "layout", "color", "resize", "range",
+                                          "classes", "sample", "per_class", "seed", "under", "part", "x", "y", "label", "target", "ignore",
+                                          "vocab", "length", "unknown", "padding", "flatten", "hard"};
+
+struct Preparation {
+  std::vector<float> scale{1}, shift{0};  // value * scale + shift, one for all or one per channel
+  std::optional<ValidRange> range;
+  bool from_channels_last = false;
+};
+
+class Prepared final : public Dataset {
+ public:
+  Prepared(DataSpec spec, std::string text, std::unique_ptr<Source> source)
+      : spec_(std::move(spec)), text_(std::move(text)), source_(std::move(source)) {
+    chosen_.resize(source_->size());
+    std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
+    source_shape_ = source_->shape();
+    prepare();
+    read_labels();
+    read_targets();
+    choose();
+    if (chosen_.empty()) fail(Fault::data, "data '{}': no records are left", text_);
+  }
+
+  std::size_t size() const override { return chosen_.size(); }
+  Shape record_shape() const override { return shape_; }
+  DType dtype() const override { return source_->dtype(); }
+  std::string id(std::size_t index) const override { return source_->id(chosen_.at(index)); }
+  bool has_labels() const override { return !labels_.empty(); }
+  std::int64_t label(std::size_t index) const override { return labels_.at(chosen_.at(index)); }
+  std::size_t class_count() const override { return names_.size(); }
+  std::vector<std::string> class_names() const override { return names_; }
+  std::size_t target_width() const override { return width_; }
+  std::optional<ValidRange> valid_range() const override { return preparation_.range; }
+
+  Batch read(std::span<const std::size_t> indices) const override {
+    const auto elements = static_cast<std::size_t>(element_count(shape_));
+    const bool tokens = dtype() == DType::int64;
+    std::vector<std::byte> bytes(indices.size() * elements * (tokens ? 8 : 4));
+    parallel_for(indices.size(), indices.size() * elements > (1 << 16) ? available_threads() : 1, [&](std::size_t i) {
+      std::byte* const at = bytes.data() + i * elements * (tokens ? 8 : 4);
+      source_->read(chosen_.at(indices[i]), at);
+      if (!tokens) transform(reinterpret_cast<float*>(at), elements, indices[i]);
+    });
+    Batch batch;
+    batch.indices.assign(indices.begin(), indices.end());
+    Shape shape = shape_;
+    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
+    batch.inputs = Array(tokens ? DType::int64 : DType::float32, std::move(shape), std::move(bytes));
+    for (const std::size_t i : indices) {
+      if (has_labels()) batch.labels.push_back(label(i));
+    }
+    if (width_ > 0) {
+      std::vector<float> targets;
+      for (const std::size_t i : indices) {
+        const std::vector<float> values = target(chosen_[i]);
+        targets.insert(targets.end(), values.begin(), values.end());
+      }
+      batch.targets = Array::of<float>({static_cast<std::int64_t>(indices.size()), static_cast<std::int64_t>(width_)}, targets);
+    }
+    return batch;
+  }
+
+  std::string hash() const override {
+    const std::lock_guard lock(mutex_);
+    if (!hash_.empty()) return hash_;
+    Hasher hasher;
+    constexpr std::size_t step = 512;
+    for (std::size_t begin = 0; begin < size(); begin += step) {
+      std::vector<std::size_t> indices(std::min(step, size() - begin));
+      std::iota(indices.begin(), indices.end(), begin);
+      const Batch batch = read(indices);
+      hasher.bytes(batch.inputs.data(), batch.inputs.byte_size());
+      for (const std::int64_t label : batch.labels) hasher.number(label);
+      if (width_ > 0) hasher.bytes(batch.targets.data(), batch.targets.byte_size());
+    }
+    hasher.text(to_string(shape_));
+    return hash_ = hasher.hex();
+  }
+
+  std::string describe() const override {
+    std::string text = fmt::format("{} ({}, {} records {}", text_, source_->format(), size(), to_string(shape_));
+    if (has_labels()) text += fmt::format(", {} classes", class_count());
+    if (width_ > 0) text += fmt::format(", {} targets", width_);
+    if (source_->is_8bit() && !spec_.has("scale")) text += ", scaled by 1/255";
+    return text + ")";
+  }
+
+ private:
+  // What scale, mean, std, layout and range make of the values.
+  void prepare() {
+    const std::string layout = spec_.text("layout", "nchw");
+    if (layout != "nchw" && layout != "nhwc") fail(Fault::usage, "data option layout={}: nchw or nhwc", layout);
+    preparation_.from_channels_last = layout == "nhwc";
+    shape_ = source_shape_;
+    if (preparation_.from_channels_last) {
+      if (shape_.size() < 2) fail(Fault::usage, "data '{}': layout=nhwc needs records with channels, these are {}", text_, to_string(shape_));
+      std::rotate(shape_.begin(), shape_.end() - 1, shape_.end());
+    }
+    if (shape_.size() == 2 && source_->is_8bit()) shape_.insert(shape_.begin(), 1);
+    const std::int64_t channels = shape_.empty() ? 1 : shape_[0];
+    if (spec_.has("flatten")) shape_ = {element_count(shape_)};
+
+    const double scale = spec_.number("scale", source_->is_8bit() ? 1.0 / 255 : 1.0);
+    const std::vector<double> mean = spec_.numbers("mean"), deviation = spec_.numbers("std");
+    const std::size_t width = std::max({mean.size(), deviation.size(), std::size_t{1}});
+    const auto check = [&](const std::vector<double>& values, const char* name) {
+      if (values.size() > 1 && (values.size() != width || static_cast<std::int64_t>(values.size()) != channels)) {
+        fail(Fault::usage, "data '{}': {} numbers in {} for {} channels", text_, values.size(), name, channels);
+      }
+    };
+    check(mean, "mean");
+    check(deviation, "std");
+    preparation_.scale.assign(width, 0);
+    preparation_.shift.assign(width, 0);
+    for (std::size_t c = 0; c < width; ++c) {
+      const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c], s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
+      if (s == 0) fail(Fault::usage, "data '{}': std must not be 0", text_);
+      preparation_.scale[c] = static_cast<float>(scale / s);
+      preparation_.shift[c] = static_cast<float>(-m / s);
+    }
+    double low = 0, high = source_->is_8bit() ? 255 * scale : 0;
+    if (spec_.has("range")) {
+      const std::string text = spec_.text("range");
+      const std::size_t colon = text.find(':', 1);
+      DataSpec bounds{.path = {}, .options = {{"range", text.substr(0, colon)}, {"range's end", colon == std::string::npos ? "" : text.substr(colon + 1)}}, .slices = {}};
+      low = bounds.number("range", 0);
+      high = bounds.number("range's end", 0);
+      if (!(low < high)) fail(Fault::usage, "data option range={}: LOW:HIGH such as 0:1, before mean and std", text);
+    }
+    if (low < high) {
+      preparation_.range = ValidRange{};
+      for (std::size_t c = 0; c < width; ++c) {
+        const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c], s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
+        preparation_.range->low.push_back(static_cast<float>((low - m) / s));
+        preparation_.range->high.push_back(static_cast<float>((high - m) / s));
+      }
+    }
+  }
+
+  void transform(float* values, std::size_t elements, std::size_t index) const {
+    if (preparation_.from_channels_last) {
+      const auto channels = static_cast<std::size_t>(source_shape_.back());
+      const std::vector<float> copy(values, values + elements);
+      const std::size_t plane = elements / channels;
+      for (std::size_t c = 0; c < channels; ++c) {
+        for (std::size_t p = 0; p < plane; ++p) values[c * plane + p] = copy[p * channels + c];
+      }
+    }
+    const std::size_t width = preparation_.scale.size(), plane = elements / width;
+    bool finite = true;
+    for (std::size_t c = 0; c < width; ++c) {
+      const float scale = preparation_.scale[c], shift = preparation_.shift[c];
+      float* const at = values + c * plane;
+      if (scale != 1 || shift != 0) {
+        for (std::size_t p = 0; p < plane; ++p) at[p] = at[p] * scale + shift;
+      }
+      for (std::size_t p = 0; p < plane; ++p) finite &= std::isfinite(at[p]);
+    }
+    if (!finite) fail(Fault::data, "data '{}': record '{}' holds a NaN or an infinity; repair or leave it out", text_, id(index));
+  }
+
+  // A table with ids in its first column (or id=COLUMN), matched by id, file stem or position.
+  std::map<std::string, std::size_t> rows_by_id(const CsvTable& table) const {
+    const std::size_t column = spec_.has("id") ? table.column(spec_.text("id")) : 0;
+    std::map<std::string, std::size_t> rows;
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      rows[table.rows[r][column]] = r;
+      rows.emplace(std::filesystem::path(table.rows[r][column]).stem().string(), r);
+    }
+    return rows;
+  }
+
+  std::size_t row_of(const std::map<std::string, std::size_t>& rows, std::size_t record, const std::string& table) const {
+    const std::string name = source_->id(record);
+    for (const std::string& key : {name, std::filesystem::path(name).filename().string(), std::filesystem::path(name).stem().string()}) {
+      const auto it = rows.find(key);
+      if (it != rows.end()) return it->second;
+    }
+    fail(Fault::data, "{}: no row for record '{}' of {}", table, name, spec_.path);
+  }
+
+  void read_labels() {
+    names_ = source_->class_names();
+    const std::string file = spec_.text("labels");
+    if (file.ends_with(".csv")) {
+      const CsvTable table = read_csv(file);
+      const auto rows = rows_by_id(table);
+      const std::size_t column = spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
+      for (std::size_t i = 0; i < source_->size(); ++i) {
+        const double value = csv_number(table, row_of(rows, i, file), column);
+        if (value != std::floor(value)) fail(Fault::data, "{}: the label {} of record '{}' is not a whole number", file, value, source_->id(i));
+        labels_.push_back(static_cast<std::int64_t>(value));
+      }
+      names_.clear();
+    } else if (!spec_.has("targets")) {
+      for (std::size_t i = 0; i < source_->size(); ++i) {
+        const auto label = source_->label(i);
+        if (!label) break;
+        labels_.push_back(*label);
+      }
+    }
+    std::int64_t largest = -1;
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+      if (labels_[i] < 0 || labels_[i] > 1'000'000) fail(Fault::data, "data '{}': record '{}' has label {}, which is no class number", text_, source_->id(i), labels_[i]);
+      largest = std::max(largest, labels_[i]);
+    }
+    if (labels_.empty()) names_.clear();
+    for (auto c = static_cast<std::int64_t>(names_.size()); c <= largest; ++c) names_.push_back(std::to_string(c));
+  }
+
+  void read_targets() {
+    if (spec_.has("targets")) {
+      const std::string file = spec_.text("targets");
+      const CsvTable table = read_csv(file);
+      const auto rows = rows_by_id(table);
+      std::vector<std::size_t> columns;
+      for (const std::string& name : spec_.words("target")) columns.push_back(table.column(name));
+      if (columns.empty()) columns.push_back(table.rows.at(0).size() - 1);
+      width_ = columns.size();
+      for (std::size_t i = 0; i < source_->size(); ++i) {
+        const std::size_t row = row_of(rows, i, file);
+        for (const std::size_t column : columns) targets_.push_back(static_cast<float>(csv_number(table, row, column)));
+      }
+      return;
+    }
+    if (source_->size() > 0) width_ = source_->target(0).size();
+  }
+
+  std::vector<float> target(std::size_t record) const {
+    std::vector<float> values = targets_.empty() ? source_->target(record)
+                                                 : std::vector<float>(targets_.begin() + static_cast<std::ptrdiff_t>(record * width_),
+                                                                      targets_.begin() + static_cast<std::ptrdiff_t>((record + 1) * width_));
+    for (const float v : values) {
+      if (!std::isfinite(v)) fail(Fault::data, "data '{}': the target of record '{}' is not finite", text_, source_->id(record));
+    }
+    return values;
+  }
+
+  // Class subsets and samples first, then slices in the order written.
+  void choose() {
+    const std::vector<std::string> classes = spec_.words("classes");
+    if (!classes.empty() || spec_.has("per_class")) {
+      if (labels_.empty()) fail(Fault::usage, "data '{}': classes= and per_class= need labels", text_);
+    }
+    if (!classes.empty()) {
+      std::set<std::int64_t> wanted;
+      for (const std::string& name : classes) {
+        const auto it = std::find(names_.begin(), names_.end(), name);
+        if (it == names_.end()) fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, name, did_you_mean(name, names_));
+        wanted.insert(it - names_.begin());
+      }
+      std::erase_if(chosen_, [&](std::size_t i) { return !wanted.contains(labels_[i]); });
+    }
+    const auto seed = static_cast<std::uint64_t>(spec_.integer("seed", 1));
+    if (spec_.has("per_class")) {
+      std::map<std::int64_t, std::vector<std::size_t>> members;
+      for (const std::size_t i : chosen_) members[labels_[i]].push_back(i);
+      chosen_.clear();
+      for (const auto& [label, all] : members) {
+        for (const std::size_t p : Rng(seed, {static_cast<std::uint64_t>(label)}).sample(all.size(), wanted_count("per_class", all.size()))) chosen_.push_back(all[p]);
+      }
+      std::sort(chosen_.begin(), chosen_.end());
+    }
+    if (spec_.has("sample")) keep(Rng(seed).sample(chosen_.size(), wanted_count("sample", chosen_.size())));
+    for (const Slice& slice : spec_.slices) keep(slice_positions(slice, chosen_.size()));
+  }
+
+  std::size_t wanted_count(const std::string& key, std::size_t available) const {
+    const std::int64_t count = spec_.integer(key, 0);
+    if (count < 1 || static_cast<std::size_t>(count) > available) {
+      fail(Fault::usage, "data '{}': {}={} but {} records are there", text_, key, count, available);
+    }
+    return static_cast<std::size_t>(count);
+  }
+
+  void keep(const std::vector<std::size_t>& positions) {
+    std::vector<std::size_t> kept;
+    for (const std::size_t p : positions) kept.push_back(chosen_[p]);
+    chosen_ = std::move(kept);
+  }
+
+  DataSpec spec_;
+  std::string text_;
+  std::unique_ptr<Source> source_;
+  Shape source_shape_, shape_;
+  Preparation preparation_;
+  std::vector<std::size_t> chosen_;       // source positions
+  std::vector<std::int64_t> labels_;      // by source position
+  std::vector<float> targets_;
+  std::size_t width_ = 0;
+  std::vector<std::string> names_;
+  mutable std::mutex mutex_;
+  mutable std::string hash_;
+};
+
+const FormatInfo& format_of(const DataSpec& spec) {
+  std::vector<std::string> names;
+  for (const FormatInfo& format : data_formats()) {
+    if (spec.text("format") == format.name) return format;
+    names.push_back(format.name);
+  }
+  if (spec.has("format")) fail(Fault::usage, "no data format is named '{}'{}; there are {}", spec.text("format"), did_you_mean(spec.text("format"), names), joined(names));
+  // A format may be known by its name alone ("digits:1000"), with no file behind it.
+  for (const FormatInfo& format : data_formats()) {
+    if (!std::filesystem::exists(spec.path) && format.recognises(spec.path, {}) && spec.path.find(':') != std::string::npos) return format;
+  }
+  const std::string head = read_head(spec.path, 64);
+  for (const FormatInfo& format : data_formats()) {
+    if (format.recognises(spec.path, head)) return format;
+  }
+  fail(Fault::data, "{}: not a data format Assay knows ({}); say format=NAME if it is one of them", spec.path, joined(names));
+}
+
+}  // namespace
+
+DatasetPtr open_dataset(const std::string& text) {
+  DataSpec spec = parse_spec(text);
+  const std::vector<std::string> names(known_options.begin(), known_options.end());
+  for (const auto& [key, value] : spec.options) {
+    if (!known_options.contains(key)) fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
+  }
+  std::unique_ptr<Source> source = format_of(spec).open(spec);
+  return std::make_shared<Prepared>(std::move(spec), text, std::move(source));
+}
+
+}  // namespace assay

@@ -1,0 +1,78 @@
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <thread>
+
+#include "assay/data/dataset.h"
+
+namespace assay {
+
+struct BatchReader::State {
+  DatasetPtr dataset;
+  std::size_t batch, ahead;
+  std::vector<std::size_t> indices;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Batch> ready;
+  bool finished = false, stop = false;
+  std::exception_ptr failure;
+  std::thread thread;
+
+  void work() {
+    try {
+      for (std::size_t begin = 0; begin < indices.size(); begin += batch) {
+        Batch next = dataset->read(std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return stop || ready.size() < ahead; });
+        if (stop) return;
+        ready.push_back(std::move(next));
+        changed.notify_all();
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    finished = true;
+    changed.notify_all();
+  }
+};
+
+BatchReader::BatchReader(DatasetPtr dataset, std::size_t batch, std::vector<std::size_t> indices, std::size_t ahead)
+    : state_(std::make_unique<State>()) {
+  state_->dataset = std::move(dataset);
+  state_->batch = std::max<std::size_t>(batch, 1);
+  state_->ahead = std::max<std::size_t>(ahead, 1);
+  state_->indices = std::move(indices);
+  if (state_->indices.empty()) {
+    state_->indices.resize(state_->dataset->size());
+    std::iota(state_->indices.begin(), state_->indices.end(), std::size_t{0});
+  }
+  state_->thread = std::thread([state = state_.get()] { state->work(); });
+}
+
+BatchReader::~BatchReader() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->stop = true;
+  }
+  state_->changed.notify_all();
+  state_->thread.join();
+}
+
+std::optional<Batch> BatchReader::next() {
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [&] { return !state_->ready.empty() || state_->finished; });
+  if (!state_->ready.empty()) {
+    Batch batch = std::move(state_->ready.front());
+    state_->ready.pop_front();
+    state_->changed.notify_all();
+    return batch;
+  }
+  if (state_->failure) std::rethrow_exception(state_->failure);
+  return std::nullopt;
+}
+
+}  // namespace assay

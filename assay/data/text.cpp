@@ -1,0 +1,114 @@
+// Text: one record a line as integer tokens, a label after the last tab if there is one.
+
+#include <algorithm>
+#include <map>
+
+#include "assay/data/bytes.h"
+#include "assay/data/formats.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+std::vector<std::string> lines_of(std::string text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : line + " ") {
+    if (c != ' ' && c != '\t') {
+      word += c;
+    } else if (!word.empty()) {
+      words.push_back(std::move(word));
+      word.clear();
+    }
+  }
+  return words;
+}
+
+class TextSource final : public Source {
+ public:
+  explicit TextSource(const DataSpec& spec) {
+    const std::string vocabulary = spec.text("vocab");
+    if (!vocabulary.empty()) {
+      for (const std::string& word : lines_of(read_maybe_gzipped(vocabulary))) tokens_.emplace(word, static_cast<std::int64_t>(tokens_.size()));
+    }
+    unknown_ = spec.integer("unknown", 0);
+    padding_ = spec.integer("padding", 0);
+    std::vector<std::string> names;
+    for (std::string line : lines_of(read_maybe_gzipped(spec.path))) {
+      const std::size_t tab = line.rfind('\t');
+      if (tab != std::string::npos) {
+        names.push_back(line.substr(tab + 1));
+        line.resize(tab);
+      }
+      records_.push_back(encode(line));
+    }
+    if (!names.empty() && names.size() != records_.size()) {
+      fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", spec.path, names.size(), records_.size());
+    }
+    classes_ = names;
+    std::sort(classes_.begin(), classes_.end());
+    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+    for (const std::string& name : names) labels_.push_back(std::lower_bound(classes_.begin(), classes_.end(), name) - classes_.begin());
+    std::size_t longest = 0;
+    for (const auto& record : records_) longest = std::max(longest, record.size());
+    length_ = static_cast<std::size_t>(std::max<std::int64_t>(1, spec.integer("length", static_cast<std::int64_t>(longest))));
+  }
+
+  std::size_t size() const override { return records_.size(); }
+  Shape shape() const override { return {static_cast<std::int64_t>(length_)}; }
+  DType dtype() const override { return DType::int64; }
+  std::optional<std::int64_t> label(std::size_t index) const override {
+    if (labels_.empty()) return std::nullopt;
+    return labels_[index];
+  }
+  std::vector<std::string> class_names() const override { return classes_; }
+  void read(std::size_t index, void* out) const override {
+    auto* values = static_cast<std::int64_t*>(out);
+    std::fill_n(values, length_, padding_);
+    const auto& record = records_[index];
+    std::copy_n(record.begin(), std::min(record.size(), length_), values);
+  }
+  std::string format() const override { return tokens_.empty() ? "text, characters" : "text, vocabulary"; }
+
+ private:
+  std::vector<std::int64_t> encode(const std::string& line) const {
+    std::vector<std::int64_t> record;
+    if (tokens_.empty()) {
+      for (const char c : line) record.push_back(static_cast<unsigned char>(c));
+      return record;
+    }
+    for (const std::string& word : words_of(line)) {
+      const auto it = tokens_.find(word);
+      record.push_back(it == tokens_.end() ? unknown_ : it->second);
+    }
+    return record;
+  }
+
+  std::map<std::string, std::int64_t> tokens_;
+  std::vector<std::vector<std::int64_t>> records_;
+  std::vector<std::int64_t> labels_;
+  std::vector<std::string> classes_;
+  std::int64_t unknown_ = 0, padding_ = 0;
+  std::size_t length_ = 1;
+};
+
+}  // namespace
+
+FormatInfo text_format() {
+  return {"text", "one record a line as character codes, or words by vocab=FILE; length=N cuts and pads; label after a tab",
+          [](const std::filesystem::path& path, std::string_view) { return path.extension() == ".txt"; },
+          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<TextSource>(spec); }};
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+#include "tests/program/program.h"
+
+namespace assay {
+namespace {
+
+using Errors = Program;
+
+TEST_F(Errors, WrongUsageSuggestsTheNearestName) {
+  const Outcome typo = assay("evalaute --model net.onnx");
+  EXPECT_EQ(typo.code, 1);
+  EXPECT_NE(typo.err.find("did you mean 'evaluate'"), std::string::npos) << typo.err;
+  EXPECT_EQ(assay("evaluate --modle x").code, 1);
+  EXPECT_EQ(assay("").code, 1);
+}
+
+TEST_F(Errors, MissingArgumentsNameTheFlag) {
+  const Outcome result = assay("evaluate --data images-idx3-ubyte");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("--model"), std::string::npos) << result.err;
+}
+
+TEST_F(Errors, EachKindHasItsExitCodeAndOneMessage) {
+  EXPECT_EQ(assay("evaluate --model none.onnx --data images-idx3-ubyte").code, 7);
+  write_file(folder / "junk.onnx", "this is not a network");
+  EXPECT_EQ(assay("evaluate --model junk.onnx --data images-idx3-ubyte").code, 3);
+  const std::string whole = read_file(folder / "images-idx3-ubyte");
+  write_file(folder / "short-images-idx3-ubyte", whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(assay("evaluate --model net.onnx --data short-images-idx3-ubyte,labels=labels-idx1-ubyte").code, 5);
+  const Outcome off = assay("evaluate --model net.onnx --data images-idx3-ubyte --expect-accuracy 0.99");
+  EXPECT_EQ(off.code, 6);
+  EXPECT_EQ(off.err.find("assay: "), off.err.rfind("assay: ")) << off.err;
+}
+
+TEST_F(Errors, AnUnknownOperatorIsNamedWithItsNode) {
+  GraphBuilder build("odd");
+  const ValueId in = build.input("input", DType::float32, {-1, 1, 4, 4});
+  build.output(build.add("FancyThing", "mystery", {in}));
+  write_onnx(build.build(), folder / "odd.onnx");
+  const Outcome result = assay("evaluate --model odd.onnx --data images-idx3-ubyte");
+  EXPECT_EQ(result.code, 4);
+  EXPECT_NE(result.err.find("mystery"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("FancyThing"), std::string::npos) << result.err;
+}
+
+TEST_F(Errors, AFullDiskAndAReadOnlyPlaceLoseNothing) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --quiet --json - > /dev/full 2>err.txt; exit $?; true").code, 7);
+  EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --json /proc/none/result.json").code, 7);
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,100 @@
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+using Frame = Program;
+
+const char* const evaluation = "evaluate --model net.onnx --data images-idx3-ubyte";
+
+std::vector<std::string> subcommands(const std::string& help) {
+  std::vector<std::string> names;
+  std::size_t at = help.find("Subcommands:\n");
+  while (at != std::string::npos && (at = help.find('\n', at)) != std::string::npos && help.compare(at, 3, "\n  ") == 0) {
+    const std::size_t end = help.find(' ', at + 3);
+    if (help[at + 3] != ' ') names.push_back(help.substr(at + 3, end - at - 3));
+    ++at;
+  }
+  return names;
+}
+
+TEST_F(Frame, EverySubcommandHasHelpWithExamples) {
+  const Outcome help = assay("--help");
+  EXPECT_EQ(help.code, 0);
+  const std::vector<std::string> names = subcommands(help.out);
+  ASSERT_GE(names.size(), 2U) << help.out;
+  for (const std::string& name : names) {
+    const Outcome own = assay(name + " --help");
+    EXPECT_EQ(own.code, 0);
+    EXPECT_NE(own.out.find("Examples:\n  assay " + name), std::string::npos) << own.out;
+  }
+}
+
+TEST_F(Frame, EvaluationIsExact) {
+  const Outcome result = assay(std::string(evaluation) + " --json -");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_DOUBLE_EQ(json["facts"]["test_accuracy"], 0.9);
+  EXPECT_EQ(json["command"], "evaluate");
+  EXPECT_EQ(json["provenance"]["model_hash"].get<std::string>().size(), 32U);
+  EXPECT_EQ(json["provenance"]["data_hash"].get<std::string>().size(), 32U);
+}
+
+TEST_F(Frame, ResultsDoNotDependOnBatchOrThreads) {
+  const auto tables = [&](const std::string& flags) { return Json::parse(assay(evaluation + flags + " --json -").out)["tables"]; };
+  const Json reference = tables(" --batch 1 --threads 1");
+  EXPECT_EQ(tables(" --batch 7 --threads 2"), reference);
+  EXPECT_EQ(tables(""), reference);
+}
+
+TEST_F(Frame, APipeGetsPlainTextAndQuietMeansQuiet) {
+  const Outcome result = assay(std::string(evaluation) + " --quiet");
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.out.find('\033'), std::string::npos);
+  EXPECT_NE(result.out.find("90.00 %"), std::string::npos) << result.out;
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(Frame, JsonFileAndTablesComeTogether) {
+  const Outcome result = assay(std::string(evaluation) + " --json deep/result.json");
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("90.00 %"), std::string::npos);
+  EXPECT_EQ(Json::parse(read_file(folder / "deep" / "result.json"))["facts"]["records"], 200);
+}
+
+TEST_F(Frame, ConfigurationFileHasFlagParityAndTheCommandLineWins) {
+  write_file(folder / "assay.toml", "model = \"net.onnx\"\nquiet = true\n[evaluate]\ndata = \"images-idx3-ubyte\"\nbatch = 3\n");
+  EXPECT_EQ(assay("evaluate").code, 0);
+  const Json json = Json::parse(assay("evaluate --batch 9 --json -").out);
+  EXPECT_NE(json["provenance"]["options"].get<std::string>().find("--batch 9"), std::string::npos);
+  write_file(folder / "other.toml", "model = \"missing.onnx\"\n");
+  EXPECT_EQ(assay("evaluate --config other.toml --data images-idx3-ubyte").code, 7);
+}
+
+TEST_F(Frame, ConfigurationErrorsNameFileLineAndTheNearestFlag) {
+  write_file(folder / "assay.toml", "[evaluate]\nmodle = \"net.onnx\"\n");
+  const Outcome typo = assay("evaluate");
+  EXPECT_EQ(typo.code, 1);
+  EXPECT_NE(typo.err.find("assay.toml:2"), std::string::npos) << typo.err;
+  EXPECT_NE(typo.err.find("did you mean 'model'"), std::string::npos) << typo.err;
+  write_file(folder / "assay.toml", "threads = \"many\"\n");
+  EXPECT_EQ(assay(evaluation).code, 1);
+  write_file(folder / "assay.toml", "threads = \n");
+  EXPECT_EQ(assay(evaluation).code, 1);
+}
+
+TEST_F(Frame, CompletionKnowsEverySubcommand) {
+  const std::string names = assay("--help").out;
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const Outcome script = assay(std::string("completion ") + shell);
+    EXPECT_EQ(script.code, 0);
+    for (const std::string& name : subcommands(names)) EXPECT_NE(script.out.find(name), std::string::npos) << shell;
+  }
+  EXPECT_EQ(assay("completion bash > c.sh && bash -n c.sh").code, 0);
+}
+
+}  // namespace
+}  // namespace assay
