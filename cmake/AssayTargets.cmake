@@ -3,7 +3,7 @@ add_library(assay_settings INTERFACE)
 target_compile_features(assay_settings INTERFACE cxx_std_20)
 target_include_directories(assay_settings INTERFACE ${PROJECT_SOURCE_DIR})
 # -Wrestrict: GCC 12 warns about its own std::string::operator+ (GCC bug 105651).
-target_compile_options(assay_settings INTERFACE -Wall -Wextra -Wshadow -Wno-restrict
+target_compile_options(assay_settings INTERFACE -Wall -Wextra -Wshadow $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
   $<$<BOOL:${ASSAY_WERROR}>:-Werror>)
 if(ASSAY_SANITIZE)
   target_compile_options(assay_settings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)

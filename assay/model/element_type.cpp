@@ -19,13 +19,20 @@ bool is_among(const Names& names, const std::string& op) {
 
 DType named(std::int64_t onnx_type) {
   switch (onnx_type) {
-    case 2: return DType::uint8;
-    case 3: return DType::int8;
-    case 6: return DType::int32;
-    case 7: return DType::int64;
-    case 9: return DType::boolean;
-    case 11: return DType::float64;
-    default: return DType::float32;
+    case 2:
+      return DType::uint8;
+    case 3:
+      return DType::int8;
+    case 6:
+      return DType::int32;
+    case 7:
+      return DType::int64;
+    case 9:
+      return DType::boolean;
+    case 11:
+      return DType::float64;
+    default:
+      return DType::float32;
   }
 }
 

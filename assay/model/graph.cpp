@@ -36,7 +36,8 @@ float Node::real(std::string_view attribute, float fallback) const {
 std::string Node::text(std::string_view attribute, std::string fallback) const {
   return attribute_of(*this, attribute, std::move(fallback));
 }
-std::vector<std::int64_t> Node::integers(std::string_view attribute, std::vector<std::int64_t> fallback) const {
+std::vector<std::int64_t> Node::integers(std::string_view attribute,
+                                         std::vector<std::int64_t> fallback) const {
   return attribute_of(*this, attribute, std::move(fallback));
 }
 std::vector<float> Node::reals(std::string_view attribute, std::vector<float> fallback) const {
@@ -127,7 +128,10 @@ ValueId GraphBuilder::add(std::string op, std::string name, std::vector<ValueId>
   name = fresh(node_names_, std::move(name), "node");
   if (output_name.empty() && !value_names_.contains(name)) output_name = name;
   const ValueId out = value(std::move(output_name));
-  node({.name = std::move(name), .op = std::move(op), .inputs = std::move(inputs), .outputs = {out},
+  node({.name = std::move(name),
+        .op = std::move(op),
+        .inputs = std::move(inputs),
+        .outputs = {out},
         .attributes = std::move(attributes)});
   return out;
 }
@@ -142,7 +146,8 @@ void GraphBuilder::set_type(ValueId id, DType dtype, Shape shape) {
 
 void GraphBuilder::replace_constant(ValueId id, Array array) {
   Value& value = values_.at(static_cast<std::size_t>(id));
-  if (!value.constant) fail(Fault::model, "value '{}' is not a constant and cannot be replaced by one", value.name);
+  if (!value.constant)
+    fail(Fault::model, "value '{}' is not a constant and cannot be replaced by one", value.name);
   value.constant = std::move(array);
 }
 
@@ -170,7 +175,8 @@ void GraphBuilder::redirect(ValueId from, ValueId to) {
   std::replace(outputs_.begin(), outputs_.end(), from, to);
 }
 
-ValueId GraphBuilder::insert_after(ValueId id, std::string op, std::string name, std::vector<ValueId> more_inputs,
+ValueId GraphBuilder::insert_after(ValueId id, std::string op, std::string name,
+                                   std::vector<ValueId> more_inputs,
                                    std::map<std::string, Attribute> attributes) {
   more_inputs.insert(more_inputs.begin(), id);
   const auto before = nodes_.size();

@@ -1,5 +1,5 @@
-// GraphBuilder::build(): checks, sorts, connects and hashes. Every step is linear in nodes and values but for the
-// logarithm of sorting.
+// GraphBuilder::build(): checks, sorts, connects and hashes. Every step is linear in nodes and values but for
+// the logarithm of sorting.
 
 #include <algorithm>
 #include <numeric>
@@ -50,7 +50,8 @@ class Producers {
       if (out == no_value) continue;
       require_in_range(out, nodes_[at(n)].describe());
       if (given_[at(out)] || producers_[at(out)] >= 0) {
-        fail(Fault::model, "{}: value '{}' is produced twice", nodes_[at(n)].describe(), values_[at(out)].name);
+        fail(Fault::model, "{}: value '{}' is produced twice", nodes_[at(n)].describe(),
+             values_[at(out)].name);
       }
       producers_[at(out)] = n;
     }

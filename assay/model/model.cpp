@@ -22,7 +22,8 @@ std::string first_bytes(const fs::path& path) {
   const fs::file_status status = fs::status(path, code);
   if (!fs::exists(status)) fail(Fault::io, "no such file");
   if (fs::is_directory(status)) {
-    fail(Fault::unsupported, "is a folder; a TensorFlow SavedModel must be exported to .onnx (tf2onnx) or .keras first");
+    fail(Fault::unsupported,
+         "is a folder; a TensorFlow SavedModel must be exported to .onnx (tf2onnx) or .keras first");
   }
   if (!fs::is_regular_file(status)) fail(Fault::io, "is not a regular file");
   std::ifstream stream(path, std::ios::binary);
@@ -39,7 +40,8 @@ Graph read_by_content(const fs::path& path) {
   if (start.starts_with("PK\x03\x04")) return read_keras_zip(path);
   if (path.extension() == ".json") return read_keras_h5(path);
   if (start.starts_with("\x80\x02") || start.starts_with("\x80\x04")) {
-    fail(Fault::unsupported, "is a Python pickle, perhaps of PyTorch weights; export the network with torch.onnx.export");
+    fail(Fault::unsupported,
+         "is a Python pickle, perhaps of PyTorch weights; export the network with torch.onnx.export");
   }
   return read_onnx(read_file(path, largest_onnx), path.parent_path(), path.stem().string());
 }

@@ -57,9 +57,11 @@ std::uint64_t memory_of_machine() {
 fs::path ExternalData::resolve(const std::string& location, std::string_view what) const {
   std::error_code code;
   const fs::path folder = fs::canonical(folder_.empty() ? fs::path(".") : folder_, code);
-  if (code) fail(Fault::io, "{}: its external data are in a folder that cannot be read: {}", what, code.message());
+  if (code)
+    fail(Fault::io, "{}: its external data are in a folder that cannot be read: {}", what, code.message());
   if (fs::path(location).is_absolute()) {
-    fail(Fault::model, "{}: external data '{}' must be a path relative to the model's folder", what, location);
+    fail(Fault::model, "{}: external data '{}' must be a path relative to the model's folder", what,
+         location);
   }
   const fs::path file = fs::canonical(folder / location, code);
   if (code) {
@@ -74,7 +76,8 @@ fs::path ExternalData::resolve(const std::string& location, std::string_view wha
   return file;
 }
 
-void ExternalData::claim(const std::string& file, std::uint64_t offset, std::uint64_t size, std::string_view what) {
+void ExternalData::claim(const std::string& file, std::uint64_t offset, std::uint64_t size,
+                         std::string_view what) {
   if (size == 0) return;
   Regions& regions = claimed_[file];
   const auto after = regions.lower_bound(offset);
@@ -95,7 +98,8 @@ std::vector<std::byte> ExternalData::read(const onnx::TensorProto& tensor, std::
                                           std::string_view what) {
   const Location location = location_of(tensor, what);
   if (location.length.value_or(size) != size) {
-    fail(Fault::model, "{}: its shape needs {} bytes, its external data have {}", what, size, *location.length);
+    fail(Fault::model, "{}: its shape needs {} bytes, its external data have {}", what, size,
+         *location.length);
   }
   const fs::path file = resolve(location.file, what);
   std::error_code code;

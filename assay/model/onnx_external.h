@@ -22,8 +22,8 @@ class ExternalData {
   explicit ExternalData(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   // The tensor's bytes, of which there must be `size`. Throws Error{model}, beginning with `what`, when the
-  // location is missing or leaves the folder, is no regular file, ends before the tensor does, or when two tensors
-  // overlap in it; Error{resources} when it would not fit in memory.
+  // location is missing or leaves the folder, is no regular file, ends before the tensor does, or when two
+  // tensors overlap in it; Error{resources} when it would not fit in memory.
   std::vector<std::byte> read(const onnx::TensorProto& tensor, std::uint64_t size, std::string_view what);
 
  private:

@@ -15,7 +15,9 @@ Array value_of(const Node& node) {
     Array operator()(const Array& v) const { return v; }
     Array operator()(std::int64_t v) const { return Array::of<std::int64_t>({}, std::vector{v}); }
     Array operator()(float v) const { return Array::of<float>({}, std::vector{v}); }
-    Array operator()(const std::vector<std::int64_t>& v) const { return Array::of<std::int64_t>({std::ssize(v)}, v); }
+    Array operator()(const std::vector<std::int64_t>& v) const {
+      return Array::of<std::int64_t>({std::ssize(v)}, v);
+    }
     Array operator()(const std::vector<float>& v) const { return Array::of<float>({std::ssize(v)}, v); }
     Array operator()(const std::string&) const { refuse(); }
     Array operator()(const std::vector<std::string>&) const { refuse(); }
@@ -50,7 +52,8 @@ std::optional<Array> Folder::constant_of_shape(const Node& node, const Array& sh
   const auto dims = shape.as<std::int64_t>();
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) {
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count)) return std::nullopt;  // its kernel will complain
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
+      return std::nullopt;  // its kernel will complain
   }
   Array element = Array::zeros(DType::float32, {1});
   if (const auto found = node.attributes.find("value"); found != node.attributes.end()) {
@@ -71,7 +74,8 @@ std::optional<Array> Folder::fold(const Node& node, const OnnxGraph& graph) {
   if (node.op == "ConstantOfShape") return constant_of_shape(node, *input);
   if (node.op != "Cast" || !node.has("to")) return std::nullopt;
   const std::int64_t to = node.integer("to", 0);
-  const DType type = held_as(to < 0 || to > 1000 ? -1 : static_cast<int>(to), fmt::format("the result of {}", node.describe()));
+  const DType type = held_as(to < 0 || to > 1000 ? -1 : static_cast<int>(to),
+                             fmt::format("the result of {}", node.describe()));
   if (type != input->dtype() && !afford(input->count(), type)) return std::nullopt;
   return input->to(type);
 }

@@ -11,9 +11,9 @@ namespace assay::onnx_format {
 
 class Folder {
  public:
-  // The node's only output, if it can be known now. Shares storage with the input where the elements stay as they
-  // are; otherwise at most 64 MiB are made in all, and nodes beyond are left to run time. Throws Error{model} or
-  // Error{unsupported} for a Constant without a usable value.
+  // The node's only output, if it can be known now. Shares storage with the input where the elements stay as
+  // they are; otherwise at most 64 MiB are made in all, and nodes beyond are left to run time. Throws
+  // Error{model} or Error{unsupported} for a Constant without a usable value.
   std::optional<Array> fold(const Node& node, const OnnxGraph& graph);
 
  private:

@@ -9,22 +9,63 @@ namespace assay::onnx_format {
 namespace {
 
 // Operators whose first output has as many axes as their first input.
-constexpr std::array keeps_rank = std::to_array<std::string_view>(
-    {"Abs",          "AveragePool",     "BatchNormalization",    "Cast",           "Celu",
-     "Clip",         "Concat",          "Conv",                  "ConvTranspose",  "CumSum",
-     "DepthToSpace", "Dropout",         "Elu",                   "Erf",            "Exp",
-     "Gelu",         "GlobalAveragePool", "GlobalLpPool",        "GlobalMaxPool",  "GroupNormalization",
-     "HardSigmoid",  "HardSwish",       "Hardmax",               "Identity",       "InstanceNormalization",
-     "LRN",          "LayerNormalization", "LeakyRelu",          "Log",            "LogSoftmax",
-     "LpNormalization", "LpPool",       "MaxPool",               "MeanVarianceNormalization", "Mish",
-     "Neg",          "PRelu",           "Pad",                   "Relu",           "Resize",
-     "Selu",         "Sigmoid",         "Slice",                 "Softmax",        "Softplus",
-     "Softsign",     "SpaceToDepth",    "Split",                 "Sqrt",           "Tanh",
-     "ThresholdedRelu", "Tile",         "Transpose"});
+constexpr std::array keeps_rank = std::to_array<std::string_view>({"Abs",
+                                                                   "AveragePool",
+                                                                   "BatchNormalization",
+                                                                   "Cast",
+                                                                   "Celu",
+                                                                   "Clip",
+                                                                   "Concat",
+                                                                   "Conv",
+                                                                   "ConvTranspose",
+                                                                   "CumSum",
+                                                                   "DepthToSpace",
+                                                                   "Dropout",
+                                                                   "Elu",
+                                                                   "Erf",
+                                                                   "Exp",
+                                                                   "Gelu",
+                                                                   "GlobalAveragePool",
+                                                                   "GlobalLpPool",
+                                                                   "GlobalMaxPool",
+                                                                   "GroupNormalization",
+                                                                   "HardSigmoid",
+                                                                   "HardSwish",
+                                                                   "Hardmax",
+                                                                   "Identity",
+                                                                   "InstanceNormalization",
+                                                                   "LRN",
+                                                                   "LayerNormalization",
+                                                                   "LeakyRelu",
+                                                                   "Log",
+                                                                   "LogSoftmax",
+                                                                   "LpNormalization",
+                                                                   "LpPool",
+                                                                   "MaxPool",
+                                                                   "MeanVarianceNormalization",
+                                                                   "Mish",
+                                                                   "Neg",
+                                                                   "PRelu",
+                                                                   "Pad",
+                                                                   "Relu",
+                                                                   "Resize",
+                                                                   "Selu",
+                                                                   "Sigmoid",
+                                                                   "Slice",
+                                                                   "Softmax",
+                                                                   "Softplus",
+                                                                   "Softsign",
+                                                                   "SpaceToDepth",
+                                                                   "Split",
+                                                                   "Sqrt",
+                                                                   "Tanh",
+                                                                   "ThresholdedRelu",
+                                                                   "Tile",
+                                                                   "Transpose"});
 
 // Operators that broadcast their inputs: the result has the largest number of axes among them.
-constexpr std::array broadcasts =
-    std::to_array<std::string_view>({"Add", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum", "Where"});
+constexpr std::array broadcasts = std::to_array<std::string_view>(
+    {"Add", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum", "Where"});
 
 template <typename Names>
 bool is_among(const Names& names, const std::string& op) {
@@ -49,7 +90,8 @@ ValueId OnnxGraph::value(const std::string& name) {
 }
 
 void OnnxGraph::require_undefined(const std::string& name) const {
-  if (ids_.contains(name)) fail(Fault::model, "value '{}' is defined twice, or used before it is defined", name);
+  if (ids_.contains(name))
+    fail(Fault::model, "value '{}' is defined twice, or used before it is defined", name);
 }
 
 ValueId OnnxGraph::define_constant(const std::string& name, Array array) {
@@ -114,7 +156,9 @@ std::optional<std::int64_t> OnnxGraph::dimension(ValueId id, std::size_t axis) c
 }
 
 std::optional<std::int64_t> OnnxGraph::rank_after(const Node& node) const {
-  const auto rank_of = [&](std::size_t i) { return i < node.inputs.size() ? rank(node.inputs[i]) : std::nullopt; };
+  const auto rank_of = [&](std::size_t i) {
+    return i < node.inputs.size() ? rank(node.inputs[i]) : std::nullopt;
+  };
   if (node.op == "Gemm" || node.op == "Flatten") return 2;
   if (node.op == "Reshape" && node.inputs.size() > 1) {
     const Array* shape = constant(node.inputs[1]);

@@ -1,7 +1,7 @@
 #pragma once
 
-// The graph that the ONNX reader is building: values by name, names for what the reader adds, and what is known of
-// shapes and constants on the way.
+// The graph that the ONNX reader is building: values by name, names for what the reader adds, and what is
+// known of shapes and constants on the way.
 
 #include <map>
 #include <optional>

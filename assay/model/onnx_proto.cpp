@@ -28,7 +28,8 @@ class Census {
       if (field == nullptr || Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED) count_part();
       const bool nested = field != nullptr && field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE &&
                           Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED;
-      if (nested ? !walk_nested(in, *field->message_type(), depth + 1) : !Wire::SkipField(&in, tag)) return false;
+      if (nested ? !walk_nested(in, *field->message_type(), depth + 1) : !Wire::SkipField(&in, tag))
+        return false;
     }
     return in.ConsumedEntireMessage();
   }
@@ -45,7 +46,8 @@ class Census {
   }
   void count_part() {
     if (++parts_ > largest_part_count) {
-      fail(Fault::resources, "the file has more than {} nodes, tensors, attributes and names", largest_part_count);
+      fail(Fault::resources, "the file has more than {} nodes, tensors, attributes and names",
+           largest_part_count);
     }
   }
   std::int64_t parts_ = 0;
@@ -54,10 +56,13 @@ class Census {
 bool is_utf8_without_controls(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    const int length = byte < 0x80 ? 1 : byte >= 0xc2 && byte < 0xe0 ? 2 : (byte & 0xf0) == 0xe0 ? 3
-                       : byte >= 0xf0 && byte < 0xf5                                              ? 4
-                                                                                                  : 0;
-    if (length == 0 || i + static_cast<std::size_t>(length) > text.size() || byte < 0x20 || byte == 0x7f) return false;
+    const int length = byte < 0x80                   ? 1
+                       : byte >= 0xc2 && byte < 0xe0 ? 2
+                       : (byte & 0xf0) == 0xe0       ? 3
+                       : byte >= 0xf0 && byte < 0xf5 ? 4
+                                                     : 0;
+    if (length == 0 || i + static_cast<std::size_t>(length) > text.size() || byte < 0x20 || byte == 0x7f)
+      return false;
     std::uint32_t code = length == 1 ? byte : byte & (0xffu >> (length + 1));
     for (int k = 1; k < length; ++k) {
       const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
@@ -79,11 +84,14 @@ onnx::ModelProto parse(std::string_view bytes) {
     fail(Fault::resources, "larger than the 2 GiB of one ONNX file; save the weights as external data");
   }
   constexpr std::string_view damaged = "not an ONNX model, or a truncated one";
-  pb::io::CodedInputStream first(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  pb::io::CodedInputStream first(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                 static_cast<int>(bytes.size()));
   if (!Census().walk(first, *onnx::ModelProto::descriptor(), 0)) fail(Fault::model, "{}", damaged);
-  pb::io::CodedInputStream second(reinterpret_cast<const std::uint8_t*>(bytes.data()), static_cast<int>(bytes.size()));
+  pb::io::CodedInputStream second(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                  static_cast<int>(bytes.size()));
   onnx::ModelProto model;
-  if (!model.ParseFromCodedStream(&second) || !second.ConsumedEntireMessage()) fail(Fault::model, "{}", damaged);
+  if (!model.ParseFromCodedStream(&second) || !second.ConsumedEntireMessage())
+    fail(Fault::model, "{}", damaged);
   if (!model.has_graph()) fail(Fault::model, "not an ONNX model: it holds no graph");
   return model;
 }
@@ -98,17 +106,24 @@ DType held_as(int type, std::string_view what) {
     case onnx::TensorProto::FLOAT:
     case onnx::TensorProto::FLOAT16:
     case onnx::TensorProto::BFLOAT16:
-    case onnx::TensorProto::DOUBLE: return DType::float32;
+    case onnx::TensorProto::DOUBLE:
+      return DType::float32;
     case onnx::TensorProto::INT64:
     case onnx::TensorProto::UINT32:
-    case onnx::TensorProto::UINT64: return DType::int64;
+    case onnx::TensorProto::UINT64:
+      return DType::int64;
     case onnx::TensorProto::INT32:
     case onnx::TensorProto::INT16:
-    case onnx::TensorProto::UINT16: return DType::int32;
-    case onnx::TensorProto::INT8: return DType::int8;
-    case onnx::TensorProto::UINT8: return DType::uint8;
-    case onnx::TensorProto::BOOL: return DType::boolean;
-    default: break;
+    case onnx::TensorProto::UINT16:
+      return DType::int32;
+    case onnx::TensorProto::INT8:
+      return DType::int8;
+    case onnx::TensorProto::UINT8:
+      return DType::uint8;
+    case onnx::TensorProto::BOOL:
+      return DType::boolean;
+    default:
+      break;
   }
   if (type == onnx::TensorProto::UNDEFINED) fail(Fault::model, "{} has no element type", what);
   fail(Fault::unsupported, "{} has elements of {}; export it with float32, integer or bool elements", what,
@@ -117,13 +132,20 @@ DType held_as(int type, std::string_view what) {
 
 int onnx_type(DType dtype) {
   switch (dtype) {
-    case DType::float32: return onnx::TensorProto::FLOAT;
-    case DType::float64: return onnx::TensorProto::DOUBLE;
-    case DType::int64: return onnx::TensorProto::INT64;
-    case DType::int32: return onnx::TensorProto::INT32;
-    case DType::int8: return onnx::TensorProto::INT8;
-    case DType::uint8: return onnx::TensorProto::UINT8;
-    case DType::boolean: return onnx::TensorProto::BOOL;
+    case DType::float32:
+      return onnx::TensorProto::FLOAT;
+    case DType::float64:
+      return onnx::TensorProto::DOUBLE;
+    case DType::int64:
+      return onnx::TensorProto::INT64;
+    case DType::int32:
+      return onnx::TensorProto::INT32;
+    case DType::int8:
+      return onnx::TensorProto::INT8;
+    case DType::uint8:
+      return onnx::TensorProto::UINT8;
+    case DType::boolean:
+      return onnx::TensorProto::BOOL;
   }
   return onnx::TensorProto::UNDEFINED;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// The protobuf form of an ONNX file: parsed within limits, and the small conversions that reader and writer share.
+// The protobuf form of an ONNX file: parsed within limits, and the small conversions that reader and writer
+// share.
 
 #include <onnx/onnx_pb.h>
 
@@ -11,8 +12,8 @@
 
 namespace assay::onnx_format {
 
-// Operator sets that can be read; files are written in the lowest one of `canonical_opset`..`newest_opset` that
-// has every operator in use.
+// Operator sets that can be read; files are written in the lowest one of `canonical_opset`..`newest_opset`
+// that has every operator in use.
 inline constexpr int oldest_opset = 7, canonical_opset = 18, newest_opset = 21;
 
 // Parses. A first pass over the bytes counts messages and strings and their nesting, so that a small hostile
@@ -24,9 +25,9 @@ onnx::ModelProto parse(std::string_view bytes);
 // characters. `what` says whose name it is ("an input of node 'conv1' (Conv)").
 const std::string& checked_name(const std::string& name, std::string_view what);
 
-// The element type in which Assay holds tensors of an ONNX type: 16-bit and 64-bit floats become float32, 16-bit
-// integers int32, uint32 and uint64 int64. Throws Error{unsupported} naming `what` for strings, complex numbers
-// and types below 8 bits.
+// The element type in which Assay holds tensors of an ONNX type: 16-bit and 64-bit floats become float32,
+// 16-bit integers int32, uint32 and uint64 int64. Throws Error{unsupported} naming `what` for strings,
+// complex numbers and types below 8 bits.
 DType held_as(int onnx_type, std::string_view what);
 
 // The ONNX type of an element type.

@@ -1,5 +1,5 @@
-// Reads ONNX: checks the header, turns initializers into constants, and takes the nodes one by one through folding and
-// the upgrade to the canonical form.
+// Reads ONNX: checks the header, turns initializers into constants, and takes the nodes one by one through
+// folding and the upgrade to the canonical form.
 
 #include <algorithm>
 #include <new>
@@ -30,8 +30,10 @@ bool is_quantised(const std::string& op) {
 int opset_of(const onnx::ModelProto& model) {
   for (const auto& import : model.opset_import()) {
     if (!is_standard(import.domain())) continue;
-    if (import.version() >= oldest_opset && import.version() <= newest_opset) return static_cast<int>(import.version());
-    fail(Fault::unsupported, "operator set {} is not among the supported {} to {}; export with opset_version={}",
+    if (import.version() >= oldest_opset && import.version() <= newest_opset)
+      return static_cast<int>(import.version());
+    fail(Fault::unsupported,
+         "operator set {} is not among the supported {} to {}; export with opset_version={}",
          import.version(), oldest_opset, newest_opset, canonical_opset);
   }
   fail(Fault::model, "the file names no version of the standard operator set");
@@ -64,15 +66,19 @@ class Reader {
 
  private:
   void reserve_names(const onnx::GraphProto& graph) {
-    for (const auto& tensor : graph.initializer()) graph_.reserve_value_name(checked_name(tensor.name(), "an initializer"));
-    for (const auto& input : graph.input()) graph_.reserve_value_name(checked_name(input.name(), "a graph input"));
-    for (const auto& output : graph.output()) graph_.reserve_value_name(checked_name(output.name(), "a graph output"));
+    for (const auto& tensor : graph.initializer())
+      graph_.reserve_value_name(checked_name(tensor.name(), "an initializer"));
+    for (const auto& input : graph.input())
+      graph_.reserve_value_name(checked_name(input.name(), "a graph input"));
+    for (const auto& output : graph.output())
+      graph_.reserve_value_name(checked_name(output.name(), "a graph output"));
     for (int i = 0; i < graph.node_size(); ++i) {
       const auto& node = graph.node(i);
       checked_name(node.name(), fmt::format("node {}", i));
       checked_name(node.op_type(), fmt::format("the operator of node {} '{}'", i, node.name()));
       checked_name(node.domain(), fmt::format("the domain of node {} '{}'", i, node.name()));
-      if (!node.name().empty() && given_names_.insert(node.name()).second) graph_.reserve_node_name(node.name());
+      if (!node.name().empty() && given_names_.insert(node.name()).second)
+        graph_.reserve_node_name(node.name());
       const std::string what = fmt::format("an input or output of node {} '{}'", i, node.name());
       for (const auto& name : node.input()) graph_.reserve_value_name(checked_name(name, what));
       for (const auto& name : node.output()) graph_.reserve_value_name(checked_name(name, what));
@@ -91,11 +97,12 @@ class Reader {
   void read_inputs(const onnx::GraphProto& graph) {
     for (const auto& input : graph.input()) {
       if (input.name().empty()) fail(Fault::model, "a graph input has no name");
-      if (graph_.is_mentioned(input.name()) && graph_.constant(graph_.value(input.name())) != nullptr) continue;
+      if (graph_.is_mentioned(input.name()) && graph_.constant(graph_.value(input.name())) != nullptr)
+        continue;
       auto [dtype, shape] = type_of(input, "graph input");
       if (!shape) {
-        fail(Fault::unsupported, "graph input '{}' has no shape; export the model with a declared number of axes",
-             input.name());
+        fail(Fault::unsupported,
+             "graph input '{}' has no shape; export the model with a declared number of axes", input.name());
       }
       graph_.define_input(input.name(), dtype, std::move(*shape));
     }
@@ -115,7 +122,8 @@ class Reader {
     const auto& tensor = info.type().tensor_type();
     Type type{.dtype = held_as(tensor.elem_type(), what), .shape = std::nullopt};
     if (tensor.elem_type() != onnx_type(type.dtype)) {
-      graph_.notice(fmt::format("{} is {} instead of {}", what, to_string(type.dtype), type_name(tensor.elem_type())));
+      graph_.notice(
+          fmt::format("{} is {} instead of {}", what, to_string(type.dtype), type_name(tensor.elem_type())));
     }
     if (tensor.has_shape()) type.shape = shape_of(tensor.shape(), what);
     return type;
@@ -123,7 +131,8 @@ class Reader {
 
   static Shape shape_of(const onnx::TensorShapeProto& proto, std::string_view what) {
     constexpr std::int64_t most = std::int64_t{1} << 40;
-    if (proto.dim_size() > 64) fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, proto.dim_size());
+    if (proto.dim_size() > 64)
+      fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, proto.dim_size());
     Shape shape;
     std::int64_t count = 1;
     for (const auto& dim : proto.dim()) {
@@ -140,7 +149,8 @@ class Reader {
   template <typename List>
   void declare_shapes(const List& list) {
     for (const auto& info : list) {
-      if (!info.type().tensor_type().has_shape() || info.type().tensor_type().shape().dim_size() > 64) continue;
+      if (!info.type().tensor_type().has_shape() || info.type().tensor_type().shape().dim_size() > 64)
+        continue;
       Shape shape;
       for (const auto& dim : info.type().tensor_type().shape().dim()) {
         shape.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1);
@@ -150,7 +160,11 @@ class Reader {
   }
 
   void read_node(const onnx::NodeProto& proto, int index) {
-    Node node{.name = node_name(proto, index), .op = proto.op_type(), .inputs = {}, .outputs = {}, .attributes = {}};
+    Node node{.name = node_name(proto, index),
+              .op = proto.op_type(),
+              .inputs = {},
+              .outputs = {},
+              .attributes = {}};
     require_known_kind(proto, node);
     read_attributes(proto, node);
     for (const auto& name : proto.input()) node.inputs.push_back(graph_.value(name));
@@ -171,7 +185,8 @@ class Reader {
     if (!proto.name().empty()) {
       if (given_names_.erase(proto.name()) > 0) return proto.name();
       std::string name = graph_.unique_node_name(proto.name());
-      graph_.notice(fmt::format("two nodes are named '{}'; the second is called '{}' here", proto.name(), name));
+      graph_.notice(
+          fmt::format("two nodes are named '{}'; the second is called '{}' here", proto.name(), name));
       return name;
     }
     const std::string output = proto.output_size() > 0 ? proto.output(0) : "";
@@ -188,10 +203,13 @@ class Reader {
            node.describe());
     }
     for (const auto& attribute : proto.attribute()) {
-      if (attribute.type() == onnx::AttributeProto::GRAPH || attribute.type() == onnx::AttributeProto::GRAPHS) {
+      if (attribute.type() == onnx::AttributeProto::GRAPH ||
+          attribute.type() == onnx::AttributeProto::GRAPHS) {
         fail(Fault::unsupported,
-             "{}: control flow (attribute '{}' is a graph) is not supported; export with fixed shapes or trace the model so that "
-             "no branch or loop is left", node.describe(), attribute.name());
+             "{}: control flow (attribute '{}' is a graph) is not supported; export with fixed shapes or "
+             "trace the model so that "
+             "no branch or loop is left",
+             node.describe(), attribute.name());
       }
     }
   }
@@ -199,12 +217,15 @@ class Reader {
   [[noreturn]] void refuse_domain(const onnx::NodeProto& proto, const Node& node) const {
     for (const auto& function : model_.functions()) {
       if (function.name() == node.op && function.domain() == proto.domain()) {
-        fail(Fault::unsupported, "{}: it calls a function of the model (domain '{}'); inline functions first "
-             "(onnx.inliner.inline_local_functions)", node.describe(), proto.domain());
+        fail(Fault::unsupported,
+             "{}: it calls a function of the model (domain '{}'); inline functions first "
+             "(onnx.inliner.inline_local_functions)",
+             node.describe(), proto.domain());
       }
     }
-    fail(Fault::unsupported, "{}: operator domain '{}' is not supported; export with standard operators only{}",
-         node.describe(), proto.domain(),
+    fail(Fault::unsupported,
+         "{}: operator domain '{}' is not supported; export with standard operators only{}", node.describe(),
+         proto.domain(),
          proto.domain() == "com.microsoft" ? ", without ONNX Runtime's graph optimisations" : "");
   }
 
@@ -219,21 +240,31 @@ class Reader {
 
   Attribute read_attribute(const onnx::AttributeProto& proto, const Node& node) {
     const std::string what = fmt::format("attribute '{}' of {}", proto.name(), node.describe());
-    const auto text = [&](const std::string& s) { return checked_name(s, fmt::format("the text in {}", what)); };
+    const auto text = [&](const std::string& s) {
+      return checked_name(s, fmt::format("the text in {}", what));
+    };
     switch (proto.type()) {
-      case onnx::AttributeProto::INT: return proto.i();
-      case onnx::AttributeProto::FLOAT: return proto.f();
-      case onnx::AttributeProto::STRING: return text(proto.s());
-      case onnx::AttributeProto::TENSOR: return tensors_.read(proto.t(), what);
-      case onnx::AttributeProto::INTS: return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
-      case onnx::AttributeProto::FLOATS: return std::vector<float>(proto.floats().begin(), proto.floats().end());
+      case onnx::AttributeProto::INT:
+        return proto.i();
+      case onnx::AttributeProto::FLOAT:
+        return proto.f();
+      case onnx::AttributeProto::STRING:
+        return text(proto.s());
+      case onnx::AttributeProto::TENSOR:
+        return tensors_.read(proto.t(), what);
+      case onnx::AttributeProto::INTS:
+        return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
+      case onnx::AttributeProto::FLOATS:
+        return std::vector<float>(proto.floats().begin(), proto.floats().end());
       case onnx::AttributeProto::STRINGS: {
         std::vector<std::string> texts;
         for (const auto& s : proto.strings()) texts.push_back(text(s));
         return texts;
       }
-      case onnx::AttributeProto::UNDEFINED: fail(Fault::model, "{} has no type", what);
-      default: break;
+      case onnx::AttributeProto::UNDEFINED:
+        fail(Fault::model, "{} has no type", what);
+      default:
+        break;
     }
     fail(Fault::unsupported, "{} is of a kind that cannot be read (sparse, several tensors, a type)", what);
   }

@@ -13,9 +13,15 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "ONNX stores little-endian bytes");
 
 // A 16-bit float as stored; the tag tells the two kinds apart.
-struct Half { std::uint16_t bits; };
-struct BFloat { std::uint16_t bits; };
-struct Bool { std::uint8_t bits; };
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat {
+  std::uint16_t bits;
+};
+struct Bool {
+  std::uint8_t bits;
+};
 
 float widened(Half half) {
   const std::uint32_t sign = (half.bits & 0x8000u) << 16, exponent = half.bits >> 10 & 0x1fu;
@@ -47,20 +53,34 @@ std::uint8_t widened(std::uint8_t value) { return value; }
 template <typename Visit>
 void with_stored_type(int type, Visit visit) {
   switch (type) {
-    case onnx::TensorProto::FLOAT: return visit(float{});
-    case onnx::TensorProto::DOUBLE: return visit(double{});
-    case onnx::TensorProto::FLOAT16: return visit(Half{});
-    case onnx::TensorProto::BFLOAT16: return visit(BFloat{});
-    case onnx::TensorProto::INT64: return visit(std::int64_t{});
-    case onnx::TensorProto::UINT64: return visit(std::uint64_t{});
-    case onnx::TensorProto::INT32: return visit(std::int32_t{});
-    case onnx::TensorProto::UINT32: return visit(std::uint32_t{});
-    case onnx::TensorProto::INT16: return visit(std::int16_t{});
-    case onnx::TensorProto::UINT16: return visit(std::uint16_t{});
-    case onnx::TensorProto::INT8: return visit(std::int8_t{});
-    case onnx::TensorProto::UINT8: return visit(std::uint8_t{});
-    case onnx::TensorProto::BOOL: return visit(Bool{});
-    default: fail(Fault::internal, "held_as() let {} pass", type_name(type));
+    case onnx::TensorProto::FLOAT:
+      return visit(float{});
+    case onnx::TensorProto::DOUBLE:
+      return visit(double{});
+    case onnx::TensorProto::FLOAT16:
+      return visit(Half{});
+    case onnx::TensorProto::BFLOAT16:
+      return visit(BFloat{});
+    case onnx::TensorProto::INT64:
+      return visit(std::int64_t{});
+    case onnx::TensorProto::UINT64:
+      return visit(std::uint64_t{});
+    case onnx::TensorProto::INT32:
+      return visit(std::int32_t{});
+    case onnx::TensorProto::UINT32:
+      return visit(std::uint32_t{});
+    case onnx::TensorProto::INT16:
+      return visit(std::int16_t{});
+    case onnx::TensorProto::UINT16:
+      return visit(std::uint16_t{});
+    case onnx::TensorProto::INT8:
+      return visit(std::int8_t{});
+    case onnx::TensorProto::UINT8:
+      return visit(std::uint8_t{});
+    case onnx::TensorProto::BOOL:
+      return visit(Bool{});
+    default:
+      fail(Fault::internal, "held_as() let {} pass", type_name(type));
   }
 }
 
@@ -104,7 +124,8 @@ std::vector<std::byte> from_field(const Field& field, std::int64_t count, std::s
     } else {
       stored = static_cast<Stored>(number);
       if constexpr (std::is_integral_v<Stored>) {
-        if (!std::in_range<Stored>(number)) fail(Fault::model, "{}: element {} does not fit its type", what, number);
+        if (!std::in_range<Stored>(number))
+          fail(Fault::model, "{}: element {} does not fit its type", what, number);
       }
     }
     std::memcpy(to, &stored, sizeof stored);
@@ -115,23 +136,29 @@ std::vector<std::byte> from_field(const Field& field, std::int64_t count, std::s
 
 // The field that the format prescribes for the type.
 template <typename Stored>
-std::vector<std::byte> from_fields(const onnx::TensorProto& tensor, std::int64_t count, std::string_view what) {
-  if constexpr (std::is_same_v<Stored, float>) return from_field<Stored>(tensor.float_data(), count, what);
-  else if constexpr (std::is_same_v<Stored, double>) return from_field<Stored>(tensor.double_data(), count, what);
-  else if constexpr (std::is_same_v<Stored, std::int64_t>) return from_field<Stored>(tensor.int64_data(), count, what);
+std::vector<std::byte> from_fields(const onnx::TensorProto& tensor, std::int64_t count,
+                                   std::string_view what) {
+  if constexpr (std::is_same_v<Stored, float>)
+    return from_field<Stored>(tensor.float_data(), count, what);
+  else if constexpr (std::is_same_v<Stored, double>)
+    return from_field<Stored>(tensor.double_data(), count, what);
+  else if constexpr (std::is_same_v<Stored, std::int64_t>)
+    return from_field<Stored>(tensor.int64_data(), count, what);
   else if constexpr (std::is_same_v<Stored, std::uint64_t> || std::is_same_v<Stored, std::uint32_t>)
     return from_field<Stored>(tensor.uint64_data(), count, what);
-  else return from_field<Stored>(tensor.int32_data(), count, what);
+  else
+    return from_field<Stored>(tensor.int32_data(), count, what);
 }
 
 bool has_fields(const onnx::TensorProto& t) {
   return t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() +
-             t.uint64_data_size() > 0;
+             t.uint64_data_size() >
+         0;
 }
 
 template <typename Stored>
-std::vector<std::byte> stored_bytes(const onnx::TensorProto& tensor, std::int64_t count, ExternalData& external,
-                                    std::string_view what) {
+std::vector<std::byte> stored_bytes(const onnx::TensorProto& tensor, std::int64_t count,
+                                    ExternalData& external, std::string_view what) {
   std::uint64_t size = 0;
   if (__builtin_mul_overflow(static_cast<std::uint64_t>(count), sizeof(Stored), &size)) {
     fail(Fault::resources, "{}: {} elements do not fit any memory", what, count);
@@ -145,7 +172,8 @@ std::vector<std::byte> stored_bytes(const onnx::TensorProto& tensor, std::int64_
   if (!tensor.has_raw_data()) return from_fields<Stored>(tensor, count, what);
   if (has_fields(tensor)) fail(Fault::model, "{}: it has its data twice", what);
   if (tensor.raw_data().size() != size) {
-    fail(Fault::model, "{}: its shape needs {} bytes, its data have {}", what, size, tensor.raw_data().size());
+    fail(Fault::model, "{}: its shape needs {} bytes, its data have {}", what, size,
+         tensor.raw_data().size());
   }
   const auto* begin = reinterpret_cast<const std::byte*>(tensor.raw_data().data());
   return {begin, begin + size};
@@ -156,7 +184,8 @@ std::vector<std::byte> stored_bytes(const onnx::TensorProto& tensor, std::int64_
 Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& what) {
   const DType held = held_as(tensor.data_type(), what);
   if (tensor.has_segment()) fail(Fault::unsupported, "{}: tensors in segments cannot be read", what);
-  if (tensor.dims_size() > 64) fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, tensor.dims_size());
+  if (tensor.dims_size() > 64)
+    fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, tensor.dims_size());
   Shape shape(tensor.dims().begin(), tensor.dims().end());
   std::int64_t count = 0;
   try {

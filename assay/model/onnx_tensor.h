@@ -17,9 +17,9 @@ class TensorReader {
  public:
   explicit TensorReader(std::filesystem::path folder) : external_(std::move(folder)) {}
 
-  // The tensor in the element type of held_as(). Sizes are checked before anything is allocated. `what` names the
-  // tensor in messages. Throws Error{model} when shape and data disagree or a value does not fit its type,
-  // Error{unsupported} for types and forms that cannot be held.
+  // The tensor in the element type of held_as(). Sizes are checked before anything is allocated. `what` names
+  // the tensor in messages. Throws Error{model} when shape and data disagree or a value does not fit its
+  // type, Error{unsupported} for types and forms that cannot be held.
   Array read(const onnx::TensorProto& tensor, const std::string& what);
 
   // "3 float16 tensors were converted to float32", one line per type that was converted.

@@ -31,7 +31,8 @@ void real_to_input(Upgrade& u, const char* attribute, std::size_t input) {
 }
 
 Ints required_ints(const Upgrade& u, const char* attribute) {
-  if (!u.node.has(attribute)) fail(Fault::model, "{}: attribute '{}' is missing", u.node.describe(), attribute);
+  if (!u.node.has(attribute))
+    fail(Fault::model, "{}: attribute '{}' is missing", u.node.describe(), attribute);
   return u.node.integers(attribute, {});
 }
 
@@ -85,7 +86,8 @@ void upsample_scales_to_input(Upgrade& u) {
   u.set_input(1, u.constant("scales", Array::of<float>({std::ssize(scales)}, scales)));
 }
 
-// Upsample and the first Resize scale from the corner and take the element before: (X, scales) -> (X, , scales).
+// Upsample and the first Resize scale from the corner and take the element before: (X, scales) -> (X, ,
+// scales).
 void resize_from_corner(Upgrade& u) {
   u.node.op = "Resize";
   if (!u.has_input(1)) fail(Fault::model, "{}: the scales are missing", u.node.describe());
@@ -138,8 +140,8 @@ void batch_norm_per_position(Upgrade& u) {
   };
   const ValueId epsilon = u.constant("epsilon", scalar(u.node.real("epsilon", 1e-5f)));
   const ValueId centred = u.before("centred", "Sub", {u.node.inputs[0], with_batch("mean", 3)});
-  const ValueId deviation =
-      u.before("deviation", "Sqrt", {u.before("variance_epsilon", "Add", {with_batch("variance", 4), epsilon})});
+  const ValueId deviation = u.before(
+      "deviation", "Sqrt", {u.before("variance_epsilon", "Add", {with_batch("variance", 4), epsilon})});
   const ValueId normal = u.before("normal", "Div", {centred, deviation});
   const ValueId scaled = u.before("scaled", "Mul", {normal, with_batch("scale", 1)});
   const ValueId bias = with_batch("bias", 2);
@@ -151,8 +153,9 @@ void batch_norm_per_position(Upgrade& u) {
 
 // Statistics of training are outputs no more, and the stored ones are used: Assay decides when it trains.
 void batch_norm_for_inference(Upgrade& u) {
-  const bool extra = u.node.outputs.size() > 1 && std::any_of(u.node.outputs.begin() + 1, u.node.outputs.end(),
-                                                              [](ValueId id) { return id != no_value; });
+  const bool extra =
+      u.node.outputs.size() > 1 && std::any_of(u.node.outputs.begin() + 1, u.node.outputs.end(),
+                                               [](ValueId id) { return id != no_value; });
   if (extra || u.node.integer("training_mode", 0) != 0) {
     u.graph.notice(fmt::format("{} was exported in training mode; its stored mean and variance are used",
                                u.node.describe()));
@@ -255,15 +258,21 @@ ValueId Upgrade::before(std::string_view role, std::string op, std::vector<Value
                         std::map<std::string, Attribute> attributes) {
   const std::string name = graph.unique_node_name(fmt::format("{}/{}", node.name, role));
   const ValueId out = graph.new_value(name);
-  graph.add({.name = name, .op = std::move(op), .inputs = std::move(inputs), .outputs = {out},
+  graph.add({.name = name,
+             .op = std::move(op),
+             .inputs = std::move(inputs),
+             .outputs = {out},
              .attributes = std::move(attributes)});
   return out;
 }
 
 void Upgrade::behind(std::string_view role, std::string op, ValueId second_input) {
   const ValueId inner = graph.new_value(fmt::format("{}/inner", node.name));
-  node_behind = Node{.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)), .op = std::move(op),
-                     .inputs = {inner, second_input}, .outputs = {node.outputs.at(0)}, .attributes = {}};
+  node_behind = Node{.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
+                     .op = std::move(op),
+                     .inputs = {inner, second_input},
+                     .outputs = {node.outputs.at(0)},
+                     .attributes = {}};
   node.outputs[0] = inner;
 }
 

@@ -2,17 +2,20 @@
 
 // Brings nodes of operator sets 7 to 21 into the canonical form in which a Graph holds them:
 //
-//   * operator set 18, with the operators that later sets added (Gelu of 20, GroupNormalization of 21 with one scale
+//   * operator set 18, with the operators that later sets added (Gelu of 20, GroupNormalization of 21 with
+//   one scale
 //     and bias per channel);
-//   * what older sets had as attributes and newer ones as inputs is an input (axes of the Reduce family, Squeeze and
-//     Unsqueeze; split; pads; k; scales; bounds of Slice and Clip; the ratio of Dropout), a constant where the
-//     file had a constant;
+//   * what older sets had as attributes and newer ones as inputs is an input (axes of the Reduce family,
+//   Squeeze and
+//     Unsqueeze; split; pads; k; scales; bounds of Slice and Clip; the ratio of Dropout), a constant where
+//     the file had a constant;
 //   * Softmax, LogSoftmax and Hardmax work along one axis;
 //   * Upsample is a Resize, Scatter a ScatterElements; exactly one of Resize's scales and sizes is there;
 //   * BatchNormalization has one scale per channel, one output, and training_mode 0;
 //   * Cast and EyeLike name element types that Assay holds.
 //
-// Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for users.
+// Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
+// users.
 
 #include <span>
 #include <string>
@@ -23,8 +26,8 @@
 
 namespace assay::onnx_format {
 
-// One node on its way. A rule rewrites `node` in place and may add constants to the graph, nodes before it, and
-// one node behind it.
+// One node on its way. A rule rewrites `node` in place and may add constants to the graph, nodes before it,
+// and one node behind it.
 struct Upgrade {
   OnnxGraph& graph;
   Node& node;

@@ -1,4 +1,5 @@
-// Writes ONNX: the graph's nodes as they stand, since the canonical form is valid ONNX of operator set 18 to 21.
+// Writes ONNX: the graph's nodes as they stand, since the canonical form is valid ONNX of operator set 18
+// to 21.
 
 #include <algorithm>
 #include <fstream>
@@ -23,12 +24,14 @@ int required_opset(const Node& node) {
   if (node.op == "GroupNormalization") return 21;
   if (node.op == "AveragePool" && node.has("dilations")) return 19;
   if (node.op == "Pad" && node.text("mode", "constant") == "wrap") return 19;
-  if (node.op == "Resize" && node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel_symmetric") {
+  if (node.op == "Resize" &&
+      node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel_symmetric") {
     return 19;
   }
   if (node.op == "Swish") {
-    fail(Fault::unsupported, "{}: operator sets up to {} lack it; replace it by Sigmoid and Mul before writing",
-         node.describe(), newest_opset);
+    fail(Fault::unsupported,
+         "{}: operator sets up to {} lack it; replace it by Sigmoid and Mul before writing", node.describe(),
+         newest_opset);
   }
   return canonical_opset;
 }
@@ -71,7 +74,8 @@ class Writer {
       write_type(graph_.value(id), graph_.value(id).dtype, true, *proto.add_input());
     }
     for (std::size_t i = 0; i < graph_.values().size(); ++i) {
-      if (is_used_constant(static_cast<ValueId>(i))) write_constant(graph_.values()[i], *proto.add_initializer());
+      if (is_used_constant(static_cast<ValueId>(i)))
+        write_constant(graph_.values()[i], *proto.add_initializer());
     }
     for (const Node& node : graph_.nodes()) write_node(node, *proto.add_node());
     for (const ValueId id : graph_.outputs()) {
@@ -81,8 +85,8 @@ class Writer {
   }
 
   bool is_used_constant(ValueId id) const {
-    return graph_.is_constant(id) &&
-           (!graph_.consumers(id).empty() || std::ranges::find(graph_.outputs(), id) != graph_.outputs().end());
+    return graph_.is_constant(id) && (!graph_.consumers(id).empty() ||
+                                      std::ranges::find(graph_.outputs(), id) != graph_.outputs().end());
   }
 
   static void write_type(const Value& value, DType dtype, bool with_shape, onnx::ValueInfoProto& info) {

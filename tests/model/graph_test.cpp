@@ -38,7 +38,8 @@ TEST(GraphBuilder, ReplacedWeightsLeaveTheOthersShared) {
   EXPECT_NE(mutant.hash(), graph.hash());
   edit.replace_constant(small.w1, graph.constant(small.w1));
   EXPECT_EQ(edit.build().hash(), graph.hash());
-  expect_error(Fault::model, {"'x'", "not a constant"}, [&] { edit.replace_constant(small.x, graph.constant(small.w1)); });
+  expect_error(Fault::model, {"'x'", "not a constant"},
+               [&] { edit.replace_constant(small.x, graph.constant(small.w1)); });
 }
 
 TEST(GraphBuilder, InsertedNodesComeBetweenAValueAndItsReaders) {
@@ -130,7 +131,8 @@ TEST(GraphBuilder, ASelfLoopIsACycle) {
 TEST(GraphBuilder, WhatIsMissingOrTwiceIsNamed) {
   Small small;
   expect_error(Fault::model, {"two values are named 'x'"}, [&] { small.builder.value("x"); });
-  expect_error(Fault::model, {"two nodes are named 'relu'"}, [&] { small.builder.add("Relu", "relu", {small.x}); });
+  expect_error(Fault::model, {"two nodes are named 'relu'"},
+               [&] { small.builder.add("Relu", "relu", {small.x}); });
   GraphBuilder missing;
   missing.output(missing.add("Relu", "r", {missing.value("ghost")}));
   expect_error(Fault::model, {"'r'", "'ghost'", "no node"}, [&] { static_cast<void>(missing.build()); });
@@ -145,10 +147,13 @@ TEST(GraphBuilder, WhatIsMissingOrTwiceIsNamed) {
 
 TEST(GraphBuilder, AValueIsProducedOnce) {
   Small small;
-  small.builder.node({.name = "again", .op = "Relu", .inputs = {small.x}, .outputs = {small.h}, .attributes = {}});
-  expect_error(Fault::model, {"'again'", "'fc1'", "twice"}, [&] { static_cast<void>(small.builder.build()); });
+  small.builder.node(
+      {.name = "again", .op = "Relu", .inputs = {small.x}, .outputs = {small.h}, .attributes = {}});
+  expect_error(Fault::model, {"'again'", "'fc1'", "twice"},
+               [&] { static_cast<void>(small.builder.build()); });
   Small other;
-  other.builder.node({.name = "to_weight", .op = "Relu", .inputs = {other.x}, .outputs = {other.w1}, .attributes = {}});
+  other.builder.node(
+      {.name = "to_weight", .op = "Relu", .inputs = {other.x}, .outputs = {other.w1}, .attributes = {}});
   expect_error(Fault::model, {"'to_weight'", "'w1'"}, [&] { static_cast<void>(other.builder.build()); });
 }
 
@@ -164,7 +169,8 @@ TEST(GraphBuilder, SortsAndDropsWhatNoOutputNeeds) {
   EXPECT_EQ(ops(graph), (std::vector<std::string>{"Abs", "Relu"}));
   EXPECT_EQ(graph.producer(y), 1);
   EXPECT_EQ(graph.producer(x), -1);
-  EXPECT_EQ(std::vector<int>(graph.consumers(late).begin(), graph.consumers(late).end()), std::vector<int>{1});
+  EXPECT_EQ(std::vector<int>(graph.consumers(late).begin(), graph.consumers(late).end()),
+            std::vector<int>{1});
 }
 
 TEST(GraphBuilder, ALongChainNeedsNoStack) {
@@ -202,7 +208,9 @@ TEST(Graph, HashCoversNamesTypesAttributesAndWeights) {
   const std::string base = hash_with([](Small&) {});
   EXPECT_EQ(base, hash_with([](Small&) {}));
   EXPECT_EQ(base, hash_with([](Small& s) { s.builder.constant("unread", Array::of<float>({1}, {1.0f})); }));
-  EXPECT_NE(base, hash_with([](Small& s) { s.builder.replace_constant(s.w1, Array::of<float>({4}, {1, 2, 3, 4})); }));
+  EXPECT_NE(base, hash_with([](Small& s) {
+              s.builder.replace_constant(s.w1, Array::of<float>({4}, {1, 2, 3, 4}));
+            }));
   const auto relu_with = [&](const Attribute& attribute) {
     return hash_with([&](Small& s) {
       Node node = s.builder.nodes()[1];
@@ -219,8 +227,11 @@ TEST(Graph, HashDoesNotDependOnTheOrderOfValues) {
   const auto build = [](bool swapped) {
     GraphBuilder builder;
     const ValueId x = builder.input("x", DType::float32, {-1});
-    const auto make = [&](const char* name, float v) { return builder.constant(name, Array::of<float>({1}, {v})); };
-    const ValueId first = swapped ? make("b", 2) : make("a", 1), second = swapped ? make("a", 1) : make("b", 2);
+    const auto make = [&](const char* name, float v) {
+      return builder.constant(name, Array::of<float>({1}, {v}));
+    };
+    const ValueId first = swapped ? make("b", 2) : make("a", 1),
+                  second = swapped ? make("a", 1) : make("b", 2);
     builder.output(builder.add("Sum", "sum", {x, swapped ? second : first, swapped ? first : second}));
     return builder.build().hash();
   };
@@ -241,8 +252,8 @@ TEST(ElementTypes, FollowFromTheOperators) {
   const ValueId larger = builder.add("Greater", "larger", {x, x});
   const ValueId cast = builder.add("Cast", "cast", {larger}, {{"to", std::int64_t{6}}});
   const ValueId chosen = builder.add("Where", "chosen", {larger, index, index});
-  const ValueId filled = builder.add("ConstantOfShape", "filled", {index},
-                                     {{"value", Array::of<std::int32_t>({1}, {3})}});
+  const ValueId filled =
+      builder.add("ConstantOfShape", "filled", {index}, {{"value", Array::of<std::int32_t>({1}, {3})}});
   for (const ValueId id : {index, larger, cast, chosen, filled}) builder.output(id);
   const auto types = element_types(builder.build());
   EXPECT_EQ(types.at(static_cast<std::size_t>(index)), DType::int64);

@@ -129,7 +129,8 @@ void expect_error(Fault fault, const Names& parts, const std::function<void()>& 
     ADD_FAILURE() << "no error was thrown";
   } catch (const Error& error) {
     EXPECT_EQ(static_cast<int>(error.fault()), static_cast<int>(fault)) << error.what();
-    for (const auto& part : parts) EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    for (const auto& part : parts)
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
   }
 }
 

@@ -33,11 +33,13 @@ onnx::TensorProto integers(const std::string& name, const Ints& values);
 struct OnnxFile {
   explicit OnnxFile(int opset = 18);
 
-  onnx::ValueInfoProto& input(const std::string& name, const Shape& shape, int type = onnx::TensorProto::FLOAT);
+  onnx::ValueInfoProto& input(const std::string& name, const Shape& shape,
+                              int type = onnx::TensorProto::FLOAT);
   // Without a shape where none is given.
   onnx::ValueInfoProto& output(const std::string& name, const std::optional<Shape>& shape = std::nullopt);
   onnx::TensorProto& weight(onnx::TensorProto tensor);
-  onnx::NodeProto& node(const std::string& op, const Names& inputs, const Names& outputs, const std::string& name = {});
+  onnx::NodeProto& node(const std::string& op, const Names& inputs, const Names& outputs,
+                        const std::string& name = {});
 
   std::string bytes() const { return proto.SerializeAsString(); }
   Graph read(const std::filesystem::path& folder = {}) const { return read_onnx(bytes(), folder, "test"); }

@@ -22,7 +22,8 @@ OnnxFile good() {
 }
 
 // Damages a good file and expects the error.
-void refuse(Fault fault, const Names& parts, const std::function<void(OnnxFile&, onnx::GraphProto&)>& damage) {
+void refuse(Fault fault, const Names& parts,
+            const std::function<void(OnnxFile&, onnx::GraphProto&)>& damage) {
   OnnxFile file = good();
   damage(file, *file.proto.mutable_graph());
   expect_error(fault, parts, [&] { file.read(); });
@@ -64,7 +65,9 @@ TEST(OnnxErrors, HeaderOfTheFile) {
 
 TEST(OnnxErrors, DimensionsOfTensors) {
   const auto dims = [](const Shape& shape) {
-    return [shape](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->mutable_dims()->Assign(shape.begin(), shape.end()); };
+    return [shape](auto&, onnx::GraphProto& g) {
+      g.mutable_initializer(0)->mutable_dims()->Assign(shape.begin(), shape.end());
+    };
   };
   refuse(Fault::model, {"'w'", "6 elements", "data 4"}, dims({2, 3}));
   refuse(Fault::model, {"'w'", "negative"}, dims({-2, -2}));
@@ -108,12 +111,15 @@ TEST(OnnxErrors, SparseWeights) {
 }
 
 TEST(OnnxErrors, CyclesAndMissingInputs) {
-  refuse(Fault::model, {"cycle", "'fc'"}, [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_input(0, "y"); });
+  refuse(Fault::model, {"cycle", "'fc'"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_input(0, "y"); });
   refuse(Fault::model, {"'fc'", "'ghost'", "no node"},
          [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_input(0, "ghost"); });
-  refuse(Fault::model, {"'ghost'"}, [](auto&, onnx::GraphProto& g) { g.mutable_output(0)->set_name("ghost"); });
+  refuse(Fault::model, {"'ghost'"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_output(0)->set_name("ghost"); });
   refuse(Fault::model, {"no outputs"}, [](auto&, onnx::GraphProto& g) { g.clear_output(); });
-  refuse(Fault::model, {"output has no name"}, [](auto&, onnx::GraphProto& g) { g.mutable_output(0)->set_name(""); });
+  refuse(Fault::model, {"output has no name"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_output(0)->set_name(""); });
 }
 
 TEST(OnnxErrors, NamesThatAreThereTwice) {
@@ -121,20 +127,27 @@ TEST(OnnxErrors, NamesThatAreThereTwice) {
          [](auto&, onnx::GraphProto& g) { g.mutable_node(1)->set_output(0, "h"); });
   refuse(Fault::model, {"'w'", "twice"}, [](auto& f, auto&) { f.weight(floats("w", {1}, {1})); });
   refuse(Fault::model, {"'x'", "twice"}, [](auto& f, auto&) { f.input("x", {1}); });
-  refuse(Fault::model, {"'relu'", "'w'"}, [](auto&, onnx::GraphProto& g) { g.mutable_node(1)->set_output(0, "w"); });
+  refuse(Fault::model, {"'relu'", "'w'"},
+         [](auto&, onnx::GraphProto& g) { g.mutable_node(1)->set_output(0, "w"); });
   refuse(Fault::model, {"'relu'", "'alpha'", "twice"}, [](auto&, onnx::GraphProto& g) {
     set(*g.mutable_node(1), "alpha", 1.0f);
     set(*g.mutable_node(1), "alpha", 1.0f);
   });
-  refuse(Fault::model, {"'h'", "twice"}, [](auto& f, auto&) { set(f.node("Constant", {}, {"h"}), "value_float", 1.0f); });
+  refuse(Fault::model, {"'h'", "twice"},
+         [](auto& f, auto&) { set(f.node("Constant", {}, {"h"}), "value_float", 1.0f); });
 }
 
 TEST(OnnxErrors, NamesThatAreNotText) {
-  for (const char* bad : {"a\nb", "\x1b[31m", "\xff\xfe", "\xc3", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80"}) {
-    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_name(bad); });
-    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->set_name(bad); });
-    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_op_type(bad); });
-    refuse(Fault::model, {"printable"}, [&](auto&, onnx::GraphProto& g) { set(*g.mutable_node(0), "mode", bad); });
+  for (const char* bad :
+       {"a\nb", "\x1b[31m", "\xff\xfe", "\xc3", "\xed\xa0\x80", "\xc0\x80", "\xf4\x90\x80\x80"}) {
+    refuse(Fault::model, {"printable"},
+           [&](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_name(bad); });
+    refuse(Fault::model, {"printable"},
+           [&](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->set_name(bad); });
+    refuse(Fault::model, {"printable"},
+           [&](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_op_type(bad); });
+    refuse(Fault::model, {"printable"},
+           [&](auto&, onnx::GraphProto& g) { set(*g.mutable_node(0), "mode", bad); });
   }
   OnnxFile file = good();
   file.proto.mutable_graph()->mutable_node(0)->set_name("Schicht α\xf0\x9f\x99\x82");
@@ -146,14 +159,16 @@ TEST(OnnxErrors, InputsThatAreNotTensorsOfKnownRank) {
     return [change](auto&, onnx::GraphProto& g) { change(*g.mutable_input(0)->mutable_type()); };
   };
   refuse(Fault::unsupported, {"'x'", "sequence"}, type([](auto& t) { t.mutable_sequence_type(); }));
-  refuse(Fault::unsupported, {"'x'", "no shape"}, type([](auto& t) { t.mutable_tensor_type()->clear_shape(); }));
-  refuse(Fault::unsupported, {"'x'", "string"}, type([](auto& t) { t.mutable_tensor_type()->set_elem_type(8); }));
+  refuse(Fault::unsupported, {"'x'", "no shape"},
+         type([](auto& t) { t.mutable_tensor_type()->clear_shape(); }));
+  refuse(Fault::unsupported, {"'x'", "string"},
+         type([](auto& t) { t.mutable_tensor_type()->set_elem_type(8); }));
   refuse(Fault::model, {"'x'", "2^40"}, type([](auto& t) {
-    t.mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(std::int64_t{1} << 62);
-  }));
+           t.mutable_tensor_type()->mutable_shape()->mutable_dim(1)->set_dim_value(std::int64_t{1} << 62);
+         }));
   refuse(Fault::model, {"'x'", "2^40"}, type([](auto& t) {
-    for (int i = 0; i < 50; ++i) t.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
-  }));
+           for (int i = 0; i < 50; ++i) t.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(4);
+         }));
 }
 
 TEST(OnnxErrors, ControlFlow) {
@@ -202,8 +217,9 @@ TEST(OnnxErrors, AttributesThatCannotBeHeld) {
 }
 
 TEST(OnnxErrors, WrongTypesOfAttributes) {
-  expect_error(Fault::model, {"'n'", "'axes'", "wrong type"},
-               [] { one_node(11, "Squeeze", {-1, 1}, [](auto& n) { set(n, "axes", 1.0f); }).read(); });
+  expect_error(Fault::model, {"'n'", "'axes'", "wrong type"}, [] {
+    one_node(11, "Squeeze", {-1, 1}, [](auto& n) { set(n, "axes", 1.0f); }).read();
+  });
 }
 
 // A message inside a message, `depth` times, in each of the two fields that make a graph hold a graph.

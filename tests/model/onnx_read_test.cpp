@@ -76,11 +76,13 @@ TEST(OnnxRead, EveryHalfAgreesWithItsDefinition) {
     if ((i >> 10 & 0x1f) != 0x1f) halves.push_back(static_cast<std::uint16_t>(i));
   }
   const auto count = std::ssize(halves);
-  const Graph graph = with_weight(raw(onnx::TensorProto::FLOAT16, {count}, halves.data(), halves.size() * 2)).read();
+  const Graph graph =
+      with_weight(raw(onnx::TensorProto::FLOAT16, {count}, halves.data(), halves.size() * 2)).read();
   const Array weight = constant_input(graph, "n", 1);
   for (std::size_t i = 0; i < halves.size(); ++i) {
     const int exponent = halves[i] >> 10 & 0x1f, fraction = halves[i] & 0x3ff;
-    const double magnitude = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    const double magnitude =
+        exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
     ASSERT_EQ(weight.as<float>()[i], (halves[i] & 0x8000) != 0 ? -magnitude : magnitude) << halves[i];
   }
 }
@@ -230,10 +232,11 @@ TEST(OnnxRead, DimensionsThatAreNotPositiveAreDynamic) {
   EXPECT_EQ(graph.value(graph.inputs()[0]).shape, (Shape{-1, -1, -1}));
 }
 
-// ---- external data ----------------------------------------------------------------------------------------------
+// ---- external data
+// ----------------------------------------------------------------------------------------------
 
-onnx::TensorProto external(const std::string& name, const std::string& location, const std::string& offset = "",
-                           const std::string& length = "") {
+onnx::TensorProto external(const std::string& name, const std::string& location,
+                           const std::string& offset = "", const std::string& length = "") {
   onnx::TensorProto tensor;
   tensor.set_name(name);
   tensor.set_data_type(onnx::TensorProto::FLOAT);
@@ -255,7 +258,8 @@ class ExternalData : public testing::Test {
   void SetUp() override {
     folder = fresh_folder("assay_onnx_external");
     const float values[] = {1, 2, 3, 4};
-    write_file(folder / "sub" / "weights.bin", std::string_view(reinterpret_cast<const char*>(values), sizeof values));
+    write_file(folder / "sub" / "weights.bin",
+               std::string_view(reinterpret_cast<const char*>(values), sizeof values));
     write_file(folder.parent_path() / "assay_outside.bin", std::string(16, 'x'));
   }
   void refuse(const onnx::TensorProto& tensor, const Names& parts, Fault fault = Fault::model) {
@@ -267,7 +271,8 @@ class ExternalData : public testing::Test {
 TEST_F(ExternalData, IsReadFromItsOffset) {
   const Graph graph = with_weight(external("w", "sub/weights.bin", "8", "8")).read(folder);
   EXPECT_EQ(constant_input(graph, "n", 1).as<float>()[1], 4);
-  EXPECT_EQ(constant_input(with_weight(external("w", "sub/weights.bin")).read(folder), "n", 1).as<float>()[1], 2);
+  EXPECT_EQ(constant_input(with_weight(external("w", "sub/weights.bin")).read(folder), "n", 1).as<float>()[1],
+            2);
 }
 
 TEST_F(ExternalData, RegionsBeyondTheFileAreRefused) {

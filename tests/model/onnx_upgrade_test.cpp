@@ -1,5 +1,5 @@
-// One test per upgrade rule: the old form in, the canonical form out. What the rewritten graphs compute is tested in
-// tests/engine/onnx.
+// One test per upgrade rule: the old form in, the canonical form out. What the rewritten graphs compute is
+// tested in tests/engine/onnx.
 
 #include "assay/model/onnx_upgrade.h"
 
@@ -70,28 +70,30 @@ TEST(Upgrade, SplitSizesBecomeAnInputAndEqualPartsACount) {
   };
   EXPECT_EQ(ints_at(parts(11, true), "n", 1), (Ints{1, 3}));
   EXPECT_FALSE(node_of(parts(11, true), "n").has("num_outputs"));
-  for (const int opset : {7, 13, 17}) EXPECT_EQ(node_of(parts(opset, false), "n").integer("num_outputs", 0), 2);
+  for (const int opset : {7, 13, 17})
+    EXPECT_EQ(node_of(parts(opset, false), "n").integer("num_outputs", 0), 2);
 }
 
 TEST(Upgrade, SliceBoundsBecomeInputs) {
   const Graph graph = one_node(9, "Slice", {-1, 4}, [](auto& n) {
-    set(n, "starts", Ints{1});
-    set(n, "ends", Ints{3});
-    set(n, "axes", Ints{1});
-  }).read();
+                        set(n, "starts", Ints{1});
+                        set(n, "ends", Ints{3});
+                        set(n, "axes", Ints{1});
+                      }).read();
   EXPECT_EQ(ints_at(graph, "n", 1), Ints{1});
   EXPECT_EQ(ints_at(graph, "n", 2), Ints{3});
   EXPECT_EQ(ints_at(graph, "n", 3), Ints{1});
   EXPECT_TRUE(node_of(graph, "n").attributes.empty());
-  expect_error(Fault::model, {"'n'", "'ends'"},
-               [] { one_node(9, "Slice", {-1, 4}, [](auto& n) { set(n, "starts", Ints{1}); }).read(); });
+  expect_error(Fault::model, {"'n'", "'ends'"}, [] {
+    one_node(9, "Slice", {-1, 4}, [](auto& n) { set(n, "starts", Ints{1}); }).read();
+  });
 }
 
 TEST(Upgrade, ClipBoundsBecomeInputs) {
   const Graph both = one_node(10, "Clip", {-1, 4}, [](auto& n) {
-    set(n, "min", 0.0f);
-    set(n, "max", 6.0f);
-  }).read();
+                       set(n, "min", 0.0f);
+                       set(n, "max", 6.0f);
+                     }).read();
   EXPECT_EQ(floats_at(both, "n", 1), std::vector{0.0f});
   EXPECT_EQ(floats_at(both, "n", 2), std::vector{6.0f});
   const Graph upper = one_node(7, "Clip", {-1, 4}, [](auto& n) { set(n, "max", 6.0f); }).read();
@@ -101,18 +103,19 @@ TEST(Upgrade, ClipBoundsBecomeInputs) {
 
 TEST(Upgrade, PadsAndValueBecomeInputs) {
   const Graph graph = one_node(10, "Pad", {-1, 4}, [](auto& n) {
-    set(n, "pads", Ints{0, 1, 0, 2});
-    set(n, "value", 0.5f);
-    set(n, "mode", "constant");
-  }).read();
+                        set(n, "pads", Ints{0, 1, 0, 2});
+                        set(n, "value", 0.5f);
+                        set(n, "mode", "constant");
+                      }).read();
   EXPECT_EQ(ints_at(graph, "n", 1), (Ints{0, 1, 0, 2}));
   EXPECT_EQ(floats_at(graph, "n", 2), std::vector{0.5f});
   EXPECT_EQ(node_of(graph, "n").text("mode", ""), "constant");
 }
 
 TEST(Upgrade, DropoutRatioBecomesAnInput) {
-  EXPECT_EQ(floats_at(one_node(11, "Dropout", {-1, 4}, [](auto& n) { set(n, "ratio", 0.25f); }).read(), "n", 1),
-            std::vector{0.25f});
+  EXPECT_EQ(
+      floats_at(one_node(11, "Dropout", {-1, 4}, [](auto& n) { set(n, "ratio", 0.25f); }).read(), "n", 1),
+      std::vector{0.25f});
   EXPECT_EQ(floats_at(one_node(7, "Dropout").read(), "n", 1), std::vector{0.5f});
   EXPECT_EQ(node_of(one_node(12, "Dropout").read(), "n").inputs.size(), 1U);
 }
@@ -134,10 +137,13 @@ void expect_resize_from_corner(const Graph& graph, const std::string& mode) {
 }
 
 TEST(Upgrade, UpsampleAndTheFirstResizeScaleFromTheCorner) {
-  expect_resize_from_corner(one_node(7, "Upsample", {-1, 1, 2, 2}, [](auto& n) {
-    set(n, "scales", std::vector<float>{1, 1, 2, 2});
-    set(n, "mode", "linear");
-  }).read(), "linear");
+  expect_resize_from_corner(one_node(7, "Upsample", {-1, 1, 2, 2},
+                                     [](auto& n) {
+                                       set(n, "scales", std::vector<float>{1, 1, 2, 2});
+                                       set(n, "mode", "linear");
+                                     })
+                                .read(),
+                            "linear");
   for (const auto& [opset, op] : {std::pair{9, "Upsample"}, std::pair{10, "Resize"}}) {
     OnnxFile file(opset);
     file.input("x", {-1, 1, 2, 2});
@@ -216,7 +222,8 @@ TEST_P(OldSoftmax, AnUnknownRankIsNeverGuessed) {
 }
 
 TEST_P(OldSoftmax, FromSet13OnTheAxisStays) {
-  const Graph graph = one_node(13, GetParam(), {-1, 2, 4}, [](auto& n) { set(n, "axis", std::int64_t{1}); }).read();
+  const Graph graph =
+      one_node(13, GetParam(), {-1, 2, 4}, [](auto& n) { set(n, "axis", std::int64_t{1}); }).read();
   EXPECT_EQ(graph.nodes().size(), 1U);
   EXPECT_EQ(node_of(graph, "n").integer("axis", 0), 1);
 }
@@ -273,7 +280,8 @@ TEST(Upgrade, GroupNormalizationGetsOneScalePerChannel) {
 
 TEST(Upgrade, TypesNamedByAttributesAreThoseThatAssayHolds) {
   const auto cast_to = [](std::int64_t type) {
-    return node_of(one_node(13, "Cast", {-1, 4}, [&](auto& n) { set(n, "to", type); }).read(), "n").integer("to", 0);
+    return node_of(one_node(13, "Cast", {-1, 4}, [&](auto& n) { set(n, "to", type); }).read(), "n")
+        .integer("to", 0);
   };
   EXPECT_EQ(cast_to(onnx::TensorProto::FLOAT16), onnx::TensorProto::FLOAT);
   EXPECT_EQ(cast_to(onnx::TensorProto::DOUBLE), onnx::TensorProto::FLOAT);
@@ -281,7 +289,8 @@ TEST(Upgrade, TypesNamedByAttributesAreThoseThatAssayHolds) {
   EXPECT_EQ(cast_to(onnx::TensorProto::INT64), onnx::TensorProto::INT64);
   expect_error(Fault::unsupported, {"'to'", "'n'", "string"}, [&] { cast_to(onnx::TensorProto::STRING); });
   expect_error(Fault::unsupported, {"'to'", "'n'"}, [&] { cast_to(std::int64_t{1} << 40); });
-  const Graph eye = one_node(13, "EyeLike", {2, 2}, [](auto& n) { set(n, "dtype", std::int64_t{11}); }).read();
+  const Graph eye =
+      one_node(13, "EyeLike", {2, 2}, [](auto& n) { set(n, "dtype", std::int64_t{11}); }).read();
   EXPECT_EQ(node_of(eye, "n").integer("dtype", 0), onnx::TensorProto::FLOAT);
 }
 

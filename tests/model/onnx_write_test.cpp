@@ -35,7 +35,8 @@ Graph varied() {
                                    {"t", Array::of<std::int32_t>({1, 2}, {7, 8})}});
   const ValueId mask = builder.value("mask");
   const ValueId dropped = builder.value("dropped");
-  builder.node({.name = "drop", .op = "Dropout", .inputs = {odd}, .outputs = {dropped, mask}, .attributes = {}});
+  builder.node(
+      {.name = "drop", .op = "Dropout", .inputs = {odd}, .outputs = {dropped, mask}, .attributes = {}});
   const ValueId best = builder.add("ArgMax", "best", {dropped});
   for (const ValueId id : {dropped, mask, best}) builder.output(id);
   return builder.build();
@@ -124,7 +125,8 @@ TEST(OnnxWrite, UpgradedGraphsComeBackEqual) {
   const auto folder = fresh_folder("assay_onnx_write");
   OnnxFile file(9);
   file.input("x", {-1, 2, 4});
-  for (const char* name : {"scale", "bias", "mean", "variance"}) file.weight(floats(name, {2, 4}, std::vector<float>(8, 1)));
+  for (const char* name : {"scale", "bias", "mean", "variance"})
+    file.weight(floats(name, {2, 4}, std::vector<float>(8, 1)));
   file.output("y");
   set(file.node("Clip", {"x"}, {"c"}), "max", 6.0f);
   set(file.node("Softmax", {"c"}, {"s"}), "axis", std::int64_t{1});
