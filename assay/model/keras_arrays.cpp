@@ -14,7 +14,8 @@ std::vector<std::int64_t> strides_of(const Shape& shape) {
 }
 
 // Gathers elements in row-major order of `shape`, stepping through the source by `strides` from `start`.
-Array gather(const Array& array, const Shape& shape, const std::vector<std::int64_t>& strides, std::int64_t start) {
+Array gather(const Array& array, const Shape& shape, const std::vector<std::int64_t>& strides,
+             std::int64_t start) {
   const auto source = array.as<float>();
   std::vector<float> target(source.size());
   std::vector<std::int64_t> index(shape.size(), 0);
@@ -62,7 +63,8 @@ Array reversed(const Array& array, std::span<const int> axes) {
 
 Array filled(std::int64_t count, float value) {
   constexpr std::int64_t limit = std::int64_t{1} << 26;
-  if (count > limit) fail(Fault::resources, "a constant of {} elements is larger than any layer needs", count);
+  if (count > limit)
+    fail(Fault::resources, "a constant of {} elements is larger than any layer needs", count);
   return Array::of(Shape{count}, std::vector<float>(static_cast<std::size_t>(count), value));
 }
 

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,9 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int nesting_limit = 200;       // of JSON brackets
-constexpr int model_depth_limit = 16;    // of models within models
-constexpr std::int64_t size_limit = std::int64_t{1} << 31;
+constexpr int nesting_limit = 200;     // of JSON brackets
+constexpr int model_depth_limit = 16;  // of models within models
 
 const json& member(const json& object, const char* key, const std::string& where) {
   if (!object.is_object() || !object.contains(key)) fail(Fault::model, "{}: no '{}' in its JSON", where, key);
@@ -94,7 +92,8 @@ class CallReader {
   void keywords(const json& arguments) {
     if (!arguments.is_object()) return;
     for (const auto& [key, value] : arguments.items()) {
-      if (value.is_null() || value == json(false) || value == json::array() || value == json::object()) continue;
+      if (value.is_null() || value == json(false) || value == json::array() || value == json::object())
+        continue;
       if (key == "initial_state") {
         collect(value, states_);
       } else if (key == "training" && !is_true(value)) {
@@ -139,7 +138,8 @@ class ModelReader {
 
  private:
   static bool is_model(const std::string& class_name, const json& config) {
-    return class_name == "Sequential" || (config.is_object() && config.contains("layers") && config["layers"].is_array());
+    return class_name == "Sequential" ||
+           (config.is_object() && config.contains("layers") && config["layers"].is_array());
   }
 
   KerasLayer layer(json& entry, int depth) {
@@ -172,14 +172,16 @@ class ModelReader {
   void functional(KerasModel& model, json& config, int depth) {
     if (!config.is_object() || !config.contains("layers") || !config["layers"].is_array()) {
       fail(Fault::unsupported,
-           "{}: model of class '{}' records no layer graph (a subclassed model?); rebuild it as a functional or "
+           "{}: model of class '{}' records no layer graph (a subclassed model?); rebuild it as a functional "
+           "or "
            "Sequential model, or export it to ONNX",
            source_, model.class_name);
     }
     for (json& entry : config["layers"]) {
       KerasLayer next = layer(entry, depth);
       if (entry.contains("inbound_nodes")) {
-        if (!entry["inbound_nodes"].is_array()) fail(Fault::model, "{}: inbound_nodes is no list", next.config.where());
+        if (!entry["inbound_nodes"].is_array())
+          fail(Fault::model, "{}: inbound_nodes is no list", next.config.where());
         CallReader reader(next.config.where());
         for (const json& node : entry["inbound_nodes"]) next.calls.push_back(reader.read(node));
       }
@@ -219,7 +221,8 @@ class ModelReader {
     model.outputs = {{model.layers.back().name, 0, 0}};
   }
 
-  // The InputLayer that a Sequential model leaves out, with the shape recorded wherever Keras may have put it.
+  // The InputLayer that a Sequential model leaves out, with the shape recorded wherever Keras may have put
+  // it.
   KerasLayer implied_input(const KerasModel& model, const json& root) const {
     const KerasLayer& first = model.layers.front();
     json config = json::object();
@@ -241,7 +244,8 @@ class ModelReader {
         for (const auto dim : *shape) config["batch_shape"].push_back(dim < 0 ? json() : json(dim));
       }
     }
-    if (!config.contains("batch_shape") && donor->has("input_dim") && first.config.class_name() != "Embedding") {
+    if (!config.contains("batch_shape") && donor->has("input_dim") &&
+        first.config.class_name() != "Embedding") {
       config["batch_shape"] = json::array({nullptr, donor->size("input_dim", 1)});
     }
     if (donor->has("dtype")) config["dtype"] = donor->text("dtype", "float32");
@@ -255,7 +259,8 @@ class ModelReader {
   void check_names(const KerasModel& model) const {
     std::set<std::string> names;
     for (const KerasLayer& item : model.layers) {
-      if (!names.insert(item.name).second) fail(Fault::model, "{}: two layers are named '{}'", source_, item.name);
+      if (!names.insert(item.name).second)
+        fail(Fault::model, "{}: two layers are named '{}'", source_, item.name);
     }
     if (model.inputs.empty() || model.outputs.empty()) {
       fail(Fault::model, "{}: model '{}' has no inputs or no outputs", source_, model.name);
@@ -276,7 +281,8 @@ class ModelReader {
       if (item.model) first.emplace(item.name, std::numeric_limits<std::int64_t>::max());
     }
     each([&](const KerasRef& ref) {
-      if (const auto it = first.find(ref.layer); it != first.end()) it->second = std::min(it->second, ref.call);
+      if (const auto it = first.find(ref.layer); it != first.end())
+        it->second = std::min(it->second, ref.call);
     });
     each([&](KerasRef& ref) {
       const auto it = first.find(ref.layer);
@@ -290,7 +296,8 @@ class ModelReader {
 
 int major_version(const std::string& version, const json& root) {
   std::string text = version;
-  if (text.empty() && root.is_object() && root.contains("keras_version") && root["keras_version"].is_string()) {
+  if (text.empty() && root.is_object() && root.contains("keras_version") &&
+      root["keras_version"].is_string()) {
     text = root["keras_version"].get<std::string>();
   }
   if (!text.empty() && text[0] >= '1' && text[0] <= '9') return text[0] - '0';
@@ -298,135 +305,6 @@ int major_version(const std::string& version, const json& root) {
 }
 
 }  // namespace
-
-LayerConfig::LayerConfig(std::string class_name, std::string where, std::shared_ptr<const json> object)
-    : class_name_(std::move(class_name)), where_(std::move(where)), object_(std::move(object)) {}
-
-const json* LayerConfig::find(const std::string& key) const {
-  if (!object_) return nullptr;
-  const auto it = object_->find(key);
-  return it == object_->end() || it->is_null() ? nullptr : &*it;
-}
-
-void LayerConfig::wrong(const std::string& key, std::string_view wanted) const {
-  fail(Fault::model, "{}: '{}' is not {}", where_, key, wanted);
-}
-
-bool LayerConfig::has(const std::string& key) const { return find(key) != nullptr; }
-
-bool LayerConfig::flag(const std::string& key, bool fallback) const {
-  const json* value = find(key);
-  if (!value) return fallback;
-  if (!value->is_boolean()) wrong(key, "true or false");
-  return value->get<bool>();
-}
-
-double LayerConfig::real(const std::string& key, double fallback) const {
-  const json* value = find(key);
-  if (!value) return fallback;
-  // Constants were once written as {"type": "ndarray", "value": 0.3}; Keras 3 wraps numpy scalars likewise.
-  if (value->is_object() && value->contains("value")) value = &(*value)["value"];
-  if (!value->is_number()) wrong(key, "a number");
-  return value->get<double>();
-}
-
-std::string LayerConfig::text(const std::string& key, const std::string& fallback) const {
-  const json* value = find(key);
-  if (!value) return fallback;
-  // Keras 3 may write a dtype as {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
-  if (value->is_object() && value->contains("config") && (*value)["config"].is_object() &&
-      (*value)["config"].contains("name")) {
-    value = &(*value)["config"]["name"];
-  }
-  if (!value->is_string()) wrong(key, "a string");
-  return value->get<std::string>();
-}
-
-std::int64_t LayerConfig::integer(const std::string& key, std::int64_t fallback) const {
-  const json* value = find(key);
-  if (!value) return fallback;
-  const auto list = integers(key);
-  if (list.size() != 1) wrong(key, "one integer");
-  return list[0];
-}
-
-std::int64_t LayerConfig::size(const std::string& key, std::int64_t fallback) const {
-  const std::int64_t value = integer(key, fallback);
-  if (value < 1 || value >= size_limit) wrong(key, "a size (1 or more, less than 2^31)");
-  return value;
-}
-
-std::vector<std::int64_t> LayerConfig::integers(const std::string& key) const {
-  std::vector<std::int64_t> result;
-  for (const double value : reals(key)) {
-    if (value != std::floor(value) || std::abs(value) >= static_cast<double>(size_limit)) {
-      wrong(key, "an integer less than 2^31");
-    }
-    result.push_back(static_cast<std::int64_t>(value));
-  }
-  return result;
-}
-
-std::vector<double> LayerConfig::reals(const std::string& key) const {
-  std::vector<double> result;
-  const auto gather = [&](auto&& self, const json& value) -> void {
-    if (value.is_number()) {
-      result.push_back(value.get<double>());
-    } else if (value.is_array()) {
-      for (const json& item : value) self(self, item);
-    } else {
-      wrong(key, "a number or a list of numbers");
-    }
-  };
-  if (const json* value = find(key)) gather(gather, *value);
-  return result;
-}
-
-std::vector<std::int64_t> LayerConfig::sizes(const std::string& key, std::size_t rank, std::int64_t fallback) const {
-  std::vector<std::int64_t> list = integers(key);
-  if (list.empty()) list.assign(rank, fallback);
-  if (list.size() == 1) list.assign(rank, list[0]);
-  if (list.size() != rank) wrong(key, fmt::format("a list of {} sizes", rank));
-  for (const auto value : list) {
-    if (value < 1) wrong(key, "a list of sizes of at least 1");
-  }
-  return list;
-}
-
-std::optional<Shape> LayerConfig::shape(const std::string& key) const {
-  const json* value = find(key);
-  if (!value) return std::nullopt;
-  if (!value->is_array() || value->size() > 8) wrong(key, "a shape");
-  Shape result;
-  for (const json& dim : *value) {
-    if (dim.is_null()) {
-      result.push_back(-1);
-    } else if (dim.is_number_integer() && dim.get<std::int64_t>() > 0 && dim.get<std::int64_t>() < size_limit) {
-      result.push_back(dim.get<std::int64_t>());
-    } else {
-      wrong(key, "a shape (dimensions of at least 1 and less than 2^31)");
-    }
-  }
-  return result;
-}
-
-LayerConfig LayerConfig::child(const std::string& key) const {
-  const json* value = find(key);
-  if (value && value->is_string()) {
-    return LayerConfig(value->get<std::string>(), where_, std::make_shared<const json>(json::object()));
-  }
-  if (!value || !value->is_object() || !value->contains("class_name") || !(*value)["class_name"].is_string()) {
-    wrong(key, "a name or an object with a class_name");
-  }
-  std::string class_name = (*value)["class_name"].get<std::string>();
-  json config = value->contains("config") ? (*value)["config"] : json::object();
-  // A function by name: {"class_name": "function", "config": "relu"}.
-  if (config.is_string()) return LayerConfig(config.get<std::string>(), where_, std::make_shared<const json>(json::object()));
-  if (!config.is_object()) wrong(key, "an object with a config");
-  upgrade_keras1(class_name, config);
-  return LayerConfig(class_name, fmt::format("{}, its '{}' ({})", where_, key, class_name),
-                     std::make_shared<const json>(std::move(config)));
-}
 
 KerasModel parse_keras_config(std::string_view text, const std::string& source, std::string version,
                               std::string backend) {

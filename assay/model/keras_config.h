@@ -6,49 +6,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "assay/model/array.h"
+#include "assay/model/keras_layer_config.h"
 
 namespace assay {
-
-// Typed access to the "config" of one layer. Every getter takes the fallback used when the key is absent or null, and
-// throws Error{model} naming layer and key when the value is of another type or out of range.
-class LayerConfig {
- public:
-  LayerConfig() = default;
-  // `object` must be a JSON object; `class_name` is the layer's class, `where` names it in messages.
-  LayerConfig(std::string class_name, std::string where, std::shared_ptr<const nlohmann::json> object);
-
-  const std::string& class_name() const { return class_name_; }
-  const std::string& where() const { return where_; }  // "layer 'conv1' (Conv2D)"
-
-  bool has(const std::string& key) const;  // present and not null
-  bool flag(const std::string& key, bool fallback) const;
-  double real(const std::string& key, double fallback) const;
-  std::string text(const std::string& key, const std::string& fallback) const;
-  std::int64_t integer(const std::string& key, std::int64_t fallback) const;
-  // A count or size: at least 1 and less than 2^31.
-  std::int64_t size(const std::string& key, std::int64_t fallback) const;
-  // One number, or a list of them; nested lists are flattened (ZeroPadding writes [[1, 1], [2, 2]]).
-  std::vector<std::int64_t> integers(const std::string& key) const;
-  std::vector<double> reals(const std::string& key) const;
-  // A size for each of `rank` axes: a list of `rank`, or one number for all.
-  std::vector<std::int64_t> sizes(const std::string& key, std::size_t rank, std::int64_t fallback) const;
-  // A shape, null dimensions as -1. Nothing when absent.
-  std::optional<Shape> shape(const std::string& key) const;
-  // A nested {"class_name": ..., "config": {...}}. Also accepts a plain string: its class name, with no config.
-  LayerConfig child(const std::string& key) const;
-
- private:
-  const nlohmann::json* find(const std::string& key) const;
-  [[noreturn]] void wrong(const std::string& key, std::string_view wanted) const;
-  std::string class_name_, where_;
-  std::shared_ptr<const nlohmann::json> object_;
-};
 
 // The output of a layer's call.
 struct KerasRef {
@@ -58,14 +22,14 @@ struct KerasRef {
 };
 
 struct KerasCall {
-  std::vector<KerasRef> inputs;       // tensors in `initial_state` follow the others
-  std::string unsupported_argument;   // a call argument we would have to honour; empty when there is none
+  std::vector<KerasRef> inputs;      // tensors in `initial_state` follow the others
+  std::string unsupported_argument;  // a call argument we would have to honour; empty when there is none
 };
 
 struct KerasModel;
 
 struct KerasLayer {
-  std::string name;                         // unique in its model
+  std::string name;  // unique in its model
   LayerConfig config;
   std::vector<KerasCall> calls;             // a shared layer has several; an InputLayer none
   std::shared_ptr<const KerasModel> model;  // set when the layer is a model itself
@@ -73,22 +37,23 @@ struct KerasLayer {
 
 struct KerasModel {
   std::string name, class_name;
-  int major = 2;              // Keras's major version: 1, 2 or 3
+  int major = 2;               // Keras's major version: 1, 2 or 3
   bool flips_kernels = false;  // made with Theano, whose convolutions run over the kernel backwards
   std::vector<KerasLayer> layers;
   std::vector<KerasRef> inputs, outputs;  // `inputs` name InputLayers
 };
 
-// `source` names the file in messages. `version` and `backend` are what the file says beside the JSON; empty: taken from
-// the JSON. Sequential models come out as a chain of calls behind an InputLayer. Throws Error{model} for anything that
-// is not a Keras architecture, Error{unsupported} for subclassed models.
+// `source` names the file in messages. `version` and `backend` are what the file says beside the JSON; empty:
+// taken from the JSON. Sequential models come out as a chain of calls behind an InputLayer. Throws
+// Error{model} for anything that is not a Keras architecture, Error{unsupported} for subclassed models.
 KerasModel parse_keras_config(std::string_view json, const std::string& source, std::string version = {},
                               std::string backend = {});
 
 // "keras_version" in a .keras archive's metadata.json; empty when it is not there.
 std::string keras_version_of(std::string_view metadata);
 
-// Renames what Keras 1 called otherwise ("Convolution2D", "nb_filter", "border_mode") to its Keras 2 name, in place.
+// Renames what Keras 1 called otherwise ("Convolution2D", "nb_filter", "border_mode") to its Keras 2 name, in
+// place.
 void upgrade_keras1(std::string& class_name, nlohmann::json& config);
 
 }  // namespace assay

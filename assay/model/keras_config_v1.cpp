@@ -16,21 +16,32 @@ struct Rename {
 };
 
 constexpr std::array classes{
-    Rename{"Convolution1D", "Conv1D"},           Rename{"Convolution2D", "Conv2D"},
-    Rename{"Convolution3D", "Conv3D"},           Rename{"AtrousConvolution1D", "Conv1D"},
-    Rename{"AtrousConvolution2D", "Conv2D"},     Rename{"Deconvolution2D", "Conv2DTranspose"},
-    Rename{"SeparableConvolution2D", "SeparableConv2D"}, Rename{"Convolution2DTranspose", "Conv2DTranspose"},
+    Rename{"Convolution1D", "Conv1D"},
+    Rename{"Convolution2D", "Conv2D"},
+    Rename{"Convolution3D", "Conv3D"},
+    Rename{"AtrousConvolution1D", "Conv1D"},
+    Rename{"AtrousConvolution2D", "Conv2D"},
+    Rename{"Deconvolution2D", "Conv2DTranspose"},
+    Rename{"SeparableConvolution2D", "SeparableConv2D"},
+    Rename{"Convolution2DTranspose", "Conv2DTranspose"},
 };
 
 constexpr std::array keys{
-    Rename{"nb_filter", "filters"},      Rename{"border_mode", "padding"},   Rename{"subsample", "strides"},
-    Rename{"subsample_length", "strides"}, Rename{"dim_ordering", "data_format"}, Rename{"bias", "use_bias"},
-    Rename{"filter_length", "kernel_size"}, Rename{"atrous_rate", "dilation_rate"},
-    Rename{"pool_length", "pool_size"},  Rename{"stride", "strides"},        Rename{"p", "rate"},
+    Rename{"nb_filter", "filters"},
+    Rename{"border_mode", "padding"},
+    Rename{"subsample", "strides"},
+    Rename{"subsample_length", "strides"},
+    Rename{"dim_ordering", "data_format"},
+    Rename{"bias", "use_bias"},
+    Rename{"filter_length", "kernel_size"},
+    Rename{"atrous_rate", "dilation_rate"},
+    Rename{"pool_length", "pool_size"},
+    Rename{"stride", "strides"},
+    Rename{"p", "rate"},
 };
 
 constexpr std::array merges{
-    Rename{"sum", "Add"},   Rename{"mul", "Multiply"}, Rename{"concat", "Concatenate"},
+    Rename{"sum", "Add"},     Rename{"mul", "Multiply"}, Rename{"concat", "Concatenate"},
     Rename{"ave", "Average"}, Rename{"max", "Maximum"},
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t dataset_limit = std::uint64_t{4} << 30;  // bytes of one weight, as float32
 constexpr std::uint64_t file_limit = std::uint64_t{8} << 30;     // bytes of all weights together
 constexpr std::uint64_t text_limit = std::uint64_t{64} << 20;    // bytes of one attribute
-constexpr std::uint64_t deflate_ratio = 1100;                    // deflate cannot shrink data further than 1032 times
+constexpr std::uint64_t deflate_ratio = 1100;  // deflate cannot shrink data further than 1032 times
 constexpr hsize_t children_limit = 100'000;
 
 // Closes an HDF5 identifier with the function that belongs to its kind.
@@ -49,8 +49,8 @@ void quieten() {
 bool is_half(hid_t type) {
   std::size_t sign = 0, exponent = 0, exponent_size = 0, mantissa = 0, mantissa_size = 0;
   return H5Tget_size(type) == 2 &&
-         H5Tget_fields(type, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 && sign == 15 &&
-         exponent == 10 && exponent_size == 5 && mantissa == 0 && mantissa_size == 10;
+         H5Tget_fields(type, &sign, &exponent, &exponent_size, &mantissa, &mantissa_size) >= 0 &&
+         sign == 15 && exponent == 10 && exponent_size == 5 && mantissa == 0 && mantissa_size == 10;
 }
 
 // The name of an element type Keras writes, empty for all others.
@@ -97,7 +97,8 @@ struct Hdf5File::State {
       if (H5Lexists(*file, prefix.c_str(), H5P_DEFAULT) <= 0) return false;
       if (H5Lget_info(*file, prefix.c_str(), &info, H5P_DEFAULT) < 0) return false;
       if (info.type != H5L_TYPE_HARD) {
-        fail(Fault::model, "{}: '{}' is a link to another place; only data inside the file are read", name, prefix);
+        fail(Fault::model, "{}: '{}' is a link to another place; only data inside the file are read", name,
+             prefix);
       }
     }
     return true;
@@ -125,7 +126,8 @@ struct Hdf5File::State {
     return dataset;
   }
 
-  std::optional<std::vector<std::string>> strings(const std::string& group, const std::string& attribute) const;
+  std::optional<std::vector<std::string>> strings(const std::string& group,
+                                                  const std::string& attribute) const;
   void check_storage(hid_t dataset, const std::string& path, std::uint64_t bytes);
   void check_overlap(hid_t dataset, const std::string& path, std::uint64_t bytes);
 };
@@ -189,13 +191,14 @@ void Hdf5File::State::check_storage(hid_t dataset, const std::string& path, std:
         H5Pget_filter2(list, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, &config);
     if (filter == H5Z_FILTER_DEFLATE) ratio = deflate_ratio;
     if (filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_FLETCHER32) {
-      fail(Fault::unsupported, "{}: dataset '{}' uses filter {}; save it with gzip compression or none", name, path,
-           static_cast<int>(filter));
+      fail(Fault::unsupported, "{}: dataset '{}' uses filter {}; save it with gzip compression or none", name,
+           path, static_cast<int>(filter));
     }
   }
   const std::uint64_t stored = H5Dget_storage_size(dataset);
   if (stored > file_size || bytes / ratio > stored) {
-    fail(Fault::model, "{}: dataset '{}' claims {} bytes but the file holds {} for it", name, path, bytes, stored);
+    fail(Fault::model, "{}: dataset '{}' claims {} bytes but the file holds {} for it", name, path, bytes,
+         stored);
   }
   if (layout == H5D_CONTIGUOUS) check_overlap(dataset, path, bytes);
 }
@@ -257,8 +260,8 @@ std::vector<std::string> Hdf5File::children(const std::string& path) const {
   std::vector<std::string> names;
   for (hsize_t i = 0; i < info.nlinks; ++i) {
     char buffer[1024];
-    const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, buffer, sizeof buffer,
-                                              H5P_DEFAULT);
+    const ssize_t length =
+        H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, buffer, sizeof buffer, H5P_DEFAULT);
     if (length < 0) fail(Fault::model, "{}: group '{}' is damaged", name(), path);
     if (static_cast<std::size_t>(length) < sizeof buffer) names.emplace_back(buffer);
   }
@@ -274,7 +277,8 @@ std::optional<std::string> Hdf5File::text(const std::string& group, const std::s
   return std::move(list->front());
 }
 
-std::optional<std::vector<std::string>> Hdf5File::texts(const std::string& group, const std::string& attribute) const {
+std::optional<std::vector<std::string>> Hdf5File::texts(const std::string& group,
+                                                        const std::string& attribute) const {
   if (auto whole = state_->strings(group, attribute)) return whole;
   auto result = state_->strings(group, attribute + "0");
   for (int part = 1; result; ++part) {
@@ -292,7 +296,8 @@ Hdf5Dataset Hdf5File::describe(const std::string& path) const {
   if (!type || !space) fail(Fault::model, "{}: dataset '{}' is damaged", name(), path);
   Hdf5Dataset result{.shape = {}, .dtype = type_name(type)};
   if (result.dtype.empty()) {
-    fail(Fault::model, "{}: dataset '{}' has an element type that is no weight's (float16, 32 or 64 are)", name(), path);
+    fail(Fault::model, "{}: dataset '{}' has an element type that is no weight's (float16, 32 or 64 are)",
+         name(), path);
   }
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 0 || rank > 8 || H5Sget_simple_extent_type(space) == H5S_NULL) {
@@ -314,7 +319,8 @@ Array Hdf5File::read(const std::string& path) {
   const Handle dataset = state_->open_dataset(path);
   const auto count = static_cast<std::uint64_t>(element_count(description.shape));
   if (count > dataset_limit / sizeof(float)) {
-    fail(Fault::resources, "{}: dataset '{}' of shape {} is too large", name(), path, to_string(description.shape));
+    fail(Fault::resources, "{}: dataset '{}' of shape {} is too large", name(), path,
+         to_string(description.shape));
   }
   const Handle type(H5Dget_type(dataset), H5Tclose);
   state_->check_storage(dataset, path, count * H5Tget_size(type));

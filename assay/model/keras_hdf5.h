@@ -1,8 +1,9 @@
 #pragma once
 
-// HDF5 files read with suspicion. Only what Keras writes is accepted: hard links, plain datasets of floating-point
-// numbers inside the file, deflate and shuffle filters; sizes are checked against the file before anything is
-// allocated. Links to other files, virtual datasets, plug-in filters and overlapping datasets are refused.
+// HDF5 files read with suspicion. Only what Keras writes is accepted: hard links, plain datasets of
+// floating-point numbers inside the file, deflate and shuffle filters; sizes are checked against the file
+// before anything is allocated. Links to other files, virtual datasets, plug-in filters and overlapping
+// datasets are refused.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,8 +22,8 @@ struct Hdf5Dataset {
   std::string dtype;  // "float32", "float16", "float64", or "int64" for counters
 };
 
-// An open file. The HDF5 library is not thread-safe: while one is open, opening another waits (so keep one open
-// at a time per thread).
+// An open file. The HDF5 library is not thread-safe: while one is open, opening another waits (so keep one
+// open at a time per thread).
 class Hdf5File {
  public:
   explicit Hdf5File(const std::filesystem::path& path);

@@ -26,7 +26,11 @@ KerasTensor KerasTensor::with(ValueId other) const {
 
 LayerBuilder::LayerBuilder(KerasGraph& graph, LayerConfig config, LayerWeights& weights, std::string name,
                            std::string owner)
-    : graph_(graph), config_(std::move(config)), weights_(weights), name_(std::move(name)), owner_(std::move(owner)) {}
+    : graph_(graph),
+      config_(std::move(config)),
+      weights_(weights),
+      name_(std::move(name)),
+      owner_(std::move(owner)) {}
 
 LayerBuilder LayerBuilder::inner(LayerConfig config) const {
   return LayerBuilder(graph_, std::move(config), weights_, name_, owner_);
@@ -36,7 +40,9 @@ LayerBuilder LayerBuilder::inner_named(LayerConfig config, std::string_view suff
   return LayerBuilder(graph_, std::move(config), weights_, name_ + std::string(suffix), owner_);
 }
 
-void LayerBuilder::invalid(std::string_view fault) const { fail(Fault::model, "{}: {}", config_.where(), fault); }
+void LayerBuilder::invalid(std::string_view fault) const {
+  fail(Fault::model, "{}: {}", config_.where(), fault);
+}
 
 void LayerBuilder::unsupported(std::string_view what, std::string_view remedy) const {
   fail(Fault::unsupported, "{}: {} is not supported; {}", config_.where(), what, remedy);
@@ -100,10 +106,13 @@ ValueId LayerBuilder::constant(std::string_view label, Array array) {
 
 ValueId LayerBuilder::add(std::string op, std::string_view node_suffix, std::vector<ValueId> inputs,
                           std::map<std::string, Attribute> attributes, std::string_view value_suffix) {
-  return add(std::move(op), node_suffix, std::move(inputs), std::move(attributes), std::span(&value_suffix, 1)).front();
+  return add(std::move(op), node_suffix, std::move(inputs), std::move(attributes),
+             std::span(&value_suffix, 1))
+      .front();
 }
 
-std::vector<ValueId> LayerBuilder::add(std::string op, std::string_view node_suffix, std::vector<ValueId> inputs,
+std::vector<ValueId> LayerBuilder::add(std::string op, std::string_view node_suffix,
+                                       std::vector<ValueId> inputs,
                                        std::map<std::string, Attribute> attributes,
                                        std::span<const std::string_view> value_suffixes) {
   std::vector<ValueId> outputs;
@@ -133,13 +142,15 @@ KerasTensor LayerBuilder::as_keras(const KerasTensor& tensor) {
     Shape stored = block;  // [batch, channels, positions...]
     stored.insert(stored.begin() + 1, stored.back());
     stored.pop_back();
-    value = add("Reshape", "_unflatten", {value, constant("unflatten_shape", integers(stored))}, {}, "_unflatten");
+    value = add("Reshape", "_unflatten", {value, constant("unflatten_shape", integers(stored))}, {},
+                "_unflatten");
   }
   std::vector<std::int64_t> order{0};
   for (std::size_t i = 2; i < block.size(); ++i) order.push_back(static_cast<std::int64_t>(i));
   order.push_back(1);
   value = add("Transpose", "_to_channels_last", {value}, {{"perm", order}}, "_to_channels_last");
-  if (tensor.layout == Layout::flattened) value = add("Flatten", "_reflatten", {value}, {{"axis", std::int64_t{1}}}, "_reflatten");
+  if (tensor.layout == Layout::flattened)
+    value = add("Flatten", "_reflatten", {value}, {{"axis", std::int64_t{1}}}, "_reflatten");
   result.value = value;
   graph_.converted.emplace(key, result);
   return result;
@@ -147,13 +158,14 @@ KerasTensor LayerBuilder::as_keras(const KerasTensor& tensor) {
 
 KerasTensor LayerBuilder::as_channels_first(const KerasTensor& tensor) {
   if (tensor.layout == Layout::channels_first) return tensor;
-  if (tensor.rank() < 3) invalid(fmt::format("its input has shape {}, without positions", plain(tensor.shape)));
+  if (tensor.rank() < 3)
+    invalid(fmt::format("its input has shape {}, without positions", plain(tensor.shape)));
   const auto key = std::pair(tensor.value, Layout::channels_first);
   if (const auto it = graph_.converted.find(key); it != graph_.converted.end()) return it->second;
   std::vector<std::int64_t> order{0, static_cast<std::int64_t>(tensor.rank()) - 1};
   for (std::size_t i = 1; i + 1 < tensor.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
-  KerasTensor result =
-      tensor.with(add("Transpose", "_to_channels_first", {tensor.value}, {{"perm", order}}, "_to_channels_first"));
+  KerasTensor result = tensor.with(
+      add("Transpose", "_to_channels_first", {tensor.value}, {{"perm", order}}, "_to_channels_first"));
   result.layout = Layout::channels_first;
   graph_.converted.emplace(key, result);
   return result;
@@ -166,7 +178,8 @@ const KerasTensor& LayerBuilder::single(std::span<const KerasTensor> inputs) con
 
 void LayerBuilder::require_rank(const KerasTensor& tensor, std::size_t rank) const {
   if (tensor.rank() != rank) {
-    invalid(fmt::format("its input has shape {} (rank {}) where rank {} is needed", plain(tensor.shape), tensor.rank(), rank));
+    invalid(fmt::format("its input has shape {} (rank {}) where rank {} is needed", plain(tensor.shape),
+                        tensor.rank(), rank));
   }
 }
 
@@ -176,8 +189,8 @@ std::int64_t LayerBuilder::known(const KerasTensor& tensor, std::size_t axis) co
   }
   const std::int64_t size = tensor.shape[axis];
   if (size < 0) {
-    invalid(fmt::format("axis {} of its input of shape {} must be known; give the model's Input a full shape", axis,
-                        plain(tensor.shape)));
+    invalid(fmt::format("axis {} of its input of shape {} must be known; give the model's Input a full shape",
+                        axis, plain(tensor.shape)));
   }
   return size;
 }
@@ -193,7 +206,8 @@ bool LayerBuilder::channels_first_config() const {
 }
 
 std::int64_t stored_axis(const KerasTensor& tensor, std::size_t keras_axis) {
-  if (tensor.layout != Layout::channels_first || keras_axis == 0) return static_cast<std::int64_t>(keras_axis);
+  if (tensor.layout != Layout::channels_first || keras_axis == 0)
+    return static_cast<std::int64_t>(keras_axis);
   return keras_axis + 1 == tensor.rank() ? 1 : static_cast<std::int64_t>(keras_axis) + 1;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a function that translates one kind of Keras layer has at hand: the layer's config and weights, its inputs, and
-// a place to put ONNX nodes. Adding a layer: a function in one of the keras_layers_*.cpp files, one line in
-// keras_layers.cpp, a test, a row in docs/keras.md.
+// What a function that translates one kind of Keras layer has at hand: the layer's config and weights, its
+// inputs, and a place to put ONNX nodes. Adding a layer: a function in one of the keras_layers_*.cpp files,
+// one line in keras_layers.cpp, a test, a row in docs/keras.md.
 
 #include <fmt/format.h>
 
@@ -24,15 +24,16 @@ namespace assay {
 enum class Layout {
   keras,           // as Keras has it
   channels_first,  // Keras's last axis is stored at position 1, the others follow in order
-  flattened,       // a flattened tensor whose elements are stored channel by channel, where Keras has position by position
+  flattened,  // a flattened tensor whose elements are stored channel by channel, where Keras has position by
+              // position
 };
 
 struct KerasTensor {
   ValueId value = no_value;
-  Shape shape;              // Keras's own; axis 0 is the batch, -1 is unknown
+  Shape shape;  // Keras's own; axis 0 is the batch, -1 is unknown
   Layout layout = Layout::keras;
-  Shape block;              // flattened only: [positions..., channels] before flattening
-  std::string masked_by;    // the layer whose mask travels with the tensor; empty when there is none
+  Shape block;            // flattened only: [positions..., channels] before flattening
+  std::string masked_by;  // the layer whose mask travels with the tensor; empty when there is none
   DType dtype = DType::float32;
 
   std::size_t rank() const { return shape.size(); }
@@ -66,9 +67,10 @@ struct KerasGraph {
 // The translation of one call of one layer.
 class LayerBuilder {
  public:
-  // `name` is the layer's path in the graph ("encoder/conv1"), unique for each call; `owner` is the path without the
-  // number of the call, under which the weights are named.
-  LayerBuilder(KerasGraph& graph, LayerConfig config, LayerWeights& weights, std::string name, std::string owner);
+  // `name` is the layer's path in the graph ("encoder/conv1"), unique for each call; `owner` is the path
+  // without the number of the call, under which the weights are named.
+  LayerBuilder(KerasGraph& graph, LayerConfig config, LayerWeights& weights, std::string name,
+               std::string owner);
 
   const LayerConfig& config() const { return config_; }
   const std::string& class_name() const { return config_.class_name(); }
@@ -81,7 +83,7 @@ class LayerBuilder {
   // The same with nodes named "<layer><suffix>", for a part of the layer that has a result of its own.
   LayerBuilder inner_named(LayerConfig config, std::string_view suffix) const;
 
-  [[noreturn]] void invalid(std::string_view fault) const;                                 // Error{model}
+  [[noreturn]] void invalid(std::string_view fault) const;                              // Error{model}
   [[noreturn]] void unsupported(std::string_view what, std::string_view remedy) const;  // Error{unsupported}
   void notice(std::string_view message);
 
@@ -94,8 +96,8 @@ class LayerBuilder {
   // A constant "<layer>/<label>"; calls of a shared layer share it.
   ValueId constant(std::string_view label, Array array);
 
-  // A node "<layer><node_suffix>" whose value is "<layer><value_suffix>". The layer's result is the value with an
-  // empty suffix.
+  // A node "<layer><node_suffix>" whose value is "<layer><value_suffix>". The layer's result is the value
+  // with an empty suffix.
   ValueId add(std::string op, std::string_view node_suffix, std::vector<ValueId> inputs,
               std::map<std::string, Attribute> attributes, std::string_view value_suffix);
   // The same for a node with several outputs.
@@ -128,7 +130,8 @@ class LayerBuilder {
 // Where a Keras axis is stored.
 std::int64_t stored_axis(const KerasTensor& tensor, std::size_t keras_axis);
 
-// Appends an activation function named in the config under `key` (absent: none). `x` is the layer's result before it.
+// Appends an activation function named in the config under `key` (absent: none). `x` is the layer's result
+// before it.
 KerasTensor activate(LayerBuilder& layer, const KerasTensor& x, const std::string& key = "activation");
 // "" when the config has no activation, else "_preact": the suffix of the value before the activation.
 std::string_view preact_suffix(const LayerBuilder& layer, const std::string& key = "activation");

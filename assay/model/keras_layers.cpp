@@ -14,7 +14,8 @@ struct LayerKind {
   BuildLayer build;
 };
 
-// Every layer class we translate. InputLayer and models within models are handled where the graph is put together.
+// Every layer class we translate. InputLayer and models within models are handled where the graph is put
+// together.
 constexpr std::array kinds{
     LayerKind{"Activation", keras::activation},
     LayerKind{"ActivityRegularization", keras::identity},
@@ -98,14 +99,15 @@ BuildLayer find_keras_layer(const LayerConfig& config) {
   }
   if (name == "Lambda") {
     fail(Fault::unsupported,
-         "{}: it holds Python code, which cannot be run here; replace it by built-in layers (Rescaling, Reshape, "
+         "{}: it holds Python code, which cannot be run here; replace it by built-in layers (Rescaling, "
+         "Reshape, "
          "Activation, ...) or export the model to ONNX",
          config.where());
   }
   std::vector<std::string> names;
   for (const LayerKind& kind : kinds) names.emplace_back(kind.class_name);
-  fail(Fault::unsupported, "{}: layers of this class cannot be read{}; export the model to ONNX instead", config.where(),
-       did_you_mean(name, names));
+  fail(Fault::unsupported, "{}: layers of this class cannot be read{}; export the model to ONNX instead",
+       config.where(), did_you_mean(name, names));
 }
 
 namespace keras {

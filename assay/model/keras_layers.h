@@ -1,6 +1,7 @@
 #pragma once
 
-// The functions behind the layer table, one family a file. Each translates one call of a layer; see BuildLayer.
+// The functions behind the layer table, one family a file. Each translates one call of a layer; see
+// BuildLayer.
 
 #include "assay/model/keras_layer.h"
 

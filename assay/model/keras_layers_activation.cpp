@@ -26,10 +26,12 @@ class ActivationWriter {
 
   // A constant scalar.
   ValueId number(std::string_view name, double value) {
-    return layer_.constant(label_.empty() ? name : label_.substr(1) + "_" + std::string(name), scalar(static_cast<float>(value)));
+    return layer_.constant(label_.empty() ? name : label_.substr(1) + "_" + std::string(name),
+                           scalar(static_cast<float>(value)));
   }
   // An intermediate node.
-  ValueId step(std::string op, std::string_view name, std::vector<ValueId> inputs, Attributes attributes = {}) {
+  ValueId step(std::string op, std::string_view name, std::vector<ValueId> inputs,
+               Attributes attributes = {}) {
     const std::string suffix = label_ + "_" + std::string(name);
     return layer_.add(std::move(op), suffix, std::move(inputs), std::move(attributes), suffix);
   }
@@ -55,7 +57,8 @@ KerasTensor clip(ActivationWriter& write, ValueId x, double low, double high) {
 }
 
 // f(x) = max_value where x >= max_value, x where threshold < x, negative_slope * (x - threshold) elsewhere.
-KerasTensor general_relu(ActivationWriter& write, double slope, double threshold, std::optional<double> max_value) {
+KerasTensor general_relu(ActivationWriter& write, double slope, double threshold,
+                         std::optional<double> max_value) {
   const ValueId x = write.x().value;
   if (!max_value && threshold == 0) {
     if (slope == 0) return write.result("Relu", {x});
@@ -64,13 +67,16 @@ KerasTensor general_relu(ActivationWriter& write, double slope, double threshold
   if (slope == 0 && threshold == 0) return clip(write, x, 0, *max_value);
   const Attributes alpha{{"alpha", static_cast<float>(threshold)}};
   if (slope == 0 && !max_value) return write.result("ThresholdedRelu", {x}, alpha);
-  ValueId positive = threshold == 0 ? write.step("Relu", "positive", {x}) : write.step("ThresholdedRelu", "positive", {x}, alpha);
+  ValueId positive = threshold == 0 ? write.step("Relu", "positive", {x})
+                                    : write.step("ThresholdedRelu", "positive", {x}, alpha);
   if (slope == 0) return clip(write, positive, 0, *max_value);
   if (max_value) {
-    positive = write.step("Clip", "clipped", {positive, write.number("min", 0), write.number("max", *max_value)});
+    positive =
+        write.step("Clip", "clipped", {positive, write.number("min", 0), write.number("max", *max_value)});
   }
   const ValueId below = write.step("Sub", "below", {write.number("threshold", threshold), x});
-  const ValueId negative = write.step("Mul", "negative", {write.step("Relu", "shortfall", {below}), write.number("slope", slope)});
+  const ValueId negative =
+      write.step("Mul", "negative", {write.step("Relu", "shortfall", {below}), write.number("slope", slope)});
   return write.result("Sub", {positive, negative});
 }
 
@@ -95,7 +101,8 @@ KerasTensor hard_sigmoid(ActivationWriter& write) {
 
 // x * relu6(x + 3) / 6
 KerasTensor hard_swish(ActivationWriter& write) {
-  const ValueId gate = write.step("HardSigmoid", "gate", {write.x().value}, {{"alpha", 1.0F / 6.0F}, {"beta", 0.5F}});
+  const ValueId gate =
+      write.step("HardSigmoid", "gate", {write.x().value}, {{"alpha", 1.0F / 6.0F}, {"beta", 0.5F}});
   return write.result("Mul", {write.x().value, gate});
 }
 
@@ -108,7 +115,8 @@ KerasTensor gelu(ActivationWriter& write, bool approximate) {
     const ValueId scaled = write.step("Mul", "scaled", {square, write.number("cubic", 0.044715)});
     const ValueId plus = write.step("Add", "plus", {scaled, write.number("one", 1)});
     const ValueId cubic = write.step("Mul", "cubic", {plus, x});
-    curve = write.step("Tanh", "tanh", {write.step("Mul", "inner", {cubic, write.number("root", std::sqrt(2 / M_PI))})});
+    curve = write.step("Tanh", "tanh",
+                       {write.step("Mul", "inner", {cubic, write.number("root", std::sqrt(2 / M_PI))})});
   } else {
     curve = write.step("Erf", "erf", {write.step("Mul", "inner", {x, write.number("root", std::sqrt(0.5))})});
   }
@@ -150,11 +158,13 @@ KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
     return write.result("Elu", {write.x().value}, {{"alpha", static_cast<float>(config.real("alpha", 1))}});
   }
   if (name == "leaky_relu") return general_relu(write, 0.2, 0, {});
-  if (name == "LeakyReLU") return general_relu(write, config.real("negative_slope", config.real("alpha", 0.3)), 0, {});
+  if (name == "LeakyReLU")
+    return general_relu(write, config.real("negative_slope", config.real("alpha", 0.3)), 0, {});
   if (name == "ThresholdedReLU") return general_relu(write, 0, config.real("theta", 1), {});
   if (name == "ReLU") return relu_layer(write, config);
   if (name == "Softmax") return softmax(write, "Softmax", config.integer("axis", -1));
-  write.layer().unsupported(fmt::format("activation '{}'", name), "use a built-in activation or export the model to ONNX");
+  write.layer().unsupported(fmt::format("activation '{}'", name),
+                            "use a built-in activation or export the model to ONNX");
 }
 
 bool is_linear(const LayerConfig& config) { return config.class_name() == "linear"; }
@@ -187,7 +197,8 @@ KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs
 
 KerasTensors advanced_activation(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   if (layer.class_name() == "Softmax" && !layer.single(inputs).masked_by.empty()) {
-    layer.unsupported(fmt::format("the mask of layer '{}'", inputs.front().masked_by), "set its mask_zero to false");
+    layer.unsupported(fmt::format("the mask of layer '{}'", inputs.front().masked_by),
+                      "set its mask_zero to false");
   }
   ActivationWriter write(layer, layer.single(inputs), "");
   return {apply(write, layer.config())};
@@ -200,7 +211,8 @@ KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> i
   Shape shape(x.rank() - 1, 1);
   const auto shared = layer.config().integers("shared_axes");
   for (std::size_t axis = 1; axis < x.rank(); ++axis) {
-    const bool is_shared = std::find(shared.begin(), shared.end(), static_cast<std::int64_t>(axis)) != shared.end();
+    const bool is_shared =
+        std::find(shared.begin(), shared.end(), static_cast<std::int64_t>(axis)) != shared.end();
     if (!is_shared) shape[axis - 1] = layer.known(x, axis);
   }
   Array alpha = layer.weight("alpha", shape);

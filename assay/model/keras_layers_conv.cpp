@@ -35,7 +35,8 @@ std::vector<int> kernel_order(std::size_t rank) {
 }
 
 // The next weight: a kernel with Keras's shape [window..., a, b].
-Array kernel_weight(LayerBuilder& layer, std::string_view label, const Window& window, std::int64_t a, std::int64_t b) {
+Array kernel_weight(LayerBuilder& layer, std::string_view label, const Window& window, std::int64_t a,
+                    std::int64_t b) {
   Shape shape = window.size;
   shape.insert(shape.end(), {a, b});
   Array kernel = layer.weight(label, shape);
@@ -47,15 +48,18 @@ Array kernel_weight(LayerBuilder& layer, std::string_view label, const Window& w
 
 // Appends the bias to the operands when there is one.
 void add_bias(LayerBuilder& layer, std::vector<ValueId>& operands, std::int64_t count) {
-  if (layer.config().flag("use_bias", true)) operands.push_back(layer.constant("bias", layer.weight("bias", {count})));
+  if (layer.config().flag("use_bias", true))
+    operands.push_back(layer.constant("bias", layer.weight("bias", {count})));
 }
 
 std::int64_t known_channels(const LayerBuilder& layer, const Image& image) {
-  if (image.channels < 1) layer.invalid("the number of channels of its input must be known; give the Input a full shape");
+  if (image.channels < 1)
+    layer.invalid("the number of channels of its input must be known; give the Input a full shape");
   return image.channels;
 }
 
-// A kernel [window..., channels, multiplier] as an ONNX kernel of one group a channel: [channels * multiplier, 1, window...].
+// A kernel [window..., channels, multiplier] as an ONNX kernel of one group a channel: [channels *
+// multiplier, 1, window...].
 Array one_group_a_channel(const Array& kernel, std::size_t rank) {
   std::vector<int> order(rank + 2);
   order[0] = static_cast<int>(rank);
@@ -78,15 +82,18 @@ KerasTensors convolution(LayerBuilder& layer, std::span<const KerasTensor> input
   const std::int64_t groups = layer.config().size("groups", 1);
   const std::int64_t channels = known_channels(layer, x);
   if (channels % groups != 0 || filters % groups != 0) {
-    layer.invalid(fmt::format("{} groups do not divide {} input channels and {} filters", groups, channels, filters));
+    layer.invalid(
+        fmt::format("{} groups do not divide {} input channels and {} filters", groups, channels, filters));
   }
   const Array kernel = kernel_weight(layer, "kernel", window, channels / groups, filters);
-  std::vector<ValueId> operands{x.tensor.value, layer.constant("kernel", transposed(kernel, kernel_order(rank)))};
+  std::vector<ValueId> operands{x.tensor.value,
+                                layer.constant("kernel", transposed(kernel, kernel_order(rank)))};
   add_bias(layer, operands, filters);
   auto attributes = window_attributes(x.positions, window);
   if (groups != 1) attributes["group"] = groups;
   const ValueId value = layer.add("Conv", "", operands, attributes, preact_suffix(layer));
-  return {activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
+  return {
+      activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
 }
 
 KerasTensors depthwise_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
@@ -102,7 +109,8 @@ KerasTensors depthwise_convolution(LayerBuilder& layer, std::span<const KerasTen
   auto attributes = window_attributes(x.positions, window);
   attributes["group"] = channels;
   const ValueId value = layer.add("Conv", "", operands, attributes, preact_suffix(layer));
-  return {activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
+  return {
+      activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
 }
 
 // A depthwise convolution, then one of size 1 over its channels.
@@ -117,16 +125,20 @@ KerasTensors separable_convolution(LayerBuilder& layer, std::span<const KerasTen
   auto attributes = window_attributes(x.positions, window);
   attributes["group"] = channels;
   const ValueId middle =
-      layer.add("Conv", "_depthwise", {x.tensor.value, layer.constant("depthwise_kernel", one_group_a_channel(depthwise, rank))},
+      layer.add("Conv", "_depthwise",
+                {x.tensor.value, layer.constant("depthwise_kernel", one_group_a_channel(depthwise, rank))},
                 attributes, "_depthwise");
 
   const std::vector<std::int64_t> ones(rank, 1);
   const Window point{.size = ones, .stride = ones, .dilation = ones, .padding = "valid"};
   const Array pointwise = kernel_weight(layer, "pointwise_kernel", point, channels * multiplier, filters);
-  std::vector<ValueId> operands{middle, layer.constant("pointwise_kernel", transposed(pointwise, kernel_order(rank)))};
+  std::vector<ValueId> operands{
+      middle, layer.constant("pointwise_kernel", transposed(pointwise, kernel_order(rank)))};
   add_bias(layer, operands, filters);
-  const ValueId value = layer.add("Conv", "", operands, {{"kernel_shape", ones}, {"strides", ones}}, preact_suffix(layer));
-  return {activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
+  const ValueId value =
+      layer.add("Conv", "", operands, {{"kernel_shape", ones}, {"strides", ones}}, preact_suffix(layer));
+  return {
+      activate(layer, image_result(layer, x, value, filters, positions_after(layer, x.positions, window)))};
 }
 
 // The gradient of a convolution: kernel [window..., filters, channels].
@@ -138,11 +150,13 @@ KerasTensors transposed_convolution(LayerBuilder& layer, std::span<const KerasTe
   const std::int64_t filters = layer.config().size("filters", no_count);
   const std::int64_t channels = known_channels(layer, x);
   const Array kernel = kernel_weight(layer, "kernel", window, filters, channels);
-  std::vector<ValueId> operands{x.tensor.value, layer.constant("kernel", transposed(kernel, kernel_order(rank)))};
+  std::vector<ValueId> operands{x.tensor.value,
+                                layer.constant("kernel", transposed(kernel, kernel_order(rank)))};
   add_bias(layer, operands, filters);
 
   const auto extra = layer.config().integers("output_padding");
-  if (!extra.empty() && extra.size() != 1 && extra.size() != rank) layer.invalid("'output_padding' has the wrong length");
+  if (!extra.empty() && extra.size() != 1 && extra.size() != rank)
+    layer.invalid("'output_padding' has the wrong length");
   std::vector<std::int64_t> pads(2 * rank, 0), more(rank, 0);
   Shape positions;
   for (std::size_t i = 0; i < rank; ++i) {
@@ -154,7 +168,8 @@ KerasTensors transposed_convolution(LayerBuilder& layer, std::span<const KerasTe
       const std::int64_t cut = window.padding == "same" ? 2 * (reach / 2) : 0;
       beyond = reach - stride - cut + extra[extra.size() == 1 ? 0 : i];
     }
-    // Everything the kernel reaches is n * stride + reach - stride long: cut what is too much, the odd one at the end.
+    // Everything the kernel reaches is n * stride + reach - stride long: cut what is too much, the odd one at
+    // the end.
     const std::int64_t surplus = reach - stride - beyond;
     pads[i] = surplus > 0 ? surplus / 2 : 0;
     pads[rank + i] = surplus > 0 ? surplus - surplus / 2 : 0;
@@ -163,11 +178,13 @@ KerasTensors transposed_convolution(LayerBuilder& layer, std::span<const KerasTe
     if (x.positions[i] >= 0 && length < 1) layer.invalid("its output would be empty");
     positions.push_back(length);
   }
-  std::map<std::string, Attribute> attributes{{"kernel_shape", window.size}, {"strides", window.stride}, {"pads", pads}};
+  std::map<std::string, Attribute> attributes{
+      {"kernel_shape", window.size}, {"strides", window.stride}, {"pads", pads}};
   if (std::any_of(window.dilation.begin(), window.dilation.end(), [](auto d) { return d != 1; })) {
     attributes["dilations"] = window.dilation;
   }
-  if (std::any_of(more.begin(), more.end(), [](auto m) { return m != 0; })) attributes["output_padding"] = more;
+  if (std::any_of(more.begin(), more.end(), [](auto m) { return m != 0; }))
+    attributes["output_padding"] = more;
   const ValueId value = layer.add("ConvTranspose", "", operands, attributes, preact_suffix(layer));
   return {activate(layer, image_result(layer, x, value, filters, positions))};
 }

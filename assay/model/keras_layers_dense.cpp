@@ -39,7 +39,8 @@ KerasTensors dense(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
     if (biased) operands.push_back(layer.constant("bias", bias));
     result.value = layer.add("Gemm", "", operands, {{"transB", std::int64_t{1}}}, suffix);
   } else if (biased) {
-    const ValueId product = layer.add("MatMul", "", {x.value, layer.constant("kernel", kernel)}, {}, "_product");
+    const ValueId product =
+        layer.add("MatMul", "", {x.value, layer.constant("kernel", kernel)}, {}, "_product");
     result.value = layer.add("Add", "_bias", {product, layer.constant("bias", bias)}, {}, suffix);
   } else {
     result.value = layer.add("MatMul", "", {x.value, layer.constant("kernel", kernel)}, {}, suffix);

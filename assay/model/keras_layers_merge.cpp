@@ -22,7 +22,8 @@ KerasTensor raise_rank(LayerBuilder& layer, const KerasTensor& x, std::size_t ra
   KerasTensor result = layer.as_keras(x);
   std::vector<std::int64_t> axes;
   for (std::size_t i = 0; i < rank - x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i) + 1);
-  result.value = layer.add("Unsqueeze", "_raise", {result.value, layer.constant("raise_axes", integers(axes))}, {}, "_raise");
+  result.value = layer.add("Unsqueeze", "_raise",
+                           {result.value, layer.constant("raise_axes", integers(axes))}, {}, "_raise");
   result.shape.insert(result.shape.begin() + 1, axes.size(), 1);
   return result;
 }
@@ -36,8 +37,8 @@ KerasTensors aligned(LayerBuilder& layer, std::span<const KerasTensor> inputs, b
     return x.layout == Layout::flattened && x.block == inputs.front().block;
   };
   const bool all_flat = std::all_of(inputs.begin(), inputs.end(), flat_alike);
-  const bool any_channels_first =
-      std::any_of(inputs.begin(), inputs.end(), [](const auto& x) { return x.layout == Layout::channels_first; });
+  const bool any_channels_first = std::any_of(
+      inputs.begin(), inputs.end(), [](const auto& x) { return x.layout == Layout::channels_first; });
   KerasTensors result;
   for (const KerasTensor& x : inputs) {
     if (all_flat && keep_flattened) {
@@ -63,7 +64,8 @@ KerasTensor merged_like(const LayerBuilder& layer, const KerasTensors& inputs) {
 }
 
 // A chain of two-input operators; the last one takes the layer's name.
-KerasTensors fold(LayerBuilder& layer, std::span<const KerasTensor> inputs, const char* op, bool averaged = false) {
+KerasTensors fold(LayerBuilder& layer, std::span<const KerasTensor> inputs, const char* op,
+                  bool averaged = false) {
   const KerasTensors parts = aligned(layer, inputs, true);
   KerasTensor result = merged_like(layer, parts);
   result.value = parts.front().value;
@@ -85,13 +87,24 @@ KerasTensors fold(LayerBuilder& layer, std::span<const KerasTensor> inputs, cons
 
 }  // namespace
 
-KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs) { return fold(layer, inputs, "Add"); }
-KerasTensors multiply(LayerBuilder& layer, std::span<const KerasTensor> inputs) { return fold(layer, inputs, "Mul"); }
-KerasTensors maximum(LayerBuilder& layer, std::span<const KerasTensor> inputs) { return fold(layer, inputs, "Max"); }
-KerasTensors minimum(LayerBuilder& layer, std::span<const KerasTensor> inputs) { return fold(layer, inputs, "Min"); }
-KerasTensors average(LayerBuilder& layer, std::span<const KerasTensor> inputs) { return fold(layer, inputs, "Add", true); }
+KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Add");
+}
+KerasTensors multiply(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Mul");
+}
+KerasTensors maximum(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Max");
+}
+KerasTensors minimum(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Min");
+}
+KerasTensors average(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Add", true);
+}
 KerasTensors subtract(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  if (inputs.size() != 2) layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
+  if (inputs.size() != 2)
+    layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
   return fold(layer, inputs, "Sub");
 }
 
@@ -107,7 +120,8 @@ KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> input
     for (std::size_t i = 0; i < x.rank(); ++i) {
       const bool fits = i == axis || x.shape[i] < 0 || result.shape[i] < 0 || x.shape[i] == result.shape[i];
       if (!fits) {
-        layer.invalid(fmt::format("shapes {} and {} differ beside axis {}", to_string(result.shape), to_string(x.shape), axis));
+        layer.invalid(fmt::format("shapes {} and {} differ beside axis {}", to_string(result.shape),
+                                  to_string(x.shape), axis));
       }
       if (i != axis) result.shape[i] = std::max(result.shape[i], x.shape[i]);
     }
@@ -122,7 +136,8 @@ KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> input
 
 // Contracts one axis of each of two tensors.
 KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  if (inputs.size() != 2) layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
+  if (inputs.size() != 2)
+    layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
   if (layer.config().flag("normalize", false)) layer.unsupported("normalize", "normalise in a layer before");
   KerasTensor a = layer.as_keras(inputs[0]), b = layer.as_keras(inputs[1]);
   auto axes = layer.config().integers("axes");
@@ -138,7 +153,8 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
     result.shape = {a.shape[0], 1};
     return {result};
   }
-  if (a.rank() != 3 || b.rank() != 3) layer.unsupported("ranks other than 2 with 2 and 3 with 3", "reshape before");
+  if (a.rank() != 3 || b.rank() != 3)
+    layer.unsupported("ranks other than 2 with 2 and 3 with 3", "reshape before");
   const auto swap = [&](KerasTensor& x, const char* name) {
     x.value = layer.add("Transpose", name, {x.value}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}, name);
     std::swap(x.shape[1], x.shape[2]);

@@ -24,7 +24,8 @@ std::int64_t channels_of(const LayerBuilder& layer, const KerasTensor& x) {
 }
 
 // A learned vector, or the number it stands for where the config leaves it out.
-Array vector_weight(LayerBuilder& layer, const char* flag, const char* label, std::int64_t count, float otherwise) {
+Array vector_weight(LayerBuilder& layer, const char* flag, const char* label, std::int64_t count,
+                    float otherwise) {
   return layer.config().flag(flag, true) ? layer.weight(label, {count}) : filled(count, otherwise);
 }
 
@@ -43,10 +44,12 @@ std::vector<float> floats(const std::vector<double>& values) { return {values.be
 
 }  // namespace
 
-// (x - mean) / sqrt(variance + epsilon) * gamma + beta (Ioffe and Szegedy 2015), with the statistics of training.
+// (x - mean) / sqrt(variance + epsilon) * gamma + beta (Ioffe and Szegedy 2015), with the statistics of
+// training.
 KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const KerasTensor x = axis_at_one(layer, layer.single(inputs), -1);
-  if (layer.config().integer("mode", 0) != 0) layer.unsupported("mode other than 0 (Keras 1)", "normalise by feature");
+  if (layer.config().integer("mode", 0) != 0)
+    layer.unsupported("mode other than 0 (Keras 1)", "normalise by feature");
   const std::int64_t channels = channels_of(layer, x);
   const Array gamma = vector_weight(layer, "scale", "gamma", channels, 1);
   const Array beta = vector_weight(layer, "center", "beta", channels, 0);
@@ -63,14 +66,16 @@ KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTenso
 
 KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const KerasTensor x = layer.as_keras(layer.single(inputs));
-  if (layer.config().flag("rms_scaling", false)) layer.unsupported("rms_scaling", "use plain layer normalisation");
+  if (layer.config().flag("rms_scaling", false))
+    layer.unsupported("rms_scaling", "use plain layer normalisation");
   std::vector<std::size_t> axes;
   for (const auto axis : layer.config().integers("axis")) axes.push_back(layer.keras_axis(axis, x.rank()));
   if (axes.empty()) axes = {x.rank() - 1};
   std::sort(axes.begin(), axes.end());
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] == 0 || axes[i] != x.rank() - axes.size() + i) {
-      layer.unsupported("normalising axes that are not the last ones", "use axis -1, or the last axes together");
+      layer.unsupported("normalising axes that are not the last ones",
+                        "use axis -1, or the last axes together");
     }
   }
   Shape shape;
@@ -92,13 +97,13 @@ KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTenso
   const std::int64_t channels = channels_of(layer, x);
   std::int64_t groups = layer.config().integer("groups", 32);
   if (groups == -1) groups = channels;
-  if (groups < 1 || channels % groups != 0) layer.invalid(fmt::format("{} groups for {} channels", groups, channels));
+  if (groups < 1 || channels % groups != 0)
+    layer.invalid(fmt::format("{} groups for {} channels", groups, channels));
   const Array gamma = vector_weight(layer, "scale", "gamma", channels, 1);
   const Array beta = vector_weight(layer, "center", "beta", channels, 0);
-  return {x.with(layer.add("GroupNormalization", "",
-                           {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta)},
-                           {{"num_groups", groups}, {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}},
-                           ""))};
+  return {x.with(layer.add(
+      "GroupNormalization", "", {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta)},
+      {{"num_groups", groups}, {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}}, ""))};
 }
 
 // (x - mean) / max(sqrt(variance), 1e-7), with statistics given in the config or learned by adapt().
@@ -106,11 +111,13 @@ KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inp
   KerasTensor x = layer.single(inputs);
   if (x.layout == Layout::flattened) x = layer.as_keras(x);
   if (layer.config().flag("invert", false)) layer.unsupported("invert", "use Rescaling");
-  const auto axes = layer.config().has("axis") ? layer.config().integers("axis") : std::vector<std::int64_t>{};
+  const auto axes =
+      layer.config().has("axis") ? layer.config().integers("axis") : std::vector<std::int64_t>{};
   if (axes.size() > 1 || (axes.size() == 1 && layer.keras_axis(axes[0], x.rank()) + 1 != x.rank())) {
     layer.unsupported("statistics for axes other than the last", "use axis -1 or None");
   }
-  std::vector<float> mean = floats(layer.config().reals("mean")), variance = floats(layer.config().reals("variance"));
+  std::vector<float> mean = floats(layer.config().reals("mean")),
+                     variance = floats(layer.config().reals("variance"));
   if (mean.empty()) {
     const Shape shape = axes.empty() ? Shape{} : Shape{layer.known(x, x.rank() - 1)};
     const Array m = layer.weight("mean", shape), v = layer.weight("variance", shape);
@@ -119,9 +126,10 @@ KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inp
     if (layer.more_weights()) layer.weight("count", {});
   }
   for (float& value : variance) value = std::max(std::sqrt(value), 1e-7F);
-  const ValueId centred =
-      layer.add("Sub", "_centred", {x.value, layer.constant("mean", per_channel(layer, x, mean))}, {}, "_centred");
-  return {x.with(layer.add("Div", "", {centred, layer.constant("deviation", per_channel(layer, x, variance))}, {}, ""))};
+  const ValueId centred = layer.add(
+      "Sub", "_centred", {x.value, layer.constant("mean", per_channel(layer, x, mean))}, {}, "_centred");
+  return {x.with(
+      layer.add("Div", "", {centred, layer.constant("deviation", per_channel(layer, x, variance))}, {}, ""))};
 }
 
 // x * scale + offset
@@ -131,10 +139,12 @@ KerasTensors rescaling(LayerBuilder& layer, std::span<const KerasTensor> inputs)
   const auto scale = floats(layer.config().reals("scale")), offset = floats(layer.config().reals("offset"));
   if (scale.empty()) layer.invalid("has no 'scale'");
   const bool shifted = std::any_of(offset.begin(), offset.end(), [](float v) { return v != 0; });
-  const ValueId scaled = layer.add("Mul", "", {x.value, layer.constant("scale", per_channel(layer, x, scale))}, {},
-                                   shifted ? "_scaled" : "");
+  const ValueId scaled =
+      layer.add("Mul", "", {x.value, layer.constant("scale", per_channel(layer, x, scale))}, {},
+                shifted ? "_scaled" : "");
   if (!shifted) return {x.with(scaled)};
-  return {x.with(layer.add("Add", "_shift", {scaled, layer.constant("offset", per_channel(layer, x, offset))}, {}, ""))};
+  return {x.with(
+      layer.add("Add", "_shift", {scaled, layer.constant("offset", per_channel(layer, x, offset))}, {}, ""))};
 }
 
 }  // namespace assay::keras

@@ -30,7 +30,8 @@ KerasTensors global_pooling(LayerBuilder& layer, std::span<const KerasTensor> in
     return {image_result(layer, x, value, x.channels, Shape(rank, 1))};
   }
   const ValueId pooled = layer.add(op, "", {x.tensor.value}, {}, "_pooled");
-  KerasTensor result = x.tensor.with(layer.add("Flatten", "_flat", {pooled}, {{"axis", std::int64_t{1}}}, ""));
+  KerasTensor result =
+      x.tensor.with(layer.add("Flatten", "_flat", {pooled}, {{"axis", std::int64_t{1}}}, ""));
   result.shape = {x.tensor.shape[0], x.channels};
   result.layout = Layout::keras;
   return {result};
@@ -66,7 +67,8 @@ KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> input
                   {"coordinate_transformation_mode", std::string("asymmetric")},
                   {"nearest_mode", std::string("floor")}};
   } else if (method == "bilinear") {
-    attributes = {{"mode", std::string("linear")}, {"coordinate_transformation_mode", std::string("half_pixel")}};
+    attributes = {{"mode", std::string("linear")},
+                  {"coordinate_transformation_mode", std::string("half_pixel")}};
   } else {
     layer.unsupported(fmt::format("interpolation '{}'", method), "use nearest or bilinear");
   }
@@ -76,7 +78,8 @@ KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> input
     scales.push_back(static_cast<float>(size[i]));
     positions.push_back(x.positions[i] < 0 ? -1 : x.positions[i] * size[i]);
   }
-  const ValueId factors = layer.constant("scales", Array::of(Shape{static_cast<std::int64_t>(scales.size())}, scales));
+  const ValueId factors =
+      layer.constant("scales", Array::of(Shape{static_cast<std::int64_t>(scales.size())}, scales));
   const ValueId value = layer.add("Resize", "", {x.tensor.value, no_value, factors}, attributes, "");
   return {image_result(layer, x, value, x.channels, positions)};
 }

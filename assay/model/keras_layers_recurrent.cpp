@@ -43,7 +43,8 @@ Array reorder_gates(const Array& array, const std::vector<int>& order, std::int6
 
 // The weights of all directions, in ONNX's form.
 struct RecurrentWeights {
-  std::vector<float> input, recurrent, bias;  // [directions, gates * units, features], ..., [directions, 2 * gates * units]
+  std::vector<float> input, recurrent,
+      bias;  // [directions, gates * units, features], ..., [directions, 2 * gates * units]
   bool biased = false;
 };
 
@@ -52,12 +53,14 @@ void append(std::vector<float>& to, const Array& from) {
 }
 
 // Reads kernel, recurrent kernel and bias of one direction.
-void read_direction(LayerBuilder& layer, const Cell& cell, std::int64_t features, std::int64_t units, bool two_biases,
-                    RecurrentWeights& weights) {
+void read_direction(LayerBuilder& layer, const Cell& cell, std::int64_t features, std::int64_t units,
+                    bool two_biases, RecurrentWeights& weights) {
   const auto width = static_cast<std::int64_t>(cell.order.size()) * units;
-  append(weights.input, transposed(reorder_gates(layer.weight("kernel", {features, width}), cell.order, units), {1, 0}));
-  append(weights.recurrent,
-         transposed(reorder_gates(layer.weight("recurrent_kernel", {units, width}), cell.order, units), {1, 0}));
+  append(weights.input,
+         transposed(reorder_gates(layer.weight("kernel", {features, width}), cell.order, units), {1, 0}));
+  append(
+      weights.recurrent,
+      transposed(reorder_gates(layer.weight("recurrent_kernel", {units, width}), cell.order, units), {1, 0}));
   weights.biased = layer.config().flag("use_bias", true);
   if (!weights.biased) return;
   const Shape shape = two_biases ? Shape{2, width} : Shape{width};
@@ -80,7 +83,8 @@ CellActivation cell_activation(const LayerBuilder& layer, const char* key, const
   if (name == "elu") return {"Elu", 1.0F, {}};
   if (name == "linear") return {"Affine", 1.0F, 0.0F};
   if (name == "hard_sigmoid") return {"HardSigmoid", layer.keras_major() >= 3 ? 1.0F / 6.0F : 0.2F, 0.5F};
-  layer.unsupported(fmt::format("{} '{}'", key, name), "use tanh, sigmoid, hard_sigmoid, relu, elu, softsign, softplus or linear");
+  layer.unsupported(fmt::format("{} '{}'", key, name),
+                    "use tanh, sigmoid, hard_sigmoid, relu, elu, softsign, softplus or linear");
 }
 
 // The attributes ONNX wants: one list of functions a direction, then their parameters in order.
@@ -109,7 +113,8 @@ void add_activations(const LayerBuilder& layer, const Cell& cell, std::size_t di
 // One translation for one direction or two.
 class Recurrent {
  public:
-  // `layer` names the cell and its config; `directions` is 2 for Bidirectional with `merge` the way to combine them.
+  // `layer` names the cell and its config; `directions` is 2 for Bidirectional with `merge` the way to
+  // combine them.
   Recurrent(LayerBuilder layer, std::size_t directions, std::string merge)
       : layer_(std::move(layer)), cell_(cell_of(layer_)), directions_(directions), merge_(std::move(merge)) {}
 
@@ -124,7 +129,8 @@ class Recurrent {
     units_ = layer_.config().size("units", 0);
     backwards_ = layer_.config().flag("go_backwards", false);
     sequences_ = layer_.config().flag("return_sequences", false);
-    if (backwards_ && directions_ == 2) layer_.unsupported("go_backwards inside Bidirectional", "leave it out");
+    if (backwards_ && directions_ == 2)
+      layer_.unsupported("go_backwards inside Bidirectional", "leave it out");
     if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
     run(x, inputs.subspan(1));
     KerasTensors outputs{sequences_ ? all_steps(x) : last_step(x)};
@@ -139,17 +145,21 @@ class Recurrent {
     const auto gates = static_cast<std::int64_t>(cell_.order.size());
     const bool reset_after = cell_.op == "GRU" && layer_.config().flag("reset_after", false);
     RecurrentWeights weights;
-    for (std::size_t d = 0; d < directions_; ++d) read_direction(layer_, cell_, features, units_, reset_after, weights);
+    for (std::size_t d = 0; d < directions_; ++d)
+      read_direction(layer_, cell_, features, units_, reset_after, weights);
     const auto d = static_cast<std::int64_t>(directions_);
     std::vector<ValueId> operands{
-        layer_.add("Transpose", "_time_first", {x.value}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}}, "_time_first"),
+        layer_.add("Transpose", "_time_first", {x.value}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}},
+                   "_time_first"),
         layer_.constant("kernel", Array::of(Shape{d, gates * units_, features}, weights.input)),
         layer_.constant("recurrent_kernel", Array::of(Shape{d, gates * units_, units_}, weights.recurrent)),
-        weights.biased ? layer_.constant("bias", Array::of(Shape{d, 2 * gates * units_}, weights.bias)) : no_value};
+        weights.biased ? layer_.constant("bias", Array::of(Shape{d, 2 * gates * units_}, weights.bias))
+                       : no_value};
     add_states(initial, operands);
-    std::map<std::string, Attribute> attributes{
-        {"hidden_size", units_},
-        {"direction", std::string(directions_ == 2 ? "bidirectional" : backwards_ ? "reverse" : "forward")}};
+    std::map<std::string, Attribute> attributes{{"hidden_size", units_},
+                                                {"direction", std::string(directions_ == 2 ? "bidirectional"
+                                                                          : backwards_     ? "reverse"
+                                                                                           : "forward")}};
     if (cell_.op == "GRU") attributes["linear_before_reset"] = std::int64_t{reset_after};
     add_activations(layer_, cell_, directions_, attributes);
     std::vector<std::string_view> names{"_steps", "_last"};
@@ -165,12 +175,14 @@ class Recurrent {
     if (initial.empty()) return;
     const std::size_t wanted = cell_.op == "LSTM" ? 2 : 1;
     if (directions_ != 1) layer_.unsupported("an initial state of Bidirectional", "let it start from zero");
-    if (initial.size() != wanted) layer_.invalid(fmt::format("is given {} initial states instead of {}", initial.size(), wanted));
+    if (initial.size() != wanted)
+      layer_.invalid(fmt::format("is given {} initial states instead of {}", initial.size(), wanted));
     operands.push_back(no_value);  // sequence lengths
     for (const KerasTensor& state : initial) {
       layer_.require_rank(state, 2);
       const ValueId axis = layer_.constant("direction_axis", integers({0}));
-      operands.push_back(layer_.add("Unsqueeze", "_initial", {layer_.as_keras(state).value, axis}, {}, "_initial"));
+      operands.push_back(
+          layer_.add("Unsqueeze", "_initial", {layer_.as_keras(state).value, axis}, {}, "_initial"));
     }
   }
 
@@ -179,7 +191,8 @@ class Recurrent {
     std::vector<std::int64_t> shape(static_cast<std::size_t>(axis), 0);
     if (directions_ == 1 || merge_ == "concat") {
       shape.push_back(width());
-      return layer_.add("Reshape", "_output", {value, layer_.constant("output_shape", integers(shape))}, {}, "");
+      return layer_.add("Reshape", "_output", {value, layer_.constant("output_shape", integers(shape))}, {},
+                        "");
     }
     const char* op = merge_ == "sum" ? "ReduceSum" : merge_ == "ave" ? "ReduceMean" : "ReduceProd";
     return layer_.add(op, "_output", {value, layer_.constant("directions", integers({axis}))},
@@ -193,14 +206,16 @@ class Recurrent {
   KerasTensor all_steps(const KerasTensor& x) {
     ValueId steps = y_;
     if (backwards_) {  // Keras keeps the order in which the steps were computed
-      steps = layer_.add("Slice", "_computed",
-                         {steps, layer_.constant("first", integers({-1})),
-                          layer_.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
-                          layer_.constant("time_axis", integers({0})), layer_.constant("step", integers({-1}))},
-                         {}, "_computed");
+      steps =
+          layer_.add("Slice", "_computed",
+                     {steps, layer_.constant("first", integers({-1})),
+                      layer_.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
+                      layer_.constant("time_axis", integers({0})), layer_.constant("step", integers({-1}))},
+                     {}, "_computed");
     }
     const std::vector<std::int64_t> order{2, 0, 1, 3};
-    const ValueId batch_first = layer_.add("Transpose", "_batch_first", {steps}, {{"perm", order}}, "_batch_first");
+    const ValueId batch_first =
+        layer_.add("Transpose", "_batch_first", {steps}, {{"perm", order}}, "_batch_first");
     KerasTensor result = x.with(combine(batch_first, 2));
     result.shape = {x.shape[0], x.shape[1], width()};
     return result;
@@ -208,7 +223,8 @@ class Recurrent {
 
   KerasTensor last_step(const KerasTensor& x) {
     const std::vector<std::int64_t> order{1, 0, 2};
-    const ValueId batch_first = layer_.add("Transpose", "_batch_first", {h_}, {{"perm", order}}, "_batch_first");
+    const ValueId batch_first =
+        layer_.add("Transpose", "_batch_first", {h_}, {{"perm", order}}, "_batch_first");
     KerasTensor result = x.with(combine(batch_first, 1));
     result.shape = {x.shape[0], width()};
     return result;
@@ -266,7 +282,8 @@ KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> 
   std::vector<std::int64_t> folded{-1};
   for (std::size_t axis = 2; axis < x.rank(); ++axis) folded.push_back(layer.known(x, axis));
   const std::int64_t steps = layer.known(x, 1);
-  KerasTensor one = x.with(layer.add("Reshape", "_folded", {x.value, layer.constant("folded", integers(folded))}, {}, "_folded"));
+  KerasTensor one = x.with(
+      layer.add("Reshape", "_folded", {x.value, layer.constant("folded", integers(folded))}, {}, "_folded"));
   one.shape = folded;
   LayerBuilder step = layer.inner_named(config, "_step");
   const KerasTensors results = build(step, std::span(&one, 1));
@@ -274,7 +291,8 @@ KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> 
   KerasTensor result = layer.as_keras(results.front());
   std::vector<std::int64_t> unfolded{-1, steps};
   for (std::size_t axis = 1; axis < result.rank(); ++axis) unfolded.push_back(layer.known(result, axis));
-  result.value = layer.add("Reshape", "_unfolded", {result.value, layer.constant("unfolded", integers(unfolded))}, {}, "");
+  result.value = layer.add("Reshape", "_unfolded",
+                           {result.value, layer.constant("unfolded", integers(unfolded))}, {}, "");
   result.shape = unfolded;
   result.shape[0] = outer[0];
   return {result};

@@ -9,8 +9,10 @@
 namespace assay::keras {
 namespace {
 
-// Pairs (before, after) of a padding or cropping layer, one for each position axis: 1, [1, 2] or [[1, 1], [2, 2]].
-std::vector<std::pair<std::int64_t, std::int64_t>> margins(const LayerBuilder& layer, const char* key, std::size_t rank) {
+// Pairs (before, after) of a padding or cropping layer, one for each position axis: 1, [1, 2] or [[1, 1], [2,
+// 2]].
+std::vector<std::pair<std::int64_t, std::int64_t>> margins(const LayerBuilder& layer, const char* key,
+                                                           std::size_t rank) {
   auto list = layer.config().integers(key);
   if (list.empty()) list = {1};
   for (const auto value : list) {
@@ -59,8 +61,8 @@ KerasTensors flatten(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   KerasTensor x = layer.single(inputs);
   if (x.rank() < 2) layer.invalid("its input has no features");
   const std::int64_t size = flat_size(x);
-  // Keras counts position by position, also when data_format puts the channels first. Stored channel by channel, the
-  // numbering differs unless there is one channel or one position.
+  // Keras counts position by position, also when data_format puts the channels first. Stored channel by
+  // channel, the numbering differs unless there is one channel or one position.
   const bool first = x.rank() > 2 && layer.channels_first_config();
   if (first) x = layer.as_keras(x);
   if ((x.layout == Layout::channels_first && size < 0) || (first && size < 0)) {
@@ -116,7 +118,8 @@ KerasTensors permute(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   for (std::size_t i = 0; good && i < sorted.size(); ++i) good = sorted[i] == static_cast<std::int64_t>(i);
   if (!good) layer.invalid(fmt::format("'dims' does not permute the axes of {}", to_string(x.shape)));
   KerasTensor result = x.with(layer.add("Transpose", "", {x.value}, {{"perm", order}}, ""));
-  for (std::size_t i = 0; i < order.size(); ++i) result.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
   return {result};
 }
 
@@ -124,7 +127,8 @@ KerasTensors repeat_vector(LayerBuilder& layer, std::span<const KerasTensor> inp
   const KerasTensor x = layer.as_keras(layer.single(inputs));
   layer.require_rank(x, 2);
   const std::int64_t count = layer.config().size("n", 0);
-  const ValueId row = layer.add("Unsqueeze", "_row", {x.value, layer.constant("axis", integers({1}))}, {}, "_row");
+  const ValueId row =
+      layer.add("Unsqueeze", "_row", {x.value, layer.constant("axis", integers({1}))}, {}, "_row");
   const ValueId shape = layer.constant("shape", integers({1, count, 1}));
   KerasTensor result = x.with(layer.add("Expand", "", {row, shape}, {}, ""));
   result.shape = {x.shape[0], count, x.shape[1]};
@@ -145,8 +149,9 @@ KerasTensors zero_padding(LayerBuilder& layer, std::span<const KerasTensor> inpu
     pads[x.rank() + stored] = pairs[i].second;
     if (x.shape[axis] >= 0) result.shape[axis] = x.shape[axis] + pairs[i].first + pairs[i].second;
   }
-  result.value = layer.add("Pad", "", {x.value, layer.constant("pads", integers(pads)), layer.constant("zero", scalar(0))},
-                           {{"mode", std::string("constant")}}, "");
+  result.value = layer.add(
+      "Pad", "", {x.value, layer.constant("pads", integers(pads)), layer.constant("zero", scalar(0))},
+      {{"mode", std::string("constant")}}, "");
   return {result};
 }
 
@@ -162,14 +167,16 @@ KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs) 
     const auto [before, after] = pairs[i];
     if (x.shape[axis] >= 0) {
       result.shape[axis] = x.shape[axis] - before - after;
-      if (result.shape[axis] < 1) layer.invalid(fmt::format("crops all {} positions of axis {}", x.shape[axis], axis));
+      if (result.shape[axis] < 1)
+        layer.invalid(fmt::format("crops all {} positions of axis {}", x.shape[axis], axis));
     }
     starts.push_back(before);
     ends.push_back(after == 0 ? std::numeric_limits<std::int64_t>::max() : -after);
     axes.push_back(stored_axis(x, axis));
   }
-  result.value = layer.add("Slice", "", {x.value, layer.constant("starts", integers(starts)),
-                                         layer.constant("ends", integers(ends)), layer.constant("axes", integers(axes))},
+  result.value = layer.add("Slice", "",
+                           {x.value, layer.constant("starts", integers(starts)),
+                            layer.constant("ends", integers(ends)), layer.constant("axes", integers(axes))},
                            {}, "");
   return {result};
 }

@@ -15,7 +15,8 @@ std::string join_path(const std::string& group, const std::string& name) {
   return group.empty() ? name : group + "/" + name;
 }
 
-// True when one component of the path is `name`, or the last one is `name` and a weight's name, as in Keras 1.
+// True when one component of the path is `name`, or the last one is `name` and a weight's name, as in
+// Keras 1.
 bool mentions(const std::string& path, const std::string& name) {
   if (("/" + path + "/").find("/" + name + "/") != std::string::npos) return true;
   std::string last = path.substr(path.rfind('/') + 1);
@@ -29,7 +30,8 @@ bool mentions(const std::string& path, const std::string& name) {
 // The layers of a model within a model: their weights are listed together, told apart by their names.
 class ListedWeights final : public KerasWeights {
  public:
-  explicit ListedWeights(std::vector<std::pair<std::string, std::string>> entries) : entries_(std::move(entries)) {}
+  explicit ListedWeights(std::vector<std::pair<std::string, std::string>> entries)
+      : entries_(std::move(entries)) {}
 
   std::vector<std::string> paths(const KerasLayer& layer) override {
     std::vector<std::string> result;
@@ -139,7 +141,8 @@ class NumberedWeights final : public KerasWeights {
       for (const std::string& name : file_.children(variables)) {
         int number = 0;
         const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-        if (error == std::errc() && end == name.data() + name.size()) by_number[number] = join_path(variables, name);
+        if (error == std::errc() && end == name.data() + name.size())
+          by_number[number] = join_path(variables, name);
       }
       for (auto& [number, path] : by_number) result.push_back(std::move(path));
     }
@@ -180,7 +183,8 @@ std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const Ker
   if (file.is_group("layers") || file.is_group("_layer_checkpoint_dependencies")) {
     return std::make_unique<NumberedWeights>(file, "", model);
   }
-  fail(Fault::model, "{}: holds no Keras weights (no 'layer_names' attribute, no 'layers' group)", file.name());
+  fail(Fault::model, "{}: holds no Keras weights (no 'layer_names' attribute, no 'layers' group)",
+       file.name());
 }
 
 }  // namespace assay

@@ -1,7 +1,7 @@
 #pragma once
 
-// Where the weights of each layer are in an HDF5 file: the layout of Keras 1 and 2 (`layer_names`, `weight_names`) and
-// that of Keras 3 (`layers/dense/vars/0`).
+// Where the weights of each layer are in an HDF5 file: the layout of Keras 1 and 2 (`layer_names`,
+// `weight_names`) and that of Keras 3 (`layers/dense/vars/0`).
 
 #include <memory>
 #include <string>
@@ -23,8 +23,8 @@ class KerasWeights {
   virtual std::vector<std::string> unused() const { return {}; }
 };
 
-// Finds out which layout the file has. `file` and `model` must outlive the result. Throws Error{model} when the file
-// holds no Keras weights.
+// Finds out which layout the file has. `file` and `model` must outlive the result. Throws Error{model} when
+// the file holds no Keras weights.
 std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const KerasModel& model);
 
 // "MaxPooling2D" -> "max_pooling2d", as Keras 3 names the groups of its layers.

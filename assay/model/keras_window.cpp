@@ -8,7 +8,8 @@ Image as_image(LayerBuilder& layer, std::span<const KerasTensor> inputs, std::si
   const KerasTensor& x = layer.single(inputs);
   layer.require_rank(x, spatial + 2);
   const bool first = layer.channels_first_config();
-  Image image{.tensor = first ? layer.as_keras(x) : layer.as_channels_first(x), .positions = {}, .channels = -1};
+  Image image{
+      .tensor = first ? layer.as_keras(x) : layer.as_channels_first(x), .positions = {}, .channels = -1};
   const Shape& shape = x.shape;
   image.channels = first ? shape[1] : shape.back();
   image.positions = first ? Shape(shape.begin() + 2, shape.end()) : Shape(shape.begin() + 1, shape.end() - 1);
@@ -31,7 +32,8 @@ Shape positions_after(const LayerBuilder& layer, const Shape& positions, const W
     const std::int64_t reach = (window.size[i] - 1) * window.dilation[i] + 1;
     const std::int64_t span = window.padding == "valid" ? positions[i] - reach + 1 : positions[i];
     if (positions[i] >= 0 && span < 1) {
-      layer.invalid(fmt::format("its window reaches over {} positions where its input has {}", reach, positions[i]));
+      layer.invalid(
+          fmt::format("its window reaches over {} positions where its input has {}", reach, positions[i]));
     }
     result.push_back(positions[i] < 0 ? -1 : (span - 1) / window.stride[i] + 1);
   }

@@ -15,10 +15,11 @@ struct Window {
   std::string padding;                               // "valid", "same" or "causal"
 };
 
-// The layer's input with channels at position 1, whatever its data_format, and Keras's shape of its positions.
+// The layer's input with channels at position 1, whatever its data_format, and Keras's shape of its
+// positions.
 struct Image {
-  KerasTensor tensor;       // value stored [batch, channels, positions...]
-  Shape positions;          // -1 where unknown
+  KerasTensor tensor;  // value stored [batch, channels, positions...]
+  Shape positions;     // -1 where unknown
   std::int64_t channels = -1;
 };
 Image as_image(LayerBuilder& layer, std::span<const KerasTensor> inputs, std::size_t spatial);
@@ -30,7 +31,8 @@ KerasTensor image_result(const LayerBuilder& layer, const Image& like, ValueId v
 // Number of positions along each axis after the window. Throws Error{model} when the window does not fit.
 Shape positions_after(const LayerBuilder& layer, const Shape& positions, const Window& window);
 
-// ONNX attributes kernel_shape, strides, dilations and pads (auto_pad where `same` depends on an unknown size).
+// ONNX attributes kernel_shape, strides, dilations and pads (auto_pad where `same` depends on an unknown
+// size).
 std::map<std::string, Attribute> window_attributes(const Shape& positions, const Window& window);
 
 }  // namespace assay::keras
