@@ -1,10 +1,10 @@
 #include "keras_build.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <hdf5.h>
 #include <zip.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -72,7 +72,8 @@ void Hdf5Writer::group(const std::string& path) {
   }
 }
 
-void Hdf5Writer::text(const std::string& path, const std::string& name, const std::string& value, bool variable) {
+void Hdf5Writer::text(const std::string& path, const std::string& name, const std::string& value,
+                      bool variable) {
   group(path);
   const hid_t type = H5Tcopy(H5T_C_S1);
   H5Tset_size(type, variable ? H5T_VARIABLE : std::max<std::size_t>(value.size(), 1));
@@ -87,7 +88,8 @@ void Hdf5Writer::text(const std::string& path, const std::string& name, const st
   H5Tclose(type);
 }
 
-void Hdf5Writer::texts(const std::string& path, const std::string& name, const std::vector<std::string>& values) {
+void Hdf5Writer::texts(const std::string& path, const std::string& name,
+                       const std::vector<std::string>& values) {
   group(path);
   std::size_t width = 1;
   for (const auto& value : values) width = std::max(width, value.size());
@@ -111,14 +113,16 @@ void Hdf5Writer::number(const std::string& path, const std::string& name, int va
   group(path);
   const hid_t space = H5Screate(H5S_SCALAR);
   const hid_t object = check(H5Oopen(file_, path.empty() ? "/" : path.c_str(), H5P_DEFAULT));
-  const hid_t attribute = check(H5Acreate2(object, name.c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT));
+  const hid_t attribute =
+      check(H5Acreate2(object, name.c_str(), H5T_STD_I32LE, space, H5P_DEFAULT, H5P_DEFAULT));
   check(H5Awrite(attribute, H5T_NATIVE_INT, &value));
   H5Aclose(attribute);
   H5Oclose(object);
   H5Sclose(space);
 }
 
-void Hdf5Writer::dataset(const std::string& path, const Values& values, Precision precision, Storage storage) {
+void Hdf5Writer::dataset(const std::string& path, const Values& values, Precision precision,
+                         Storage storage) {
   const std::vector<hsize_t> dims(values.shape.begin(), values.shape.end());
   const hid_t space = dims.empty() ? H5Screate(H5S_SCALAR)
                                    : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr);
@@ -140,7 +144,8 @@ void Hdf5Writer::dataset(const std::string& path, const Values& values, Precisio
 void Hdf5Writer::integers(const std::string& path, const std::vector<int>& values) {
   const hsize_t count = values.size();
   const hid_t space = H5Screate_simple(1, &count, nullptr), links = creating();
-  const hid_t dataset = check(H5Dcreate2(file_, path.c_str(), H5T_STD_I8LE, space, links, H5P_DEFAULT, H5P_DEFAULT));
+  const hid_t dataset =
+      check(H5Dcreate2(file_, path.c_str(), H5T_STD_I8LE, space, links, H5P_DEFAULT, H5P_DEFAULT));
   check(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
   H5Dclose(dataset);
   H5Pclose(links);
@@ -195,8 +200,8 @@ void write_zip(const fs::path& path, const std::map<std::string, std::string>& f
   if (zip_close(archive) != 0) throw std::runtime_error("the test cannot write a zip archive");
 }
 
-void write_keras(const fs::path& path, const std::string& config, const std::map<std::string, Values>& weights,
-                 const std::string& version) {
+void write_keras(const fs::path& path, const std::string& config,
+                 const std::map<std::string, Values>& weights, const std::string& version) {
   const fs::path h5 = path.string() + ".weights";
   {
     Hdf5Writer file(h5);
@@ -205,9 +210,10 @@ void write_keras(const fs::path& path, const std::string& config, const std::map
   }
   std::ostringstream bytes;
   bytes << std::ifstream(h5, std::ios::binary).rdbuf();
-  write_zip(path, {{"config.json", config},
-                   {"metadata.json", fmt::format(R"({{"keras_version": "{}", "date_saved": "today"}})", version)},
-                   {"model.weights.h5", bytes.str()}});
+  write_zip(path,
+            {{"config.json", config},
+             {"metadata.json", fmt::format(R"({{"keras_version": "{}", "date_saved": "today"}})", version)},
+             {"model.weights.h5", bytes.str()}});
 }
 
 std::string layer_json(const std::string& class_name, const std::string& name, const std::string& more) {
@@ -217,12 +223,14 @@ std::string layer_json(const std::string& class_name, const std::string& name, c
 
 std::string node_json(const std::string& class_name, const std::string& name, const std::string& more,
                       const std::string& inbound) {
-  return fmt::format(R"({{"class_name": "{0}", "name": "{1}", "config": {{"name": "{1}"{2}{3}}}, "inbound_nodes": {4}}})",
-                     class_name, name, more.empty() ? "" : ", ", more, inbound);
+  return fmt::format(
+      R"({{"class_name": "{0}", "name": "{1}", "config": {{"name": "{1}"{2}{3}}}, "inbound_nodes": {4}}})",
+      class_name, name, more.empty() ? "" : ", ", more, inbound);
 }
 
 std::string sequential_json(const std::vector<std::string>& layers) {
-  return fmt::format(R"({{"class_name": "Sequential", "config": {{"name": "sequential", "layers": [{}]}}}})", joined(layers));
+  return fmt::format(R"({{"class_name": "Sequential", "config": {{"name": "sequential", "layers": [{}]}}}})",
+                     joined(layers));
 }
 
 std::string functional_json(const std::vector<std::string>& layers, const std::vector<std::string>& inputs,
@@ -244,22 +252,16 @@ std::string shape_json(const Shape& record) {
 }
 
 std::string input_json(const std::string& name, const Shape& record, const std::string& more) {
-  return node_json("InputLayer", name,
-                   fmt::format(R"("batch_input_shape": {}{}{})", shape_json(record), more.empty() ? "" : ", ", more), "[]");
+  return node_json(
+      "InputLayer", name,
+      fmt::format(R"("batch_input_shape": {}{}{})", shape_json(record), more.empty() ? "" : ", ", more),
+      "[]");
 }
 
 std::string call_json(const std::vector<std::string>& layers) {
   std::vector<std::string> list;
   for (const auto& item : layers) list.push_back(fmt::format(R"(["{}", 0, 0, {{}}])", item));
   return "[" + joined(list) + "]";
-}
-
-fs::path temporary(const std::string& name) {
-  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  const fs::path folder = fs::path(::testing::TempDir()) / "assay_keras" /
-                          fmt::format("{}_{}", info ? info->test_suite_name() : "", info ? info->name() : "");
-  fs::create_directories(folder);
-  return folder / name;
 }
 
 }  // namespace assay::testing

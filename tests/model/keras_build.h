@@ -35,7 +35,8 @@ class Hdf5Writer {
 
   void group(const std::string& path);
   // A string attribute, of variable or fixed length.
-  void text(const std::string& group, const std::string& name, const std::string& value, bool variable = true);
+  void text(const std::string& group, const std::string& name, const std::string& value,
+            bool variable = true);
   // A list of fixed strings, as h5py writes arrays of bytes.
   void texts(const std::string& group, const std::string& name, const std::vector<std::string>& values);
   void number(const std::string& group, const std::string& name, int value);
@@ -55,12 +56,12 @@ struct LayerValues {
   std::vector<std::pair<std::string, Values>> weights;
 };
 
-// Writes `layer_names` and the layers' groups under `group`, as Keras 2 does. Every name that is not a weight's own gets
-// a group too.
+// Writes `layer_names` and the layers' groups under `group`, as Keras 2 does. Every name that is not a
+// weight's own gets a group too.
 void write_layers(Hdf5Writer& file, const std::string& group, const std::vector<LayerValues>& layers);
 // A whole model: attribute model_config, weights under model_weights.
-void write_h5(const std::filesystem::path& path, const std::string& config, const std::vector<LayerValues>& layers,
-              const std::string& version = "2.11.0");
+void write_h5(const std::filesystem::path& path, const std::string& config,
+              const std::vector<LayerValues>& layers, const std::string& version = "2.11.0");
 
 // A zip archive with these files.
 void write_zip(const std::filesystem::path& path, const std::map<std::string, std::string>& files);
@@ -77,12 +78,10 @@ std::string sequential_json(const std::vector<std::string>& layers);
 // `inputs` and `outputs` are names of layers.
 std::string functional_json(const std::vector<std::string>& layers, const std::vector<std::string>& inputs,
                             const std::vector<std::string>& outputs, const std::string& name = "model");
-std::string input_json(const std::string& name, const Shape& record, const std::string& more = "");  // functional
+std::string input_json(const std::string& name, const Shape& record,
+                       const std::string& more = "");  // functional
 // [["a", 0, 0, {}], ["b", 0, 0, {}]] as one call.
 std::string call_json(const std::vector<std::string>& layers);
 std::string shape_json(const Shape& record);  // [null, 3, 4]; -1 becomes null
-
-// A fresh path in the test's temporary folder.
-std::filesystem::path temporary(const std::string& name);
 
 }  // namespace assay::testing

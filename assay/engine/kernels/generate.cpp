@@ -44,12 +44,12 @@ Outputs size(const Call& call) {
 Outputs constant_of_shape(const Call& call) {
   const Ints dims = call.integers(0);
   for (const auto dim : dims) require_in("a dimension", dim, 0, std::int64_t{1} << 62);
-  Tensor value = at::zeros({}, at::kFloat);
+  Tensor value = at::zeros({1}, at::kFloat);
   if (const auto found = call.node.attributes.find("value"); found != call.node.attributes.end()) {
     const auto* array = std::get_if<Array>(&found->second);
     if (!array || array->count() != 1)
       fail(Fault::model, "attribute 'value' must be a tensor of one element");
-    value = to_tensor(*array).reshape({});
+    value = to_tensor(*array).reshape({1});
   }
   check_size(dims, value.element_size());
   return {value.to(call.input(0).device()).expand(dims).contiguous()};

@@ -26,7 +26,7 @@ Ints split_sizes(const Call& call, std::int64_t size) {
   return sizes;
 }
 
-// One axis of a Slice. Out-of-range bounds are moved to the nearest end.
+// One axis of a Slice. Out-of-range bounds are moved to the nearest end, as in Python.
 Tensor slice_axis(const Tensor& x, std::int64_t axis, std::int64_t start, std::int64_t end,
                   std::int64_t step) {
   const std::int64_t size = x.size(axis), most = std::max<std::int64_t>(1, size);
@@ -87,9 +87,7 @@ Outputs reshape(const Call& call) {
 
 Outputs flatten(const Call& call) {
   const Tensor& x = call.input(0);
-  const std::int64_t declared = call.node.integer("axis", 1), rank = x.dim();
-  require_in("axis", declared, -rank, rank);
-  const std::int64_t axis = declared < 0 ? declared + rank : declared;
+  const std::int64_t axis = axis_in(call.node.integer("axis", 1), x.dim() + 1);
   const auto sizes = x.sizes();
   const std::int64_t rows =
       std::accumulate(sizes.begin(), sizes.begin() + axis, std::int64_t{1}, std::multiplies<>());

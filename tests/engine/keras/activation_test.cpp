@@ -55,7 +55,8 @@ TEST_P(KerasActivation, AsALayerAndInsideOne) {
 
   const Values flat = random_values({3, 5}, 2);
   Network inside({5});
-  const auto w = inside.add("Dense", std::string(R"("units": 3, "activation": ")") + GetParam().name + "\"", {{5, 3}, {3}});
+  const auto w = inside.add("Dense", std::string(R"("units": 3, "activation": ")") + GetParam().name + "\"",
+                            {{5, 3}, {3}});
   EXPECT_TRUE(same(inside.run(flat), map(plain_dense(flat, w[0], w[1]), GetParam().function)));
 }
 
@@ -88,7 +89,8 @@ TEST(KerasActivations, SoftmaxIsOverTheChannels) {
 
 TEST(KerasActivations, LayersWithParameters) {
   const Values x = wide_input({2, 3, 2, 4});
-  const auto check = [&](const std::string& class_name, const std::string& config, const std::function<double(double)>& f) {
+  const auto check = [&](const std::string& class_name, const std::string& config,
+                         const std::function<double(double)>& f) {
     Network network({3, 2, 4});
     network.add(class_name, config);
     EXPECT_TRUE(same(network.run(x), map(x, f))) << class_name << config;
@@ -98,13 +100,15 @@ TEST(KerasActivations, LayersWithParameters) {
   check("LeakyReLU", "", [](double v) { return v > 0 ? v : 0.3 * v; });
   check("ELU", R"("alpha": 0.5)", [](double v) { return v > 0 ? v : 0.5 * std::expm1(v); });
   check("ThresholdedReLU", R"("theta": 2.0)", [](double v) { return v > 2 ? v : 0; });
-  check("ReLU", R"("max_value": null, "negative_slope": 0.0, "threshold": 0.0)", [](double v) { return std::max(v, 0.0); });
+  check("ReLU", R"("max_value": null, "negative_slope": 0.0, "threshold": 0.0)",
+        [](double v) { return std::max(v, 0.0); });
   check("ReLU", R"("max_value": 3)", [](double v) { return clip(v, 0, 3); });
   check("ReLU", R"("negative_slope": 0.25)", [](double v) { return v > 0 ? v : 0.25 * v; });
   check("ReLU", R"("threshold": 1)", [](double v) { return v > 1 ? v : 0; });
   check("ReLU", R"("threshold": 1, "max_value": 4)", [](double v) { return v >= 4 ? 4 : v > 1 ? v : 0; });
-  check("ReLU", R"("threshold": 1, "max_value": 4, "negative_slope": 0.5)",
-        [](double v) { return v >= 4 ? 4 : v > 1 ? v : 0.5 * (v - 1); });
+  check("ReLU", R"("threshold": 1, "max_value": 4, "negative_slope": 0.5)", [](double v) {
+    return v >= 4 ? 4 : v > 1 ? v : 0.5 * (v - 1);
+  });
 }
 
 TEST(KerasActivations, GeluHasAnApproximation) {
@@ -112,7 +116,8 @@ TEST(KerasActivations, GeluHasAnApproximation) {
   network.add("Activation", R"("activation": {"class_name": "gelu", "config": {"approximate": true}})");
   const Values x = wide_input({2, 4});
   EXPECT_TRUE(same(network.run(x), map(x, [](double v) {
-                     return v / 2 * (1 + std::tanh(std::sqrt(2 / 3.14159265358979) * (v + 0.044715 * v * v * v)));
+                     return v / 2 *
+                            (1 + std::tanh(std::sqrt(2 / 3.14159265358979) * (v + 0.044715 * v * v * v)));
                    })));
 }
 
@@ -130,7 +135,8 @@ TEST(KerasActivations, SoftmaxLayerHasAnAxis) {
 TEST(KerasActivations, PReLUHasASlopeForEachElement) {
   for (const bool shared : {false, true}) {
     Network network({3, 2, 4});
-    const auto w = network.add("PReLU", shared ? R"("shared_axes": [1, 2])" : "", {shared ? Shape{1, 1, 4} : Shape{3, 2, 4}});
+    const auto w = network.add("PReLU", shared ? R"("shared_axes": [1, 2])" : "",
+                               {shared ? Shape{1, 1, 4} : Shape{3, 2, 4}});
     const Values x = wide_input({2, 3, 2, 4});
     EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
                        const double slope = shared ? at(w[0], {0, 0, i[3]}) : at(w[0], {i[1], i[2], i[3]});
@@ -147,7 +153,9 @@ TEST(KerasActivations, AnUnknownOneIsNamed) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);
-    EXPECT_NE(std::string(error.what()).find("layer 'layer0' (Activation): activation 'wobble'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("layer 'layer0' (Activation): activation 'wobble'"),
+              std::string::npos)
+        << error.what();
   }
 }
 

@@ -16,8 +16,8 @@ struct Case {
 
 std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   const Case& c = info.param;
-  return "rank" + std::to_string(c.rank) + "_size" + std::to_string(c.size) + "_stride" + std::to_string(c.stride) +
-         "_dilation" + std::to_string(c.dilation) + "_" + c.padding;
+  return "rank" + std::to_string(c.rank) + "_size" + std::to_string(c.size) + "_stride" +
+         std::to_string(c.stride) + "_dilation" + std::to_string(c.dilation) + "_" + c.padding;
 }
 
 class KerasWindow : public ::testing::TestWithParam<Case> {
@@ -44,7 +44,8 @@ class KerasWindow : public ::testing::TestWithParam<Case> {
     };
     const PlainWindow w = window();
     return R"("kernel_size": )" + list(w.size) + R"(, "pool_size": )" + list(w.size) + R"(, "strides": )" +
-           list(w.stride) + R"(, "dilation_rate": )" + list(w.dilation) + R"(, "padding": ")" + w.padding + R"(")";
+           list(w.stride) + R"(, "dilation_rate": )" + list(w.dilation) + R"(, "padding": ")" + w.padding +
+           R"(")";
   }
   Shape kernel(std::int64_t a, std::int64_t b) const {
     Shape shape = window().size;
@@ -68,7 +69,8 @@ TEST_P(KerasWindow, Convolution) {
 
 TEST_P(KerasWindow, GroupedConvolution) {
   Network network(record());
-  const auto w = network.add("Conv" + suffix(), R"("filters": 6, "groups": 2, )" + options(), {kernel(channels / 2, 6), {6}});
+  const auto w = network.add("Conv" + suffix(), R"("filters": 6, "groups": 2, )" + options(),
+                             {kernel(channels / 2, 6), {6}});
   EXPECT_TRUE(same(network.run(input()), plain_conv(input(), w[0], w[1], window(), 2)));
 }
 
@@ -81,7 +83,8 @@ TEST_P(KerasWindow, DepthwiseConvolution) {
   Shape grouped = w[0].shape;
   grouped[grouped.size() - 2] = 1;
   grouped.back() = channels * 2;
-  EXPECT_TRUE(same(network.run(input()), plain_conv(input(), {grouped, w[0].data}, w[1], window(), channels)));
+  EXPECT_TRUE(
+      same(network.run(input()), plain_conv(input(), {grouped, w[0].data}, w[1], window(), channels)));
 }
 
 TEST_P(KerasWindow, SeparableConvolution) {
@@ -89,8 +92,9 @@ TEST_P(KerasWindow, SeparableConvolution) {
   Network network(record());
   Shape point = repeated(1);
   point.insert(point.end(), {channels * 2, 5});
-  const auto w = network.add("SeparableConv" + suffix(), R"("filters": 5, "depth_multiplier": 2, )" + options(),
-                             {kernel(channels, 2), point, {5}});
+  const auto w =
+      network.add("SeparableConv" + suffix(), R"("filters": 5, "depth_multiplier": 2, )" + options(),
+                  {kernel(channels, 2), point, {5}});
   Shape grouped = w[0].shape;
   grouped[grouped.size() - 2] = 1;
   grouped.back() = channels * 2;
@@ -108,24 +112,27 @@ TEST_P(KerasWindow, Pooling) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KerasWindow,
-                         ::testing::Values(Case{1, 3, 1, 1, "valid"}, Case{1, 3, 2, 1, "same"}, Case{1, 2, 1, 2, "causal"},
-                                           Case{1, 3, 2, 1, "causal"}, Case{2, 3, 1, 1, "valid"}, Case{2, 2, 1, 1, "same"},
-                                           Case{2, 2, 2, 1, "same"}, Case{2, 3, 2, 1, "same"}, Case{2, 3, 3, 1, "valid"},
-                                           Case{2, 2, 1, 2, "same"}, Case{2, 2, 1, 2, "valid"}, Case{2, 1, 3, 1, "same"},
+                         ::testing::Values(Case{1, 3, 1, 1, "valid"}, Case{1, 3, 2, 1, "same"},
+                                           Case{1, 2, 1, 2, "causal"}, Case{1, 3, 2, 1, "causal"},
+                                           Case{2, 3, 1, 1, "valid"}, Case{2, 2, 1, 1, "same"},
+                                           Case{2, 2, 2, 1, "same"}, Case{2, 3, 2, 1, "same"},
+                                           Case{2, 3, 3, 1, "valid"}, Case{2, 2, 1, 2, "same"},
+                                           Case{2, 2, 1, 2, "valid"}, Case{2, 1, 3, 1, "same"},
                                            Case{3, 2, 1, 1, "valid"}, Case{3, 2, 2, 1, "same"}),
                          name_of);
 
-// out[o + k] += x[i] * kernel[k], then what is too much is cut: the definition, in one dimension, of a convolution's
-// gradient as TensorFlow crops it.
-Values plain_transposed(const Values& x, const Values& kernel, const Values& bias, std::int64_t stride, std::int64_t length,
-                        std::int64_t cut_before) {
+// out[o + k] += x[i] * kernel[k], then what is too much is cut: the definition, in one dimension, of a
+// convolution's gradient as TensorFlow crops it.
+Values plain_transposed(const Values& x, const Values& kernel, const Values& bias, std::int64_t stride,
+                        std::int64_t length, std::int64_t cut_before) {
   const std::int64_t taps = kernel.shape[0], filters = kernel.shape[1], channels = kernel.shape[2];
   return tabulate({x.shape[0], length, filters}, [&](const Shape& out) {
     double sum = at(bias, {out[2]});
     for (std::int64_t i = 0; i < x.shape[1]; ++i) {
       const std::int64_t tap = out[1] + cut_before - i * stride;
       if (tap < 0 || tap >= taps) continue;
-      for (std::int64_t c = 0; c < channels; ++c) sum += double{at(x, {out[0], i, c})} * at(kernel, {tap, out[2], c});
+      for (std::int64_t c = 0; c < channels; ++c)
+        sum += double{at(x, {out[0], i, c})} * at(kernel, {tap, out[2], c});
     }
     return sum;
   });
@@ -138,13 +145,14 @@ TEST(KerasTransposedConvolution, CropsAsTensorFlowDoes) {
     std::int64_t length, cut;  // of an input of 5 positions
   };
   for (const Row& row : {Row{3, 1, "valid", 7, 0}, Row{3, 2, "valid", 11, 0}, Row{2, 3, "valid", 15, 0},
-                         Row{3, 1, "same", 5, 1}, Row{3, 2, "same", 10, 0}, Row{4, 2, "same", 10, 1}, Row{5, 2, "same", 10, 1},
-                         Row{2, 3, "same", 15, 0}}) {
+                         Row{3, 1, "same", 5, 1}, Row{3, 2, "same", 10, 0}, Row{4, 2, "same", 10, 1},
+                         Row{5, 2, "same", 10, 1}, Row{2, 3, "same", 15, 0}}) {
     Network network({5, 2});
-    const auto w = network.add("Conv1DTranspose",
-                               R"("filters": 3, "kernel_size": [)" + std::to_string(row.size) + R"(], "strides": [)" +
-                                   std::to_string(row.stride) + R"(], "padding": ")" + row.padding + R"(")",
-                               {{row.size, 3, 2}, {3}});
+    const auto w =
+        network.add("Conv1DTranspose",
+                    R"("filters": 3, "kernel_size": [)" + std::to_string(row.size) + R"(], "strides": [)" +
+                        std::to_string(row.stride) + R"(], "padding": ")" + row.padding + R"(")",
+                    {{row.size, 3, 2}, {3}});
     const Values x = random_values({2, 5, 2}, 3);
     EXPECT_TRUE(same(network.run(x), plain_transposed(x, w[0], w[1], row.stride, row.length, row.cut)))
         << row.size << " " << row.stride << " " << row.padding;
@@ -155,16 +163,20 @@ TEST(KerasTransposedConvolution, OfTwoDimensionsIsOneAfterTheOther) {
   // A kernel that is a product of two factors is two one-dimensional convolutions.
   Network network({4, 3, 1});
   const Values rows = random_values({3}, 1), columns = random_values({2}, 2);
-  const Values kernel = tabulate({3, 2, 1, 1}, [&](const Shape& i) { return double{at(rows, {i[0]})} * at(columns, {i[1]}); });
-  network.add_with("Conv2DTranspose", R"("filters": 1, "kernel_size": [3, 2], "strides": [2, 1], "padding": "same")",
+  const Values kernel =
+      tabulate({3, 2, 1, 1}, [&](const Shape& i) { return double{at(rows, {i[0]})} * at(columns, {i[1]}); });
+  network.add_with("Conv2DTranspose",
+                   R"("filters": 1, "kernel_size": [3, 2], "strides": [2, 1], "padding": "same")",
                    {kernel, numbers({1}, {0})});
   const Values x = random_values({1, 4, 3, 1}, 5);
   const Values expected = tabulate({1, 8, 3, 1}, [&](const Shape& out) {
     double sum = 0;
     for (std::int64_t i = 0; i < 4; ++i) {
       for (std::int64_t j = 0; j < 3; ++j) {
-        const std::int64_t r = out[1] + 0 - 2 * i, c = out[2] + 0 - j;  // surplus 1 on each axis: the odd one is cut at the end
-        if (r >= 0 && r < 3 && c >= 0 && c < 2) sum += double{at(x, {0, i, j, 0})} * at(rows, {r}) * at(columns, {c});
+        const std::int64_t r = out[1] + 0 - 2 * i,
+                           c = out[2] + 0 - j;  // surplus 1 on each axis: the odd one is cut at the end
+        if (r >= 0 && r < 3 && c >= 0 && c < 2)
+          sum += double{at(x, {0, i, j, 0})} * at(rows, {r}) * at(columns, {c});
       }
     }
     return sum;
@@ -174,8 +186,9 @@ TEST(KerasTransposedConvolution, OfTwoDimensionsIsOneAfterTheOther) {
 
 TEST(KerasConvolution, OfSameWidthWorksOnUnknownSizes) {
   Network network({-1, -1, 2});
-  const auto w = network.add("Conv2D", R"("filters": 3, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same")",
-                             {{3, 3, 2, 3}, {3}});
+  const auto w =
+      network.add("Conv2D", R"("filters": 3, "kernel_size": [3, 3], "strides": [2, 2], "padding": "same")",
+                  {{3, 3, 2, 3}, {3}});
   const Values x = random_values({1, 8, 7, 2}, 4);
   EXPECT_TRUE(same(network.run(x), plain_conv(x, w[0], w[1], {{3, 3}, {2, 2}, {1, 1}, "same"})));
 }
@@ -193,8 +206,9 @@ TEST(KerasGlobalPooling, ReducesAllPositions) {
     for (const bool max : {true, false}) {
       for (const bool keep : {true, false}) {
         Network network(record);
-        network.add(std::string(max ? "GlobalMaxPooling" : "GlobalAveragePooling") + std::to_string(rank) + "D",
-                    keep ? R"("keepdims": true)" : "");
+        network.add(
+            std::string(max ? "GlobalMaxPooling" : "GlobalAveragePooling") + std::to_string(rank) + "D",
+            keep ? R"("keepdims": true)" : "");
         Values expected = plain_pool(x, whole, max ? largest : mean);
         if (!keep) expected.shape = {2, 5};
         EXPECT_TRUE(same(network.run(x), expected)) << rank << max << keep;

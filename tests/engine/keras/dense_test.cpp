@@ -9,7 +9,8 @@ namespace {
 TEST(KerasDense, AgreesWithHandWorkedNumbers) {
   Network network({2});
   // kernel [in, out]: y0 = 1*x0 + 3*x1 + 10, y1 = 2*x0 + 4*x1 + 20
-  network.add_with("Dense", R"("units": 2, "activation": "linear")", {numbers({2, 2}, {1, 2, 3, 4}), numbers({2}, {10, 20})});
+  network.add_with("Dense", R"("units": 2, "activation": "linear")",
+                   {numbers({2, 2}, {1, 2, 3, 4}), numbers({2}, {10, 20})});
   EXPECT_TRUE(same(network.run(numbers({1, 2}, {5, 7})), numbers({1, 2}, {36, 58})));
 }
 
@@ -33,7 +34,8 @@ TEST(KerasDense, WithoutBias) {
 
 TEST(KerasEmbedding, LooksUpRows) {
   Network network({3});
-  network.add_with("Embedding", R"("input_dim": 4, "output_dim": 2)", {numbers({4, 2}, {0, 1, 10, 11, 20, 21, 30, 31})});
+  network.add_with("Embedding", R"("input_dim": 4, "output_dim": 2)",
+                   {numbers({4, 2}, {0, 1, 10, 11, 20, 21, 30, 31})});
   EXPECT_TRUE(same(network.run(numbers({1, 3}, {3, 0, 2})), numbers({1, 3, 2}, {30, 31, 0, 1, 20, 21})));
 }
 
@@ -54,7 +56,8 @@ TEST(KerasEmbedding, AMaskThatMattersIsRefused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);
-    EXPECT_NE(std::string(error.what()).find("the mask of layer 'layer0'"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("the mask of layer 'layer0'"), std::string::npos)
+        << error.what();
   }
 }
 

@@ -33,7 +33,8 @@ Tensor tensor_of(const Values& values) {
 
 Values values_of(const Tensor& tensor) {
   const Tensor flat = tensor.to(at::kFloat).contiguous();
-  return {tensor.sizes().vec(), std::vector<float>(flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel())};
+  return {tensor.sizes().vec(),
+          std::vector<float>(flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel())};
 }
 
 std::int64_t offset(const Shape& shape, const Shape& index) {
@@ -64,7 +65,8 @@ std::pair<Shape, Shape> plan(const Shape& positions, const PlainWindow& window) 
       before.push_back(0);
     } else {
       count.push_back((positions[i] + window.stride[i] - 1) / window.stride[i]);
-      const std::int64_t needed = std::max<std::int64_t>((count[i] - 1) * window.stride[i] + reach - positions[i], 0);
+      const std::int64_t needed =
+          std::max<std::int64_t>((count[i] - 1) * window.stride[i] + reach - positions[i], 0);
       before.push_back(window.padding == "causal" ? reach - 1 : needed / 2);
     }
   }
@@ -94,20 +96,24 @@ Shape position_under(const Shape& out, const Shape& tap, const Shape& before, co
 
 }  // namespace
 
-std::vector<Values> Network::add(const std::string& class_name, const std::string& more, const std::vector<Shape>& weights) {
+std::vector<Values> Network::add(const std::string& class_name, const std::string& more,
+                                 const std::vector<Shape>& weights) {
   std::vector<Values> drawn;
   for (const Shape& shape : weights) drawn.push_back(random_values(shape, seed_++));
   add_with(class_name, more, drawn);
   return drawn;
 }
 
-void Network::add_with(const std::string& class_name, const std::string& more, const std::vector<Values>& weights) {
+void Network::add_with(const std::string& class_name, const std::string& more,
+                       const std::vector<Values>& weights) {
   const std::string name = "layer" + std::to_string(layers_.size());
   std::string config = more;
-  if (layers_.empty()) config += (more.empty() ? "" : ", ") + ("\"batch_input_shape\": " + shape_json(record_));
+  if (layers_.empty())
+    config += (more.empty() ? "" : ", ") + ("\"batch_input_shape\": " + shape_json(record_));
   layers_.push_back(layer_json(class_name, name, config));
   LayerValues entry{name, {}};
-  for (std::size_t i = 0; i < weights.size(); ++i) entry.weights.emplace_back(name + "/w" + std::to_string(i) + ":0", weights[i]);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    entry.weights.emplace_back(name + "/w" + std::to_string(i) + ":0", weights[i]);
   weights_.push_back(entry);
 }
 
@@ -128,7 +134,8 @@ std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inp
     if (declared.dtype == DType::int64) x = x.to(at::kLong);
     EXPECT_EQ(declared.shape.size(), static_cast<std::size_t>(x.dim()));
     for (std::size_t axis = 1; axis < declared.shape.size(); ++axis) {
-      EXPECT_TRUE(declared.shape[axis] < 0 || declared.shape[axis] == x.size(static_cast<std::int64_t>(axis)));
+      EXPECT_TRUE(declared.shape[axis] < 0 ||
+                  declared.shape[axis] == x.size(static_cast<std::int64_t>(axis)));
     }
     known[graph.inputs()[i]] = x;
   }
@@ -156,12 +163,14 @@ std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inp
 
 ::testing::AssertionResult same(const Values& actual, const Values& expected) {
   if (actual.shape != expected.shape) {
-    return ::testing::AssertionFailure() << "shape " << to_string(actual.shape) << " instead of " << to_string(expected.shape);
+    return ::testing::AssertionFailure()
+           << "shape " << to_string(actual.shape) << " instead of " << to_string(expected.shape);
   }
   for (std::size_t i = 0; i < actual.data.size(); ++i) {
     const double wanted = expected.data[i];
     if (!(std::abs(actual.data[i] - wanted) <= 1e-4 * std::max(1.0, std::abs(wanted)))) {
-      return ::testing::AssertionFailure() << "element " << i << " is " << actual.data[i] << " instead of " << wanted;
+      return ::testing::AssertionFailure()
+             << "element " << i << " is " << actual.data[i] << " instead of " << wanted;
     }
   }
   return ::testing::AssertionSuccess();
@@ -196,7 +205,8 @@ Values plain_dense(const Values& x, const Values& kernel, const Values& bias) {
   });
 }
 
-Values plain_conv(const Values& x, const Values& kernel, const Values& bias, const PlainWindow& window, int groups) {
+Values plain_conv(const Values& x, const Values& kernel, const Values& bias, const PlainWindow& window,
+                  int groups) {
   const Shape positions = positions_of(x);
   const auto [count, before] = plan(positions, window);
   const std::int64_t filters = kernel.shape.back(), depth = kernel.shape[kernel.shape.size() - 2];

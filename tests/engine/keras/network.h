@@ -1,7 +1,7 @@
 #pragma once
 
-// A Keras model made layer by layer in a test, written to a file, read back and run; and plain second writings of what
-// Keras computes, in loops over channels-last arrays and double precision.
+// A Keras model made layer by layer in a test, written to a file, read back and run; and plain second
+// writings of what Keras computes, in loops over channels-last arrays and double precision.
 
 #include <gtest/gtest.h>
 
@@ -11,13 +11,15 @@
 
 #include "assay/model/graph.h"
 #include "tests/model/keras_build.h"
+#include "tests/model/keras_temporary.h"
 
 namespace assay::testing {
 
 // A Sequential model whose weights are random.
 class Network {
  public:
-  explicit Network(const Shape& record, std::string version = "2.11.0") : record_(record), version_(std::move(version)) {}
+  explicit Network(const Shape& record, std::string version = "2.11.0")
+      : record_(record), version_(std::move(version)) {}
 
   // Adds a layer and gives its weights, drawn for the shapes given.
   std::vector<Values> add(const std::string& class_name, const std::string& more = "",
@@ -36,14 +38,15 @@ class Network {
   std::uint64_t seed_ = 1;
 };
 
-// Runs a graph node by node on inputs in Keras's layout. Inputs and outputs of rank 4 and more are moved to and from
-// channels first, unless `as_is`.
+// Runs a graph node by node on inputs in Keras's layout. Inputs and outputs of rank 4 and more are moved to
+// and from channels first, unless `as_is`.
 std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inputs, bool as_is = false);
 
 // Same shape, and values within 1e-4 (relative to the larger of 1 and the value).
 ::testing::AssertionResult same(const Values& actual, const Values& expected);
 
-// ---- second writings -------------------------------------------------------------------------------------------
+// ---- second writings
+// -------------------------------------------------------------------------------------------
 
 // An element by its index.
 float at(const Values& values, const Shape& index);
@@ -57,8 +60,10 @@ struct PlainWindow {
   Shape size, stride, dilation;
   std::string padding;
 };
-// x [n, positions..., channels], kernel [window..., channels / groups, filters]; pass no bias as an empty Values.
-Values plain_conv(const Values& x, const Values& kernel, const Values& bias, const PlainWindow& window, int groups = 1);
+// x [n, positions..., channels], kernel [window..., channels / groups, filters]; pass no bias as an empty
+// Values.
+Values plain_conv(const Values& x, const Values& kernel, const Values& bias, const PlainWindow& window,
+                  int groups = 1);
 // Applies `reduce` to the values under each window, those outside the image left out.
 Values plain_pool(const Values& x, const PlainWindow& window,
                   const std::function<double(const std::vector<double>&)>& reduce);

@@ -20,10 +20,13 @@ TEST(KerasBatchNormalization, UsesTheMovingStatistics) {
     Shape shape = record;
     shape.insert(shape.begin(), 2);
     const Values x = random_values(shape, 5);
-    EXPECT_TRUE(same(network.run(x), tabulate(shape, [&](const Shape& i) {
-                       const Shape c{i.back()};
-                       return (at(x, i) - at(mean, c)) / std::sqrt(at(variance, c) + 0.01) * at(gamma, c) + at(beta, c);
-                     })))
+    EXPECT_TRUE(same(network.run(x), tabulate(shape,
+                                              [&](const Shape& i) {
+                                                const Shape c{i.back()};
+                                                return (at(x, i) - at(mean, c)) /
+                                                           std::sqrt(at(variance, c) + 0.01) * at(gamma, c) +
+                                                       at(beta, c);
+                                              })))
         << to_string(record);
   }
 }
@@ -54,7 +57,8 @@ TEST(KerasBatchNormalization, BetweenFlattenAndDense) {
 }
 
 // Normalises the values for which `same_group` holds with the element's own index.
-Values plain_normalised(const Values& x, double epsilon, const std::function<bool(const Shape&, const Shape&)>& same_group) {
+Values plain_normalised(const Values& x, double epsilon,
+                        const std::function<bool(const Shape&, const Shape&)>& same_group) {
   return tabulate(x.shape, [&](const Shape& i) {
     double sum = 0, squares = 0, count = 0;
     tabulate(x.shape, [&](const Shape& j) {
@@ -71,8 +75,9 @@ TEST(KerasLayerNormalization, NormalisesTheLastAxis) {
     Network network(Shape(shape.begin() + 1, shape.end()));
     const auto w = network.add("LayerNormalization", R"("axis": [-1])", {{5}, {5}});
     const Values x = random_values(shape, 7);
-    const Values normal = plain_normalised(
-        x, 1e-3, [](const Shape& i, const Shape& j) { return std::equal(i.begin(), i.end() - 1, j.begin()); });
+    const Values normal = plain_normalised(x, 1e-3, [](const Shape& i, const Shape& j) {
+      return std::equal(i.begin(), i.end() - 1, j.begin());
+    });
     EXPECT_TRUE(same(network.run(x), tabulate(shape, [&](const Shape& i) {
                        return at(normal, i) * at(w[0], {i.back()}) + at(w[1], {i.back()});
                      })));
@@ -83,8 +88,8 @@ TEST(KerasGroupNormalization, NormalisesGroupsOfChannels) {
   Network network({3, 2, 4}, "3.0.0");
   const auto w = network.add("GroupNormalization", R"("groups": 2, "axis": -1)", {{4}, {4}});
   const Values x = random_values({2, 3, 2, 4}, 7);
-  const Values normal =
-      plain_normalised(x, 1e-3, [](const Shape& i, const Shape& j) { return i[0] == j[0] && i[3] / 2 == j[3] / 2; });
+  const Values normal = plain_normalised(
+      x, 1e-3, [](const Shape& i, const Shape& j) { return i[0] == j[0] && i[3] / 2 == j[3] / 2; });
   EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
                      return at(normal, i) * at(w[0], {i[3]}) + at(w[1], {i[3]});
                    })));

@@ -49,14 +49,17 @@ TEST(KerasReshape, ToAnImageForAConvolution) {
   network.add("Reshape", R"("target_shape": [3, 4, 2])");
   const auto w = network.add("Conv2D", R"("filters": 2, "kernel_size": [2, 2])", {{2, 2, 2, 2}, {2}});
   const Values x = random_values({2, 24}, 3);
-  EXPECT_TRUE(same(network.run(x), plain_conv({{2, 3, 4, 2}, x.data}, w[0], w[1], {{2, 2}, {1, 1}, {1, 1}, "valid"})));
+  EXPECT_TRUE(same(network.run(x),
+                   plain_conv({{2, 3, 4, 2}, x.data}, w[0], w[1], {{2, 2}, {1, 1}, {1, 1}, "valid"})));
 }
 
 TEST(KerasPermute, MovesAxes) {
   Network network({2, 3, 4});
   network.add("Permute", R"("dims": [3, 1, 2])");
   const Values x = random_values({2, 2, 3, 4}, 3);
-  EXPECT_TRUE(same(network.run(x), tabulate({2, 4, 2, 3}, [&](const Shape& i) { return at(x, {i[0], i[2], i[3], i[1]}); })));
+  EXPECT_TRUE(same(network.run(x), tabulate({2, 4, 2, 3}, [&](const Shape& i) {
+                     return at(x, {i[0], i[2], i[3], i[1]});
+                   })));
 }
 
 TEST(KerasRepeatVector, Repeats) {
@@ -65,12 +68,48 @@ TEST(KerasRepeatVector, Repeats) {
   EXPECT_TRUE(same(network.run(numbers({1, 3}, {1, 2, 3})), numbers({1, 2, 3}, {1, 2, 3, 1, 2, 3})));
 }
 
+TEST(KerasZeroPadding, AddsMargins) {
+  Network network({3, 2, 2});
+  network.add("ZeroPadding2D", R"("padding": [[1, 2], [0, 3]])");
+  const Values x = random_values({1, 3, 2, 2}, 3);
+  EXPECT_TRUE(same(network.run(x), tabulate({1, 6, 5, 2}, [&](const Shape& i) {
+                     const bool inside = i[1] >= 1 && i[1] < 4 && i[2] < 2;
+                     return inside ? at(x, {i[0], i[1] - 1, i[2], i[3]}) : 0.0F;
+                   })));
+  Network sequence({3, 2});
+  sequence.add("ZeroPadding1D", R"("padding": [1, 1])");
+  EXPECT_TRUE(same(sequence.run(numbers({1, 3, 2}, {1, 2, 3, 4, 5, 6})),
+                   numbers({1, 5, 2}, {0, 0, 1, 2, 3, 4, 5, 6, 0, 0})));
+}
+
+TEST(KerasUpSampling, RepeatsRowsAndColumns) {
+  Network network({3, 2, 2});
+  network.add("UpSampling2D", R"("size": [2, 3], "interpolation": "nearest")");
+  const Values x = random_values({1, 3, 2, 2}, 3);
+  EXPECT_TRUE(same(network.run(x), tabulate({1, 6, 6, 2}, [&](const Shape& i) {
+                     return at(x, {i[0], i[1] / 2, i[2] / 3, i[3]});
+                   })));
+  Network sequence({3, 2});
+  sequence.add("UpSampling1D", R"("size": 2)");
+  EXPECT_TRUE(same(sequence.run(numbers({1, 3, 2}, {1, 2, 3, 4, 5, 6})),
+                   numbers({1, 6, 2}, {1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6})));
+}
+
+TEST(KerasUpSampling, InterpolatesBetweenPixelCentres) {
+  Network network({1, 4, 1});
+  network.add("UpSampling2D", R"("size": [1, 2], "interpolation": "bilinear")");
+  // Centres of the new pixels lie at -1/4, 1/4, 3/4, ... of the old ones; the ends repeat.
+  EXPECT_TRUE(same(network.run(numbers({1, 1, 4, 1}, {0, 4, 8, 4})),
+                   numbers({1, 1, 8, 1}, {0, 1, 3, 5, 7, 7, 5, 4})));
+}
+
 TEST(KerasCropping, RemovesMargins) {
   Network network({5, 6, 2});
   network.add("Cropping2D", R"("cropping": [[1, 0], [2, 1]])");
   const Values x = random_values({1, 5, 6, 2}, 3);
-  EXPECT_TRUE(same(network.run(x),
-                   tabulate({1, 4, 3, 2}, [&](const Shape& i) { return at(x, {i[0], i[1] + 1, i[2] + 2, i[3]}); })));
+  EXPECT_TRUE(same(network.run(x), tabulate({1, 4, 3, 2}, [&](const Shape& i) {
+                     return at(x, {i[0], i[1] + 1, i[2] + 2, i[3]});
+                   })));
 }
 
 TEST(KerasIdentity, LayersOfTrainingDoNothing) {

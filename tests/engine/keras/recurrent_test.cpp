@@ -1,0 +1,290 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/model/keras.h"
+#include "assay/support/error.h"
+#include "network.h"
+
+namespace assay::testing {
+namespace {
+
+constexpr std::int64_t features = 3, units = 4, steps = 5;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double hard_sigmoid(double x) { return std::min(std::max(0.2 * x + 0.5, 0.0), 1.0); }
+
+using Function = double (*)(double);
+using Row = std::vector<double>;
+
+// x W + b for the columns of one gate.
+Row gate_input(const Row& x, const Values& kernel, const Row& bias, std::int64_t gate) {
+  Row result;
+  for (std::int64_t u = gate * units; u < (gate + 1) * units; ++u) {
+    double sum = bias.empty() ? 0 : bias[static_cast<std::size_t>(u)];
+    for (std::size_t f = 0; f < x.size(); ++f) sum += x[f] * at(kernel, {static_cast<std::int64_t>(f), u});
+    result.push_back(sum);
+  }
+  return result;
+}
+
+Row sum_of(const Row& a, const Row& b) {
+  Row result = a;
+  for (std::size_t i = 0; i < a.size(); ++i) result[i] += b[i];
+  return result;
+}
+Row applied(const Row& x, Function f) {
+  Row result = x;
+  for (double& v : result) v = f(v);
+  return result;
+}
+Row product(const Row& a, const Row& b) {
+  Row result = a;
+  for (std::size_t i = 0; i < a.size(); ++i) result[i] *= b[i];
+  return result;
+}
+Row bias_row(const Values& bias, std::int64_t row = -1) {
+  if (bias.data.empty()) return {};
+  if (row < 0) return Row(bias.data.begin(), bias.data.end());
+  const auto width = bias.shape[1];
+  return Row(bias.data.begin() + row * width, bias.data.begin() + (row + 1) * width);
+}
+
+// One step: from the input and the state {h, c} to the new state.
+using Step = std::function<void(const Row& x, Row& h, Row& c)>;
+
+Step lstm(const std::vector<Values>& w, Function gate = sigmoid) {
+  return [=](const Row& x, Row& h, Row& c) {
+    const auto z = [&](std::int64_t g) {
+      return sum_of(gate_input(x, w[0], w.size() > 2 ? bias_row(w[2]) : Row{}, g),
+                    gate_input(h, w[1], {}, g));
+    };
+    const Row i = applied(z(0), gate), f = applied(z(1), gate), o = applied(z(3), gate);
+    c = sum_of(product(f, c), product(i, applied(z(2), std::tanh)));
+    h = product(o, applied(c, std::tanh));
+  };
+}
+
+Step gru(const std::vector<Values>& w, bool reset_after) {
+  return [=](const Row& x, Row& h, Row&) {
+    const Row b = bias_row(w[2], reset_after ? 0 : -1), rb = reset_after ? bias_row(w[2], 1) : Row{};
+    const Row z = applied(sum_of(gate_input(x, w[0], b, 0), gate_input(h, w[1], rb, 0)), sigmoid);
+    const Row r = applied(sum_of(gate_input(x, w[0], b, 1), gate_input(h, w[1], rb, 1)), sigmoid);
+    const Row memory =
+        reset_after ? product(r, gate_input(h, w[1], rb, 2)) : gate_input(product(r, h), w[1], {}, 2);
+    const Row candidate = applied(sum_of(gate_input(x, w[0], b, 2), memory), std::tanh);
+    for (std::size_t u = 0; u < h.size(); ++u) h[u] = z[u] * h[u] + (1 - z[u]) * candidate[u];
+  };
+}
+
+Step simple(const std::vector<Values>& w) {
+  return [=](const Row& x, Row& h, Row&) {
+    h = applied(sum_of(gate_input(x, w[0], bias_row(w[2]), 0), gate_input(h, w[1], {}, 0)), std::tanh);
+  };
+}
+
+// States after each step, in the order they are computed: [n, steps, units].
+Values plain_recurrent(const Values& x, const Step& step, bool backwards = false) {
+  Values result{{x.shape[0], x.shape[1], units},
+                std::vector<float>(static_cast<std::size_t>(x.shape[0] * x.shape[1] * units))};
+  for (std::int64_t n = 0; n < x.shape[0]; ++n) {
+    Row h(units, 0), c(units, 0);
+    for (std::int64_t t = 0; t < x.shape[1]; ++t) {
+      Row input;
+      for (std::int64_t f = 0; f < x.shape[2]; ++f)
+        input.push_back(at(x, {n, backwards ? x.shape[1] - 1 - t : t, f}));
+      step(input, h, c);
+      for (std::int64_t u = 0; u < units; ++u) {
+        result.data[static_cast<std::size_t>((n * x.shape[1] + t) * units + u)] =
+            static_cast<float>(h[static_cast<std::size_t>(u)]);
+      }
+    }
+  }
+  return result;
+}
+
+Values last(const Values& sequence) {
+  return tabulate({sequence.shape[0], sequence.shape[2]}, [&](const Shape& i) {
+    return at(sequence, {i[0], sequence.shape[1] - 1, i[1]});
+  });
+}
+
+std::vector<Shape> weights(std::int64_t gates, bool two_biases = false) {
+  return {{features, gates * units},
+          {units, gates * units},
+          two_biases ? Shape{2, gates * units} : Shape{gates * units}};
+}
+
+Values sequence_input() { return random_values({2, steps, features}, 50); }
+
+std::string config(const std::string& more, bool sequences) {
+  return R"("units": 4, "activation": "tanh", "recurrent_activation": "sigmoid", "return_sequences": )" +
+         std::string(sequences ? "true" : "false") + (more.empty() ? "" : ", ") + more;
+}
+
+TEST(KerasRecurrent, LSTM) {
+  for (const bool sequences : {true, false}) {
+    Network network({steps, features});
+    const auto w = network.add("LSTM", config("", sequences), weights(4));
+    const Values expected = plain_recurrent(sequence_input(), lstm(w));
+    EXPECT_TRUE(same(network.run(sequence_input()), sequences ? expected : last(expected)));
+  }
+}
+
+TEST(KerasRecurrent, LSTMOfKeras2HasHardSigmoidGates) {
+  Network network({steps, features}, "2.2.4");
+  const auto w =
+      network.add("LSTM", R"("units": 4, "recurrent_activation": "hard_sigmoid", "use_bias": false)",
+                  {{features, 16}, {units, 16}});
+  EXPECT_TRUE(
+      same(network.run(sequence_input()), last(plain_recurrent(sequence_input(), lstm(w, hard_sigmoid)))));
+}
+
+TEST(KerasRecurrent, GRUInBothForms) {
+  for (const bool reset_after : {true, false}) {
+    Network network({steps, features});
+    const auto w =
+        network.add("GRU", config(std::string(R"("reset_after": )") + (reset_after ? "true" : "false"), true),
+                    weights(3, reset_after));
+    EXPECT_TRUE(same(network.run(sequence_input()), plain_recurrent(sequence_input(), gru(w, reset_after))))
+        << reset_after;
+  }
+}
+
+TEST(KerasRecurrent, SimpleRNN) {
+  Network network({steps, features});
+  const auto w = network.add("SimpleRNN", R"("units": 4, "activation": "tanh")", weights(1));
+  EXPECT_TRUE(same(network.run(sequence_input()), last(plain_recurrent(sequence_input(), simple(w)))));
+}
+
+TEST(KerasRecurrent, BackwardsKeepsTheOrderOfComputing) {
+  for (const bool sequences : {true, false}) {
+    Network network({steps, features});
+    const auto w = network.add("LSTM", config(R"("go_backwards": true)", sequences), weights(4));
+    const Values expected = plain_recurrent(sequence_input(), lstm(w), true);
+    EXPECT_TRUE(same(network.run(sequence_input()), sequences ? expected : last(expected)));
+  }
+}
+
+TEST(KerasRecurrent, StacksAndWorksOnUnknownLengths) {
+  Network network({-1, features});
+  const auto w = network.add("LSTM", config("", true), weights(4));
+  const auto v =
+      network.add("GRU", config(R"("reset_after": true)", false), {{units, 12}, {units, 12}, {2, 12}});
+  EXPECT_TRUE(same(network.run(sequence_input()),
+                   last(plain_recurrent(plain_recurrent(sequence_input(), lstm(w)), gru(v, true)))));
+}
+
+struct Combination {
+  const char* mode;
+  double (*function)(double, double);
+};
+
+TEST(KerasBidirectional, CombinesBothDirections) {
+  const Combination combinations[] = {{"sum", [](double a, double b) { return a + b; }},
+                                      {"mul", [](double a, double b) { return a * b; }},
+                                      {"ave", [](double a, double b) { return (a + b) / 2; }},
+                                      {"concat", nullptr}};
+  for (const Combination& c : combinations) {
+    for (const bool sequences : {true, false}) {
+      Network network({steps, features});
+      const auto one = weights(4);
+      auto both = one;
+      both.insert(both.end(), one.begin(), one.end());
+      const std::string inner =
+          R"("layer": {"class_name": "LSTM", "config": {"name": "inner", )" + config("", sequences) + "}}";
+      const auto w =
+          network.add("Bidirectional", std::string(R"("merge_mode": ")") + c.mode + "\", " + inner, both);
+      const Values forward = plain_recurrent(sequence_input(), lstm({w[0], w[1], w[2]}));
+      const Values backward = plain_recurrent(sequence_input(), lstm({w[3], w[4], w[5]}), true);
+      const std::int64_t width = c.function ? units : 2 * units;
+      const auto element = [&](double a, double b, bool second) {
+        return c.function ? c.function(a, b) : second ? b : a;
+      };
+      // In sequences, the backward states stand at the step they belong to; without, both are the last
+      // computed.
+      const Values expected =
+          sequences
+              ? tabulate({2, steps, width},
+                         [&](const Shape& i) {
+                           const Shape b{i[0], steps - 1 - i[1], i[2] % units}, f{i[0], i[1], i[2] % units};
+                           return element(at(forward, f), at(backward, b), i[2] >= units);
+                         })
+              : tabulate({2, width}, [&](const Shape& i) {
+                  const Shape j{i[0], i[1] % units};
+                  return element(at(last(forward), j), at(last(backward), j), i[1] >= units);
+                });
+      EXPECT_TRUE(same(network.run(sequence_input()), expected)) << c.mode << sequences;
+    }
+  }
+}
+
+TEST(KerasRecurrent, StatesGoFromEncoderToDecoder) {
+  const auto path = temporary("states.h5");
+  std::vector<Values> e, d;
+  for (std::uint64_t i = 0; i < 3; ++i)
+    e.push_back(random_values(weights(4)[i], i)), d.push_back(random_values(weights(4)[i], 9 + i));
+  const auto list = [](const std::string& name, const std::vector<Values>& w) {
+    return LayerValues{
+        name, {{name + "/kernel:0", w[0]}, {name + "/recurrent_kernel:0", w[1]}, {name + "/bias:0", w[2]}}};
+  };
+  write_h5(path,
+           functional_json(
+               {input_json("x", {steps, features}), input_json("y", {steps, features}),
+                node_json("LSTM", "encoder", config(R"("return_state": true)", false),
+                          "[" + call_json({"x"}) + "]"),
+                node_json("LSTM", "decoder", config("", false),
+                          R"([[["y", 0, 0, {"initial_state": [["encoder", 0, 1], ["encoder", 0, 2]]}]]])")},
+               {"x", "y"}, {"decoder"}),
+           {list("encoder", e), list("decoder", d)});
+  const Values x = random_values({1, steps, features}, 30), y = random_values({1, steps, features}, 31);
+  Row h(units, 0), c(units, 0);
+  for (const auto& [input, step] : {std::pair{x, lstm(e)}, std::pair{y, lstm(d)}}) {
+    for (std::int64_t t = 0; t < steps; ++t) {
+      Row row;
+      for (std::int64_t f = 0; f < features; ++f) row.push_back(at(input, {0, t, f}));
+      step(row, h, c);
+    }
+  }
+  EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x, y}).front(),
+                   tabulate({1, units}, [&](const Shape& i) { return h[static_cast<std::size_t>(i[1])]; })));
+}
+
+TEST(KerasTimeDistributed, DenseAndConvolution) {
+  Network dense({steps, features});
+  const auto w = dense.add(
+      "TimeDistributed",
+      R"("layer": {"class_name": "Dense", "config": {"name": "d", "units": 2, "activation": "relu"}})",
+      {{features, 2}, {2}});
+  EXPECT_TRUE(same(dense.run(sequence_input()), map(plain_dense(sequence_input(), w[0], w[1]),
+                                                    [](double v) { return std::max(v, 0.0); })));
+
+  Network images({2, 4, 5, 3});
+  const auto k = images.add(
+      "TimeDistributed",
+      R"("layer": {"class_name": "Conv2D", "config": {"name": "c", "filters": 2, "kernel_size": [2, 3]}})",
+      {{2, 3, 3, 2}, {2}});
+  const Values x = random_values({2, 2, 4, 5, 3}, 8);
+  Values expected = plain_conv({{4, 4, 5, 3}, x.data}, k[0], k[1], {{2, 3}, {1, 1}, {1, 1}, "valid"});
+  expected.shape = {2, 2, 3, 3, 2};
+  EXPECT_TRUE(same(images.run(x), expected));
+}
+
+TEST(KerasRecurrent, AMaskIsRefused) {
+  Network network({steps});
+  network.add("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {{4, 3}});
+  network.add("LSTM", config("", false), weights(4));
+  try {
+    network.read();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_NE(std::string(error.what()).find("layer 'layer1' (LSTM): the mask of layer 'layer0'"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace assay::testing
