@@ -116,7 +116,10 @@ std::vector<Idc::Neighbour> Idc::nearest_uncovered(std::size_t count) const {
 
 std::string to_text(const Combination& combination) {
   std::string text;
-  for (const char c : combination) text += (text.empty() ? "" : ".") + std::to_string(static_cast<unsigned char>(c));
+  for (const char c : combination) {
+    if (!text.empty()) text += '.';
+    text += std::to_string(static_cast<unsigned char>(c));
+  }
   return text;
 }
 
