@@ -6,6 +6,7 @@ namespace assay::app {
 
 std::span<const CommandInfo> commands() {
   static const std::vector<CommandInfo> all{
+      model_command(),
       evaluate_command(),
   };
   return all;

@@ -1,0 +1,197 @@
+#include "assay/engine/evaluate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "assay/engine/dead_neurons.h"
+#include "assay/support/error.h"
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Records in memory; `width` numbers each.
+class Records final : public Dataset {
+ public:
+  Records(Shape shape, std::vector<float> values, std::vector<std::int64_t> labels, std::vector<float> targets = {})
+      : shape_(std::move(shape)), values_(std::move(values)), labels_(std::move(labels)), targets_(std::move(targets)) {
+    width_ = static_cast<std::size_t>(element_count(shape_));
+  }
+  std::size_t size() const override { return values_.size() / width_; }
+  Shape record_shape() const override { return shape_; }
+  DType dtype() const override { return DType::float32; }
+  std::string id(std::size_t index) const override { return "r" + std::to_string(index); }
+  bool has_labels() const override { return !labels_.empty(); }
+  std::int64_t label(std::size_t index) const override { return labels_.at(index); }
+  std::size_t class_count() const override { return has_labels() ? 2 : 0; }
+  std::vector<std::string> class_names() const override { return {"no", "yes"}; }
+  std::size_t target_width() const override { return targets_.size() / size(); }
+  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
+  Batch read(std::span<const std::size_t> indices) const override {
+    Batch batch;
+    std::vector<float> inputs, targets;
+    for (const std::size_t i : indices) {
+      batch.indices.push_back(i);
+      inputs.insert(inputs.end(), values_.begin() + static_cast<std::ptrdiff_t>(i * width_),
+                    values_.begin() + static_cast<std::ptrdiff_t>((i + 1) * width_));
+      if (has_labels()) batch.labels.push_back(labels_[i]);
+      if (!targets_.empty()) targets.push_back(targets_[i]);
+    }
+    Shape shape = shape_;
+    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
+    batch.inputs = Array::of<float>(shape, inputs);
+    if (!targets.empty()) batch.targets = Array::of<float>({static_cast<std::int64_t>(indices.size()), 1}, targets);
+    return batch;
+  }
+  std::string hash() const override { return std::string(32, '0'); }
+  std::string describe() const override { return "records"; }
+
+ private:
+  Shape shape_;
+  std::vector<float> values_;
+  std::vector<std::int64_t> labels_;
+  std::vector<float> targets_;
+  std::size_t width_;
+};
+
+// Class 1 when x0 > x1; with an optional ending.
+Graph comparator(const std::string& ending = {}, const std::vector<float>& weights = {-1, 1, 1, -1}) {
+  test::Net net("comparator");
+  const ValueId w = net.builder.constant("w", Array::of<float>({static_cast<std::int64_t>(weights.size() / 2), 2}, weights));
+  ValueId x = net.builder.add("Gemm", "dense", {net.input({-1, 2}), w}, {{"transB", std::int64_t{1}}});
+  if (!ending.empty()) x = net.builder.add(ending, "end", {x});
+  return net.build(x);
+}
+
+const std::vector<float> rows{3, 1, 0, 2, 5, 4, 1, 1.5f, 2, 9};  // classes 1 0 1 0 0
+
+TEST(Evaluate, CountsByClassWhateverTheBatch) {
+  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{1, 0, 0, 0, 1});
+  for (const std::size_t batch : {0, 1, 2, 5}) {
+    for (const std::string ending : {"", "Softmax"}) {
+      const Evaluation result = evaluate(Session(comparator(ending)), data, {.batch = batch}, silence());
+      EXPECT_EQ(result.records, 5u);
+      EXPECT_THAT(result.predictions, ElementsAre(1, 0, 1, 0, 0));
+      EXPECT_DOUBLE_EQ(result.accuracy.value(), 0.6);
+      EXPECT_THAT(result.class_records, ElementsAre(3, 2));
+      EXPECT_THAT(result.class_correct, ElementsAre(2, 1));
+      EXPECT_FALSE(result.mean_squared_error.has_value());
+    }
+  }
+}
+
+TEST(Evaluate, ReadsASingleColumnAsYesOrNo) {
+  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{1, 0, 1, 0, 0});
+  EXPECT_EQ(evaluate(Session(comparator("", {1, -1})), data, {}, silence()).accuracy, 1.0);
+  EXPECT_EQ(evaluate(Session(comparator("Sigmoid", {1, -1})), data, {}, silence()).accuracy, 1.0);
+}
+
+TEST(Evaluate, MeasuresRegression) {
+  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{}, std::vector<float>{2, -2, 1, 0.5f, -6});
+  const Evaluation result = evaluate(Session(comparator("", {1, -1})), data, {.batch = 2}, silence());
+  // Outputs 2, -2, 1, -0.5, -7: squared errors 0, 0, 0, 1, 1.
+  EXPECT_DOUBLE_EQ(result.mean_squared_error.value(), 0.4);
+  EXPECT_FALSE(result.accuracy.has_value());
+  EXPECT_TRUE(result.predictions.empty());
+}
+
+TEST(Evaluate, CountsAndNamesNonFiniteRecords) {
+  std::vector<float> broken = rows;
+  broken[2] = std::numeric_limits<float>::infinity();
+  broken[8] = std::nanf("");
+  const auto data = std::make_shared<Records>(Shape{2}, broken, std::vector<std::int64_t>{1, 0, 1, 0, 0});
+  const Evaluation result = evaluate(Session(comparator()), data, {}, silence());
+  EXPECT_EQ(result.non_finite, 2u);
+  EXPECT_THAT(result.non_finite_ids, ElementsAre("r1", "r4"));
+}
+
+// A network trained on [0, 1] that only looks at whether the first number is above 0.3 and below 0.8.
+Graph band() {
+  test::Net net("band");
+  const auto matrix = [&](const std::string& name, Shape shape, std::vector<float> values) {
+    return net.builder.constant(name, Array::of<float>(std::move(shape), values));
+  };
+  ValueId x = net.builder.add("Gemm", "edges", {net.input({-1, 1}), matrix("w", {2, 1}, {1, 1}), matrix("b", {2}, {-0.3f, -0.8f})},
+                              {{"transB", std::int64_t{1}}});
+  x = net.builder.add("Relu", "relu", {x});
+  return net.build(net.builder.add("Gemm", "score", {x, matrix("v", {2, 2}, {0, 0, 1, -100}), matrix("c", {2}, {0.001f, 0})},
+                                   {{"transB", std::int64_t{1}}}));
+}
+
+TEST(RequireAccuracy, NamesTheScaleThatWasForgotten) {
+  Rng rng(3);
+  std::vector<float> right, wrong;
+  std::vector<std::int64_t> labels;
+  for (int i = 0; i < 200; ++i) {
+    const double value = rng.uniform();
+    right.push_back(static_cast<float>(value));
+    wrong.push_back(static_cast<float>(value * 255));
+    labels.push_back(value > 0.301 && value < 0.80 ? 1 : 0);
+  }
+  const Session session(band());
+  const auto good = std::make_shared<Records>(Shape{1}, right, labels), bad = std::make_shared<Records>(Shape{1}, wrong, labels);
+  const Evaluation well = evaluate(session, good, {}, silence());
+  EXPECT_GT(well.accuracy.value(), 0.97);
+  EXPECT_NO_THROW(require_accuracy(session, good, well, 0.99, 0.02));
+  try {
+    require_accuracy(session, bad, evaluate(session, bad, {}, silence()), 0.99, 0.02);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
+    EXPECT_THAT(error.what(), HasSubstr("divide the values by 255"));
+  }
+}
+
+TEST(Bind, NamesBothShapesAndTheLikelyCause) {
+  const Session session(test::resnet_like());
+  const auto message = [&](Shape shape) -> std::string {
+    try {
+      session.bind(Array::zeros(DType::float32, std::move(shape)));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::mismatch);
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({2, 8, 8, 3}), ::testing::AllOf(HasSubstr("[8, 8, 3]"), HasSubstr("[3, 8, 8]"), HasSubstr("channels last")));
+  EXPECT_THAT(message({2, 1, 8, 8}), HasSubstr("grey or RGB"));
+  EXPECT_THAT(message({2, 3, 9, 8}), HasSubstr("resize"));
+  EXPECT_THAT(message({2, 192}), HasSubstr("ambiguous"));
+}
+
+TEST(Bind, FitsDimensionsOfOneAndFlatMatrices) {
+  const Session session(test::lenet_like());
+  const ValueId input = session.graph().inputs()[0];
+  for (const Shape& shape : {Shape{3, 12, 12}, Shape{3, 12, 12, 1}, Shape{3, 144}}) {
+    EXPECT_EQ(to_array(session.bind(Array::zeros(DType::float32, shape)).at(input)).shape(), (Shape{3, 1, 12, 12}));
+  }
+}
+
+TEST(Bind, TakesWholeNumbersAsTokens) {
+  const Session session(test::lstm_like());
+  const ValueId input = session.graph().inputs()[0];
+  EXPECT_EQ(to_array(session.bind(Array::zeros(DType::float32, {2, 7})).at(input)).dtype(), DType::int64);
+  EXPECT_THROW(session.bind(Array::of<float>({1, 7}, std::vector<float>(7, 0.5f))), Error);
+}
+
+TEST(DeadNeurons, AreThoseThatNeverFire) {
+  test::Net net("dead");
+  const ValueId w = net.builder.constant("w", Array::of<float>({3, 2}, std::vector<float>{1, 0, -1, -1, 0, 1}));
+  ValueId x = net.builder.add("Gemm", "dense", {net.input({-1, 2}), w}, {{"transB", std::int64_t{1}}});
+  const Session session(net.build(net.dense("out", net.relu("relu", x), 3, 2)));
+  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{});
+  const auto dead = find_dead_neurons(session, session.layers(), data, {.batch = 2}, silence());
+  ASSERT_EQ(dead.size(), 2u);
+  EXPECT_THAT(dead[0], ElementsAre(1));
+  EXPECT_THAT(dead[1], ElementsAre());
+}
+
+}  // namespace
+}  // namespace assay
