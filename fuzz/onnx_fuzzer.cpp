@@ -1,10 +1,13 @@
 // The ONNX reader on arbitrary bytes: anything but a graph or an Error is a defect. What is read can be
 // written, and comes back with an equal hash.
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "assay/model/model.h"
 #include "assay/support/error.h"
@@ -17,7 +20,7 @@ namespace fs = std::filesystem;
 
 void check_round_trip(const assay::Graph& graph) {
   static const fs::path file =
-      fs::temp_directory_path() / ("assay_fuzz_" + std::to_string(std::rand()) + ".onnx");
+      fs::temp_directory_path() / ("assay_fuzz_" + std::to_string(::getpid()) + ".onnx");
   try {
     assay::write_onnx(graph, file);
   } catch (const assay::Error& error) {
@@ -35,7 +38,6 @@ void check_round_trip(const assay::Graph& graph) {
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   assay::fuzz::write_seeds_if_asked(assay::fuzz::onnx_seeds());
-  std::srand(static_cast<unsigned>(std::hash<std::string>()(fs::current_path().string())));
   return 0;
 }
 

@@ -130,6 +130,19 @@ void OnnxGraph::add(Node node) {
   builder_.node(std::move(node));
 }
 
+void OnnxGraph::remark(const std::string& kind, const std::string& where) {
+  Remark& remark = remarks_[kind];
+  if (remark.count++ == 0) remark.first = where;
+}
+
+void OnnxGraph::finish_remarks() {
+  for (const auto& [kind, remark] : remarks_) {
+    const std::string others = remark.count > 1 ? fmt::format(" and {} more", remark.count - 1) : "";
+    notice(fmt::format("{}{}: {}", remark.first, others, kind));
+  }
+  remarks_.clear();
+}
+
 const Array* OnnxGraph::constant(ValueId id) const {
   if (id == no_value) return nullptr;
   const auto& array = builder_.values()[static_cast<std::size_t>(id)].constant;

@@ -47,6 +47,10 @@ class OnnxGraph {
   std::optional<std::int64_t> dimension(ValueId id, std::size_t axis) const;
 
   void notice(std::string message) { builder_.notice(std::move(message)); }
+  // A notice that may hold for many nodes: finish_remarks() makes one line of each kind, "WHERE and 5 more:
+  // KIND".
+  void remark(const std::string& kind, const std::string& where);
+  void finish_remarks();
   const GraphBuilder& builder() const { return builder_; }
 
  private:
@@ -62,6 +66,11 @@ class OnnxGraph {
   std::set<ValueId> inputs_;
   std::set<std::string> value_names_, node_names_;
   std::map<std::string, std::size_t> suffixes_;
+  struct Remark {
+    std::string first;
+    std::size_t count = 0;
+  };
+  std::map<std::string, Remark> remarks_;
 };
 
 }  // namespace assay::onnx_format

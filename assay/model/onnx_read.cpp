@@ -60,6 +60,7 @@ class Reader {
       const auto [dtype, shape] = type_of(output, "graph output");
       graph_.declare_output(output.name(), dtype, shape.value_or(Shape{}));
     }
+    graph_.finish_remarks();
     for (std::string& line : tensors_.notices()) graph_.notice(std::move(line));
     return graph_.builder().build();
   }
@@ -185,8 +186,7 @@ class Reader {
     if (!proto.name().empty()) {
       if (given_names_.erase(proto.name()) > 0) return proto.name();
       std::string name = graph_.unique_node_name(proto.name());
-      graph_.notice(
-          fmt::format("two nodes are named '{}'; the second is called '{}' here", proto.name(), name));
+      graph_.remark("renamed, since another node has its name", fmt::format("node '{}'", name));
       return name;
     }
     const std::string output = proto.output_size() > 0 ? proto.output(0) : "";

@@ -157,8 +157,7 @@ void batch_norm_for_inference(Upgrade& u) {
       u.node.outputs.size() > 1 && std::any_of(u.node.outputs.begin() + 1, u.node.outputs.end(),
                                                [](ValueId id) { return id != no_value; });
   if (extra || u.node.integer("training_mode", 0) != 0) {
-    u.graph.notice(fmt::format("{} was exported in training mode; its stored mean and variance are used",
-                               u.node.describe()));
+    u.graph.remark("exported in training mode; the stored mean and variance are used", u.node.describe());
   }
   u.node.attributes.erase("training_mode");
   u.node.attributes.erase("spatial");

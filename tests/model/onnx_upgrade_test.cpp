@@ -251,6 +251,10 @@ TEST(Upgrade, BatchNormalizationKeepsOneOutputAndStoredStatistics) {
   EXPECT_FALSE(node_of(graph, "n").has("training_mode"));
   EXPECT_EQ(graph.notices().size(), 1U);
   EXPECT_TRUE(batch_norm(9, {"y"}).read().notices().empty());
+  OnnxFile two = batch_norm(9, {"h", "m", "v", "sm", "sv"});
+  two.node("BatchNormalization", {"h", "scale", "bias", "mean", "variance"}, {"y", "m2"}, "second");
+  ASSERT_EQ(two.read().notices().size(), 1U);
+  EXPECT_NE(two.read().notices()[0].find("'n' (BatchNormalization) and 1 more"), std::string::npos);
 }
 
 TEST(Upgrade, BatchNormalizationPerPositionIsWrittenOut) {
