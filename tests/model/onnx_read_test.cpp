@@ -312,8 +312,8 @@ TEST_F(ExternalData, RegionsThatOverlapAreRefused) {
   };
   EXPECT_NO_THROW(two("0", "8"));
   EXPECT_NO_THROW(two("8", "0"));
-  for (const auto& [a, b] : {std::pair{"0", "4"}, std::pair{"4", "0"}, std::pair{"0", "0"}}) {
-    expect_error(Fault::model, {"'v'", "overlap"}, [&] { two(a, b); });
+  for (const auto& offsets : {std::pair{"0", "4"}, std::pair{"4", "0"}, std::pair{"0", "0"}}) {
+    expect_error(Fault::model, {"'v'", "overlap"}, [&] { two(offsets.first, offsets.second); });
   }
 }
 
