@@ -62,7 +62,9 @@ Session ModelInput::open(Context& context, const Dataset* dataset) const {
   return Session(std::move(graph), std::move(options));
 }
 
-void DataInput::declare(CLI::App& app) { app.add_option("--" + flag_, spec_, help_)->type_name("SPEC"); }
+void DataInput::declare(CLI::App& app, bool positional) {
+  app.add_option((positional ? flag_ + "," : "") + "--" + flag_, spec_, help_)->type_name("SPEC");
+}
 
 DatasetPtr DataInput::open() const {
   if (spec_.empty()) {
@@ -99,7 +101,7 @@ void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session, 
     document.notices.push_back(
         fmt::format("{} records give a NaN or infinite output: {}", evaluation.non_finite, ids));
   }
-  if (expected_ >= 0) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
+  if (expected_ >= 0 && dataset != nullptr) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
 }
 
 void add_provenance(Document& document, const Session& session,

@@ -28,7 +28,8 @@ class ModelInput {
 class DataInput {
  public:
   explicit DataInput(std::string flag, std::string help) : flag_(std::move(flag)), help_(std::move(help)) {}
-  void declare(CLI::App& app);
+  // `positional`: may also stand without its flag.
+  void declare(CLI::App& app, bool positional = false);
   bool given() const { return !spec_.empty(); }
   // Throws Error{usage} when the flag was not given.
   DatasetPtr open() const;
@@ -44,7 +45,7 @@ class AccuracyCheck {
   // Evaluates, adds accuracy (or mean squared error) to the document's facts, and stops with Error{mismatch} when the
   // user declared another accuracy.
   Evaluation run(const Session& session, DatasetPtr dataset, Context& context, Document& document) const;
-  // The same with an evaluation that an analysis has already made.
+  // The same with an evaluation that an analysis has already made; without `dataset` only the facts are added.
   void apply(const Evaluation& evaluation, const Session& session, DatasetPtr dataset, Document& document,
              const std::string& which = "test") const;
 

@@ -7,7 +7,11 @@ namespace assay::app {
 std::span<const CommandInfo> commands() {
   static const std::vector<CommandInfo> all{
       model_command(),
+      demo_command(),
+      data_command(),
+      train_command(),
       evaluate_command(),
+      cover_command(),
   };
   return all;
 }

@@ -5,7 +5,11 @@
 namespace assay::app {
 
 // One function per subcommand, defined in the file of that name.
+CommandInfo cover_command();
+CommandInfo data_command();
+CommandInfo demo_command();
 CommandInfo evaluate_command();
 CommandInfo model_command();
+CommandInfo train_command();
 
 }  // namespace assay::app

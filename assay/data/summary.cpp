@@ -1,0 +1,142 @@
+#include "assay/data/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "assay/support/error.h"
+#include "assay/support/hash.h"
+#include "assay/support/random.h"
+
+namespace assay {
+namespace {
+
+// Sums of one batch's elements, as float64.
+void add_elements(const Array& inputs, DataSummary& summary, double& sum, double& squares) {
+  const Array values = inputs.dtype() == DType::float32 ? inputs : inputs.to(DType::float32);
+  for (const float v : values.as<float>()) {
+    summary.low = std::min<double>(summary.low, v);
+    summary.high = std::max<double>(summary.high, v);
+    sum += v;
+    squares += static_cast<double>(v) * v;
+  }
+}
+
+void add_targets(const Array& targets, DataSummary& summary) {
+  if (targets.count() == 0) return;
+  const auto width = static_cast<std::size_t>(targets.shape()[1]);
+  if (summary.target_low.empty()) {
+    summary.target_low.assign(width, std::numeric_limits<double>::infinity());
+    summary.target_high.assign(width, -std::numeric_limits<double>::infinity());
+    summary.target_mean.assign(width, 0);
+  }
+  const auto values = targets.as<float>();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t t = i % width;
+    summary.target_low[t] = std::min<double>(summary.target_low[t], values[i]);
+    summary.target_high[t] = std::max<double>(summary.target_high[t], values[i]);
+    summary.target_mean[t] += values[i];
+  }
+}
+
+void copy_into(Image& sheet, const Image& picture, int x0, int y0) {
+  for (int y = 0; y < picture.height; ++y) {
+    for (int x = 0; x < picture.width; ++x) {
+      for (int c = 0; c < sheet.channels; ++c) sheet.at(x0 + x, y0 + y, c) = picture.at(x, y, picture.channels == 1 ? 0 : c);
+    }
+  }
+}
+
+// Record positions for each row of the sheet: one class a row where there are labels.
+std::vector<std::vector<std::size_t>> choose(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed) {
+  const bool by_class = dataset.class_count() > 1;
+  std::vector<std::vector<std::size_t>> groups(by_class ? std::min(dataset.class_count(), std::size_t{20}) : rows);
+  Rng rng(seed);
+  std::vector<std::size_t> order = rng.sample(dataset.size(), dataset.size());
+  rng.shuffle(order);
+  std::size_t next = 0;
+  for (const std::size_t i : order) {
+    const std::size_t group = by_class ? static_cast<std::size_t>(dataset.label(i)) : next++ / columns;
+    if (group < groups.size() && groups[group].size() < columns) groups[group].push_back(i);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  return groups;
+}
+
+}  // namespace
+
+DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
+  DataSummary summary;
+  summary.low = std::numeric_limits<double>::infinity();
+  summary.high = -summary.low;
+  summary.class_records.assign(dataset->class_count(), 0);
+  std::unordered_map<std::string, std::size_t> seen;
+  double sum = 0, squares = 0;
+  std::int64_t count = 0;
+  BatchReader reader(dataset, 256);
+  Stage stage(progress, "reading", dataset->size(), "records");
+  while (auto batch = reader.next()) {
+    add_elements(batch->inputs, summary, sum, squares);
+    add_targets(batch->targets, summary);
+    count += batch->inputs.count();
+    const std::size_t bytes = batch->inputs.byte_size() / batch->indices.size();
+    for (std::size_t i = 0; i < batch->indices.size(); ++i) {
+      if (!batch->labels.empty()) ++summary.class_records[static_cast<std::size_t>(batch->labels[i])];
+      const auto [it, is_new] = seen.emplace(Hasher().bytes(batch->inputs.data() + i * bytes, bytes).hex(), batch->indices[i]);
+      if (is_new) continue;
+      ++summary.duplicates;
+      if (dataset->has_labels()) summary.conflicting += dataset->label(it->second) != batch->labels[i];
+      if (summary.examples.size() < 5) summary.examples.emplace_back(batch->indices[i], it->second);
+    }
+    stage.advance(batch->indices.size());
+  }
+  summary.mean = sum / static_cast<double>(count);
+  summary.deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - summary.mean * summary.mean));
+  for (double& mean : summary.target_mean) mean /= static_cast<double>(dataset->size());
+  return summary;
+}
+
+Image picture_of(std::span<const float> elements, const Shape& shape, float low, float high) {
+  const int channels = shape[0] == 3 ? 3 : 1, height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
+  Image image = make_image(width, height, channels);
+  const float scale = high > low ? 255 / (high - low) : 0;
+  for (int c = 0; c < channels; ++c) {
+    for (int y = 0; y < height; ++y) {
+      for (int x = 0; x < width; ++x) {
+        const float value = elements[static_cast<std::size_t>((c * height + y) * width + x)];
+        image.at(x, y, c) = static_cast<std::uint8_t>(std::clamp((value - low) * scale + 0.5F, 0.0F, 255.0F));
+      }
+    }
+  }
+  return image;
+}
+
+Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed) {
+  const Shape shape = dataset.record_shape();
+  if (shape.size() != 3 || dataset.dtype() != DType::float32) {
+    fail(Fault::usage, "{}: records of shape {} are no pictures, so there is no contact sheet", dataset.describe(), to_string(shape));
+  }
+  const auto groups = choose(dataset, columns, rows, seed);
+  const auto range = dataset.valid_range();
+  const int zoom = std::max(1, 56 / static_cast<int>(std::max(shape[1], shape[2]))), gap = 2;
+  const int width = static_cast<int>(shape[2]) * zoom + gap, height = static_cast<int>(shape[1]) * zoom + gap;
+  Image sheet = make_image(width * static_cast<int>(columns) + gap, height * static_cast<int>(groups.size()) + gap, shape[0] == 3 ? 3 : 1);
+  std::fill(sheet.pixels.begin(), sheet.pixels.end(), std::uint8_t{96});
+  for (std::size_t row = 0; row < groups.size(); ++row) {
+    const Batch batch = dataset.read(groups[row]);
+    const auto values = batch.inputs.as<float>();
+    const std::size_t size = values.size() / groups[row].size();
+    for (std::size_t i = 0; i < groups[row].size(); ++i) {
+      const auto record = values.subspan(i * size, size);
+      const float low = range ? range->low[0] : *std::min_element(record.begin(), record.end());
+      const float high = range ? range->high[0] : *std::max_element(record.begin(), record.end());
+      Image picture = picture_of(record, shape, low, high);
+      if (zoom > 1) picture = resized(picture, picture.width * zoom, picture.height * zoom);
+      copy_into(sheet, picture, gap + static_cast<int>(i) * width, gap + static_cast<int>(row) * height);
+    }
+  }
+  return sheet;
+}
+
+}  // namespace assay
