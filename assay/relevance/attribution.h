@@ -4,8 +4,10 @@
 // rules and composites, DeepLIFT rescale, integrated gradients and gradient x input behind one interface.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "assay/engine/session.h"
@@ -14,7 +16,10 @@ namespace assay {
 
 // What to explain for each record of a batch: one element of the decision value.
 struct Target {
-  std::vector<std::int64_t> classes;  // per record; empty: the arg-max of the logits (regression: output 0)
+  // Per record; `no_class` leaves a record out (its relevance is 0). Empty: the arg-max of the logits, which for a
+  // single output is output 0.
+  static constexpr std::int64_t no_class = -1;
+  std::vector<std::int64_t> classes;
 };
 
 // Relevance of one batch.
@@ -27,8 +32,12 @@ struct Relevance {
 class Attribution {
  public:
   virtual ~Attribution() = default;
-  // Relevance of every value in `wanted` for one batch bound by Session::bind.
+  // Relevance of every value in `wanted` for one batch bound by Session::bind. Values that are in `given` are not
+  // computed again. A value that no relevance reaches gets zeros. REQUIRES `wanted` within AttributionOptions::wanted.
   virtual Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const = 0;
+  // The values that attribute() reads from a forward pass for `wanted`: who runs the network anyway asks for them as
+  // well and passes them on in `given`.
+  virtual std::vector<ValueId> reads(std::span<const ValueId> wanted) const = 0;
   // Human-readable definition with its options, for result documents.
   virtual std::string describe() const = 0;
 };
@@ -38,8 +47,11 @@ struct AttributionOptions {
   bool bias_absorbs = true;    // false: relevance of biases is redistributed onto the inputs
   int steps = 32;              // integrated gradients
   double low = 0, high = 1;    // z^B box when the data declare none
-  std::optional<ValidRange> range;
-  std::vector<std::pair<std::string, std::string>> layer_rules;  // (node name, rule), before the composite's choice
+  std::optional<ValidRange> range = {};
+  std::vector<std::pair<std::string, std::string>> layer_rules = {};  // (node name, rule), before the composite's choice
+  std::optional<Array> baseline = {};  // DeepLIFT and integrated gradients: reference record, zeros when absent
+  // The values that attribute() will be asked for, so that nodes before them need no rule. Empty: everything.
+  std::vector<ValueId> wanted = {};
 };
 
 struct AttributionInfo {
@@ -49,7 +61,11 @@ struct AttributionInfo {
 std::vector<AttributionInfo> attributions();
 // Throws Error{usage} for unknown names (with the nearest), Error{unsupported} naming the first node that has no
 // rule in this composite, before anything runs.
+// The session must outlive the result.
 std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
                                               const AttributionOptions& options = {});
+// Whether LRP gives this layer relevance: it is on a path that carries some, and every node from it to the decision
+// has a rule. For the model table.
+bool carries_relevance(const Session& session, const Layer& layer);
 
 }  // namespace assay

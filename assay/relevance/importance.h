@@ -14,10 +14,10 @@ namespace assay {
 
 struct ImportanceOptions {
   std::string method = "epsilon";        // an attribution
-  AttributionOptions attribution;
+  AttributionOptions attribution = {};
   bool normalised = false;               // divide each record's relevance by its decision value before summing
   bool absolute = false;                 // sum absolute values (signed sums can cancel)
-  std::optional<std::int64_t> only_class;
+  std::optional<std::int64_t> only_class = {};
   std::size_t batch = 0;
 };
 

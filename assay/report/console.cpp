@@ -25,14 +25,6 @@ std::string grouped(std::int64_t value) {
   return digits;
 }
 
-// Percentages are cut, not rounded: 99.996 % never shows as 100.00 %.
-std::string percent(double fraction, int decimals) {
-  if (!std::isfinite(fraction)) return fmt::format("{}", fraction);
-  const double unit = std::pow(10.0, decimals);
-  const double cut = std::floor(fraction * 100.0 * unit + 1e-9) / unit;
-  return fmt::format("{:.{}f} %", fraction < 1.0 && cut >= 100.0 ? 100.0 - 1.0 / unit : cut, decimals);
-}
-
 std::string show(const Cell& cell, Column::Kind kind, int decimals) {
   struct Visit {
     Column::Kind kind;
@@ -129,6 +121,13 @@ void print_facts(const std::vector<Fact>& facts, std::ostream& out, const Consol
 }
 
 }  // namespace
+
+std::string percent(double fraction, int decimals) {
+  if (!std::isfinite(fraction)) return fmt::format("{}", fraction);
+  const double unit = std::pow(10.0, decimals);
+  const double cut = std::floor(fraction * 100.0 * unit + 1e-9) / unit;
+  return fmt::format("{:.{}f} %", fraction < 1.0 && cut >= 100.0 ? 100.0 - 1.0 / unit : cut, decimals);
+}
 
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 40));

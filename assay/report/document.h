@@ -59,6 +59,9 @@ struct Document {
 
 inline constexpr int document_schema_version = 1;
 
+// A fraction as text: "99.99 %". Cut, not rounded, so that nothing below all of it shows as 100 %.
+std::string percent(double fraction, int decimals = 2);
+
 // Renderers.
 std::string to_json(const Document& document);                     // docs/schema/result.schema.json
 struct ConsoleStyle {

@@ -132,7 +132,7 @@ class Trainer {
 
   void validate(EpochResult& result) {
     const Session session(trained(constants_), options_);
-    const Evaluation evaluation = evaluate(session, validation_, {.batch = 0, .stage = "validating"}, progress_);
+    const Evaluation evaluation = evaluate(session, validation_, {}, silence());
     if (evaluation.accuracy) {
       result.validation_accuracy = evaluation.accuracy;
       result.validation_loss = 1 - *evaluation.accuracy;

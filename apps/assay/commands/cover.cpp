@@ -56,8 +56,8 @@ class Cover final : public Command {
       }
     }
     const Coverage first = results.front().idc.result();
-    document.headline = fmt::format("{} on {}: IDC {:.2f} % for the {} most important neurons of {} ({} of {} combinations)", session.graph().name(), test->describe(),
-                                    100 * first.fraction, results.front().m, results.front().layer, first.covered, first.coverable);
+    document.headline = fmt::format("{} on {}: IDC {} for the {} most important neurons of {} ({} of {} combinations)", session.graph().name(), test->describe(),
+                                    percent(first.fraction), results.front().m, results.front().layer, first.covered, first.coverable);
     add_provenance(document, session, {{"test", test}});
     document.provenance.emplace_back("train", profile.data);
     document.provenance.emplace_back("train_hash", profile.data_hash);

@@ -57,8 +57,8 @@ class Demo final : public Command {
   void describe(Document& document, const Learned& learned, const std::vector<IdcResult>& results, const Dataset& test) const {
     const IdcResult& shown = results.back();
     const Coverage coverage = shown.idc.result();
-    document.headline = fmt::format("A LeNet-5 trained on {} procedural digits: its test set covers {:.2f} % of the {} combinations of its {} most important neurons in {}",
-                                    records_, 100 * coverage.fraction, coverage.coverable, shown.m, shown.layer);
+    document.headline = fmt::format("A LeNet-5 trained on {} procedural digits: its test set covers {} of the {} combinations of its {} most important neurons in {}",
+                                    records_, percent(coverage.fraction), coverage.coverable, shown.m, shown.layer);
     document.tables = {coverage_table(results), cluster_table(learned.profile), uncovered_table(results, test, 3)};
     document.definitions = idc_definitions(learned.profile);
     document.facts.insert(document.facts.begin(), {{"train_records", "training digits", static_cast<std::int64_t>(records_), Column::Kind::count},

@@ -66,8 +66,8 @@ class Evaluate final : public Command {
     document.facts.push_back({"records", "records", static_cast<std::int64_t>(data->size()), Column::Kind::count});
     const Evaluation evaluation = check_.run(session, data, context, document);
     if (evaluation.accuracy) {
-      document.headline = fmt::format("{} classifies {} correctly: {:.2f} %", session.graph().name(), data->describe(),
-                                      *evaluation.accuracy * 100);
+      document.headline = fmt::format("{} classifies {} correctly: {}", session.graph().name(), data->describe(),
+                                      percent(*evaluation.accuracy));
       document.tables = {class_table(evaluation, *data), confusion_table(evaluation, *data, 10)};
     } else if (evaluation.mean_squared_error) {
       document.headline = fmt::format("{} on {}: mean squared error {:.6f}", session.graph().name(), data->describe(),

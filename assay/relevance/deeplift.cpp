@@ -1,0 +1,167 @@
+// DeepLIFT, rescale rule (Shrikumar et al., ICML 2017): multipliers m = delta y / delta x against a reference record go
+// backwards by the chain rule; a value's contribution is its multiplier times its difference from the reference.
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "assay/relevance/methods.h"
+#include "assay/relevance/route.h"
+#include "assay/relevance/start.h"
+#include "assay/relevance/linear_unit.h"
+#include "assay/relevance/vjp.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+constexpr double smallest_difference = 1e-7;  // below it the slope at the reference stands for the quotient
+
+enum class Kind {
+  none,
+  elementwise,  // a function of one operand, element by element: the quotient of differences
+  multilinear,  // linear in each operand: the derivative in the middle of record and reference is the exact quotient
+  winner,       // a maximum: to the winner at the record
+};
+
+bool one_of(std::string_view op, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, op) != names.end();
+}
+
+Kind kind_of(const Node& node, std::size_t carrying) {
+  if (one_of(node.op, {"Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "ThresholdedRelu", "Sigmoid", "HardSigmoid",
+                       "HardSwish", "Mish", "Gelu", "Swish", "Tanh", "Softplus", "Softsign", "Shrink", "Clip", "Abs", "Exp",
+                       "Log", "Sqrt", "Reciprocal", "Erf"})) {
+    return Kind::elementwise;
+  }
+  if (one_of(node.op, {"Pow", "Div"}) && carrying == 1) return Kind::elementwise;
+  if (one_of(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "Add", "Sub", "Sum", "Mean", "Neg",
+                       "AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum", "CumSum", "Resize", "Reshape", "Flatten",
+                       "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Concat", "Expand", "Pad", "Gather", "Where",
+                       "Identity", "Dropout", "Cast", "DepthToSpace", "Tile", "SpaceToDepth"})) {
+    return Kind::multilinear;
+  }
+  if (node.op == "Mul" && carrying <= 2) return Kind::multilinear;
+  if (one_of(node.op, {"MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"})) return Kind::winner;
+  return Kind::none;
+}
+
+class DeepLift final : public Attribution {
+ public:
+  DeepLift(const Session& session, const AttributionOptions& options)
+      : session_(session), options_(options), dependence_(session.graph()) {
+    if (session.graph().inputs().size() != 1) fail(Fault::unsupported, "deeplift is for networks with one input");
+    const at::NoGradGuard no_grad;
+    route_ = std::make_unique<Route>(dependence_, session.logits(), options.wanted, [this](int n) { return prepare(n); });
+  }
+
+  std::vector<ValueId> reads(std::span<const ValueId> wanted) const override {
+    std::vector<ValueId> ids(wanted.begin(), wanted.end());
+    ids.push_back(session_.logits());
+    for (const int n : route_->nodes_to(wanted)) {
+      const Node& node = this->node(n);
+      for (const ValueId id : node.inputs) ids.push_back(id);
+      if (kind_of(node, 1) == Kind::elementwise) ids.push_back(node.outputs[0]);
+    }
+    std::ranges::sort(ids);
+    ids.erase(std::ranges::unique(ids).begin(), ids.end());
+    std::erase_if(ids, [&](ValueId id) { return id == no_value || dependence_.is_static(id); });
+    return ids;
+  }
+
+  Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const override {
+    const at::NoGradGuard no_grad;
+    const std::vector<ValueId> needed = reads(wanted);
+    const ValueId input = session_.graph().inputs()[0];
+    if (!given.at(input).is_floating_point()) {
+      fail(Fault::unsupported, "deeplift needs an input of real numbers; use 'epsilon' for networks that read tokens");
+    }
+    const Tensors here = session_.run(given, needed);
+    const Tensors there = session_.run({{input, baseline_like(given.at(input), options_)}}, needed);
+    const Tensor &logits = here.at(session_.logits()), &reference = there.at(session_.logits());
+    const Tensor chosen = chosen_elements(logits, target);
+
+    Flow flow(session_.graph());
+    flow.add(session_.logits(), chosen.to(logits.scalar_type()));
+    const std::vector<int> nodes = route_->nodes_to(wanted);
+    for (std::size_t i = nodes.size(); i-- > 0;) pass(nodes[i], here, there, flow);
+
+    Relevance result{.values = {}, .start = per_record((logits - reference).mul(chosen))};
+    for (const ValueId id : wanted) {
+      const Tensor difference = here.at(id) - there.at(id);
+      result.values[id] = flow.at(id).defined() ? flow.at(id) * difference : at::zeros_like(difference);
+    }
+    return result;
+  }
+
+  std::string describe() const override {
+    return options_.baseline ? "DeepLIFT rescale, given reference" : "DeepLIFT rescale, reference zeros";
+  }
+
+ private:
+  const Node& node(int n) const { return session_.graph().nodes()[static_cast<std::size_t>(n)]; }
+
+  std::vector<std::size_t> prepare(int n) {
+    std::vector<std::size_t> carrying = dependence_.carrying_inputs(node(n));
+    if (kind_of(node(n), carrying.size()) == Kind::none) {
+      fail(Fault::unsupported, "deeplift: {} has no rule; use an LRP composite or 'integrated-gradients'", node(n).describe());
+    }
+    for (const ValueId id : node(n).inputs) {
+      if (dependence_.is_static(id)) constants_.emplace(id, static_value(session_, id));
+    }
+    return carrying;
+  }
+
+  std::vector<Tensor> inputs(const Node& node, const Tensors& values) const {
+    std::vector<Tensor> tensors;
+    for (const ValueId id : node.inputs) {
+      const auto found = values.find(id);
+      const auto fixed = constants_.find(id);
+      tensors.push_back(found != values.end() ? found->second : fixed != constants_.end() ? fixed->second : Tensor());
+    }
+    return tensors;
+  }
+
+  void pass(int n, const Tensors& here, const Tensors& there, Flow& flow) const {
+    const Node& node = this->node(n);
+    const std::vector<Tensor> arriving = flow.of_outputs(node);
+    if (std::ranges::none_of(arriving, [](const Tensor& m) { return m.defined(); })) return;
+    const auto& receivers = route_->receivers(n);
+    std::vector<Tensor> point = inputs(node, here);
+    const std::vector<Tensor> reference = inputs(node, there);
+    const Kind kind = kind_of(node, receivers.size());
+    if (kind == Kind::elementwise) {
+      flow.add(node.inputs[receivers[0]], rescaled(node, receivers[0], point, reference, here, there, arriving[0]));
+      return;
+    }
+    if (kind == Kind::multilinear) {
+      for (const std::size_t i : receivers) point[i] = (point[i] + reference[i]) / 2;
+    }
+    const std::vector<Tensor> multipliers = vector_jacobian(node, point, receivers, arriving);
+    for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], multipliers[i]);
+  }
+
+  static Tensor rescaled(const Node& node, std::size_t i, const std::vector<Tensor>& point, const std::vector<Tensor>& reference,
+                         const Tensors& here, const Tensors& there, const Tensor& arriving) {
+    const Tensor change = point[i] - reference[i];
+    const Tensor near = change.abs() < smallest_difference;
+    const ValueId out = node.outputs[0];
+    const Tensor quotient = (here.at(out) - there.at(out)) / at::where(near, at::ones_like(change), change);
+    return at::where(near, vector_jacobian(node, reference, i, arriving), arriving * quotient);
+  }
+
+  const Session& session_;
+  AttributionOptions options_;
+  Dependence dependence_;
+  Tensors constants_;
+  std::unique_ptr<Route> route_;
+};
+
+}  // namespace
+
+std::unique_ptr<Attribution> make_deeplift(const Session& session, const AttributionOptions& options) {
+  return std::make_unique<DeepLift>(session, options);
+}
+
+}  // namespace assay

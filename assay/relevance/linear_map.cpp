@@ -1,0 +1,117 @@
+#include "assay/relevance/linear_map.h"
+
+#include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
+
+#include "assay/engine/kernel.h"
+#include "assay/engine/kernels/window.h"
+#include "assay/relevance/vjp.h"
+
+namespace assay {
+namespace {
+
+class MatrixProduct final : public LinearOperation {
+ public:
+  Tensor apply(const Tensor& input, const Tensor& weight) const override { return at::matmul(input, weight); }
+  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor&) const override {
+    return at::matmul(output, weight.t());
+  }
+};
+
+class Scaling final : public LinearOperation {
+ public:
+  Tensor apply(const Tensor& input, const Tensor& weight) const override { return input * weight; }
+  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
+    return at::sum_to(output * weight, input.sizes());
+  }
+};
+
+class Convolution final : public LinearOperation {
+ public:
+  explicit Convolution(const Node& node) : node_(node) {}
+
+  Tensor apply(const Tensor& input, const Tensor& weight) const override {
+    const operators::Window window = window_over(input, weight);
+    return at::convolution(padded(input, window), weight, {}, window.stride, padding(window), window.dilation, false,
+                           none(window), group());
+  }
+
+  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
+    const operators::Window window = window_over(input, weight);
+    const Tensor like = padded(input, window);
+    const Tensor pulled =
+        std::get<0>(at::convolution_backward(output, like, weight, c10::nullopt, window.stride, padding(window),
+                                             window.dilation, false, none(window), group(), {true, false, false}));
+    if (window.symmetric()) return pulled;
+    operators::Ints begin = window.begin, end = window.end;
+    for (auto& pad : begin) pad = -pad;
+    for (auto& pad : end) pad = -pad;
+    return operators::pad_spatial(pulled, begin, end, 0);
+  }
+
+ private:
+  operators::Window window_over(const Tensor& input, const Tensor& weight) const {
+    KernelContext context;
+    const Tensor inputs[] = {input, weight};
+    return operators::read_window({node_, inputs, context}, weight.sizes().slice(2).vec(),
+                                  operators::spatial_sizes(input));
+  }
+  // libtorch pads both ends alike; anything else is padded before.
+  static Tensor padded(const Tensor& input, const operators::Window& window) {
+    return window.symmetric() ? input : operators::pad_spatial(input, window.begin, window.end, 0);
+  }
+  static operators::Ints none(const operators::Window& window) { return operators::Ints(window.rank(), 0); }
+  static operators::Ints padding(const operators::Window& window) {
+    return window.symmetric() ? window.begin : none(window);
+  }
+  std::int64_t group() const { return node_.integer("group", 1); }
+
+  Node node_;
+};
+
+class LinearNode final : public LinearOperation {
+ public:
+  LinearNode(const Node& node, std::size_t input, std::size_t weight, std::vector<Tensor> others)
+      : node_(node), input_(input), weight_(weight), others_(std::move(others)) {}
+
+  Tensor apply(const Tensor& input, const Tensor& weight) const override {
+    KernelContext context;
+    return run_node(node_, inputs(input, weight), context)[0];
+  }
+  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
+    return vector_jacobian(node_, inputs(input, weight), input_, output);
+  }
+
+ private:
+  std::vector<Tensor> inputs(const Tensor& input, const Tensor& weight) const {
+    std::vector<Tensor> all = others_;
+    all[input_] = input;
+    all[weight_] = weight;
+    return all;
+  }
+
+  Node node_;
+  std::size_t input_, weight_;
+  std::vector<Tensor> others_;
+};
+
+}  // namespace
+
+Tensor LinearMap::forward_with_bias(const Tensor& input) const {
+  const Tensor z = forward(input);
+  return bias.defined() ? z + bias : z;
+}
+
+LinearMap LinearMap::with(const std::function<Tensor(const Tensor&)>& change) const {
+  return {operation, change(weight), bias.defined() ? change(bias) : Tensor()};
+}
+
+std::shared_ptr<const LinearOperation> matrix_product() { return std::make_shared<MatrixProduct>(); }
+std::shared_ptr<const LinearOperation> convolution(const Node& node) { return std::make_shared<Convolution>(node); }
+std::shared_ptr<const LinearOperation> scaling() { return std::make_shared<Scaling>(); }
+std::shared_ptr<const LinearOperation> linear_node(const Node& node, std::size_t input, std::size_t weight,
+                                                   std::vector<Tensor> others) {
+  return std::make_shared<LinearNode>(node, input, weight, std::move(others));
+}
+
+}  // namespace assay

@@ -1,0 +1,30 @@
+#pragma once
+
+// A node that is linear in one input, with everything that follows and is linear too: a bias added separately, a batch
+// normalisation. Rules see the whole as one layer, as if the normalisation had been folded into the weights.
+
+#include <optional>
+#include <vector>
+
+#include "assay/engine/session.h"
+#include "assay/relevance/dependence.h"
+#include "assay/relevance/linear_map.h"
+
+namespace assay {
+
+struct LinearUnit {
+  std::size_t input = 0;      // position of the input that carries relevance
+  LinearMap map;              // with bias and normalisation folded in
+  ValueId end = no_value;     // the unit's output: map(input)
+  std::vector<int> absorbed;  // the nodes after the first, which relevance passes unchanged
+  bool convolution = false;
+};
+
+// Conv, ConvTranspose, Gemm, MatMul and Einsum with one operand that carries and constants elsewhere, and
+// BatchNormalization. Nothing for other nodes, and for these with weights that are not constant.
+std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session, int node);
+
+// A value that depends on no network input, on the session's device.
+Tensor static_value(const Session& session, ValueId id);
+
+}  // namespace assay

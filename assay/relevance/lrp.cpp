@@ -1,0 +1,227 @@
+#include "assay/relevance/lrp.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assay/relevance/start.h"
+#include "assay/support/error.h"
+#include "assay/support/text.h"
+
+namespace assay {
+
+// Before anything runs ------------------------------------------------------------------------------------------------
+
+Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOptions& options)
+    : composite_(composite), session_(session), options_(options), dependence_(session.graph()),
+      steps_(session.graph().nodes().size()) {
+  if (!(options.epsilon >= 0)) fail(Fault::usage, "epsilon is {}; it must not be negative", options.epsilon);
+  const at::NoGradGuard no_grad;
+  find_units();
+  for (const auto& [name, rule] : options_.layer_rules) {
+    const auto n = session_.graph().find_node(name);
+    if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
+      fail(Fault::usage, "a rule is given for '{}', which is no linear layer of network '{}'", name, session_.graph().name());
+    }
+    parse_rule(rule);
+  }
+  route_ = std::make_unique<Route>(dependence_, session_.logits(), options_.wanted, [this](int n) { return prepare(n); });
+}
+
+void Lrp::find_units() {
+  for (int n = 0; n < static_cast<int>(steps_.size()); ++n) {
+    Step& step = steps_[static_cast<std::size_t>(n)];
+    if (step.absorbed) continue;
+    step.unit = find_linear_unit(dependence_, session_, n);
+    if (!step.unit) continue;
+    for (const int inner : step.unit->absorbed) steps_[static_cast<std::size_t>(inner)].absorbed = true;
+    if (!options_.bias_absorbs) step.left_out = std::exchange(step.unit->map.bias, Tensor());
+  }
+}
+
+std::vector<std::size_t> Lrp::prepare(int n) {
+  Step& step = steps_[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  if (step.absorbed) return dependence_.carrying_inputs(node);
+  if (step.unit) {
+    choose_rule(n);
+    return {step.unit->input};
+  }
+  step.passing = find_relevance_operator(node.op);
+  if (!step.passing) {
+    fail(Fault::unsupported,
+         "lrp: {} has no rule in composite '{}'; integrated-gradients and gradient-x-input work for every operator, and "
+         "docs/howto/add-a-rule.md says how to add one",
+         node.describe(), composite_.name);
+  }
+  for (const ValueId id : node.inputs) {
+    if (dependence_.is_static(id)) constants_.emplace(id, static_value(session_, id));
+  }
+  return step.passing->receivers(dependence_, node);
+}
+
+// No linear layer with weights (a batch normalisation may be there) lies between the network's inputs and this node.
+bool Lrp::is_first(int n) const {
+  const Graph& graph = session_.graph();
+  std::vector<ValueId> pending{graph.nodes()[static_cast<std::size_t>(n)].inputs[steps_[static_cast<std::size_t>(n)].unit->input]};
+  std::vector<bool> seen(graph.values().size(), false);
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    const int producer = graph.producer(id);
+    if (producer < 0 || seen[static_cast<std::size_t>(id)]) continue;
+    seen[static_cast<std::size_t>(id)] = true;
+    const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
+    if (steps_[static_cast<std::size_t>(producer)].unit && node.op != "BatchNormalization") return false;
+    for (const std::size_t i : dependence_.carrying_inputs(node)) pending.push_back(node.inputs[i]);
+  }
+  return true;
+}
+
+std::string Lrp::rule_for(int n) const {
+  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  for (const auto& [name, rule] : options_.layer_rules) {
+    if (name == node.name) return rule;
+  }
+  if (node.op == "BatchNormalization") return "epsilon";
+  if (!composite_.first.empty() && is_first(n)) return std::string(composite_.first);
+  return std::string(steps_[static_cast<std::size_t>(n)].unit->convolution ? composite_.convolution : composite_.other);
+}
+
+void Lrp::choose_rule(int n) {
+  Step& step = steps_[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const RuleChoice choice = parse_rule(rule_for(n));
+  RuleSettings settings{.numbers = choice.numbers, .epsilon = options_.epsilon, .low = {}, .high = {}};
+  if (choice.info->name == "box" && is_first(n)) {
+    std::tie(settings.low, settings.high) = bounds(node.inputs[step.unit->input]);
+  }
+  step.rule = choice.info->make(settings);
+}
+
+// The least and greatest values of a first layer's input: what the network makes of records at the bounds.
+std::pair<Tensor, Tensor> Lrp::bounds(ValueId input) const {
+  const auto inputs = session_.graph().inputs();
+  const ValueId record = inputs[0];
+  Shape shape = session_.shape(record);
+  if (inputs.size() != 1 || session_.graph().value(record).dtype != DType::float32) {
+    fail(Fault::usage, "rule 'box' needs a network with one input of real numbers");
+  }
+  const auto filled = [&](double one, const std::vector<float>& per_channel) {
+    Tensor tensor = at::full(shape, one, at::kFloat);
+    if (per_channel.size() == 1) tensor.fill_(per_channel[0]);
+    if (per_channel.size() > 1) {
+      if (shape.size() < 2 || shape[1] != static_cast<std::int64_t>(per_channel.size())) {
+        fail(Fault::usage, "the valid range has bounds for {} channels, the input is {}", per_channel.size(), to_string(shape));
+      }
+      for (std::size_t c = 0; c < per_channel.size(); ++c) tensor.select(1, static_cast<std::int64_t>(c)).fill_(per_channel[c]);
+    }
+    return tensor.to(c10::Device(session_.options().device));
+  };
+  const ValidRange range = options_.range.value_or(ValidRange{});
+  const auto at_layer = [&](const Tensor& records) {
+    return input == record ? records : session_.run({{record, records}}, std::span(&input, 1)).at(input);
+  };
+  const Tensor a = at_layer(filled(options_.low, range.low)), b = at_layer(filled(options_.high, range.high));
+  return {at::minimum(a, b), at::maximum(a, b)};
+}
+
+std::string Lrp::describe() const {
+  std::string text = fmt::format("LRP, composite {} ({}), epsilon {:g}, biases {}", composite_.name, composite_.summary,
+                                 options_.epsilon, options_.bias_absorbs ? "absorb relevance" : "left out");
+  for (const auto& [name, rule] : options_.layer_rules) text += fmt::format(", {} at '{}'", rule, name);
+  return text;
+}
+
+// A batch -------------------------------------------------------------------------------------------------------------
+
+std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
+  std::vector<ValueId> ids{session_.logits()};
+  const auto add = [&](ValueId id) {
+    if (id != no_value && !dependence_.is_static(id)) ids.push_back(id);
+  };
+  for (const int n : route_->nodes_to(wanted)) {
+    const Step& step = steps_[static_cast<std::size_t>(n)];
+    const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+    if (step.unit) {
+      add(node.inputs[step.unit->input]);
+      add(step.unit->end);
+    } else if (step.passing) {
+      if (step.passing->reads_inputs) std::ranges::for_each(node.inputs, add);
+      if (step.passing->reads_outputs) std::ranges::for_each(node.outputs, add);
+    }
+  }
+  for (const ValueId id : wanted) {
+    if (!route_->reaches(id)) add(id);  // for the shape of its zeros
+  }
+  std::ranges::sort(ids);
+  ids.erase(std::ranges::unique(ids).begin(), ids.end());
+  return ids;
+}
+
+Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const {
+  const at::NoGradGuard no_grad;
+  Tensors values = given;
+  std::vector<ValueId> missing = reads(wanted);
+  std::erase_if(missing, [&](ValueId id) { return given.contains(id); });
+  if (!missing.empty()) values.merge(session_.run(given, missing));
+
+  const Tensor& logits = values.at(session_.logits());
+  const Tensor start = at::where(chosen_elements(logits, target), logits, at::zeros({}, logits.options()));
+  Relevance result{.values = {}, .start = per_record(start)};
+  Flow flow(session_.graph());
+  flow.add(session_.logits(), start);
+  const std::vector<int> nodes = route_->nodes_to(wanted);
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    pass(nodes[i], values, flow);
+    for (const ValueId id : session_.graph().nodes()[static_cast<std::size_t>(nodes[i])].outputs) {
+      if (id != no_value && std::ranges::find(wanted, id) == wanted.end()) flow.drop(id);
+    }
+  }
+  for (const ValueId id : wanted) {
+    const Tensor& arrived = flow.at(id);
+    result.values[id] = arrived.defined() ? arrived : at::zeros_like(values.at(id), at::kFloat);
+  }
+  return result;
+}
+
+void Lrp::pass(int n, const Tensors& values, Flow& flow) const {
+  const Step& step = steps_[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const std::vector<Tensor> relevance = flow.of_outputs(node);
+  if (std::ranges::none_of(relevance, [](const Tensor& r) { return r.defined(); })) return;
+  const auto& receivers = route_->receivers(n);
+  if (step.absorbed) return flow.add(node.inputs[receivers[0]], relevance[0]);
+  if (step.unit) return flow.add(node.inputs[receivers[0]], through_unit(step, node, values, relevance[0]));
+  const std::vector<Tensor> results = through_operator(n, values, relevance);
+  for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], results[i]);
+}
+
+Tensor Lrp::through_unit(const Step& step, const Node& node, const Tensors& values, const Tensor& arriving) const {
+  const Tensor& output = values.at(step.unit->end);
+  return step.rule->redistribute(step.unit->map, values.at(node.inputs[step.unit->input]),
+                                 step.left_out.defined() ? output - step.left_out : output, arriving);
+}
+
+std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values, std::span<const Tensor> relevance) const {
+  const OperatorInfo& passing = *steps_[static_cast<std::size_t>(n)].passing;
+  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  std::vector<Tensor> inputs, outputs(node.outputs.size());
+  for (const ValueId id : node.inputs) inputs.push_back(look_up(id, values));
+  if (passing.reads_outputs) {
+    for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o] = look_up(node.outputs[o], values);
+  }
+  return passing.propagate({.node = node, .inputs = inputs, .outputs = outputs, .relevance = relevance,
+                            .receivers = route_->receivers(n), .epsilon = options_.epsilon,
+                            .bias_absorbs = options_.bias_absorbs});
+}
+
+Tensor Lrp::look_up(ValueId id, const Tensors& values) const {
+  if (id == no_value) return {};
+  if (const auto found = values.find(id); found != values.end()) return found->second;
+  const auto found = constants_.find(id);
+  return found != constants_.end() ? found->second : Tensor();
+}
+
+}  // namespace assay

@@ -1,0 +1,61 @@
+#pragma once
+
+// Layer-wise relevance propagation through a whole network.
+
+#include <memory>
+#include <map>
+
+#include "assay/relevance/attribution.h"
+#include "assay/relevance/composite.h"
+#include "assay/relevance/linear_unit.h"
+#include "assay/relevance/operator.h"
+#include "assay/relevance/route.h"
+#include "assay/relevance/rule.h"
+
+namespace assay {
+
+// Starts with the chosen element of the decision value and goes back node by node. Linear layers use the composite's
+// rules, other operators their own (operator.h). Where a value has several readers their relevance adds up.
+class Lrp final : public Attribution {
+ public:
+  // Throws Error{unsupported} naming the first node, from the decision, that has no rule, and Error{usage} for
+  // layer_rules that name no linear layer.
+  Lrp(const Composite& composite, const Session& session, const AttributionOptions& options);
+
+  Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const override;
+  std::vector<ValueId> reads(std::span<const ValueId> wanted) const override;
+  std::string describe() const override;
+
+  bool reaches(ValueId id) const { return route_->reaches(id); }
+
+ private:
+  // What is known about a node before anything runs.
+  struct Step {
+    const OperatorInfo* passing = nullptr;
+    std::optional<LinearUnit> unit;
+    std::shared_ptr<const Rule> rule;
+    Tensor left_out;           // bias that does not absorb: taken off the stored output
+    bool absorbed = false;     // belongs to a linear unit before it
+  };
+
+  std::vector<std::size_t> prepare(int n);
+  void find_units();
+  void choose_rule(int n);
+  std::string rule_for(int n) const;
+  bool is_first(int n) const;
+  std::pair<Tensor, Tensor> bounds(ValueId input) const;
+  void pass(int n, const Tensors& values, Flow& flow) const;
+  Tensor through_unit(const Step& step, const Node& node, const Tensors& values, const Tensor& arriving) const;
+  std::vector<Tensor> through_operator(int n, const Tensors& values, std::span<const Tensor> relevance) const;
+  Tensor look_up(ValueId id, const Tensors& values) const;
+
+  Composite composite_;
+  const Session& session_;
+  AttributionOptions options_;
+  Dependence dependence_;
+  std::vector<Step> steps_;       // one per node
+  Tensors constants_;             // static inputs of the operators passed
+  std::unique_ptr<Route> route_;
+};
+
+}  // namespace assay

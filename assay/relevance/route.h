@@ -1,0 +1,51 @@
+#pragma once
+
+// The way from the decision back to the values asked for.
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "assay/engine/tensor.h"
+#include "assay/relevance/dependence.h"
+
+namespace assay {
+
+// Input positions that receive something, per node of the graph; decided once.
+using Receivers = std::vector<std::vector<std::size_t>>;
+
+// Positions for one node, given its index. May throw for nodes that have no rule.
+using FindReceivers = std::function<std::vector<std::size_t>(int node)>;
+
+class Route {
+ public:
+  // Walks from `decision` towards the inputs, asking `find` for every node reached that leads to one of `wanted` (all
+  // reached nodes when that is empty).
+  Route(const Dependence& dependence, ValueId decision, std::span<const ValueId> wanted, const FindReceivers& find);
+
+  bool reaches(ValueId id) const { return reached_[static_cast<std::size_t>(id)]; }
+  const std::vector<std::size_t>& receivers(int node) const { return receivers_[static_cast<std::size_t>(node)]; }
+  // Nodes to pass for `wanted`, in the graph's order.
+  std::vector<int> nodes_to(std::span<const ValueId> wanted) const;
+
+ private:
+  const Graph* graph_;
+  std::vector<bool> reached_;
+  Receivers receivers_;
+};
+
+// Relevance per value while it travels; adds up where a value has several readers.
+class Flow {
+ public:
+  explicit Flow(const Graph& graph) : values_(graph.values().size()) {}
+  const Tensor& at(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  void add(ValueId id, const Tensor& relevance);
+  void drop(ValueId id) { values_[static_cast<std::size_t>(id)] = Tensor(); }
+  // Relevance of the node's outputs, undefined where none arrived.
+  std::vector<Tensor> of_outputs(const Node& node) const;
+
+ private:
+  std::vector<Tensor> values_;
+};
+
+}  // namespace assay
