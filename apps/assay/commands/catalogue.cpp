@@ -11,6 +11,7 @@ std::span<const CommandInfo> commands() {
       data_command(),
       train_command(),
       evaluate_command(),
+      importance_command(),
       cover_command(),
   };
   return all;

@@ -9,6 +9,7 @@ CommandInfo cover_command();
 CommandInfo data_command();
 CommandInfo demo_command();
 CommandInfo evaluate_command();
+CommandInfo importance_command();
 CommandInfo model_command();
 CommandInfo train_command();
 
