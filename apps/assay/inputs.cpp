@@ -46,8 +46,8 @@ WalkOptions walk_options(const Context& context, std::string stage) {
   return {.batch = context.settings.batch, .stage = std::move(stage)};
 }
 
-void ModelInput::declare(CLI::App& app) {
-  app.add_option("--model", path_, "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras")
+void ModelInput::declare(CLI::App& app, bool positional) {
+  app.add_option(positional ? "model,--model" : "--model", path_, "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras")
       ->type_name("FILE");
   app.add_option("--input-shape", input_shape_, "shape of one record, where neither network nor data tell it")
       ->type_name("CxHxW");

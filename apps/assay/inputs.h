@@ -16,7 +16,8 @@ namespace assay::app {
 // --model FILE [--input-shape 3x32x32]
 class ModelInput {
  public:
-  void declare(CLI::App& app);
+  // `positional`: may also stand without its flag.
+  void declare(CLI::App& app, bool positional = false);
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr) const;
 

@@ -26,6 +26,12 @@ LayerProfile start_layer(const LayerImportance& importance, const ProfileOptions
   return layer;
 }
 
+std::string describe_attribution(const Session& session, std::span<const Layer> layers, const ImportanceOptions& options) {
+  AttributionOptions attribution = options.attribution;
+  for (const Layer& layer : layers) attribution.wanted.push_back(layer.value);  // nodes before them need no rule
+  return make_attribution(options.method, session, attribution)->describe();
+}
+
 }  // namespace
 
 Learned learn_profile(const Session& session, DatasetPtr training, std::span<const Layer> layers, const ProfileOptions& options,
@@ -38,7 +44,7 @@ Learned learn_profile(const Session& session, DatasetPtr training, std::span<con
          session.graph().name(), training->describe());
   }
   Profile& profile = learned.profile;
-  profile = {session.graph().hash(), training->hash(), training->describe(), make_attribution(options.importance.method, session, options.importance.attribution)->describe(),
+  profile = {session.graph().hash(), training->hash(), training->describe(), describe_attribution(session, layers, options.importance),
              clusterer->describe(), options.reduction, {}};
   for (const LayerImportance& importance : learned.importance.layers) profile.layers.push_back(start_layer(importance, options));
 

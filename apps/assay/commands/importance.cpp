@@ -87,7 +87,9 @@ class ImportanceCommand final : public Command {
     const LayerImportance& first = importance.layers.front();
     document.headline = fmt::format("{}: neuron {} of {} carries most relevance; {} neurons hold {} of it", session.graph().name(),
                                     first.ranking().front(), first.layer.name, first.smallest_m(share_, first.relevance.size()), percent(share_));
-    const auto attribution = make_attribution(options_.method, session, options_.attribution);
+    AttributionOptions described = options_.attribution;
+    for (const Layer& layer : layers) described.wanted.push_back(layer.value);
+    const auto attribution = make_attribution(options_.method, session, described);
     document.definitions = {{"relevance", attribution->describe(), "docs/algorithms/relevance.md"},
                             {"importance", "relevance of a neuron (over all positions of a channel) summed over the correctly classified records",
                              "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020, section 3.1"}};

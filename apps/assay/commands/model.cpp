@@ -71,7 +71,7 @@ std::string shapes(const Graph& graph, std::span<const ValueId> ids, const Sessi
 class Model final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    model_.declare(app, true);
     data_.declare(app);
   }
 
