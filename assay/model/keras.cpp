@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "assay/model/keras_assemble.h"
 #include "assay/model/keras_config.h"
@@ -71,13 +72,16 @@ std::string zip_entry(zip_t* archive, const std::string& archive_name, const cha
   }
   const std::unique_ptr<zip_file_t, CloseEntry> entry(zip_fopen(archive, name, 0));
   if (!entry) fail(Fault::model, "{}: '{}' cannot be opened: {}", archive_name, name, zip_strerror(archive));
-  std::string bytes(stat.size, '\0');
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const zip_int64_t got = zip_fread(entry.get(), bytes.data() + done, bytes.size() - done);
-    if (got <= 0) fail(Fault::model, "{}: '{}' is damaged", archive_name, name);
-    done += static_cast<std::size_t>(got);
+  // Piece by piece, so that memory follows what is there and not what is claimed. libzip compares the
+  // checksum when the end is reached.
+  std::string bytes;
+  std::vector<char> piece(std::size_t{1} << 16);
+  zip_int64_t got = 0;
+  while ((got = zip_fread(entry.get(), piece.data(), piece.size())) > 0) {
+    bytes.append(piece.data(), static_cast<std::size_t>(got));
+    if (bytes.size() > stat.size) break;
   }
+  if (got < 0 || bytes.size() != stat.size) fail(Fault::model, "{}: '{}' is damaged", archive_name, name);
   return bytes;
 }
 

@@ -459,6 +459,31 @@ TEST(KerasArchive, DamagesAreClearErrors) {
   expect_error([&] { read_keras_zip(path); }, Fault::model, {"not a complete HDF5 file"});
 }
 
+TEST(KerasArchive, AByteThatChangedIsNoticed) {
+  const auto path = temporary("model.keras");
+  write_zip(path, {{"config.json", "{}"}, {"model.weights.h5", "short enough to be stored as it is"}});
+  std::string bytes = read_file(path);
+  const std::size_t at = bytes.find("{}", bytes.find("config.json"));
+  ASSERT_NE(at, std::string::npos);
+  bytes[at] = '[';
+  write_file(path, bytes);
+  expect_error([&] { read_keras_zip(path); }, Fault::model, {"'config.json' is damaged"});
+}
+
+TEST(KerasHostile, ArchivesThatClaimMoreThanTheyHold) {
+  const auto path = temporary("claims.keras");
+  const std::string config = "{ }";
+  write_zip(path, {{"config.json", config}, {"model.weights.h5", "x"}});
+  std::string bytes = read_file(path);
+  // The central directory's entry ends with the name; 26 bytes before it stand the two sizes.
+  const std::size_t at = bytes.rfind("config.json") - 26;
+  const std::uint32_t packed = 60'000, claimed = 60'000'000;
+  bytes.replace(at, 4, reinterpret_cast<const char*>(&packed), 4);
+  bytes.replace(at + 4, 4, reinterpret_cast<const char*>(&claimed), 4);
+  write_file(path, bytes);
+  expect_error([&] { read_keras_zip(path); }, Fault::model, {"claims.keras"});
+}
+
 TEST(KerasArchive, GroupsAreNumberedByClass) {
   const auto path = temporary("model.keras");
   const std::string config = sequential_json({layer_json("InputLayer", "in", R"("batch_shape": [null, 2])"),
