@@ -24,7 +24,14 @@ bool same_clusters(const ImportantNeuron& a, const ImportantNeuron& b) {
 }  // namespace
 
 Idc::Idc(const LayerProfile& profile, std::size_t m)
-    : layer_(profile.layer), neurons_(profile.important.begin(), profile.important.begin() + static_cast<std::ptrdiff_t>(std::min(m, profile.important.size()))) {}
+    : layer_(profile.layer), neurons_(profile.important.begin(), profile.important.begin() + static_cast<std::ptrdiff_t>(std::min(m, profile.important.size()))) {
+  for (const ImportantNeuron& neuron : neurons_) {
+    if (neuron.clusters.centroids.size() > 255) {
+      fail(Fault::usage, "layer '{}': neuron {} has {} clusters, a combination can tell 255 apart; use a smaller --max-k", layer_, neuron.neuron,
+           neuron.clusters.centroids.size());
+    }
+  }
+}
 
 void Idc::observe(const ActivationBatch& batch) {
   for (std::size_t l = 0; l < batch.layers.size(); ++l) {

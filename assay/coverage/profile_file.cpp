@@ -16,6 +16,12 @@ constexpr int version = 1;
 
 std::string to_text(Reduction reduction) { return reduction == Reduction::max ? "max" : "mean"; }
 
+Reduction reduction_from(const std::string& text) {
+  if (text == "max") return Reduction::max;
+  if (text != "mean") throw std::runtime_error("its reduction is neither mean nor max");
+  return Reduction::mean;
+}
+
 Json to_json(const ImportantNeuron& neuron) {
   return {{"neuron", neuron.neuron}, {"relevance", neuron.relevance}, {"centroids", neuron.clusters.centroids}, {"sizes", neuron.clusters.sizes},
           {"silhouette", neuron.clusters.silhouette}, {"within", neuron.clusters.within}};
@@ -42,6 +48,11 @@ LayerProfile layer_from(const Json& json) {
   layer.neurons = json.at("neurons").get<std::size_t>();
   layer.ms = json.at("ms").get<std::vector<std::size_t>>();
   for (const Json& neuron : json.at("important")) layer.important.push_back(neuron_from(neuron, layer.neurons));
+  for (std::size_t i = 0; i < layer.important.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (layer.important[i].neuron == layer.important[j].neuron) throw std::runtime_error("a neuron is listed twice");
+    }
+  }
   if (layer.ms.empty()) throw std::runtime_error("a layer has no m");
   for (const std::size_t m : layer.ms) {
     if (m < 1 || m > layer.important.size()) throw std::runtime_error("m exceeds the important neurons");
@@ -70,7 +81,7 @@ Profile read_profile(const std::filesystem::path& path) {
     if (json.at("schema") != "assay/profile") throw std::runtime_error("it is not a profile");
     if (json.at("version") != version) throw std::runtime_error(fmt::format("its version is {}, this program reads {}", json.at("version").dump(), version));
     Profile profile{json.at("model_hash"), json.at("data_hash"), json.at("data"), json.at("method"), json.at("clusterer"),
-                    json.at("reduction") == "max" ? Reduction::max : Reduction::mean, {}};
+                    reduction_from(json.at("reduction")), {}};
     for (const Json& layer : json.at("layers")) profile.layers.push_back(layer_from(layer));
     return profile;
   } catch (const std::exception& error) {

@@ -1,0 +1,51 @@
+#include "assay/training/architectures.h"
+
+#include <gtest/gtest.h>
+
+#include "assay/support/error.h"
+#include "assay/engine/session.h"
+#include "assay/training/parameters.h"
+
+namespace assay {
+namespace {
+
+std::int64_t trainable_elements(const Graph& graph) {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : trainable_parameters(graph)) count += graph.constant(parameter.id).count();
+  return count;
+}
+
+TEST(Architectures, HaveThePublishedNumbersOfParameters) {
+  const std::map<std::string, std::int64_t> published{
+      {"lenet1", 7206},           {"lenet4", 69362},          {"lenet5", 107786},         {"deepmutation-a", 107786},
+      {"deepmutation-b", 694402}, {"deepmutation-c", 1147978}, {"cifar-convnet", 952234}, {"dave2", 2116983}};
+  ASSERT_EQ(architectures().size(), published.size());
+  for (const ArchitectureInfo& info : architectures()) {
+    EXPECT_EQ(info.parameters, published.at(info.name)) << info.name;
+    EXPECT_EQ(trainable_elements(info.build()), info.parameters) << info.name;
+  }
+}
+
+TEST(Architectures, RunOnRecordsOfTheirShape) {
+  for (const ArchitectureInfo& info : architectures()) {
+    const Session session(build_architecture(info.name));
+    Shape shape{1};
+    shape.insert(shape.end(), info.record_shape.begin(), info.record_shape.end());
+    const ValueId logits = session.logits();
+    const Tensor out = session.run(session.bind(Array::zeros(DType::float32, shape)), std::span(&logits, 1)).at(logits);
+    EXPECT_EQ(out.sizes().vec(), (Shape{1, info.name == "dave2" ? 1 : 10})) << info.name;
+  }
+}
+
+TEST(Architectures, AnUnknownNameIsAnErrorThatListsTheKnown) {
+  try {
+    build_architecture("lenet6");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_NE(std::string(error.what()).find("lenet5"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace assay

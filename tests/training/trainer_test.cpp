@@ -1,0 +1,167 @@
+#include "assay/training/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "assay/engine/evaluate.h"
+#include "assay/support/error.h"
+#include "assay/support/file.h"
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+// A small network with batch normalisation and dropout for 28x28 digits.
+Graph network() {
+  test::Net net("small");
+  ValueId x = net.input({-1, 1, 28, 28});
+  x = net.max_pool("pool1", net.relu("relu1", net.batch_norm("bn", net.conv("conv", x, 1, 4, 5), 4)));
+  const ValueId ratio = net.builder.constant("ratio", Array::of<float>({}, std::vector<float>{0.2f}));
+  x = net.builder.add("Dropout", "dropout", {net.flatten("flatten", x), ratio});
+  return net.build(net.builder.add("Softmax", "softmax", {net.dense("logits", x, 576, 10)}));
+}
+
+Recipe recipe() {
+  Recipe recipe;
+  recipe.optimiser = "adam";
+  recipe.learning_rate = 0.005;
+  recipe.batch = 50;
+  recipe.epochs = 3;
+  recipe.seed = 5;
+  return recipe;
+}
+
+TrainingResult trained(const Recipe& recipe, const std::string& data = "digits:620,seed=3") {
+  SessionOptions options;
+  options.threads = 1;
+  return train(network(), open_dataset(data), open_dataset("digits:200,seed=4"), recipe, options, silence());
+}
+
+struct TemporaryFolder {
+  TemporaryFolder() : path(std::filesystem::temp_directory_path() / ("assay_training_" + std::to_string(getpid()))) {
+    std::filesystem::create_directories(path);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path); }
+  std::filesystem::path path;
+};
+
+Fault fault_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.fault();
+  }
+  ADD_FAILURE() << "no error";
+  return Fault::internal;
+}
+
+TEST(Trainer, LearnsAndReportsWhatTheTrainedNetworkDoes) {
+  const TrainingResult result = trained(recipe());
+  ASSERT_EQ(result.epochs.size(), 3u);
+  EXPECT_LT(result.epochs[2].loss, result.epochs[0].loss * 0.7);
+  const EpochResult& best = result.epochs[result.best_epoch];
+  ASSERT_TRUE(best.validation_accuracy);
+  EXPECT_GT(*best.validation_accuracy, 0.6);
+  for (const EpochResult& epoch : result.epochs) EXPECT_LE(*epoch.validation_accuracy, *best.validation_accuracy);
+  const Session session(result.graph);
+  const Evaluation evaluation = evaluate(session, open_dataset("digits:200,seed=4"), {}, silence());
+  EXPECT_NEAR(*evaluation.accuracy, *best.validation_accuracy, 1e-9);
+}
+
+TEST(Trainer, IsDeterministicForASeed) {
+  EXPECT_EQ(trained(recipe()).graph.hash(), trained(recipe()).graph.hash());
+  Recipe other = recipe();
+  other.seed = 6;
+  EXPECT_NE(trained(recipe()).graph.hash(), trained(other).graph.hash());
+}
+
+TEST(Trainer, UpdatesTheRunningStatistics) {
+  const TrainingResult result = trained(recipe());
+  const auto variance = result.graph.constant(*result.graph.find_value("bn/variance")).as<float>();
+  for (const float v : variance) EXPECT_NE(v, 1.0f);
+}
+
+TEST(Trainer, ResumingGivesTheWeightsOfAnUninterruptedRun) {
+  for (const char* optimiser : {"adam", "adadelta", "sgd", "rmsprop"}) {
+    const TemporaryFolder folder;
+    Recipe whole = recipe();
+    whole.optimiser = optimiser;
+    whole.momentum = 0.5;
+    whole.decay = 0.01;
+    const TrainingResult wanted = trained(whole);
+    Recipe part = whole;
+    part.checkpoint = folder.path / "checkpoint.npz";
+    part.epochs = 1;
+    trained(part);
+    part.epochs = 3;
+    const TrainingResult resumed = trained(part);
+    EXPECT_EQ(resumed.graph.hash(), wanted.graph.hash()) << optimiser;
+    EXPECT_EQ(resumed.best_epoch, wanted.best_epoch);
+    ASSERT_EQ(resumed.epochs.size(), 3u);
+    EXPECT_EQ(resumed.epochs[2].loss, wanted.epochs[2].loss);
+  }
+}
+
+TEST(Trainer, RefusesACheckpointOfAnotherRunOrADamagedOne) {
+  const TemporaryFolder folder;
+  Recipe part = recipe();
+  part.epochs = 1;
+  part.checkpoint = folder.path / "checkpoint.npz";
+  trained(part);
+  part.seed = 99;
+  EXPECT_EQ(fault_of([&] { trained(part); }), Fault::mismatch);
+  write_file(part.checkpoint, "not an archive");
+  EXPECT_EQ(fault_of([&] { trained(part); }), Fault::data);
+}
+
+TEST(Trainer, ANonFiniteLossIsAnErrorThatNamesTheEpoch) {
+  Recipe wild = recipe();
+  wild.optimiser = "sgd";
+  wild.learning_rate = 1e38;
+  try {
+    trained(wild);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::data);
+    EXPECT_NE(std::string(error.what()).find("epoch 1"), std::string::npos);
+  }
+}
+
+TEST(Trainer, RefusesWhatDoesNotFit) {
+  Recipe squared = recipe();
+  squared.loss = "mse";
+  EXPECT_EQ(fault_of([&] { trained(squared); }), Fault::mismatch);
+  Recipe unknown = recipe();
+  unknown.loss = "hinge";
+  EXPECT_EQ(fault_of([&] { trained(unknown); }), Fault::usage);
+  Recipe empty = recipe();
+  empty.batch = 0;
+  EXPECT_EQ(fault_of([&] { trained(empty); }), Fault::usage);
+}
+
+// One step of gradient descent on y = w x + b with squared error, by hand.
+TEST(Trainer, OneStepOfRegressionIsTheFormulaWrittenOut) {
+  const TemporaryFolder folder;
+  write_file(folder.path / "line.csv", "x,y\n1,2\n3,5\n");
+  GraphBuilder builder("line");
+  const ValueId x = builder.input("input", DType::float32, {-1, 1});
+  const ValueId w = builder.constant("w", Array::of<float>({1, 1}, std::vector<float>{0.5f}));
+  const ValueId b = builder.constant("b", Array::of<float>({1}, std::vector<float>{0.25f}));
+  builder.output(builder.add("Gemm", "fc", {x, w, b}));
+  Recipe step;
+  step.loss = "mse", step.optimiser = "sgd", step.initialiser = "keep";
+  step.learning_rate = 0.1, step.epochs = 1, step.batch = 2;
+  const DatasetPtr data = open_dataset((folder.path / "line.csv").string() + ",target=y");
+  const TrainingResult result = train(builder.build(), data, nullptr, step, {}, silence());
+  // Errors 0.75 - 2 and 1.75 - 5: loss (1.25^2 + 3.25^2) / 2, slopes -(1.25 + 9.75) and -4.5.
+  EXPECT_NEAR(result.epochs[0].loss, 6.0625, 1e-6);
+  EXPECT_NEAR(result.graph.constant(w).as<float>()[0], 0.5 + 0.1 * 11, 1e-6);
+  EXPECT_NEAR(result.graph.constant(b).as<float>()[0], 0.25 + 0.1 * 4.5, 1e-6);
+}
+
+}  // namespace
+}  // namespace assay
