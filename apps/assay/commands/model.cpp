@@ -7,6 +7,7 @@
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "assay/relevance/attribution.h"
 #include "assay/engine/dead_neurons.h"
 #include "assay/engine/operators.h"
 
@@ -45,13 +46,13 @@ Table layer_table(const Session& session, const std::vector<std::vector<std::siz
   Table table{"layers", "Layers",
               {{"index", "#", Column::Kind::count}, {"name", "layer"}, {"operator", "operator"},
                {"output_shape", "output shape"}, {"neurons", "neurons", Column::Kind::count},
-               {"parameters", "parameters", Column::Kind::count}, {"can_mutate", "mutable"}}, {}};
+               {"parameters", "parameters", Column::Kind::count}, {"carries_relevance", "relevance"}, {"can_mutate", "mutable"}}, {}};
   if (dead) table.columns.push_back({"dead", "dead", Column::Kind::count});
   const std::vector<Layer>& layers = session.layers();
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     std::vector<Cell> row{static_cast<std::int64_t>(i), layer.name, layer.op, to_string(layer.shape), layer.neurons,
-                          layer.parameters, mutable_layer(session.graph(), layer)};
+                          layer.parameters, carries_relevance(session, layer), mutable_layer(session.graph(), layer)};
     if (dead) row.emplace_back(static_cast<std::int64_t>((*dead)[i].size()));
     table.rows.push_back(std::move(row));
   }
