@@ -59,7 +59,9 @@ Session ModelInput::open(Context& context, const Dataset* dataset) const {
   for (const std::string& notice : graph.notices()) context.progress.notice(notice);
   SessionOptions options = session_options(context, dataset);
   if (!input_shape_.empty()) options.record_shape = parse_shape(input_shape_, "--input-shape");
-  return Session(std::move(graph), std::move(options));
+  Session session(std::move(graph), std::move(options));
+  for (const std::string& notice : session.notices()) context.progress.notice(notice);
+  return session;
 }
 
 void DataInput::declare(CLI::App& app, bool positional) {

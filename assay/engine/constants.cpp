@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "assay/engine/execute.h"
@@ -44,6 +45,12 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
       values_[static_cast<std::size_t>(id)] = result;
     }
   }
+}
+
+bool Constants::all_finite() const {
+  return std::ranges::all_of(values_, [](const Tensor& value) {
+    return !value.defined() || value.scalar_type() != at::kFloat || std::isfinite(value.sum(at::kDouble).item<double>());
+  });
 }
 
 std::vector<bool> Constants::valid_without(const Graph& graph, std::span<const ValueId> replaced) const {

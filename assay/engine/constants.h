@@ -17,6 +17,8 @@ class Constants {
 
   // One entry per graph value, undefined where the value is not constant.
   std::span<const Tensor> values() const { return values_; }
+  // False when some weight is NaN or infinite.
+  bool all_finite() const;
   bool has(ValueId id) const { return values_[static_cast<std::size_t>(id)].defined(); }
 
   // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` are others than

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "assay/engine/session.h"
 #include "assay/support/error.h"
@@ -41,15 +42,34 @@ const Layer& Session::layer(std::string_view selector) const {
 }
 
 const Layer& Session::penultimate_layer() const {
-  const Layer* last = nullptr;
-  const Layer* before = nullptr;
+  std::map<int, const Layer*> weighted;  // by the node that gives it its character
   for (const Layer& layer : layers()) {
-    if (!layer.carries_weights) continue;
-    before = last;
-    last = &layer;
+    if (layer.carries_weights) weighted.emplace(layer.node, &layer);
   }
-  if (!last) fail(Fault::usage, "network '{}' has no layer with weights", graph().name());
-  return before ? *before : *last;
+  // Along the path with most weighted layers: how many come before a value, the last of them, and the one before that.
+  struct Path {
+    int length = 0;
+    const Layer* last = nullptr;
+    const Layer* before = nullptr;
+  };
+  std::vector<Path> paths(graph().values().size());
+  for (std::size_t n = 0; n < graph().nodes().size(); ++n) {
+    Path longest;
+    for (const ValueId id : graph().nodes()[n].inputs) {
+      if (id == no_value) continue;
+      const Path& path = paths[static_cast<std::size_t>(id)];
+      if (path.length > longest.length) longest = path;
+    }
+    if (const auto found = weighted.find(static_cast<int>(n)); found != weighted.end()) {
+      longest = {longest.length + 1, found->second, longest.last};
+    }
+    for (const ValueId id : graph().nodes()[n].outputs) {
+      if (id != no_value) paths[static_cast<std::size_t>(id)] = longest;
+    }
+  }
+  const Path& decision = paths[static_cast<std::size_t>(logits())];
+  if (!decision.last) fail(Fault::usage, "network '{}' has no layer with weights before its output", graph().name());
+  return decision.before ? *decision.before : *decision.last;
 }
 
 }  // namespace assay

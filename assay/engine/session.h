@@ -80,7 +80,8 @@ class Session {
   // Finds a layer by name, by value name or by index ("2", "-1" from the end). Throws Error{usage} with the names
   // there are and the nearest one.
   const Layer& layer(std::string_view selector) const;
-  // The layer before the last one that carries weights: the default subject of importance analysis.
+  // The default subject of importance analysis: the layer with weights before the last one, on the path to the decision
+  // that has most of them.
   const Layer& penultimate_layer() const;
 
   // Records per run() that keep memory moderate and caches warm; what analyses use unless told otherwise.

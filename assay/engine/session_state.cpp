@@ -105,7 +105,7 @@ const FastPath* Session::State::fast() const {
   if (!fast_settled_) {
     fast_settled_ = true;
     const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
-    if (probable()) fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
+    if (probable() && constants.all_finite()) fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
   }
   return fast_.get();
 }

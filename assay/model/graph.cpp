@@ -60,7 +60,9 @@ std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const auto& constant = values_[i].constant;
-    if (constant && constant->dtype() == DType::float32 && !consumers_[i].empty()) count += constant->count();
+    if (constant && constant->dtype() == DType::float32 && !constant->shape().empty() && !consumers_[i].empty()) {
+      count += constant->count();
+    }
   }
   return count;
 }

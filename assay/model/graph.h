@@ -79,7 +79,7 @@ class Graph {
 
   // Content hash of structure and weights (names included); computed once when built. 32 hex digits.
   const std::string& hash() const { return hash_; }
-  // Number of elements of all floating-point constants that nodes read.
+  // Number of elements of all floating-point constants that nodes read, single numbers (a scale, an epsilon) left out.
   std::int64_t parameter_count() const;
   // What readers noticed and users should know: widened weights, ignored nodes. Not part of the hash.
   const std::vector<std::string>& notices() const { return notices_; }

@@ -11,7 +11,7 @@
 #include "assay/support/error.h"
 #include "assay/support/hash.h"
 #include "assay/training/optimiser.h"
-#include "assay/training/parameters.h"
+#include "assay/training/weights.h"
 
 namespace assay {
 namespace {
@@ -46,7 +46,9 @@ class Trainer {
     check_fit(session_, *training_, loss_, "training");
     if (validation_) check_fit(session_, *validation_, loss_, "validation");
     if (recipe.batch < 1 || recipe.epochs < 1) fail(Fault::usage, "batch size and epochs must be at least 1");
-    for (const Parameter& parameter : trainable_parameters(graph_)) parameters_.push_back(parameter.id);
+    for (const Weight& weight : find_weights(graph_)) {
+      if (weight.trainable()) parameters_.push_back(weight.value);
+    }
     if (parameters_.empty()) fail(Fault::mismatch, "{}: no node of the network has weights to train", graph.name());
     for (const ValueId id : parameters_) {
       constants_[id] = to_tensor(graph_.constant(id)).clone();

@@ -112,6 +112,17 @@ TEST(Evaluate, CountsAndNamesNonFiniteRecords) {
   EXPECT_THAT(result.non_finite_ids, ElementsAre("r1", "r4"));
 }
 
+TEST(Evaluate, ANaNWeightBeforeAReluIsNotHidden) {
+  const Graph graph = test::lenet_like();
+  const ValueId weight = *graph.find_value("conv1/w");
+  std::vector<float> values(graph.constant(weight).as<float>().begin(), graph.constant(weight).as<float>().end());
+  values[0] = std::nanf("");
+  GraphBuilder edit(graph);
+  edit.replace_constant(weight, Array::of<float>(graph.constant(weight).shape(), values));
+  const auto data = std::make_shared<Records>(Shape{1, 12, 12}, std::vector<float>(3 * 144, 0.5f), std::vector<std::int64_t>{0, 1, 0});
+  EXPECT_EQ(evaluate(Session(edit.build()), data, {}, silence()).non_finite, 3u);
+}
+
 // A network trained on [0, 1] that only looks at whether the first number is above 0.3 and below 0.8.
 Graph band() {
   test::Net net("band");

@@ -40,6 +40,7 @@ TEST(Layers, OfAResidualNetworkTakeInBatchNormalisation) {
                           "b2: Conv + BatchNormalization [8, 4, 4] 8 *", "projection: Conv + BatchNormalization [8, 4, 4] 8 *",
                           "b_add: Add + Relu [8, 4, 4] 8", "pool: GlobalAveragePool [8, 1, 1] 8", "logits: Gemm [5] 5 *"));
   EXPECT_EQ(session.layers()[0].parameters, 3 * 4 * 9 + 4 * 4);
+  EXPECT_EQ(session.penultimate_layer().name, "b2");  // on the longest path, not the projection beside it
 }
 
 TEST(Layers, OfATransformerSeeThroughSpeltOutFunctions) {

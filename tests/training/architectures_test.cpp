@@ -4,14 +4,16 @@
 
 #include "assay/support/error.h"
 #include "assay/engine/session.h"
-#include "assay/training/parameters.h"
+#include "assay/training/weights.h"
 
 namespace assay {
 namespace {
 
 std::int64_t trainable_elements(const Graph& graph) {
   std::int64_t count = 0;
-  for (const Parameter& parameter : trainable_parameters(graph)) count += graph.constant(parameter.id).count();
+  for (const Weight& weight : find_weights(graph)) {
+    if (weight.trainable()) count += graph.constant(weight.value).count();
+  }
   return count;
 }
 

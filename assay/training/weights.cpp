@@ -1,0 +1,142 @@
+#include "assay/training/weights.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace assay {
+namespace {
+
+constexpr std::string_view rearranging[] = {"Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze"};
+constexpr std::string_view normalising[] = {"LayerNormalization", "InstanceNormalization", "GroupNormalization"};
+constexpr std::string_view recurring[] = {"LSTM", "GRU", "RNN"};
+
+bool one_of(std::string_view op, std::span<const std::string_view> ops) { return std::ranges::find(ops, op) != ops.end(); }
+
+struct Source {
+  ValueId value = no_value;
+  bool transposed = false;
+};
+
+class Finder {
+ public:
+  explicit Finder(const Graph& graph) : graph_(graph) {}
+
+  std::vector<Weight> run() {
+    for (const Node& node : graph_.nodes()) visit(node);
+    std::vector<Weight> weights;
+    for (const auto& [id, weight] : found_) weights.push_back(weight);
+    return weights;
+  }
+
+ private:
+  // The float constant behind an input of a node, if there is one.
+  std::optional<Source> source(const Node& node, std::size_t input) const {
+    if (input >= node.inputs.size() || node.inputs[input] == no_value) return std::nullopt;
+    Source source{node.inputs[input], false};
+    while (!graph_.is_constant(source.value)) {
+      const int producer = graph_.producer(source.value);
+      if (producer < 0) return std::nullopt;
+      const Node& maker = graph_.nodes()[static_cast<std::size_t>(producer)];
+      if (!one_of(maker.op, rearranging) || maker.inputs.empty()) return std::nullopt;
+      if (maker.op == "Transpose") source.transposed = !source.transposed;
+      source.value = maker.inputs[0];
+    }
+    const Array& array = graph_.constant(source.value);
+    if (array.dtype() != DType::float32 || array.shape().empty()) return std::nullopt;
+    return source;
+  }
+
+  void add(const Node& node, std::size_t input, Role role, std::int64_t fan_in = 1, std::int64_t fan_out = 1) {
+    if (const auto found = source(node, input)) found_.insert({found->value, {found->value, role, fan_in, fan_out}});
+  }
+
+  const Shape& shape(const Source& source) const { return graph_.constant(source.value).shape(); }
+
+  void visit(const Node& node) {
+    if (node.op == "Conv" || node.op == "ConvTranspose") {
+      convolution(node);
+    } else if (node.op == "Gemm" || node.op == "MatMul") {
+      product(node);
+    } else if (node.op == "Add") {
+      bias_after_product(node);
+    } else if (node.op == "BatchNormalization") {
+      add(node, 1, Role::scale);
+      add(node, 2, Role::shift);
+      add(node, 3, Role::mean);
+      add(node, 4, Role::variance);
+    } else if (one_of(node.op, normalising)) {
+      add(node, 1, Role::scale);
+      add(node, 2, Role::shift);
+    } else if (node.op == "PRelu") {
+      add(node, 1, Role::slope);
+    } else if (node.op == "Gather") {
+      embedding(node);
+    } else if (one_of(node.op, recurring)) {
+      recurrent(node);
+    }
+  }
+
+  void convolution(const Node& node) {
+    const auto kernel = source(node, 1);
+    if (!kernel || shape(*kernel).size() < 3) return;
+    const Shape& sizes = shape(*kernel);
+    std::int64_t window = 1;
+    for (std::size_t i = 2; i < sizes.size(); ++i) window *= sizes[i];
+    std::int64_t fan_in = sizes[1] * window, fan_out = sizes[0] * window;
+    if (node.op == "ConvTranspose") std::swap(fan_in, fan_out);
+    add(node, 1, Role::kernel, fan_in, fan_out);
+    add(node, 2, Role::bias, fan_in, fan_out);
+  }
+
+  void product(const Node& node) {
+    for (const std::size_t input : {0, 1}) {
+      const auto kernel = source(node, input);
+      if (!kernel || shape(*kernel).size() < 2) continue;
+      const Shape& sizes = shape(*kernel);
+      std::int64_t rows = sizes[sizes.size() - 2], columns = sizes.back();
+      const char* flag = input == 0 ? "transA" : "transB";
+      // A kernel on the left multiplies columns: its rows are the outputs.
+      const bool transposed = kernel->transposed != (node.integer(flag, 0) != 0);
+      if (transposed != (input == 0)) std::swap(rows, columns);
+      add(node, input, Role::kernel, rows, columns);
+      fans_[node.outputs[0]] = {rows, columns};
+      if (node.op == "Gemm") add(node, 2, Role::bias, rows, columns);
+    }
+  }
+
+  void bias_after_product(const Node& node) {
+    for (const std::size_t input : {0, 1}) {
+      const auto fans = fans_.find(node.inputs[1 - input]);
+      if (fans != fans_.end()) add(node, input, Role::bias, fans->second.first, fans->second.second);
+    }
+  }
+
+  void embedding(const Node& node) {
+    const auto table = source(node, 0);
+    if (!table || shape(*table).size() != 2 || node.inputs.size() < 2 || graph_.is_constant(node.inputs[1])) return;
+    add(node, 0, Role::table, shape(*table)[0], shape(*table)[1]);
+  }
+
+  void recurrent(const Node& node) {
+    const auto input = source(node, 1), state = source(node, 2);
+    if (!input || !state || shape(*input).size() != 3 || shape(*state).size() != 3) return;
+    const std::int64_t gates = shape(*input)[1], hidden = shape(*state)[2];
+    add(node, 1, Role::kernel, shape(*input)[2], gates);
+    add(node, 2, Role::recurrent, hidden, gates);
+    add(node, 3, node.op == "LSTM" ? Role::lstm_bias : Role::bias, hidden, gates);
+    add(node, 7, Role::bias, hidden, gates);
+  }
+
+  const Graph& graph_;
+  std::map<ValueId, Weight> found_;
+  std::map<ValueId, std::pair<std::int64_t, std::int64_t>> fans_;  // of products, by their result
+};
+
+}  // namespace
+
+std::vector<Weight> find_weights(const Graph& graph) { return Finder(graph).run(); }
+
+}  // namespace assay
