@@ -4,9 +4,14 @@
 #include <cmath>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "assay/data/summary.h"
+#include "assay/support/random.h"
 
 namespace assay::app {
+
+namespace {
 
 Image heat_map(std::span<const float> record, std::span<const float> relevance, const Shape& shape, float low, float high) {
   const int height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
@@ -31,6 +36,33 @@ Image heat_map(std::span<const float> record, std::span<const float> relevance, 
     }
   }
   return result;
+}
+
+}  // namespace
+
+bool is_picture(const Dataset& data) { return data.record_shape().size() == 3 && data.dtype() == DType::float32; }
+
+std::vector<Picture> draw_relevance(const Session& session, const Dataset& data, const std::string& method,
+                                    AttributionOptions options, const Drawing& drawing) {
+  const std::vector<std::size_t> chosen = Rng(drawing.seed).sample(data.size(), std::min(drawing.count, data.size()));
+  const Batch batch = data.read(chosen);
+  const ValueId input = session.graph().inputs()[0];
+  options.wanted = {input};
+  const auto attribution = make_attribution(method, session, options);
+  const Array relevance = to_array(attribution->attribute(session.bind(batch.inputs), {}, std::span(&input, 1)).values.at(input));
+  const auto values = batch.inputs.as<float>(), heat = relevance.as<float>();
+  const std::size_t size = values.size() / chosen.size();
+  const auto range = data.valid_range();
+  std::vector<Picture> pictures;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto record = values.subspan(i * size, size);
+    const float low = range ? range->low[0] : *std::min_element(record.begin(), record.end());
+    const float high = range ? range->high[0] : *std::max_element(record.begin(), record.end());
+    const auto path = drawing.folder / fmt::format("relevance-{}.png", chosen[i]);
+    write_png(path, heat_map(record, heat.subspan(i * size, size), data.record_shape(), low, high));
+    pictures.push_back({fmt::format("record '{}' and its relevance (red for, blue against)", data.id(chosen[i])), path});
+  }
+  return pictures;
 }
 
 }  // namespace assay::app

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/heat_map.h"
 #include "apps/assay/idc_tables.h"
 #include "apps/assay/inputs.h"
 #include "assay/data/summary.h"
@@ -46,7 +47,8 @@ class Demo final : public Command {
     write_profile(learned.profile, folder / "profile.json");
     const std::vector<IdcResult> results = measure_idc(session, learned.profile, test, walk_options(context, "measuring coverage"), context.progress);
     describe(document, learned, results, *test);
-    document.pictures = {{"test digits, one class a row", folder / "digits.png"}};
+    document.pictures = draw_relevance(session, *test, ImportanceOptions().method, {}, {4, seed, folder});
+    document.pictures.insert(document.pictures.begin(), {"test digits, one class a row", folder / "digits.png"});
     document.provenance = {{"model_hash", trained.graph.hash()}, {"train", training->describe()}, {"test", test->describe()}};
     document.command = "demo";
     write_file(folder / "result.json", to_json(document));

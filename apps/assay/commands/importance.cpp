@@ -9,7 +9,6 @@
 #include "apps/assay/inputs.h"
 #include "assay/relevance/importance.h"
 #include "assay/support/error.h"
-#include "assay/support/random.h"
 
 namespace assay::app {
 namespace {
@@ -93,7 +92,13 @@ class ImportanceCommand final : public Command {
     document.definitions = {{"relevance", attribution->describe(), "docs/algorithms/relevance.md"},
                             {"importance", "relevance of a neuron (over all positions of a channel) summed over the correctly classified records",
                              "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020, section 3.1"}};
-    if (heatmaps_ > 0) draw(session, *data, context, document);
+    if (heatmaps_ > 0) {
+      if (is_picture(*data)) {
+        document.pictures = draw_relevance(session, *data, options_.method, options_.attribution, {heatmaps_, context.settings.seed, out_});
+      } else {
+        document.notices.push_back(fmt::format("records of shape {} are no pictures, so there are no heat maps", to_string(data->record_shape())));
+      }
+    }
     add_provenance(document, session, {{"data", data}});
     return document;
   }
@@ -108,32 +113,6 @@ class ImportanceCommand final : public Command {
       const std::size_t equals = rule.rfind('=');
       if (equals == std::string::npos) fail(Fault::usage, "--rule {}: NODE=RULE is needed, such as conv1=gamma", rule);
       options_.attribution.layer_rules.emplace_back(rule.substr(0, equals), rule.substr(equals + 1));
-    }
-  }
-
-  void draw(const Session& session, const Dataset& data, Context& context, Document& document) const {
-    const Shape shape = data.record_shape();
-    if (shape.size() != 3 || data.dtype() != DType::float32) {
-      document.notices.push_back(fmt::format("records of shape {} are no pictures, so there are no heat maps", to_string(shape)));
-      return;
-    }
-    const std::vector<std::size_t> chosen = Rng(context.settings.seed).sample(data.size(), std::min(heatmaps_, data.size()));
-    const Batch batch = data.read(chosen);
-    const ValueId input = session.graph().inputs()[0];
-    AttributionOptions options = options_.attribution;
-    options.wanted = {input};
-    const auto attribution = make_attribution(options_.method, session, options);
-    const Array relevance = to_array(attribution->attribute(session.bind(batch.inputs), {}, std::span(&input, 1)).values.at(input));
-    const auto values = batch.inputs.as<float>(), heat = relevance.as<float>();
-    const std::size_t size = values.size() / chosen.size();
-    const auto range = data.valid_range();
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-      const auto record = values.subspan(i * size, size);
-      const float low = range ? range->low[0] : *std::min_element(record.begin(), record.end());
-      const float high = range ? range->high[0] : *std::max_element(record.begin(), record.end());
-      const auto path = std::filesystem::path(out_) / fmt::format("relevance-{}.png", chosen[i]);
-      write_png(path, heat_map(record, heat.subspan(i * size, size), shape, low, high));
-      document.pictures.push_back({fmt::format("record '{}' and its relevance (red for, blue against)", data.id(chosen[i])), path});
     }
   }
 
