@@ -4,11 +4,12 @@
 #include <cmath>
 
 #include "assay/report/document.h"
+#include "assay/report/gate.h"
 
 namespace assay {
 namespace {
 
-constexpr std::string_view bold = "\033[1m", dim = "\033[2m", plain = "\033[0m";
+constexpr std::string_view bold = "\033[1m", dim = "\033[2m", alarm = "\033[1;31m", plain = "\033[0m";
 
 std::string paint(const ConsoleStyle& style, std::string_view code, std::string_view text) {
   return style.colour ? fmt::format("{}{}{}", code, text, plain) : std::string(text);
@@ -23,25 +24,6 @@ std::string grouped(std::int64_t value) {
     digits.insert(i, ",");
   }
   return digits;
-}
-
-std::string show(const Cell& cell, Column::Kind kind, int decimals) {
-  struct Visit {
-    Column::Kind kind;
-    int decimals;
-    std::string operator()(std::monostate) const { return "-"; }
-    std::string operator()(const std::string& v) const { return v; }
-    std::string operator()(bool v) const { return v ? "yes" : "no"; }
-    std::string operator()(std::int64_t v) const { return kind == Column::Kind::text ? std::to_string(v) : grouped(v); }
-    std::string operator()(double v) const {
-      if (kind == Column::Kind::percent) return percent(v, decimals);
-      if (v != 0 && std::isfinite(v) && std::fabs(v) < 0.5 * std::pow(10.0, -decimals)) {
-        return fmt::format("{:.{}e}", v, decimals);
-      }
-      return fmt::format("{:.{}f}", v, decimals);
-    }
-  };
-  return std::visit(Visit{kind, decimals}, cell);
 }
 
 // Columns a UTF-8 text takes on a terminal, counting code points.
@@ -73,7 +55,7 @@ void print_table(const Table& table, std::ostream& out, const ConsoleStyle& styl
   for (const auto& row : table.rows) {
     auto& line = cells.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(show(row[i], table.columns[i].kind, table.columns[i].decimals));
+      line.push_back(shown(row[i], table.columns[i].kind, table.columns[i].decimals));
       widths[i] = std::max(widths[i], width_of(line.back()));
     }
   }
@@ -116,8 +98,16 @@ void print_facts(const std::vector<Fact>& facts, std::ostream& out, const Consol
   for (const Fact& fact : facts) width = std::max(width, width_of(fact.title));
   for (const Fact& fact : facts) {
     out << "  " << paint(style, dim, pad(fact.title, width, false)) << "  "
-        << show(fact.value, fact.kind, fact.decimals) << "\n";
+        << shown(fact.value, fact.kind, fact.decimals) << "\n";
   }
+}
+
+void print_gates(const std::vector<Gate>& gates, std::ostream& out, const ConsoleStyle& style) {
+  for (const Gate& gate : gates) {
+    if (!gate.passed) out << paint(style, alarm, "GATE FAILED: " + described(gate)) << "\n";
+  }
+  const auto passed = std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.passed; });
+  out << paint(style, bold, fmt::format("gates: {} of {} passed", passed, gates.size())) << "\n";
 }
 
 }  // namespace
@@ -127,6 +117,25 @@ std::string percent(double fraction, int decimals) {
   const double unit = std::pow(10.0, decimals);
   const double cut = std::floor(fraction * 100.0 * unit + 1e-9) / unit;
   return fmt::format("{:.{}f} %", fraction < 1.0 && cut >= 100.0 ? 100.0 - 1.0 / unit : cut, decimals);
+}
+
+std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
+  struct Visit {
+    Column::Kind kind;
+    int decimals;
+    std::string operator()(std::monostate) const { return "-"; }
+    std::string operator()(const std::string& v) const { return v; }
+    std::string operator()(bool v) const { return v ? "yes" : "no"; }
+    std::string operator()(std::int64_t v) const { return kind == Column::Kind::text ? std::to_string(v) : grouped(v); }
+    std::string operator()(double v) const {
+      if (kind == Column::Kind::percent) return percent(v, decimals);
+      if (v != 0 && std::isfinite(v) && std::fabs(v) < 0.5 * std::pow(10.0, -decimals)) {
+        return fmt::format("{:.{}e}", v, decimals);
+      }
+      return fmt::format("{:.{}f}", v, decimals);
+    }
+  };
+  return std::visit(Visit{kind, decimals}, cell);
 }
 
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
@@ -149,6 +158,10 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   if (!document.definitions.empty()) out << "\n" << paint(style, bold, "Definitions") << "\n";
   for (const Definition& definition : document.definitions) {
     out << wrapped(fmt::format("{}: {} [{}]", definition.term, definition.text, definition.source), 2, width);
+  }
+  if (!document.gates.empty()) {
+    out << "\n";
+    print_gates(document.gates, out, style);
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,11 +47,24 @@ struct Definition {             // the exact meaning of a number in this documen
   std::string term, text, source;
 };
 
+// A condition on a measured number and what came of it (assay/report/gate.h).
+struct Gate {
+  std::string text;             // as it was written: "kmnc[layer=conv2]=0.6"
+  std::string criterion, layer, class_name, context;  // what it asks about; empty: not asked
+  std::string relation = ">=";  // ">=" or "<="
+  std::string threshold;        // exact decimal "0.6", or a fraction of exact counts "3/7"
+  std::string covered, coverable;  // exact counts measured; empty for measures that are not counts
+  std::optional<double> value;  // measured; nothing when there is no such number
+  bool passed = false;          // fail closed: what could not be evaluated has not passed
+  std::string reason;           // why it could not be evaluated, or what to know about the outcome
+};
+
 struct Document {
   std::string command;          // "cover"
   std::string headline;         // one line that answers the question
   std::vector<Fact> facts;
   std::vector<Table> tables;
+  std::vector<Gate> gates;
   std::vector<Picture> pictures;
   std::vector<std::string> notices;
   std::vector<Definition> definitions;
@@ -62,8 +77,14 @@ inline constexpr int document_schema_version = 1;
 // A fraction as text: "99.99 %". Cut, not rounded, so that nothing below all of it shows as 100 %.
 std::string percent(double fraction, int decimals = 2);
 
-// Renderers.
+// A cell as people read it: counts in groups of three, fractions as percentages, "-" for nothing.
+std::string shown(const Cell& cell, Column::Kind kind, int decimals);
+
+// Renderers; the others are in assay/report/renderer.h.
 std::string to_json(const Document& document);                     // docs/schema/result.schema.json
+// The inverse: to_json(read_document(text)) == text for every text that to_json gave. Throws Error{data} for what is no
+// result document of this version, is nested deeper than one can be or larger than 256 MiB. `name`: for messages.
+Document read_document(std::string_view text, std::string_view name = "result document");
 struct ConsoleStyle {
   bool colour = false;    // ANSI colours and box drawing; off in a pipe
   int width = 100;

@@ -40,7 +40,7 @@ std::string kind_name(Column::Kind kind) {
 Json to_json_table(const Table& table) {
   Json columns = Json::array();
   for (const Column& column : table.columns) {
-    columns.push_back({{"id", column.id}, {"title", column.title}, {"kind", kind_name(column.kind)}});
+    columns.push_back({{"id", column.id}, {"title", column.title}, {"kind", kind_name(column.kind)}, {"decimals", column.decimals}});
   }
   Json rows = Json::array();
   for (const auto& row : table.rows) {
@@ -49,6 +49,13 @@ Json to_json_table(const Table& table) {
     rows.push_back(std::move(object));
   }
   return {{"title", table.title}, {"columns", columns}, {"rows", rows}};
+}
+
+Json to_json_gate(const Gate& gate) {
+  return {{"text", gate.text},         {"passed", gate.passed},       {"reason", gate.reason},
+          {"criterion", gate.criterion}, {"layer", gate.layer},       {"class", gate.class_name},
+          {"context", gate.context},   {"relation", gate.relation},   {"threshold", gate.threshold},
+          {"covered", gate.covered},   {"coverable", gate.coverable}, {"value", gate.value ? number(*gate.value) : Json()}};
 }
 
 }  // namespace
@@ -60,8 +67,14 @@ std::string to_json(const Document& document) {
                {"headline", document.headline}};
   json["facts"] = Json::object();
   for (const Fact& fact : document.facts) json["facts"][fact.id] = to_json_cell(fact.value);
+  json["fact_columns"] = Json::object();
+  for (const Fact& fact : document.facts) {
+    json["fact_columns"][fact.id] = {{"title", fact.title}, {"kind", kind_name(fact.kind)}, {"decimals", fact.decimals}};
+  }
   json["tables"] = Json::object();
   for (const Table& table : document.tables) json["tables"][table.id] = to_json_table(table);
+  json["gates"] = Json::array();
+  for (const Gate& gate : document.gates) json["gates"].push_back(to_json_gate(gate));
   json["pictures"] = Json::array();
   for (const Picture& picture : document.pictures) {
     json["pictures"].push_back({{"title", picture.title}, {"path", picture.path.string()}});

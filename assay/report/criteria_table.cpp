@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <cmath>
+
+#include "assay/report/gate.h"
+#include "assay/support/error.h"
+#include "assay/support/exact_count.h"
+
+namespace assay {
+namespace {
+
+Cell count_cell(const std::string& digits) {
+  constexpr std::size_t fits_int64 = 18;
+  if (digits.empty()) return std::monostate{};
+  const bool small = digits.size() <= fits_int64 && ExactCount::parse(digits);
+  return small ? Cell(static_cast<std::int64_t>(std::stoll(digits))) : Cell(digits);
+}
+
+class Row {
+ public:
+  Row(const Table& table, const std::vector<Cell>& cells) : table_(table), cells_(cells) {}
+
+  // Nothing for an absent column.
+  const Cell& cell(std::string_view id) const {
+    static const Cell nothing;
+    const auto at = std::find_if(table_.columns.begin(), table_.columns.end(), [&](const Column& c) { return c.id == id; });
+    const auto index = static_cast<std::size_t>(at - table_.columns.begin());
+    return index < cells_.size() ? cells_[index] : nothing;
+  }
+
+  std::string text(std::string_view id) const {
+    const Cell& found = cell(id);
+    if (const auto* text = std::get_if<std::string>(&found)) return *text;
+    if (const auto* integer = std::get_if<std::int64_t>(&found)) return std::to_string(*integer);
+    if (std::holds_alternative<std::monostate>(found)) return "";
+    fail(Fault::data, "table criteria: column '{}' is neither text nor an integer", id);
+  }
+
+  std::string count(std::string_view id) const {
+    const std::string digits = text(id);
+    if (!digits.empty() && !ExactCount::parse(digits)) fail(Fault::data, "table criteria: {} '{:.40}' is no count", id, digits);
+    return digits;
+  }
+
+  double number(std::string_view id) const {
+    const Cell& found = cell(id);
+    if (const auto* value = std::get_if<double>(&found)) return *value;
+    if (const auto* integer = std::get_if<std::int64_t>(&found)) return static_cast<double>(*integer);
+    return std::nan("");
+  }
+
+ private:
+  const Table& table_;
+  const std::vector<Cell>& cells_;
+};
+
+}  // namespace
+
+Table criteria_table(std::span<const Measurement> measurements) {
+  Table table{"criteria",
+              "Criteria",
+              {{"criterion", "criterion"}, {"layer", "layer"}, {"class", "class"}, {"context", "context"},
+               {"covered", "covered", Column::Kind::count}, {"coverable", "coverable", Column::Kind::count},
+               {"coverage", "coverage", Column::Kind::percent}, {"measure", "measure", Column::Kind::number, 4},
+               {"better", "better"}},
+              {}};
+  for (const Measurement& m : measurements) {
+    const auto optional_text = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
+    const bool counted = !m.coverable.empty();
+    table.rows.push_back({m.criterion, m.layer, optional_text(m.class_name), optional_text(m.context), count_cell(m.covered),
+                          count_cell(m.coverable), counted ? Cell(m.value) : Cell(), counted ? Cell() : Cell(m.value),
+                          std::string(m.higher_is_better ? "higher" : "lower")});
+  }
+  return table;
+}
+
+std::vector<Measurement> measurements_of(const Document& document) {
+  std::vector<Measurement> measurements;
+  for (const Table& table : document.tables) {
+    if (table.id != "criteria") continue;
+    for (const auto& cells : table.rows) {
+      const Row row(table, cells);
+      Measurement m{row.text("criterion"), row.text("layer"), row.text("class"), row.text("context"),
+                    row.count("covered"), row.count("coverable"), 0, row.text("better") != "lower"};
+      const bool counted = !m.coverable.empty();
+      m.value = row.number(counted || std::holds_alternative<std::monostate>(row.cell("measure")) ? "coverage" : "measure");
+      if (m.criterion.empty()) fail(Fault::data, "table criteria: a row names no criterion");
+      if (counted != !m.covered.empty()) fail(Fault::data, "table criteria: {} has one of covered and coverable only", m.criterion);
+      if (m.layer.empty()) m.layer = "all";
+      measurements.push_back(std::move(m));
+    }
+  }
+  return measurements;
+}
+
+}  // namespace assay

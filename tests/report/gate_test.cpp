@@ -1,0 +1,183 @@
+#include "assay/report/gate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+
+Measurement counted(std::string criterion, std::string layer, std::string covered, std::string coverable) {
+  Measurement m{std::move(criterion), std::move(layer), "", "", std::move(covered), std::move(coverable)};
+  m.value = std::stod(m.covered) / std::stod(m.coverable);
+  return m;
+}
+
+Measurement measured(std::string criterion, double value, bool higher_is_better = true) {
+  return {std::move(criterion), "all", "", "", "", "", value, higher_is_better};
+}
+
+std::vector<Measurement> sample() {
+  Measurement night = counted("kmnc", "conv2", "1", "10");
+  night.context = "night";
+  return {counted("kmnc", "conv1", "7", "10"), counted("kmnc", "conv2", "6", "10"), counted("kmnc", "all", "13", "20"), night};
+}
+
+TEST(ParseGate, ReadsNameSelectorsAndThreshold) {
+  const Gate gate = parse_gate(" kmnc[layer=conv2, context=\"a,b]\\\"\",class=7] = 0.60 ");
+  EXPECT_EQ(gate.criterion, "kmnc");
+  EXPECT_EQ(gate.layer, "conv2");
+  EXPECT_EQ(gate.context, "a,b]\"");
+  EXPECT_EQ(gate.class_name, "7");
+  EXPECT_EQ(gate.threshold, "0.6");
+  EXPECT_EQ(gate.text, "kmnc[layer=conv2, context=\"a,b]\\\"\",class=7] = 0.60");
+}
+
+TEST(ParseGate, ReadsPercentagesExactly) {
+  for (const auto& [text, threshold] : std::vector<std::pair<std::string, std::string>>{
+           {"35%", "0.35"}, {"35.5 %", "0.355"}, {"100%", "1"}, {"7%", "0.07"}, {"0.5%", "0.005"}, {".5", "0.5"},
+           {"1.", "1"}, {"00.10", "0.1"}, {"-2.5", "-2.5"}, {"120%", "1.2"}, {"0%", "0"}}) {
+    EXPECT_EQ(parse_gate("idc=" + text).threshold, threshold) << text;
+  }
+  EXPECT_EQ(parse_gate("idc>=0.5").relation, ">=");
+  EXPECT_EQ(parse_gate("lsa<=0.5").relation, "<=");
+}
+
+TEST(ParseGate, RefusesWhatIsUnclear) {
+  for (const char* text : {"", "idc", "=0.5", "idc=", "idc=abc", "idc=1e3", "idc=nan", "idc=0.5.5", "idc==0.5", "idc[layer=a=0.5",
+                           "idc[lyer=a]=0.5", "idc[layer=]=0.5", "idc[layer=a,layer=b]=0.5", "idc[layer=\"a]=0.5", "idc>0.5",
+                           "idc=%", "idc=0.5x", "idc[]=0.5"}) {
+    EXPECT_THROW(parse_gate(text), Error) << text;
+  }
+  EXPECT_THROW(parse_gate("idc=" + std::string(1000, '1')), Error);
+  try {
+    parse_gate("idc[lyer=a]=0.5");
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'layer'"));
+  }
+}
+
+bool passes(const std::string& text, const std::vector<Measurement>& measurements) {
+  return evaluate(parse_gate(text), measurements).passed;
+}
+
+TEST(Gate, ComparesExactly) {
+  EXPECT_TRUE(passes("kmnc[layer=conv2]=0.6", sample()));
+  EXPECT_TRUE(passes("kmnc[layer=conv2]=60%", sample()));
+  EXPECT_FALSE(passes("kmnc[layer=conv2]=0.6000000000000000000000001", sample()));
+  EXPECT_TRUE(passes("kmnc=0.65", sample()));
+  EXPECT_FALSE(passes("kmnc[layer=conv2,context=night]=0.6", sample()));
+  // One of 10^30 is missing: as float64 this is 1.
+  const auto nearly = std::vector{counted("idc", "all", std::string(30, '9'), "1" + std::string(30, '0'))};
+  EXPECT_EQ(nearly[0].value, 1);
+  EXPECT_FALSE(passes("idc=1", nearly));
+  EXPECT_TRUE(passes("idc=0." + std::string(30, '9'), nearly));
+  EXPECT_TRUE(passes("idc=0.333333", {counted("idc", "all", "1", "3")}));
+  EXPECT_FALSE(passes("idc=0.333334", {counted("idc", "all", "1", "3")}));
+}
+
+TEST(Gate, AgreesWithIntegerArithmeticEverywhereNearTheThreshold) {
+  for (int coverable = 1; coverable <= 40; ++coverable) {
+    for (int covered = 0; covered <= coverable; ++covered) {
+      for (int percentage = 0; percentage <= 100; percentage += 5) {
+        EXPECT_EQ(passes(fmt::format("x={}%", percentage), {counted("x", "all", std::to_string(covered), std::to_string(coverable))}),
+                  covered * 100 >= percentage * coverable);
+      }
+    }
+  }
+}
+
+TEST(Gate, ComparesMeasuresByTheirBinaryValue) {
+  EXPECT_TRUE(passes("nlc=0.1", {measured("nlc", 0.1)}));    // float64 0.1 is a little more than 1/10
+  EXPECT_FALSE(passes("nlc=0.3", {measured("nlc", 0.3)}));   // and 0.3 a little less than 3/10
+  EXPECT_TRUE(passes("nlc=1000000", {measured("nlc", 1e300)}));
+  EXPECT_FALSE(passes("nlc=0.0001", {measured("nlc", 5e-324)}));
+  EXPECT_TRUE(passes("nlc=-2", {measured("nlc", -1.5)}));
+  EXPECT_FALSE(passes("nlc=-1", {measured("nlc", -1.5)}));
+  EXPECT_TRUE(passes("nlc=0", {measured("nlc", -0.0)}));
+  EXPECT_FALSE(passes("loss=0.5", {measured("loss", 0.6, false)}));
+  EXPECT_TRUE(passes("loss=0.5", {measured("loss", 0.4, false)}));
+  EXPECT_TRUE(passes("loss>=0.5", {measured("loss", 0.6, false)}));
+}
+
+TEST(Gate, FailsClosed) {
+  const Gate layer = evaluate(parse_gate("kmnc[layer=conv3]=0"), sample());
+  EXPECT_FALSE(layer.passed);
+  EXPECT_THAT(layer.reason, HasSubstr("there are all, conv1, conv2; did you mean 'conv1'?"));
+  EXPECT_THAT(evaluate(parse_gate("kmnx=0"), sample()).reason, HasSubstr("did you mean 'kmnc'?"));
+  EXPECT_FALSE(passes("kmnc[context=day]=0", sample()));
+  EXPECT_FALSE(passes("kmnc=0", {}));
+  EXPECT_FALSE(passes("x=0", {measured("x", std::nan(""))}));
+  EXPECT_FALSE(passes("x=0", {measured("x", std::numeric_limits<double>::infinity())}));
+  EXPECT_FALSE(passes("x=0", {counted("x", "all", "0", "0")}));
+  EXPECT_FALSE(passes("x=0", {{"x", "all", "", "", "7", "5", 1.4}}));
+  EXPECT_FALSE(passes("x=0", {{"x", "all", "", "", "-7", "5", 1.4}}));
+  EXPECT_THAT(evaluate(parse_gate("kmnc=35"), sample()).reason, HasSubstr("35%"));
+}
+
+TEST(Gate, StarAsksForEveryLayer) {
+  EXPECT_TRUE(passes("kmnc[layer=*]=0.6", sample()));
+  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample());
+  EXPECT_FALSE(gate.passed);
+  EXPECT_EQ(gate.layer, "conv2");
+  EXPECT_FALSE(passes("kmnc[layer=*,context=*]=0.6", sample()));
+}
+
+Document baseline_of(const std::vector<Measurement>& measurements) {
+  Document document;
+  document.tables = {criteria_table(measurements)};
+  return read_document(to_json(document));
+}
+
+std::vector<bool> outcomes(const std::vector<Gate>& gates) {
+  std::vector<bool> passed;
+  for (const Gate& gate : gates) passed.push_back(gate.passed);
+  return passed;
+}
+
+TEST(Ratchet, ComparesEveryMeasurementExactly) {
+  const Document baseline = baseline_of(sample());
+  EXPECT_EQ(outcomes(no_worse_than(baseline, sample())), std::vector<bool>(4, true));
+  auto now = sample();
+  now[0] = counted("kmnc", "conv1", "70", "100");
+  now[1] = counted("kmnc", "conv2", "599999999999999999999", "1000000000000000000000");
+  now.erase(now.begin() + 2);
+  const auto gates = no_worse_than(baseline, now);
+  EXPECT_EQ(outcomes(gates), (std::vector<bool>{true, false, false, true}));
+  EXPECT_EQ(gates[1].threshold, "6/10");
+  EXPECT_THAT(gates[2].reason, HasSubstr("this run does not"));
+}
+
+TEST(Ratchet, KnowsMeasuresAndTheirDirection) {
+  const std::vector<Measurement> then = {measured("nlc", 0.1), measured("loss", 0.5, false)};
+  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), then)), std::vector<bool>(2, true));
+  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), std::vector{measured("nlc", std::nextafter(0.1, 0)), measured("loss", 0.6, false)})),
+            std::vector<bool>(2, false));
+}
+
+TEST(Ratchet, RefusesABaselineWithoutMeasurements) {
+  EXPECT_THROW(no_worse_than(Document{}, sample()), Error);
+  Document broken = baseline_of(sample());
+  broken.tables[0].rows[0][4] = std::string("many");
+  EXPECT_THROW(no_worse_than(broken, sample()), Error);
+}
+
+TEST(Ratchet, KeepsCountsOfAnySize) {
+  const auto large = std::vector{counted("idc", "all", std::string(40, '7'), std::string(40, '9'))};
+  const auto back = measurements_of(baseline_of(large));
+  EXPECT_EQ(back[0].covered, large[0].covered);
+  EXPECT_EQ(back[0].coverable, large[0].coverable);
+}
+
+TEST(Gate, DescribesItsOutcome) {
+  EXPECT_EQ(described(evaluate(parse_gate("kmnc[layer=conv2]=0.7"), sample())), "kmnc[layer=conv2]=0.7: 6 of 10 (60.00 %)");
+}
+
+}  // namespace
+}  // namespace assay
