@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "assay/data/bytes.h"
 #include "assay/data/formats.h"
@@ -47,6 +48,7 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted) {
+      line += c == '\n';
       if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') field += text[++i];
       else if (c == '"') quoted = false;
       else field += c;
@@ -70,7 +72,7 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
 class CsvSource final : public Source {
  public:
   explicit CsvSource(const DataSpec& spec) : table_(read_csv(spec.path)) {
-    std::vector<bool> is_output(table_.rows.empty() ? 0 : table_.rows[0].size(), false);
+    std::vector<bool> is_output(table_.rows[0].size(), false);
     if (spec.has("label")) {
       label_ = table_.column(spec.text("label"));
       is_output[*label_] = true;
@@ -114,7 +116,7 @@ class CsvSource final : public Source {
     bool numbers = true;
     for (const auto& row : table_.rows) {
       double value = 0;
-      numbers &= to_number(row[*label_], value) && value >= 0 && value == static_cast<double>(static_cast<std::int64_t>(value)) && value < 1e6;
+      numbers &= to_number(row[*label_], value) && value >= 0 && value < 1e6 && value == std::floor(value);
       largest = std::max(largest, value);
       classes_.push_back(row[*label_]);
     }
@@ -144,10 +146,10 @@ std::size_t CsvTable::column(const std::string& name) const {
   const auto it = std::find(header.begin(), header.end(), name);
   if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
   double number = 0;
-  const std::size_t width = rows.empty() ? header.size() : rows[0].size();
-  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width)) return static_cast<std::size_t>(number);
+  const std::size_t width = rows[0].size();
+  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width) && number == std::floor(number)) return static_cast<std::size_t>(number);
   fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
-       header.empty() ? fmt::format("columns 0 to {}", width == 0 ? 0 : width - 1) : joined(header));
+       header.empty() ? fmt::format("columns 0 to {}", width - 1) : joined(header));
 }
 
 CsvTable read_csv(const std::filesystem::path& path) {
@@ -164,8 +166,13 @@ CsvTable read_csv(const std::filesystem::path& path) {
   if (std::none_of(table.rows[0].begin(), table.rows[0].end(), is_number)) {
     table.header = std::move(table.rows[0]);
     table.rows.erase(table.rows.begin());
+    if (table.rows.empty()) fail(Fault::data, "{}: the table has column names and no rows", table.path);
   }
   return table;
+}
+
+bool is_table_name(std::string_view name) {
+  return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") || name.ends_with(".tsv.gz");
 }
 
 double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
@@ -179,8 +186,7 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
 FormatInfo csv_format() {
   return {"csv", "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
           [](const std::filesystem::path& path, std::string_view) {
-            const std::string name = path.string();
-            return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv");
+            return is_table_name(path.string());
           },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};
 }

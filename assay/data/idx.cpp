@@ -1,10 +1,12 @@
 // IDX, the format of MNIST: big-endian header, then elements; gzipped or not. Labels are found beside the images.
 
 #include <bit>
-#include <cstring>
+#include <optional>
 
 #include "assay/data/bytes.h"
+#include "assay/data/csv.h"
 #include "assay/data/formats.h"
+#include "assay/data/storage.h"
 #include "assay/support/error.h"
 
 namespace assay {
@@ -12,11 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t largest_rank = 5;
+
 struct Idx {
   int type = 0;              // 0x08 uint8, 0x09 int8, 0x0B int16, 0x0C int32, 0x0D float, 0x0E double
   Shape shape;               // records first
-  std::string bytes;
-  std::size_t offset = 0;    // of the first element
+  std::uint64_t offset = 0;  // of the first element
+  std::optional<StoredBytes> bytes;
 };
 
 std::size_t element_size(int type) {
@@ -35,10 +39,9 @@ std::uint64_t big_endian(const char* at, std::size_t size) {
   return value;
 }
 
-double element(const Idx& idx, std::size_t i) {
-  const std::size_t size = element_size(idx.type);
-  const std::uint64_t bits = big_endian(idx.bytes.data() + idx.offset + i * size, size);
-  switch (idx.type) {
+double element(int type, const char* at) {
+  const std::uint64_t bits = big_endian(at, element_size(type));
+  switch (type) {
     case 0x08: return static_cast<double>(bits);
     case 0x09: return static_cast<std::int8_t>(bits);
     case 0x0B: return static_cast<std::int16_t>(bits);
@@ -50,23 +53,37 @@ double element(const Idx& idx, std::size_t i) {
 
 Idx read_idx(const fs::path& path) {
   Idx idx;
-  idx.bytes = read_maybe_gzipped(path);
-  if (idx.bytes.size() < 4 || idx.bytes[0] != 0 || idx.bytes[1] != 0) fail(Fault::data, "{}: not an IDX file", path.string());
-  idx.type = static_cast<unsigned char>(idx.bytes[2]);
-  const auto rank = static_cast<std::size_t>(static_cast<unsigned char>(idx.bytes[3]));
-  if (element_size(idx.type) == 0 || rank == 0 || rank > 5) {
+  const std::string head = read_head(path, 4 + 4 * largest_rank);
+  if (head.size() < 4 || head[0] != 0 || head[1] != 0) fail(Fault::data, "{}: not an IDX file, or cut short", path.string());
+  idx.type = static_cast<unsigned char>(head[2]);
+  const auto rank = static_cast<std::size_t>(static_cast<unsigned char>(head[3]));
+  if (element_size(idx.type) == 0 || rank == 0 || rank > largest_rank) {
     fail(Fault::data, "{}: IDX with element type {:#x} and {} dimensions is not known", path.string(), idx.type, rank);
   }
   idx.offset = 4 + 4 * rank;
-  if (idx.bytes.size() < idx.offset) fail(Fault::data, "{}: the IDX header is cut short", path.string());
-  for (std::size_t d = 0; d < rank; ++d) idx.shape.push_back(static_cast<std::int64_t>(big_endian(idx.bytes.data() + 4 + 4 * d, 4)));
+  if (head.size() < idx.offset) fail(Fault::data, "{}: the IDX header is cut short", path.string());
+  for (std::size_t d = 0; d < rank; ++d) idx.shape.push_back(static_cast<std::int64_t>(big_endian(head.data() + 4 + 4 * d, 4)));
   const auto count = static_cast<std::uint64_t>(element_count(idx.shape));
-  const std::uint64_t have = (idx.bytes.size() - idx.offset) / element_size(idx.type);
-  if (have != count) {
-    fail(Fault::data, "{}: the IDX header promises {} elements {}, the file holds {}; fetch it again", path.string(), count,
-         to_string(idx.shape), have);
+  if (count > (UINT64_MAX - idx.offset) / element_size(idx.type)) {
+    fail(Fault::data, "{}: the IDX header promises {} elements, which is too many", path.string(), to_string(idx.shape));
   }
+  idx.bytes.emplace(path, idx.offset + count * element_size(idx.type));
   return idx;
+}
+
+// One class number per record.
+std::vector<std::int64_t> read_idx_labels(const fs::path& path, std::int64_t records, const std::string& images) {
+  const Idx idx = read_idx(path);
+  if (idx.shape.size() != 1 || idx.shape[0] != records) {
+    fail(Fault::data, "{}: labels of shape {} do not fit {} records in {}", path.string(), to_string(idx.shape), records, images);
+  }
+  if (idx.type == 0x0D || idx.type == 0x0E) fail(Fault::data, "{}: labels are floating-point numbers; class numbers are needed", path.string());
+  const std::size_t size = element_size(idx.type);
+  std::string bytes(static_cast<std::size_t>(records) * size, '\0');
+  idx.bytes->read(idx.offset, bytes.data(), bytes.size());
+  std::vector<std::int64_t> labels;
+  for (std::size_t at = 0; at < bytes.size(); at += size) labels.push_back(static_cast<std::int64_t>(element(idx.type, bytes.data() + at)));
+  return labels;
 }
 
 // train-images-idx3-ubyte.gz -> train-labels-idx1-ubyte.gz, with or without .gz.
@@ -90,13 +107,7 @@ class IdxSource final : public Source {
  public:
   explicit IdxSource(const DataSpec& spec) : images_(read_idx(spec.path)) {
     const fs::path labels = spec.has("labels") ? fs::path(spec.text("labels")) : labels_beside(spec.path);
-    if (!labels.empty() && !labels.string().ends_with(".csv")) {
-      labels_ = read_idx(labels);
-      if (labels_->shape.size() != 1 || labels_->shape[0] != images_.shape[0]) {
-        fail(Fault::data, "{}: labels of shape {} do not fit {} records in {}", labels.string(), to_string(labels_->shape),
-             images_.shape[0], spec.path);
-      }
-    }
+    if (!labels.empty() && !is_table_name(labels.string())) labels_ = read_idx_labels(labels, images_.shape[0], spec.path);
     shape_.assign(images_.shape.begin() + 1, images_.shape.end());
     if (shape_.size() == 2) shape_.insert(shape_.begin(), 1);  // a grey image has one channel
     elements_ = static_cast<std::size_t>(element_count(shape_));
@@ -106,23 +117,26 @@ class IdxSource final : public Source {
   Shape shape() const override { return shape_; }
   bool is_8bit() const override { return images_.type == 0x08; }
   std::optional<std::int64_t> label(std::size_t index) const override {
-    if (!labels_) return std::nullopt;
-    return static_cast<std::int64_t>(element(*labels_, index));
+    if (labels_.empty()) return std::nullopt;
+    return labels_[index];
   }
+  bool takes_labels() const override { return true; }
   void read(std::size_t index, void* out) const override {
     auto* values = static_cast<float*>(out);
+    const std::size_t size = element_size(images_.type);
+    std::string bytes(elements_ * size, '\0');
+    images_.bytes->read(images_.offset + index * bytes.size(), bytes.data(), bytes.size());
     if (images_.type == 0x08) {
-      const auto* from = reinterpret_cast<const unsigned char*>(images_.bytes.data() + images_.offset + index * elements_);
-      for (std::size_t i = 0; i < elements_; ++i) values[i] = from[i];
+      for (std::size_t i = 0; i < elements_; ++i) values[i] = static_cast<unsigned char>(bytes[i]);
       return;
     }
-    for (std::size_t i = 0; i < elements_; ++i) values[i] = static_cast<float>(element(images_, index * elements_ + i));
+    for (std::size_t i = 0; i < elements_; ++i) values[i] = static_cast<float>(element(images_.type, bytes.data() + i * size));
   }
   std::string format() const override { return "IDX"; }
 
  private:
   Idx images_;
-  std::optional<Idx> labels_;
+  std::vector<std::int64_t> labels_;
   Shape shape_;
   std::size_t elements_ = 0;
 };

@@ -36,6 +36,7 @@ Image decode_png(std::string_view bytes, const std::string& name) {
     png_image_free(&png);
     check_size(width, height, name);
   }
+  png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits without a gamma are shades like any other, not linear light
   Image image = make_image(static_cast<int>(png.width), static_cast<int>(png.height), colour ? 3 : 1);
   png.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   const png_color black{0, 0, 0};
@@ -56,7 +57,7 @@ void on_jpeg_error(j_common_ptr info) {
 }
 
 // Everything with a destructor lives outside this function: a JPEG error jumps out of it. Returns whether it worked;
-// `width` and `height` are set first, and `take` is asked for memory once they are known.
+// `take` is asked for memory once the size is known, before the decoder allocates its own.
 bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&, unsigned, unsigned, int), JpegErrors& errors) {
   jpeg_decompress_struct jpeg;
   jpeg.err = jpeg_std_error(&errors.base);
@@ -70,12 +71,12 @@ bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&,
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&jpeg, TRUE);
   jpeg.out_color_space = jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  jpeg_start_decompress(&jpeg);
-  if (!take(image, jpeg.output_width, jpeg.output_height, jpeg.output_components)) {
+  if (!take(image, jpeg.image_width, jpeg.image_height, jpeg.num_components == 1 ? 1 : 3)) {
     std::strcpy(errors.message, "unreasonable size");
     jpeg_destroy_decompress(&jpeg);
     return false;
   }
+  jpeg_start_decompress(&jpeg);
   while (jpeg.output_scanline < jpeg.output_height) {
     JSAMPROW row = image.pixels.data() + static_cast<std::size_t>(jpeg.output_scanline) * jpeg.output_width * static_cast<unsigned>(jpeg.output_components);
     jpeg_read_scanlines(&jpeg, &row, 1);
@@ -155,25 +156,23 @@ Image resized(const Image& image, int width, int height) {
   if (image.width == width && image.height == height) return image;
   const std::vector<Tap> columns = taps_for(image.width, width), rows = taps_for(image.height, height);
   const auto channels = static_cast<std::size_t>(image.channels);
-  std::vector<float> narrow(static_cast<std::size_t>(image.height) * static_cast<std::size_t>(width) * channels, 0.0F);
-  for (int y = 0; y < image.height; ++y) {
-    for (int x = 0; x < width; ++x) {
-      const Tap& tap = columns[static_cast<std::size_t>(x)];
-      float* const out = narrow.data() + static_cast<std::size_t>(y * width + x) * channels;
-      for (std::size_t s = 0; s < tap.weights.size(); ++s) {
-        for (int c = 0; c < image.channels; ++c) out[c] += tap.weights[s] * image.at(tap.first + static_cast<int>(s), y, c);
-      }
-    }
-  }
+  const std::size_t across = static_cast<std::size_t>(image.width) * channels;
   Image result = make_image(width, height, image.channels);
-  for (int y = 0; y < height; ++y) {
-    const Tap& tap = rows[static_cast<std::size_t>(y)];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(width) * channels; ++i) {
-      float sum = 0;
-      for (std::size_t s = 0; s < tap.weights.size(); ++s) {
-        sum += tap.weights[s] * narrow[(static_cast<std::size_t>(tap.first) + s) * static_cast<std::size_t>(width) * channels + i];
+  std::uint8_t* out = result.pixels.data();
+  for (const Tap& row : rows) {
+    std::vector<float> line(across, 0.0F);
+    for (std::size_t s = 0; s < row.weights.size(); ++s) {
+      const std::uint8_t* const from = image.pixels.data() + (static_cast<std::size_t>(row.first) + s) * across;
+      for (std::size_t i = 0; i < across; ++i) line[i] += row.weights[s] * from[i];
+    }
+    for (const Tap& column : columns) {
+      for (std::size_t c = 0; c < channels; ++c) {
+        float sum = 0;
+        for (std::size_t s = 0; s < column.weights.size(); ++s) {
+          sum += column.weights[s] * line[(static_cast<std::size_t>(column.first) + s) * channels + c];
+        }
+        *out++ = static_cast<std::uint8_t>(std::clamp(sum + 0.5F, 0.0F, 255.0F));
       }
-      result.pixels[static_cast<std::size_t>(y * width) * channels + i] = static_cast<std::uint8_t>(std::clamp(sum + 0.5F, 0.0F, 255.0F));
     }
   }
   return result;

@@ -21,14 +21,15 @@ struct Image {
 // A black image. REQUIRES 1 or 3 channels.
 Image make_image(int width, int height, int channels);
 
-// Decodes PNG or JPEG, judged by content; transparency is dropped, palettes and 16 bits become 8-bit channels. `name`
+// Decodes PNG or JPEG, judged by content; what is transparent becomes black, palettes and 16 bits become 8-bit channels. `name`
 // stands in messages. Throws Error{data} for anything else, damaged files and pictures of more than 2^26 pixels.
 Image decode_image(std::string_view bytes, const std::string& name);
 
 // Grey by ITU-R 601 luma, or grey repeated in three channels.
 Image with_channels(const Image& image, int channels);
 
-// Bilinear with half-pixel centres; averages when shrinking by two or more (area).
+// Bilinear with half-pixel centres, edges repeated; when shrinking, the triangle is as much wider, so that every pixel
+// counts. Memory for one row besides the result.
 Image resized(const Image& image, int width, int height);
 
 // Throws Error{io}.

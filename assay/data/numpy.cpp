@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 
+#include "assay/data/csv.h"
 #include "assay/data/formats.h"
 #include "assay/support/error.h"
 #include "assay/support/file.h"
@@ -23,7 +24,8 @@ std::string_view field(std::string_view header, std::string_view key, const std:
   const std::size_t at = header.find(fmt::format("'{}'", key));
   const std::size_t colon = at == std::string_view::npos ? at : header.find(':', at);
   if (colon == std::string_view::npos) fail(Fault::data, "{}: the npy header has no '{}'", name, key);
-  return header.substr(header.find_first_not_of(' ', colon + 1));
+  const std::size_t value = header.find_first_not_of(' ', colon + 1);
+  return value == std::string_view::npos ? std::string_view() : header.substr(value);
 }
 
 Shape parse_shape(std::string_view text, const std::string& name) {
@@ -174,6 +176,7 @@ class NumpySource final : public Source {
     if (labels_.empty()) return std::nullopt;
     return labels_[index];
   }
+  bool takes_labels() const override { return path_.ends_with(".npy"); }
   std::vector<float> target(std::size_t index) const override {
     if (width_ == 0) return {};
     const auto values = targets_.as<float>().subspan(index * width_, width_);
@@ -241,7 +244,7 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
   if (!spec.path.ends_with(".npz")) {
     std::optional<Array> outputs;
     const std::string labels = spec.text("labels");
-    if (labels.ends_with(".npy")) outputs = parse_npy(read_file(labels), labels);
+    if (!labels.empty() && !is_table_name(labels)) outputs = parse_npy(read_file(labels), labels);
     return std::make_unique<NumpySource>(spec, parse_npy(read_file(spec.path), spec.path), outputs);
   }
   const std::map<std::string, Array> arrays = read_npz(spec.path);
@@ -304,8 +307,8 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
     }
     std::string name = stat.name;
     if (!name.ends_with(".npy")) continue;
+    if (stat.size > limit - total) fail(Fault::resources, "{}: unpacks to more than {} bytes", path.string(), limit);
     total += stat.size;
-    if (total > limit) fail(Fault::resources, "{}: unpacks to more than {} bytes", path.string(), limit);
     std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
     std::string bytes;
     std::string chunk(1 << 20, '\0');

@@ -35,9 +35,10 @@ class Prepared final : public Dataset {
  public:
   Prepared(DataSpec spec, std::string text, std::unique_ptr<Source> source)
       : spec_(std::move(spec)), text_(std::move(text)), source_(std::move(source)) {
+    source_shape_ = source_->shape();
+    check_shape();
     chosen_.resize(source_->size());
     std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
-    source_shape_ = source_->shape();
     prepare();
     read_labels();
     read_targets();
@@ -110,6 +111,16 @@ class Prepared final : public Dataset {
   }
 
  private:
+  // Records without elements could be any number, giant ones exhaust memory.
+  void check_shape() const {
+    constexpr std::int64_t largest = std::int64_t{1} << 28;  // elements, 1 GiB of float32
+    const std::int64_t elements = element_count(source_shape_);
+    if (elements == 0) fail(Fault::data, "data '{}': records of shape {} have no elements", text_, to_string(source_shape_));
+    if (elements > largest) {
+      fail(Fault::resources, "data '{}': records of shape {} are too large (at most {} elements)", text_, to_string(source_shape_), largest);
+    }
+  }
+
   // What scale, mean, std, layout and range make of the values.
   void prepare() {
     const std::string layout = spec_.text("layout", "nchw");
@@ -138,7 +149,7 @@ class Prepared final : public Dataset {
     preparation_.shift.assign(width, 0);
     for (std::size_t c = 0; c < width; ++c) {
       const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c], s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
-      if (s == 0) fail(Fault::usage, "data '{}': std must not be 0", text_);
+      if (!(s > 0)) fail(Fault::usage, "data '{}': std must be above 0", text_);
       preparation_.scale[c] = static_cast<float>(scale / s);
       preparation_.shift[c] = static_cast<float>(-m / s);
     }
@@ -187,10 +198,16 @@ class Prepared final : public Dataset {
   std::map<std::string, std::size_t> rows_by_id(const CsvTable& table) const {
     const std::size_t column = spec_.has("id") ? table.column(spec_.text("id")) : 0;
     std::map<std::string, std::size_t> rows;
+    std::map<std::string, std::size_t> stems;
+    std::set<std::string> ambiguous;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      rows[table.rows[r][column]] = r;
-      rows.emplace(std::filesystem::path(table.rows[r][column]).stem().string(), r);
+      const std::string& name = table.rows[r][column];
+      if (!rows.emplace(name, r).second) fail(Fault::data, "{}: two rows for '{}'", table.path, name);
+      const std::string stem = std::filesystem::path(name).stem().string();
+      if (!stems.emplace(stem, r).second) ambiguous.insert(stem);
     }
+    for (const std::string& stem : ambiguous) stems.erase(stem);
+    rows.merge(stems);  // whole names come first
     return rows;
   }
 
@@ -206,16 +223,20 @@ class Prepared final : public Dataset {
   void read_labels() {
     names_ = source_->class_names();
     const std::string file = spec_.text("labels");
-    if (file.ends_with(".csv")) {
+    if (is_table_name(file)) {
       const CsvTable table = read_csv(file);
       const auto rows = rows_by_id(table);
       const std::size_t column = spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const double value = csv_number(table, row_of(rows, i, file), column);
-        if (value != std::floor(value)) fail(Fault::data, "{}: the label {} of record '{}' is not a whole number", file, value, source_->id(i));
+        if (value != std::floor(value) || std::fabs(value) > 1e6) {
+          fail(Fault::data, "{}: the label {} of record '{}' is no class number", file, value, source_->id(i));
+        }
         labels_.push_back(static_cast<std::int64_t>(value));
       }
       names_.clear();
+    } else if (!file.empty() && !source_->takes_labels()) {
+      fail(Fault::usage, "data '{}': labels={} is not a table (.csv or .tsv), and {} knows no other", text_, file, source_->format());
     } else if (!spec_.has("targets")) {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const auto label = source_->label(i);
@@ -325,8 +346,10 @@ const FormatInfo& format_of(const DataSpec& spec) {
   }
   if (spec.has("format")) fail(Fault::usage, "no data format is named '{}'{}; there are {}", spec.text("format"), did_you_mean(spec.text("format"), names), joined(names));
   // A format may be known by its name alone ("digits:1000"), with no file behind it.
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(spec.path, ignored);
   for (const FormatInfo& format : data_formats()) {
-    if (!std::filesystem::exists(spec.path) && format.recognises(spec.path, {}) && spec.path.find(':') != std::string::npos) return format;
+    if (!exists && format.recognises(spec.path, {}) && spec.path.find(':') != std::string::npos) return format;
   }
   const std::string head = read_head(spec.path, 64);
   for (const FormatInfo& format : data_formats()) {
@@ -338,13 +361,17 @@ const FormatInfo& format_of(const DataSpec& spec) {
 }  // namespace
 
 DatasetPtr open_dataset(const std::string& text) {
-  DataSpec spec = parse_spec(text);
+  const DataSpec spec = parse_spec(text);
   const std::vector<std::string> names(known_options.begin(), known_options.end());
   for (const auto& [key, value] : spec.options) {
     if (!known_options.contains(key)) fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
   }
-  std::unique_ptr<Source> source = format_of(spec).open(spec);
-  return std::make_shared<Prepared>(std::move(spec), text, std::move(source));
+  try {
+    std::unique_ptr<Source> source = format_of(spec).open(spec);
+    return std::make_shared<Prepared>(spec, text, std::move(source));
+  } catch (const std::filesystem::filesystem_error& error) {
+    fail(Fault::io, "{}: {}", error.path1().empty() ? spec.path : error.path1().string(), error.code().message());
+  }
 }
 
 }  // namespace assay

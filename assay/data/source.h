@@ -29,6 +29,8 @@ class Source {
   virtual std::string id(std::size_t index) const { return std::to_string(index); }
   virtual std::optional<std::int64_t> label(std::size_t) const { return std::nullopt; }
   virtual std::vector<std::string> class_names() const { return {}; }
+  // Whether the format itself reads labels=FILE when FILE is not a table.
+  virtual bool takes_labels() const { return false; }
   virtual std::vector<float> target(std::size_t) const { return {}; }
   // Writes the record's elements: float for float32, std::int64_t for int64. Thread-safe. Throws Error{data}.
   virtual void read(std::size_t index, void* out) const = 0;

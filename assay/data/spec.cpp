@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "assay/support/error.h"
 
@@ -27,7 +28,7 @@ bool parse_number(std::string_view text, T& value) {
 
 double parse_real(const std::string& key, const std::string& text) {
   double value = 0;
-  if (!parse_number(text, value)) fail(Fault::usage, "data option {}={}: a number such as 0.5 or 1/255 is needed", key, text);
+  if (!parse_number(text, value) || !std::isfinite(value)) fail(Fault::usage, "data option {}={}: a number such as 0.5 or 1/255 is needed", key, text);
   return value;
 }
 
@@ -60,7 +61,9 @@ double DataSpec::number(const std::string& key, double fallback) const {
   const std::vector<std::string> parts = split(text(key), '/');
   if (parts.size() > 2) fail(Fault::usage, "data option {}={}: one number is needed", key, text(key));
   const double numerator = parse_real(key, parts[0]);
-  return parts.size() == 1 ? numerator : numerator / parse_real(key, parts[1]);
+  const double value = parts.size() == 1 ? numerator : numerator / parse_real(key, parts[1]);
+  if (!std::isfinite(value)) fail(Fault::usage, "data option {}={}: not a finite number", key, text(key));
+  return value;
 }
 
 std::int64_t DataSpec::integer(const std::string& key, std::int64_t fallback) const {
@@ -109,7 +112,9 @@ std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size) {
   const auto absolute = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + n : at, 0, n); };
   const std::int64_t start = absolute(slice.start.value_or(0)), stop = absolute(slice.stop.value_or(n));
   std::vector<std::size_t> positions;
-  for (std::int64_t i = start; i < stop; i += slice.step) positions.push_back(static_cast<std::size_t>(i));
+  if (start >= stop) return positions;
+  const std::int64_t count = (stop - start - 1) / slice.step + 1;  // counted first: start + step may overflow
+  for (std::int64_t k = 0; k < count; ++k) positions.push_back(static_cast<std::size_t>(start + k * slice.step));
   return positions;
 }
 

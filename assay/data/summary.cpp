@@ -117,6 +117,7 @@ Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t row
   if (shape.size() != 3 || dataset.dtype() != DType::float32) {
     fail(Fault::usage, "{}: records of shape {} are no pictures, so there is no contact sheet", dataset.describe(), to_string(shape));
   }
+  if (columns == 0 || rows == 0) fail(Fault::usage, "a contact sheet needs at least one row and one column");
   const auto groups = choose(dataset, columns, rows, seed);
   const auto range = dataset.valid_range();
   const int zoom = std::max(1, 56 / static_cast<int>(std::max(shape[1], shape[2]))), gap = 2;

@@ -1,0 +1,44 @@
+#pragma once
+
+// Members of .tar (compressed or not) and .zip archives, read in any order with bounded memory. An index of offsets is
+// made once; members of a plain .tar are read in place, those of compressed archives are decompressed once into a
+// temporary file (TMPDIR).
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/data/storage.h"
+
+namespace assay {
+
+class Archive {
+ public:
+  // Indexes the files whose name `wanted` accepts. Names lose a leading "./" or "/"; of files with one name the last
+  // counts, as when unpacking; hard links are the file they name; symbolic links, folders and devices are left out.
+  // Throws Error{data} when damaged, Error{resources} when it unpacks to far more than its own size.
+  Archive(const std::filesystem::path& path, const std::function<bool(const std::string&)>& wanted);
+
+  std::size_t size() const { return members_.size(); }
+  const std::string& name(std::size_t i) const { return members_[i].name; }  // ascending
+  std::string read(std::size_t i) const;                                     // thread-safe
+
+ private:
+  struct Member {
+    std::string name;
+    bool in_place = false;
+    std::uint64_t offset = 0, size = 0;
+  };
+  std::vector<Member> members_;
+  FileBytes plain_, unpacked_;
+};
+
+bool is_archive_name(const std::filesystem::path& path);
+
+// Whether one of the first files of an archive has a name that `wanted` accepts; false for anything unreadable.
+bool archive_begins_with(const std::filesystem::path& path, const std::function<bool(const std::string&)>& wanted);
+
+}  // namespace assay

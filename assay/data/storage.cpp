@@ -1,0 +1,113 @@
+#include "assay/data/storage.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "assay/data/bytes.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace fs = std::filesystem;
+
+FileBytes::FileBytes(const fs::path& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), name_(path.string()) {
+  struct stat status {};
+  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
+    const int code = errno;
+    if (descriptor_ >= 0) ::close(descriptor_);
+    fail(Fault::io, "{}: cannot be opened: {}", name_, std::strerror(code));
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+FileBytes FileBytes::temporary(const fs::path& owner) {
+  const char* const wanted = std::getenv("TMPDIR");
+  const std::string folder = wanted == nullptr || *wanted == '\0' ? "/tmp" : wanted;
+  std::string name = folder + "/assay-XXXXXX";
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) {
+    fail(Fault::io, "{}: no temporary file for its decompressed bytes in {}: {}; set TMPDIR to a folder with room", owner.string(),
+         folder, std::strerror(errno));
+  }
+  ::unlink(name.c_str());
+  return {descriptor, fmt::format("{} (decompressed in {})", owner.string(), folder)};
+}
+
+FileBytes::~FileBytes() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+FileBytes::FileBytes(FileBytes&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), size_(other.size_), name_(std::move(other.name_)) {}
+
+void FileBytes::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) {
+      fail(Fault::io, "{}: writing failed after {} bytes: {}; set TMPDIR to a folder with more room", name_, size_,
+           std::strerror(put == 0 ? ENOSPC : errno));
+    }
+    size_ += static_cast<std::uint64_t>(put);
+    bytes.remove_prefix(static_cast<std::size_t>(put));
+  }
+}
+
+void FileBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
+  auto* at = static_cast<char*>(out);
+  while (count > 0) {
+    const ssize_t got = ::pread(descriptor_, at, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(Fault::io, "{}: reading failed: {}", name_, std::strerror(errno));
+    if (got == 0) fail(Fault::data, "{}: the file ends at byte {}; was it changed meanwhile?", name_, offset);
+    at += got;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::size_t>(got);
+  }
+}
+
+StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t in_memory) : path_(path.string()) {
+  const auto check = [&](std::uint64_t have, const char* at_least) {
+    if (have != size) {
+      fail(Fault::data, "{}: the header promises {} bytes in all, the file holds {}{}; fetch it again", path_, size, at_least, have);
+    }
+  };
+  if (!is_gzipped(path)) {
+    FileBytes file(path);
+    check(file.size(), "");
+    if (size <= in_memory) {
+      memory_.resize(size);
+      file.read(0, memory_.data(), memory_.size());
+    } else {
+      file_.emplace(std::move(file));
+    }
+    return;
+  }
+  std::uint64_t have = 0;
+  for_decompressed(path, [&](std::string_view chunk) {
+    have += chunk.size();
+    if (have > size) check(have, "at least ");
+    // What is really there decides, whatever the header promises.
+    if (!file_ && have > in_memory) {
+      file_.emplace(FileBytes::temporary(path));
+      file_->append(memory_);
+      memory_ = {};
+    }
+    if (file_) file_->append(chunk);
+    else memory_ += chunk;
+  });
+  check(have, "");
+}
+
+void StoredBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
+  if (file_) return file_->read(offset, out, count);
+  if (offset > memory_.size() || count > memory_.size() - offset) fail(Fault::internal, "{}: read past the end", path_);
+  std::memcpy(out, memory_.data() + offset, count);
+}
+
+}  // namespace assay
