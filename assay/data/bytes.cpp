@@ -19,10 +19,7 @@ struct Close {
 using GzFile = std::unique_ptr<gzFile_s, Close>;
 
 GzFile open_gz(const fs::path& path) {
-  std::error_code code;
-  const fs::file_status status = fs::status(path, code);
-  if (!fs::exists(status)) fail(Fault::io, "{}: {}", path.string(), code ? code.message() : "no such file or folder");
-  if (fs::is_directory(status)) fail(Fault::io, "{}: is a folder, a file is needed", path.string());
+  require_file(path);
   GzFile file(gzopen(path.c_str(), "rb"));
   if (!file) fail(Fault::io, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
   gzbuffer(file.get(), 1 << 18);
@@ -30,6 +27,14 @@ GzFile open_gz(const fs::path& path) {
 }
 
 }  // namespace
+
+void require_file(const fs::path& path) {
+  std::error_code code;
+  const fs::file_status status = fs::status(path, code);
+  if (status.type() == fs::file_type::not_found) fail(Fault::io, "{}: no such file or folder", path.string());
+  if (!fs::exists(status)) fail(Fault::io, "{}: {}", path.string(), code.message());
+  if (fs::is_directory(status)) fail(Fault::io, "{}: is a folder, a file is needed", path.string());
+}
 
 void for_decompressed(const fs::path& path, const std::function<void(std::string_view)>& take) {
   const GzFile file = open_gz(path);

@@ -17,6 +17,9 @@ std::string read_maybe_gzipped(const std::filesystem::path& path, std::uint64_t 
 // Calls `take` with piece after piece. Throws as above, without a limit.
 void for_decompressed(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
+// Throws Error{io} when there is nothing or a folder.
+void require_file(const std::filesystem::path& path);
+
 // Whether the file begins as gzip does.
 bool is_gzipped(const std::filesystem::path& path);
 

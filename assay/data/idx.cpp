@@ -53,6 +53,7 @@ double element(int type, const char* at) {
 
 Idx read_idx(const fs::path& path) {
   Idx idx;
+  require_file(path);
   const std::string head = read_head(path, 4 + 4 * largest_rank);
   if (head.size() < 4 || head[0] != 0 || head[1] != 0) fail(Fault::data, "{}: not an IDX file, or cut short", path.string());
   idx.type = static_cast<unsigned char>(head[2]);

@@ -62,7 +62,7 @@ bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&,
   jpeg_decompress_struct jpeg;
   jpeg.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = on_jpeg_error;
-  errors.base.emit_message = [](j_common_ptr, int) {};
+  errors.base.emit_message = [](j_common_ptr info, int level) { info->err->num_warnings += level < 0; };
   if (setjmp(errors.jump) != 0) {
     jpeg_destroy_decompress(&jpeg);
     return false;

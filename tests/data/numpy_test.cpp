@@ -1,0 +1,159 @@
+#include "assay/data/numpy.h"
+
+#include <zip.h>
+
+#include "files.h"
+
+namespace assay::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+
+std::string header(const std::string& type, const std::string& shape, bool fortran = false) {
+  return "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }";
+}
+
+template <typename T>
+std::vector<float> parsed(const std::string& type, const std::vector<T>& elements) {
+  const Array array = parse_npy(npy_bytes(header(type, "(" + std::to_string(elements.size()) + ",)"), raw_bytes(elements)), "x").to(DType::float32);
+  return {array.as<float>().begin(), array.as<float>().end()};
+}
+
+TEST(Npy, EveryElementType) {
+  EXPECT_THAT(parsed<float>("<f4", {1.5F, -2}), ElementsAre(1.5, -2));
+  EXPECT_THAT(parsed<double>("<f8", {1.5, -2}), ElementsAre(1.5, -2));
+  EXPECT_THAT(parsed<std::int64_t>("<i8", {7, -2}), ElementsAre(7, -2));
+  EXPECT_THAT(parsed<std::int32_t>("<i4", {7, -2}), ElementsAre(7, -2));
+  EXPECT_THAT(parsed<std::int16_t>("<i2", {7, -2}), ElementsAre(7, -2));
+  EXPECT_THAT(parsed<std::int8_t>("|i1", {7, -2}), ElementsAre(7, -2));
+  EXPECT_THAT(parsed<std::uint8_t>("|u1", {7, 254}), ElementsAre(7, 254));
+  EXPECT_THAT(parsed<std::uint16_t>("<u2", {7, 65534}), ElementsAre(7, 65534));
+  EXPECT_THAT(parsed<std::uint32_t>("<u4", {7, 1U << 31}), ElementsAre(7, 2147483648.0F));
+  EXPECT_THAT(parsed<std::uint64_t>("<u8", {7, 9}), ElementsAre(7, 9));
+  EXPECT_THAT(parsed<std::uint8_t>("|b1", {0, 1}), ElementsAre(0, 1));
+  // IEEE 754 half precision: 1, -2, the smallest subnormal 2^-24, the largest number.
+  EXPECT_THAT(parsed<std::uint16_t>("<f2", {0x3C00, 0xC000, 0x0001, 0x7BFF}), ElementsAre(1, -2, 5.9604645e-8F, 65504));
+}
+
+TEST(Npy, FortranOrderIsTurned) {
+  // [[0, 1, 2], [3, 4, 5]] by columns.
+  const Array array = parse_npy(npy_bytes(header("<f4", "(2, 3)", true), raw_bytes<float>({0, 3, 1, 4, 2, 5})), "x");
+  EXPECT_EQ(array.shape(), (Shape{2, 3}));
+  EXPECT_THAT(array.as<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
+TEST(Npy, BytesAreImagesIntegersAreTokensFloatsAreValues) {
+  const auto images = open_dataset(put("i.npy", npy_bytes(header("|u1", "(1, 2, 2)"), "\x01\x02\x03\x04")) + ",scale=1");
+  EXPECT_EQ(images->record_shape(), (Shape{1, 2, 2}));
+  EXPECT_THAT(values(*images, 0), ElementsAre(1, 2, 3, 4));
+  const auto tokens = open_dataset(put("t.npy", npy_bytes(header("<i4", "(2, 2)"), raw_bytes<std::int32_t>({5, 6, 7, 8}))));
+  EXPECT_EQ(tokens->dtype(), DType::int64);
+  const std::size_t second[] = {1};
+  EXPECT_THAT(tokens->read(second).inputs.as<std::int64_t>(), ElementsAre(7, 8));
+  const auto floats = open_dataset(put("f.npy", npy_bytes(header("<f8", "(2, 2)"), raw_bytes<double>({5, 6, 7, 8}))));
+  EXPECT_THAT(values(*floats, 1), ElementsAre(7, 8));
+}
+
+TEST(Npz, WhatIsWrittenIsRead) {
+  const std::string path = temporary("a.npz").string();
+  const Array x = Array::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
+  write_npz(path, {{"x", x}, {"y", Array::of<std::int64_t>({3}, {2, 0, 1})}, {"z", Array::of<double>({3, 1}, {.5, 1, 2})}});
+  const auto arrays = read_npz(path);
+  EXPECT_EQ(arrays.size(), 3U);
+  EXPECT_THAT(arrays.at("x").as<float>(), ElementsAreArray(x.as<float>()));
+  const auto data = open_dataset(path);
+  EXPECT_THAT(labels(*data), ElementsAre(2, 0, 1));
+  EXPECT_THAT(values(*data, 1), ElementsAre(3, 4));
+  const auto regression = open_dataset(path + ",y=z");
+  EXPECT_FALSE(regression->has_labels());
+  EXPECT_EQ(regression->target_width(), 1U);
+  const std::size_t first[] = {0};
+  EXPECT_THAT(regression->read(first).targets.as<float>(), ElementsAre(.5));
+}
+
+TEST(Npz, OneHotOutputsAreClassesAndPartsAreChosen) {
+  const std::string path = temporary("keras.npz").string();
+  write_npz(path, {{"x_train", Array::of<float>({2, 1}, {1, 2})}, {"y_train", Array::of<float>({2, 3}, {0, 0, 1, 1, 0, 0})},
+                   {"x_test", Array::of<float>({1, 1}, {9})}, {"y_test", Array::of<std::uint8_t>({1}, {1})}});
+  EXPECT_THAT(labels(*open_dataset(path)), ElementsAre(2, 0));
+  EXPECT_THAT(labels(*open_dataset(path + ",part=test")), ElementsAre(1));
+  EXPECT_THAT(all_values(*open_dataset(path + ",part=test")), ElementsAre(9));
+  expect_data_error(Fault::data, {"keras.npz", "'nothing'", "x_test"}, path + ",x=nothing");
+}
+
+TEST(NpyErrors, DamagedHeaders) {
+  const auto refuse = [](const std::string& bytes, const std::string& part) {
+    expect_error(Fault::data, {"file.npy", part}, [&] { parse_npy(bytes, "file.npy"); });
+  };
+  const std::string whole = npy_bytes(header("<f4", "(2,)"), raw_bytes<float>({1, 2}));
+  refuse("nonsense nonsense", "not an npy file");
+  refuse(whole.substr(0, 60), "header is cut short");
+  refuse(whole.substr(0, whole.size() - 1), "promises 2 elements");
+  refuse(whole + "x", "promises 2 elements");
+  refuse(npy_bytes("{'fortran_order': False}", ""), "no 'descr'");
+  refuse(npy_bytes("{'descr': '<f4', 'shape': (1,)}", "abcd"), "no 'fortran_order'");
+  refuse(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': 3}", "abcd"), "no shape");
+  refuse(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "abcd"), "wrong shape");
+  refuse(npy_bytes(header(">f4", "(1,)"), "abcd"), "big-endian");
+  refuse(npy_bytes(header("<U4", "(1,)"), "abcd"), "'U4' is not known");
+  refuse(npy_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "abcd"), "structured");
+}
+
+// The value's position was npos, which left as std::out_of_range.
+TEST(NpyErrors, HeaderThatEndsAfterTheColon) {
+  std::string bytes("\x93NUMPY\x01\0", 8);
+  const std::string text = "{'descr':   ";
+  bytes += std::string{static_cast<char>(text.size()), '\0'} + text;
+  EXPECT_THROW(parse_npy(bytes, "x"), Error);
+}
+
+TEST(NpyErrors, GiantDimensionsAreNotAllocated) {
+  EXPECT_THROW(parse_npy(npy_bytes(header("<f8", "(1000000000000, 1000000)"), "abcdefgh"), "x"), Error);
+  EXPECT_THROW(parse_npy(npy_bytes(header("<f8", "(9000000000000000000, 9000000000000000000)"), "abcdefgh"), "x"), Error);
+  const std::string none = put("none.npy", npy_bytes(header("<f4", "(4000000000000000000, 0)"), ""));
+  expect_data_error(Fault::data, {"none.npy", "no elements"}, none);
+}
+
+TEST(NpyErrors, OutputsThatDoNotFit) {
+  const std::string path = temporary("a.npz").string();
+  write_npz(path, {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<std::int64_t>({3}, {1, 2, 3})}});
+  expect_data_error(Fault::data, {"a.npz", "do not fit 2 records"}, path);
+  write_npz(path, {{"foo", Array::of<float>({2, 1}, {1, 2})}});
+  expect_data_error(Fault::data, {"a.npz", "foo", "x=NAME"}, path);
+  write_npz(path, {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<std::int64_t>({2}, {1, -1})}});
+  expect_data_error(Fault::data, {"a.npz", "record '1'", "label -1"}, path);
+  write_npz(path, {{"x", Array::of<float>({}, {1})}});
+  expect_data_error(Fault::data, {"a.npz", "single number"}, path);
+}
+
+TEST(NpyErrors, NotANumber) {
+  const std::string path = temporary("a.npz").string();
+  write_npz(path, {{"x", Array::of<float>({2, 1}, {1, NAN})}});
+  expect_data_error(Fault::data, {"a.npz", "record '1'", "NaN"}, path);
+  write_npz(path, {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<float>({2}, {1, INFINITY})}});
+  expect_data_error(Fault::data, {"a.npz", "target of record '1'"}, path);
+}
+
+TEST(NpzErrors, TruncatedArchive) {
+  const std::string path = temporary("a.npz").string();
+  write_npz(path, {{"x", Array::of<float>({2, 1}, {1, 2})}});
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 30);
+  expect_data_error(Fault::data, {"a.npz", "npz"}, path);
+  expect_error(Fault::io, {"absent.npz", "no such file"}, [] { read_npz("absent.npz"); });
+}
+
+TEST(NpzErrors, BombsStopAtTheLimit) {
+  const std::string path = temporary("bomb.npz").string();
+  int code = 0;
+  zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code);
+  const std::string zeros = npy_bytes(header("|u1", "(10000000,)"), std::string(10'000'000, '\0'));
+  zip_file_add(archive, "x.npy", zip_source_buffer(archive, zeros.data(), zeros.size(), 0), 0);
+  zip_close(archive);
+  EXPECT_LT(std::filesystem::file_size(path), 100'000U);
+  expect_error(Fault::resources, {"bomb.npz", "more than 1000000 bytes"}, [&] { read_npz(path, 1'000'000); });
+  EXPECT_EQ(read_npz(path).at("x").count(), 10'000'000);
+}
+
+}  // namespace
+}  // namespace assay::testing
