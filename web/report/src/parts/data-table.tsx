@@ -1,0 +1,150 @@
+import { useMemo, useState } from "preact/hooks";
+import type { Cell, Column, Row, Table } from "../model/document";
+import { isPicture } from "../model/document";
+import { NOT_APPLICABLE, numeric, plural, show } from "../model/format";
+import { filtered, label, type Order, sorted } from "../model/rows";
+import { address } from "../route";
+import { knowsNeuron, LayerLink, usePlace } from "./context";
+
+const PAGE = 25;
+const FILTER_FROM = 8;
+
+function isNumeric({ id, kind }: Column, rows: readonly Row[]): boolean {
+  if (kind !== "text") return true;
+  const known = rows.slice(0, 50).filter((row) => label(row[id]) !== "");
+  return known.length > 0 && known.every((row) => numeric(row[id]) !== undefined);
+}
+
+function NeuronLink({ row }: { row: Row }) {
+  const { document, index } = usePlace();
+  const [layer, neuron] = [label(row.layer), label(row.neuron)];
+  if (!knowsNeuron(document, layer, neuron)) return <>{show(row.neuron, "count")}</>;
+  return (
+    <a class="name" href={address({ page: "neuron", document: index, layer, neuron })}>
+      {neuron}
+    </a>
+  );
+}
+
+function CombinationLink({ row }: { row: Row }) {
+  const { index } = usePlace();
+  const [layer, m, combination] = [label(row.layer), label(row.m) || "0", label(row.combination)];
+  return (
+    <a class="name" href={address({ page: "combination", document: index, layer, m, combination })}>
+      {combination}
+    </a>
+  );
+}
+
+function Value({ column, row, value }: { column: Column; row: Row; value: Cell | undefined }) {
+  if (isPicture(value)) return <img class="thumb" src={value} alt={`Picture of ${label(row.record) || "this record"}`} loading="lazy" />;
+  if (column.id === "layer") return <LayerLink layer={value} />;
+  if (column.id === "neuron" && row.layer !== undefined && label(value) !== "") return <NeuronLink row={row} />;
+  if (column.id === "combination" && row.layer !== undefined && label(value) !== "") return <CombinationLink row={row} />;
+  const text = show(value, column.kind);
+  if (text === NOT_APPLICABLE) return <span class="absent">{text}</span>;
+  if (column.kind === "fraction" && typeof value === "number") {
+    const share = `${Math.min(1, Math.max(0, value)) * 100}%`;
+    return (
+      <span class="share" style={{ "--share": share }}>
+        {text}
+      </span>
+    );
+  }
+  return <>{text}</>;
+}
+
+function Heading({ column, order, right, onSort }: { column: Column; order: Order | undefined; right: boolean; onSort: () => void }) {
+  const active = order?.column === column.id;
+  const direction = active ? (order.descending ? "descending" : "ascending") : "none";
+  return (
+    <th scope="col" aria-sort={direction} class={right ? "right" : undefined}>
+      <button type="button" onClick={onSort}>
+        {column.title}
+        <span class="sort" aria-hidden="true">
+          {active ? (order.descending ? "↓" : "↑") : ""}
+        </span>
+      </button>
+    </th>
+  );
+}
+
+function Pager({ page, pages, onPage, title }: { page: number; pages: number; onPage: (page: number) => void; title: string }) {
+  if (pages < 2) return null;
+  return (
+    <nav class="pager" aria-label={`Pages of ${title}`}>
+      <button type="button" disabled={page === 0} onClick={() => onPage(page - 1)}>
+        Previous
+      </button>
+      <span>
+        Page {page + 1} of {pages}
+      </span>
+      <button type="button" disabled={page >= pages - 1} onClick={() => onPage(page + 1)}>
+        Next
+      </button>
+    </nav>
+  );
+}
+
+/** Any table: sorted by a click on a heading, filtered by words, shown page by page. */
+export function DataTable({ table, caption = true, page: size = PAGE }: { table: Table; caption?: boolean; page?: number }) {
+  const [query, setQuery] = useState("");
+  const [order, setOrder] = useState<Order>();
+  const [at, setPage] = useState(0);
+  const kept = useMemo(() => filtered(table.rows, table.columns, query), [table, query]);
+  const rows = useMemo(() => sorted(kept, order), [kept, order]);
+  const right = useMemo(() => new Set(table.columns.filter((c) => isNumeric(c, table.rows)).map((c) => c.id)), [table]);
+  const pages = Math.max(1, Math.ceil(rows.length / size));
+  const page = Math.min(at, pages - 1);
+  const sort = (column: string) => {
+    setOrder((now) => (now?.column !== column ? { column, descending: right.has(column) } : { column, descending: !now.descending }));
+    setPage(0);
+  };
+  return (
+    <div class="table">
+      {table.rows.length >= FILTER_FROM && (
+        <div class="table-tools">
+          <input
+            type="search"
+            placeholder="Filter"
+            aria-label={`Filter ${table.title}`}
+            value={query}
+            onInput={(event) => {
+              setQuery(event.currentTarget.value);
+              setPage(0);
+            }}
+          />
+          <span class="quiet" role="status">
+            {kept.length === table.rows.length ? plural(kept.length, "row") : `${kept.length} of ${plural(table.rows.length, "row")}`}
+          </span>
+        </div>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div class="scroll" tabIndex={0} role="region" aria-label={table.title}>
+        <table>
+          <caption class={caption ? undefined : "unseen"}>{table.title}</caption>
+          <thead>
+            <tr>
+              {table.columns.map((column) => (
+                <Heading key={column.id} column={column} order={order} right={right.has(column.id)} onSort={() => sort(column.id)} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(page * size, (page + 1) * size).map((row, i) => (
+              <tr key={i}>
+                {table.columns.map((column) => (
+                  <td key={column.id} class={right.has(column.id) ? "right" : undefined}>
+                    <Value column={column} row={row} value={row[column.id]} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {rows.length === 0 && <p class="quiet nothing">{query === "" ? "No rows." : "No row matches the filter."}</p>}
+      </div>
+      <Pager page={page} pages={pages} onPage={setPage} title={table.title} />
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+export interface Fact {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Single figures side by side. */
+export function Facts({ facts }: { facts: readonly Fact[] }) {
+  if (facts.length === 0) return null;
+  return (
+    <dl class="facts">
+      {facts.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

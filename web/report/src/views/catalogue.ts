@@ -1,0 +1,57 @@
+import type { ComponentType } from "preact";
+import type { Document } from "../model/document";
+import { Apfd } from "./apfd";
+import { Contexts } from "./contexts";
+import { Criteria } from "./criteria";
+import { Growth } from "./growth";
+import { Importance } from "./importance";
+import { Mutants } from "./mutants";
+import { NetworkMap } from "./network";
+import { Records } from "./records";
+
+export interface View {
+  /** Also the anchor of its section. */
+  readonly id: string;
+  readonly title: string;
+  /** Ids of the tables that the view shows; they are not repeated among the other tables. */
+  readonly tables: readonly string[];
+  readonly Component: ComponentType<{ document: Document }>;
+}
+
+/** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
+export const views: readonly View[] = [
+  { id: "criteria", title: "Criteria", tables: ["criteria"], Component: Criteria },
+  { id: "network", title: "Network", tables: ["layers", "neurons", "histograms"], Component: NetworkMap },
+  { id: "importance", title: "Importance", tables: ["idc", "clusters", "uncovered", "combinations"], Component: Importance },
+  { id: "growth", title: "Growth", tables: ["growth"], Component: Growth },
+  { id: "contexts", title: "Contexts", tables: ["contexts"], Component: Contexts },
+  { id: "records", title: "Records", tables: ["records"], Component: Records },
+  { id: "apfd", title: "Orders", tables: ["apfd"], Component: Apfd },
+  { id: "mutants", title: "Mutants", tables: ["mutants"], Component: Mutants },
+];
+
+const REQUIRED: Readonly<Record<string, readonly string[]>> = {
+  criteria: ["criterion"],
+  layers: ["layer"],
+  neurons: ["layer", "neuron"],
+  growth: ["criterion", "records", "coverage"],
+  contexts: ["context", "criterion"],
+  records: ["record"],
+  apfd: ["order", "records", "found"],
+  mutants: ["operator"],
+};
+
+/** True where the document has the table with the columns that its view cannot do without. */
+function usable(document: Document, id: string): boolean {
+  const table = document.tables.get(id);
+  if (table === undefined || table.rows.length === 0) return false;
+  return (REQUIRED[id] ?? []).every((column) => table.columns.some((c) => c.id === column));
+}
+
+export const shownViews = (document: Document): View[] => views.filter(({ tables }) => tables.some((id) => usable(document, id)));
+
+/** Tables that no view shows. */
+export function otherTables(document: Document) {
+  const shown = new Set(shownViews(document).flatMap(({ tables }) => tables.filter((id) => usable(document, id) || id === "histograms")));
+  return [...document.tables.values()].filter(({ id }) => !shown.has(id));
+}

@@ -1,0 +1,110 @@
+import { numeric, show, words } from "../model/format";
+import type { Cell, Document } from "../model/document";
+import { DataTable } from "../parts/data-table";
+import { Facts } from "../parts/facts";
+import { Section } from "../parts/section";
+import { otherTables, shownViews } from "./catalogue";
+import { Verdict } from "./verdict";
+
+export interface Entry {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The sections of a document's page, for the list of contents. */
+export function contents(document: Document): Entry[] {
+  const maybe = (shown: boolean, id: string, title: string) => (shown ? [{ id, title }] : []);
+  return [
+    ...maybe(document.gates.length > 0, "gates", "Verdict"),
+    ...shownViews(document).map(({ id, title }) => ({ id, title })),
+    ...maybe(otherTables(document).length > 0, "tables", "Tables"),
+    ...maybe(document.pictures.length > 0, "pictures", "Pictures"),
+    ...maybe(document.definitions.length > 0, "definitions", "Definitions"),
+    ...maybe(document.provenance.length > 0, "provenance", "Provenance"),
+  ];
+}
+
+/** Facts carry no kind: what is not whole and lies in [0, 1] is shown as it is, for it need not be a share. */
+function factText(value: Cell): string {
+  const n = typeof value === "number" ? numeric(value) : undefined;
+  return n !== undefined && Number.isInteger(n) ? show(n, "count") : show(value);
+}
+
+function Definitions({ document }: { document: Document }) {
+  return (
+    <Section id="definitions" title="Definitions">
+      <dl class="definitions">
+        {document.definitions.map(({ term, text, source }, i) => (
+          <div key={i}>
+            <dt>{term}</dt>
+            <dd>
+              {text} {source !== "" && <cite>{source}</cite>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+function Provenance({ document }: { document: Document }) {
+  return (
+    <Section id="provenance" title="Provenance">
+      <dl class="provenance">
+        {document.provenance.map(([key, value]) => (
+          <div key={key}>
+            <dt>{words(key)}</dt>
+            <dd>{show(value)}</dd>
+          </div>
+        ))}
+      </dl>
+    </Section>
+  );
+}
+
+export function DocumentPage({ document }: { document: Document }) {
+  const tables = otherTables(document);
+  return (
+    <>
+      <h1 tabIndex={-1}>
+        <span class="kicker">{document.command || "result"}</span> {document.headline || "Results"}
+      </h1>
+      <Verdict gates={document.gates} />
+      {document.notices.length > 0 && (
+        <ul class="notices" aria-label="Notices">
+          {document.notices.map((notice, i) => (
+            <li key={i}>{notice}</li>
+          ))}
+        </ul>
+      )}
+      <Facts facts={document.facts.map(([key, value]) => ({ name: words(key), value: factText(value) }))} />
+      {shownViews(document).map(({ id, Component }) => (
+        <Component key={id} document={document} />
+      ))}
+      {tables.length > 0 && (
+        <Section id="tables" title={shownViews(document).length > 0 ? "More tables" : "Tables"}>
+          {tables.map((table) => (
+            <DataTable key={table.id} table={table} />
+          ))}
+        </Section>
+      )}
+      {document.pictures.length > 0 && (
+        <Section id="pictures" title="Pictures">
+          <ul class="pictures">
+            {document.pictures.map(({ title, data }, i) => (
+              <li key={i}>
+                <figure>
+                  <img src={data} alt={title} loading="lazy" />
+                  <figcaption>{title}</figcaption>
+                </figure>
+              </li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      {document.definitions.length > 0 && <Definitions document={document} />}
+      {document.provenance.length > 0 && <Provenance document={document} />}
+    </>
+  );
+}
+

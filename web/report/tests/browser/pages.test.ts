@@ -1,0 +1,256 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hostile, large, lenet, unknown } from "../fixtures/documents";
+import { fill, launch, shoot, visit, write } from "./harness";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const tool = (window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }).axe;
+    return (await tool.run()).violations;
+  });
+  return found.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ""}`);
+}
+
+const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+let browser: Browser;
+let small: string;
+beforeAll(async () => {
+  browser = await launch();
+  small = write([lenet()]);
+});
+afterAll(async () => {
+  await browser?.close();
+});
+
+const PLACES = [
+  { name: "document", hash: "" },
+  { name: "layer", hash: "#/1/layer/fc1" },
+  { name: "neuron", hash: "#/1/layer/fc1/neuron/3" },
+  { name: "combination", hash: "" },
+];
+
+describe.each([1440, 390])("at %i pixels", (width) => {
+  describe.each(["light", "dark"] as const)("%s", (scheme) => {
+    it.each(PLACES)("shows the $name, accessible and without overflow", async ({ name, hash }) => {
+      const combination = `#/1/combination/fc2/6/${lenet().tables.uncovered.rows[0]?.combination}`;
+      const { page, faults } = await visit(browser, small + (name === "combination" ? combination : hash), { width, scheme });
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      await shoot(page, `${name}-${width}-${scheme}`);
+      expect(await violations(page)).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.close();
+    });
+  });
+
+  it("shows several documents", async () => {
+    const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), { width });
+    expect(await page.locator(".documents > li").count()).toBe(3);
+    await shoot(page, `overview-${width}`);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await violations(page)).toEqual([]);
+    await page.locator(".switcher select").selectOption("1");
+    await page.waitForFunction(() => document.title.startsWith("lenet5 learned"));
+    expect(await page.locator("caption", { hasText: "Epochs" }).count()).toBe(1);
+    await shoot(page, `unknown-${width}`);
+    expect(await violations(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("shows hostile texts as texts", async () => {
+    const { page, faults } = await visit(browser, write([hostile()]), { width });
+    expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
+    expect(await page.locator("h1").innerText()).toContain("<img src=x onerror=");
+    expect(await page.locator("main img").count()).toBe(0);
+    const layer = await page.locator(".strip a").first().getAttribute("href");
+    await page.goto(`${page.url().split("#")[0]}${layer}`);
+    await page.waitForSelector(".crumbs");
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("the verdict", () => {
+  it("says in words which gates failed, before those that passed", async () => {
+    const { page } = await visit(browser, small, { width: 1440 });
+    expect(await page.locator("#verdict-title").innerText()).toBe("Failed: 2 of 4 gates do not hold");
+    expect(await page.locator(".verdict > .gates .gate-word").allInnerTexts()).toEqual(["Failed", "Failed"]);
+    expect(await page.locator(".verdict details summary").innerText()).toBe("2 gates passed");
+    await page.close();
+  });
+
+  it("is calm where all gates hold", async () => {
+    const document = lenet();
+    const { page } = await visit(browser, write([{ ...document, gates: document.gates.filter(({ passed }) => passed) }]), { width: 1440 });
+    expect(await page.locator("#verdict-title").innerText()).toBe("Passed: all 2 gates hold");
+    await shoot(page, "passed-1440", false);
+    await page.close();
+  });
+});
+
+describe("drill-down", () => {
+  it("leads from the strip to a layer, by keyboard to a neuron, and back", async () => {
+    const { page, faults } = await visit(browser, small, { width: 1440 });
+    await page.locator(".strip a", { hasText: "fc1" }).click();
+    await page.waitForSelector("h1:has-text('fc1')");
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+    const grid = page.locator(".grid canvas");
+    await grid.focus();
+    for (const key of ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"]) await page.keyboard.press(key);
+    expect(await grid.getAttribute("aria-valuetext")).toMatch(/^neuron 1, /);
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("h1:has-text('Neuron 1')");
+    expect(page.url()).toContain("#/1/layer/fc1/neuron/1");
+    await page.goBack();
+    await page.waitForSelector("h1:has-text('fc1')");
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+
+  it("draws a neuron's training and test activations with its boundaries", async () => {
+    const { page } = await visit(browser, `${small}#/1/layer/fc1/neuron/3`, { width: 1440 });
+    const chart = page.locator("#activations svg").first();
+    await chart.waitFor();
+    expect(await chart.getAttribute("aria-label")).toMatch(/1 500 training and 500 test values over 32 bins/);
+    expect(await chart.locator("g[aria-label='rect'] rect").count()).toBe(32);
+    expect(await chart.locator("g[aria-label='rule'] line").count()).toBeGreaterThanOrEqual(2);
+    await page.close();
+  });
+
+  it("leads from a table to a combination", async () => {
+    const { page } = await visit(browser, small, { width: 1440 });
+    await page.locator("#importance table", { hasText: "Uncovered" }).locator("td a[href*=combination]").first().click();
+    await page.waitForSelector("h1:has-text('Combination')");
+    expect(await page.locator(".parts > li").count()).toBe(6);
+    expect(await page.locator(".cluster-chosen").count()).toBe(6);
+    await page.close();
+  });
+
+  it("keeps a link to a section", async () => {
+    const { page } = await visit(browser, `${small}#/1/section/growth`, { width: 1440 });
+    await page.waitForTimeout(400);
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("growth-title");
+    expect(await page.locator("#growth .multiple svg[role=img]").count()).toBe(8);
+    await page.close();
+  });
+});
+
+describe("tables", () => {
+  it("sort, filter and page", async () => {
+    const { page } = await visit(browser, `${small}#/1/layer/fc1`, { width: 1440 });
+    const table = page.locator("#neurons .table");
+    const first = () => table.locator("tbody tr").first().locator("td").first().innerText();
+    expect(await first()).toBe("0");
+    await table.getByRole("button", { name: "neuron" }).click();
+    expect(await first()).toBe("119");
+    expect(await table.locator("th").first().getAttribute("aria-sort")).toBe("descending");
+    await table.getByRole("button", { name: "Next" }).click();
+    expect(await first()).toBe("94");
+    await table.getByRole("searchbox").fill("dead");
+    const shown = await table.locator("tbody tr").count();
+    expect(shown).toBeGreaterThan(0);
+    expect(await table.locator("tbody tr", { hasText: "dead" }).count()).toBe(shown);
+    await page.close();
+  });
+});
+
+describe("records", () => {
+  it("show the misclassified first, then by surprise", async () => {
+    const { page } = await visit(browser, small, { width: 1440 });
+    const cards = page.locator(".record");
+    expect(await cards.count()).toBe(24);
+    expect(await page.locator(".record-wrong").count()).toBe(24);
+    await page.getByRole("button", { name: "Most surprising by DSA" }).click();
+    const values = (await page.locator(".record-measure").allInnerTexts()).map((text) => Number(text.replace("dsa ", "")));
+    expect(values).toEqual([...values].sort((a, b) => b - a));
+    expect(await page.locator(".record img").count()).toBe(24);
+    await page.close();
+  });
+});
+
+describe("a large network", () => {
+  it("is under 3 MB with its histograms left to few neurons and quick with 20,000 neurons", async () => {
+    const document = large();
+    expect(document.tables.neurons.rows.length).toBe(20000);
+    const compact = {
+      ...document,
+      tables: Object.fromEntries(
+        Object.entries(document.tables).map(([id, table]) => [id, { ...table, rows: table.rows.map((row) => table.columns.map((c) => (row as Record<string, unknown>)[c.id] ?? null)) }]),
+      ),
+    };
+    expect(fill([compact]).length).toBeLessThan(3 * 1024 * 1024);
+    const start = performance.now();
+    const { page, faults } = await visit(browser, write([compact]), { width: 1440 });
+    const opened = performance.now() - start;
+    expect(await page.locator(".strip a").count()).toBe(104);
+    await shoot(page, "large-1440");
+    const before = performance.now();
+    await page.locator(".strip a").nth(70).click();
+    await page.waitForSelector(".grid canvas");
+    const drilled = performance.now() - before;
+    await shoot(page, "large-layer-1440");
+    expect(opened).toBeLessThan(6000);
+    expect(drilled).toBeLessThan(3000);
+    expect(faults).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${page.url().split("#")[0]}#/1`);
+    await page.waitForSelector(".strip a");
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await shoot(page, "large-390");
+    await page.close();
+  });
+});
+
+describe("theme and print", () => {
+  it("follows the system until the reader chooses", async () => {
+    const { page } = await visit(browser, small, { width: 1440, scheme: "dark" });
+    const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await background();
+    await page.getByRole("button", { name: "Light colours" }).click();
+    expect(await background()).toBe("rgb(255, 255, 255)");
+    expect(dark).not.toBe("rgb(255, 255, 255)");
+    await page.close();
+  });
+
+  it("prints in light colours, without controls", async () => {
+    const { page } = await visit(browser, small, { width: 1440, scheme: "dark" });
+    await page.waitForTimeout(300);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(255, 255, 255)");
+    expect(await page.locator(".top").isVisible()).toBe(false);
+    const pdf = await page.pdf({ format: "A4" });
+    expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
+    if (process.env.ASSAY_REPORT_SHOTS !== undefined) (await import("node:fs")).writeFileSync(`${process.env.ASSAY_REPORT_SHOTS}/print.pdf`, pdf);
+    await page.close();
+  });
+});
+
+describe("a page without results", () => {
+  it.each([
+    ["the empty template", (page: string) => page, "no results were written"],
+    ["broken JSON", (page: string) => page.replace(">PLACEHOLDER<", ">{<"), "not valid JSON"],
+    ["no documents", (page: string) => page.replace(">PLACEHOLDER<", '>{"documents":[]}<'), "no documents"],
+    ["a foreign document", (page: string) => page.replace(">PLACEHOLDER<", '>{"documents":[{"schema":"other"}]}<'), "not 'assay/result'"],
+  ])("says so: %s", async (_, change, message) => {
+    const { writeFileSync, mkdtempSync } = await import("node:fs");
+    const template = readFileSync(new URL("../../dist/report.html", import.meta.url), "utf8");
+    const file = `${mkdtempSync("/tmp/assay-report-")}/page.html`;
+    writeFileSync(file, change(template));
+    const { page, faults } = await visit(browser, `file://${file}`, { width: 390 });
+    expect(await page.locator("main").innerText()).toContain(message);
+    expect(faults).toEqual([]);
+    await page.close();
+  });
+});
