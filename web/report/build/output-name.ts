@@ -5,10 +5,13 @@ export function outputName(name: string): Plugin {
   return {
     name: "output-name",
     enforce: "post",
-    generateBundle(_, bundle) {
-      const page = bundle["index.html"];
-      if (page === undefined) throw new Error("output-name: the build made no index.html");
-      page.fileName = name;
+    generateBundle: {
+      order: "post",
+      handler(_, bundle) {
+        const page = bundle["index.html"];
+        if (page === undefined) throw new Error("output-name: the build made no index.html");
+        page.fileName = name;
+      },
     },
   };
 }

@@ -22,7 +22,12 @@ function useRoute(): Route {
 function ThemeButton() {
   const now = useTheme();
   return (
-    <button type="button" class="theme" onClick={toggleTheme} aria-label={now === "dark" ? "Light colours" : "Dark colours"}>
+    <button
+      type="button"
+      class="theme"
+      onClick={toggleTheme}
+      aria-label={now === "dark" ? "Light colours" : "Dark colours"}
+    >
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <circle cx="8" cy="8" r="6.25" />
         <path d="M8 1.75a6.25 6.25 0 0 1 0 12.5z" />
@@ -39,7 +44,9 @@ function Switcher({ documents, current }: { documents: readonly Document[]; curr
       <select
         value={current === undefined ? "" : String(current)}
         onChange={({ currentTarget: { value } }) => {
-          location.hash = address(value === "" ? { page: "overview" } : { page: "document", document: Number(value) });
+          location.hash = address(
+            value === "" ? { page: "overview" } : { page: "document", document: Number(value) },
+          );
         }}
       >
         <option value="">All documents</option>
@@ -76,7 +83,9 @@ function Page({ route, documents }: { route: Route; documents: readonly Document
     <PlaceProvider value={{ document, index: route.document }}>
       {route.page === "layer" && <LayerPage key={key} layer={route.layer} />}
       {route.page === "neuron" && <NeuronPage key={key} layer={route.layer} neuron={route.neuron} />}
-      {route.page === "combination" && <CombinationPage key={key} layer={route.layer} m={route.m} combination={route.combination} />}
+      {route.page === "combination" && (
+        <CombinationPage key={key} layer={route.layer} m={route.m} combination={route.combination} />
+      )}
       {route.page === "document" && <DocumentPage key={key} document={document} />}
     </PlaceProvider>
   );
@@ -101,16 +110,24 @@ function useArrival(route: Route): void {
 
 export function App({ documents }: { documents: readonly Document[] }) {
   const asked = useRoute();
-  const route: Route = asked.page === "overview" && documents.length === 1 ? { page: "document", document: 0 } : asked;
+  const route: Route =
+    asked.page === "overview" && documents.length === 1 ? { page: "document", document: 0 } : asked;
   const current = route.page === "overview" ? undefined : route.document;
   const document = current === undefined ? undefined : documents[current];
   useArrival(asked);
   useEffect(() => {
-    window.document.title = document === undefined ? "Assay report" : `${document.headline || document.command} · Assay`;
+    window.document.title =
+      document === undefined ? "Assay report" : `${document.headline || document.command} · Assay`;
   }, [document]);
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), window.document.querySelector<HTMLElement>("h1")?.focus())}>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (
+          event.preventDefault(), window.document.querySelector<HTMLElement>("h1")?.focus()
+        )}
+      >
         Skip to content
       </a>
       <header class="top">

@@ -4,7 +4,13 @@ export type Route =
   | { readonly page: "document"; readonly document: number; readonly section?: string }
   | { readonly page: "layer"; readonly document: number; readonly layer: string }
   | { readonly page: "neuron"; readonly document: number; readonly layer: string; readonly neuron: string }
-  | { readonly page: "combination"; readonly document: number; readonly layer: string; readonly m: string; readonly combination: string };
+  | {
+      readonly page: "combination";
+      readonly document: number;
+      readonly layer: string;
+      readonly m: string;
+      readonly combination: string;
+    };
 
 function decoded(part: string): string {
   try {
@@ -20,7 +26,8 @@ export function readRoute(hash: string): Route {
   const [first = "", kind, a, b, c] = parts;
   if (!/^\d+$/.test(first) || Number(first) < 1) return { page: "overview" };
   const document = Number(first) - 1;
-  if (kind === "layer" && a !== undefined && b === "neuron" && c !== undefined) return { page: "neuron", document, layer: a, neuron: c };
+  if (kind === "layer" && a !== undefined && b === "neuron" && c !== undefined)
+    return { page: "neuron", document, layer: a, neuron: c };
   if (kind === "layer" && a !== undefined) return { page: "layer", document, layer: a };
   if (kind === "combination" && a !== undefined && b !== undefined && c !== undefined) {
     return { page: "combination", document, layer: a, m: b, combination: c };
@@ -30,12 +37,15 @@ export function readRoute(hash: string): Route {
 }
 
 export function address(route: Route): string {
-  const join = (...parts: (string | number)[]) => `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
+  const join = (...parts: (string | number)[]) =>
+    `#/${parts.map((part) => encodeURIComponent(part)).join("/")}`;
   switch (route.page) {
     case "overview":
       return "#/";
     case "document":
-      return route.section === undefined ? join(route.document + 1) : join(route.document + 1, "section", route.section);
+      return route.section === undefined
+        ? join(route.document + 1)
+        : join(route.document + 1, "section", route.section);
     case "layer":
       return join(route.document + 1, "layer", route.layer);
     case "neuron":

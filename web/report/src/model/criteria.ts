@@ -43,7 +43,10 @@ export function definitionOf(document: Document, criterion: string): Definition 
 
 function part(rows: readonly Row[], column: "layer" | "class"): Map<string, Measure> {
   const other = column === "layer" ? "class" : "layer";
-  const chosen = rows.filter((row) => !everything(label(row[column])) && everything(label(row[other])) && everything(label(row.context)));
+  const chosen = rows.filter(
+    (row) =>
+      !everything(label(row[column])) && everything(label(row[other])) && everything(label(row.context)),
+  );
   return new Map(chosen.map((row) => [label(row[column]), measure(row)]));
 }
 
@@ -52,7 +55,9 @@ export function criteria(document: Document): Criterion[] {
   const table = document.tables.get("criteria");
   if (table === undefined) return [];
   return [...groups(table.rows, (row) => label(row.criterion))].map(([name, rows]) => {
-    const total = rows.find((row) => everything(label(row.layer)) && everything(label(row.class)) && everything(label(row.context)));
+    const total = rows.find(
+      (row) => everything(label(row.layer)) && everything(label(row.class)) && everything(label(row.context)),
+    );
     return {
       name,
       definition: definitionOf(document, name),

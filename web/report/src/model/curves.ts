@@ -34,5 +34,8 @@ export function area(points: Points["points"]): number | undefined {
 export function asShares(list: readonly Points[]): Points[] {
   const largest = Math.max(0, ...list.flatMap(({ points }) => points.map(({ y }) => y)));
   if (largest <= 1) return [...list];
-  return list.map(({ name, points }) => ({ name, points: points.map(({ x, y }) => ({ x, y: y / largest })) }));
+  return list.map(({ name, points }) => ({
+    name,
+    points: points.map(({ x, y }) => ({ x, y: y / largest })),
+  }));
 }

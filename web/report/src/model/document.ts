@@ -100,7 +100,12 @@ function table(id: string, value: unknown): Table {
   const columns = list(source.columns)
     .map(column)
     .filter((c) => c !== undefined);
-  return { id, title: text(source.title) || id, columns, rows: list(source.rows).map((r) => row(r, columns)) };
+  return {
+    id,
+    title: text(source.title) || id,
+    columns,
+    rows: list(source.rows).map((r) => row(r, columns)),
+  };
 }
 
 /** True for an address that holds its picture itself; nothing is ever fetched. */
@@ -163,7 +168,8 @@ function document(value: unknown): Document {
 
 /** Reads what the page holds. Parts that are missing are empty; throws where nothing can be shown. */
 export function parse(json: string): Document[] {
-  if (json.trim() === "PLACEHOLDER") throw new Error("this page is the empty template: no results were written into it");
+  if (json.trim() === "PLACEHOLDER")
+    throw new Error("this page is the empty template: no results were written into it");
   let value: unknown;
   try {
     value = JSON.parse(json);

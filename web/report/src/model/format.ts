@@ -26,7 +26,8 @@ export function percent(fraction: number, decimals = 2): string {
 
 /** Digits in groups of three, exact for whole numbers of any length. */
 export function count(value: number | string): string {
-  const text = typeof value === "number" ? (Number.isInteger(value) ? value.toFixed(0) : WHOLE.format(value)) : value;
+  const text =
+    typeof value === "number" ? (Number.isInteger(value) ? value.toFixed(0) : WHOLE.format(value)) : value;
   return /^-?\d+$/.test(text) ? text.replace(/\B(?=(\d{3})+$)/g, " ").replace("-", "−") : text;
 }
 

@@ -29,7 +29,12 @@ export function histogram(row: Row): Histogram | undefined {
   const at = (i: number) => a + ((b - a) * i) / count;
   const share = (value: number | undefined, total: number) => (total > 0 ? (value ?? 0) / total : 0);
   return {
-    bins: Array.from({ length: count }, (_, i) => ({ from: at(i), to: at(i + 1), train: share(train[i], trainSum), test: share(test[i], testSum) })),
+    bins: Array.from({ length: count }, (_, i) => ({
+      from: at(i),
+      to: at(i + 1),
+      train: share(train[i], trainSum),
+      test: share(test[i], testSum),
+    })),
     boundaries: numbers(row.boundaries),
     train: trainSum,
     test: testSum,

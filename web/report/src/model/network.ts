@@ -45,10 +45,16 @@ export function network(document: Document): Network {
   for (const { id, title } of fractions(table)) {
     for (const row of table?.rows ?? []) put(label(row.layer), title || id, numeric(row[id]));
   }
-  for (const { name, byLayer } of measured) for (const [layer, { coverage }] of byLayer) put(layer, name, coverage);
+  for (const { name, byLayer } of measured)
+    for (const [layer, { coverage }] of byLayer) put(layer, name, coverage);
   for (const row of idc?.rows ?? []) put(label(row.layer), "IDC", numeric(row.idc));
   return {
     criteria: [...titles.values()],
-    layers: order.map(({ layer, row }) => ({ layer, row, neurons: numeric(row.neurons), shares: names.get(layer) ?? new Map() })),
+    layers: order.map(({ layer, row }) => ({
+      layer,
+      row,
+      neurons: numeric(row.neurons),
+      shares: names.get(layer) ?? new Map(),
+    })),
   };
 }

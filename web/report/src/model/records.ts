@@ -16,7 +16,8 @@ const MEASURES = [
   { id: "gini", title: "Least certain by Gini" },
 ];
 
-const isWrong = (row: Row) => row.misclassified === true || row.misclassified === 1 || row.misclassified === "yes";
+const isWrong = (row: Row) =>
+  row.misclassified === true || row.misclassified === 1 || row.misclassified === "yes";
 
 /** Surprise may be infinite: such a record comes first. */
 const rank = (row: Row, id: string) => (row[id] === "Infinity" ? Number.POSITIVE_INFINITY : numeric(row[id]));
@@ -35,12 +36,18 @@ export function rankings(table: Table): Ranking[] {
   const wrong = table.rows.filter(isWrong);
   if (wrong.length > 0) {
     const rows = has(table, "confidence") ? [...descending(wrong, "confidence")] : wrong;
-    result.push({ id: "misclassified", title: "Misclassified", measure: "confidence", rows: rows.length === wrong.length ? rows : wrong });
+    result.push({
+      id: "misclassified",
+      title: "Misclassified",
+      measure: "confidence",
+      rows: rows.length === wrong.length ? rows : wrong,
+    });
   }
   for (const { id, title } of MEASURES) {
     const rows = descending(table.rows, id);
     if (rows.length > 0) result.push({ id, title, measure: id, rows });
   }
-  if (result.length === 0 && table.rows.length > 0) result.push({ id: "all", title: "Records", rows: table.rows });
+  if (result.length === 0 && table.rows.length > 0)
+    result.push({ id: "all", title: "Records", rows: table.rows });
   return result;
 }

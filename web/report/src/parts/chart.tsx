@@ -2,7 +2,15 @@ import * as Plot from "@observablehq/plot";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** Draws at the width there is; colours are CSS variables, so that the picture follows theme and print. */
-export function Chart({ name, minimum = 240, draw }: { name: string; minimum?: number; draw: (width: number) => Plot.PlotOptions }) {
+export function Chart({
+  name,
+  minimum = 240,
+  draw,
+}: {
+  name: string;
+  minimum?: number;
+  draw: (width: number) => Plot.PlotOptions;
+}) {
   const host = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   useEffect(() => {
@@ -14,7 +22,11 @@ export function Chart({ name, minimum = 240, draw }: { name: string; minimum?: n
   }, [minimum]);
   useEffect(() => {
     if (width === 0 || host.current === null) return;
-    const figure = Plot.plot({ ...draw(width), width, style: { background: "none", fontFamily: "inherit", fontSize: "11.5px" } });
+    const figure = Plot.plot({
+      ...draw(width),
+      width,
+      style: { background: "none", fontFamily: "inherit", fontSize: "11.5px" },
+    });
     figure.setAttribute("role", "img");
     figure.setAttribute("aria-label", name);
     host.current.replaceChildren(figure);

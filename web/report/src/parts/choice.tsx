@@ -4,7 +4,17 @@ export interface Option {
 }
 
 /** One of several: buttons where they are few, a list where they are many. */
-export function Choice({ title, options, value, onChange }: { title: string; options: readonly Option[]; value: string; onChange: (id: string) => void }) {
+export function Choice({
+  title,
+  options,
+  value,
+  onChange,
+}: {
+  title: string;
+  options: readonly Option[];
+  value: string;
+  onChange: (id: string) => void;
+}) {
   if (options.length < 2) return null;
   if (options.length > 4) {
     return (
@@ -25,7 +35,12 @@ export function Choice({ title, options, value, onChange }: { title: string; opt
       <legend class="unseen">{title}</legend>
       <span class="choice-buttons">
         {options.map((option) => (
-          <button key={option.id} type="button" aria-pressed={option.id === value} onClick={() => onChange(option.id)}>
+          <button
+            key={option.id}
+            type="button"
+            aria-pressed={option.id === value}
+            onClick={() => onChange(option.id)}
+          >
             {option.title}
           </button>
         ))}

@@ -26,7 +26,8 @@ export function knowsLayer(document: Document, layer: string): boolean {
 }
 
 export function knowsNeuron(document: Document, layer: string, neuron: string): boolean {
-  const among = (id: string) => rowsWhere(document.tables.get(id), "layer", layer).some((row) => label(row.neuron) === neuron);
+  const among = (id: string) =>
+    rowsWhere(document.tables.get(id), "layer", layer).some((row) => label(row.neuron) === neuron);
   return among("neurons") || among("clusters") || among("histograms");
 }
 

@@ -12,7 +12,11 @@ export function Crumbs({ trail, here }: { trail: readonly Crumb[]; here: string 
   const { document, index } = usePlace();
   const to = ({ section, layer }: Crumb) => {
     if (layer !== undefined) return address({ page: "layer", document: index, layer });
-    return address(section === undefined ? { page: "document", document: index } : { page: "document", document: index, section });
+    return address(
+      section === undefined
+        ? { page: "document", document: index }
+        : { page: "document", document: index, section },
+    );
   };
   return (
     <nav class="crumbs" aria-label="Breadcrumb">

@@ -37,10 +37,20 @@ function CombinationLink({ row }: { row: Row }) {
 }
 
 function Value({ column, row, value }: { column: Column; row: Row; value: Cell | undefined }) {
-  if (isPicture(value)) return <img class="thumb" src={value} alt={`Picture of ${label(row.record) || "this record"}`} loading="lazy" />;
+  if (isPicture(value))
+    return (
+      <img
+        class="thumb"
+        src={value}
+        alt={`Picture of ${label(row.record) || "this record"}`}
+        loading="lazy"
+      />
+    );
   if (column.id === "layer") return <LayerLink layer={value} />;
-  if (column.id === "neuron" && row.layer !== undefined && label(value) !== "") return <NeuronLink row={row} />;
-  if (column.id === "combination" && row.layer !== undefined && label(value) !== "") return <CombinationLink row={row} />;
+  if (column.id === "neuron" && row.layer !== undefined && label(value) !== "")
+    return <NeuronLink row={row} />;
+  if (column.id === "combination" && row.layer !== undefined && label(value) !== "")
+    return <CombinationLink row={row} />;
   const text = show(value, column.kind);
   if (text === NOT_APPLICABLE) return <span class="absent">{text}</span>;
   if (column.kind === "fraction" && typeof value === "number") {
@@ -54,7 +64,17 @@ function Value({ column, row, value }: { column: Column; row: Row; value: Cell |
   return <>{text}</>;
 }
 
-function Heading({ column, order, right, onSort }: { column: Column; order: Order | undefined; right: boolean; onSort: () => void }) {
+function Heading({
+  column,
+  order,
+  right,
+  onSort,
+}: {
+  column: Column;
+  order: Order | undefined;
+  right: boolean;
+  onSort: () => void;
+}) {
   const active = order?.column === column.id;
   const direction = active ? (order.descending ? "descending" : "ascending") : "none";
   return (
@@ -69,7 +89,17 @@ function Heading({ column, order, right, onSort }: { column: Column; order: Orde
   );
 }
 
-function Pager({ page, pages, onPage, title }: { page: number; pages: number; onPage: (page: number) => void; title: string }) {
+function Pager({
+  page,
+  pages,
+  onPage,
+  title,
+}: {
+  page: number;
+  pages: number;
+  onPage: (page: number) => void;
+  title: string;
+}) {
   if (pages < 2) return null;
   return (
     <nav class="pager" aria-label={`Pages of ${title}`}>
@@ -87,17 +117,32 @@ function Pager({ page, pages, onPage, title }: { page: number; pages: number; on
 }
 
 /** Any table: sorted by a click on a heading, filtered by words, shown page by page. */
-export function DataTable({ table, caption = true, page: size = PAGE }: { table: Table; caption?: boolean; page?: number }) {
+export function DataTable({
+  table,
+  caption = true,
+  page: size = PAGE,
+}: {
+  table: Table;
+  caption?: boolean;
+  page?: number;
+}) {
   const [query, setQuery] = useState("");
   const [order, setOrder] = useState<Order>();
   const [at, setPage] = useState(0);
   const kept = useMemo(() => filtered(table.rows, table.columns, query), [table, query]);
   const rows = useMemo(() => sorted(kept, order), [kept, order]);
-  const right = useMemo(() => new Set(table.columns.filter((c) => isNumeric(c, table.rows)).map((c) => c.id)), [table]);
+  const right = useMemo(
+    () => new Set(table.columns.filter((c) => isNumeric(c, table.rows)).map((c) => c.id)),
+    [table],
+  );
   const pages = Math.max(1, Math.ceil(rows.length / size));
   const page = Math.min(at, pages - 1);
   const sort = (column: string) => {
-    setOrder((now) => (now?.column !== column ? { column, descending: right.has(column) } : { column, descending: !now.descending }));
+    setOrder((now) =>
+      now?.column !== column
+        ? { column, descending: right.has(column) }
+        : { column, descending: !now.descending },
+    );
     setPage(0);
   };
   return (
@@ -115,7 +160,9 @@ export function DataTable({ table, caption = true, page: size = PAGE }: { table:
             }}
           />
           <span class="quiet" role="status">
-            {kept.length === table.rows.length ? plural(kept.length, "row") : `${kept.length} of ${plural(table.rows.length, "row")}`}
+            {kept.length === table.rows.length
+              ? plural(kept.length, "row")
+              : `${kept.length} of ${plural(table.rows.length, "row")}`}
           </span>
         </div>
       )}
@@ -126,7 +173,13 @@ export function DataTable({ table, caption = true, page: size = PAGE }: { table:
           <thead>
             <tr>
               {table.columns.map((column) => (
-                <Heading key={column.id} column={column} order={order} right={right.has(column.id)} onSort={() => sort(column.id)} />
+                <Heading
+                  key={column.id}
+                  column={column}
+                  order={order}
+                  right={right.has(column.id)}
+                  onSort={() => sort(column.id)}
+                />
               ))}
             </tr>
           </thead>
@@ -142,7 +195,9 @@ export function DataTable({ table, caption = true, page: size = PAGE }: { table:
             ))}
           </tbody>
         </table>
-        {rows.length === 0 && <p class="quiet nothing">{query === "" ? "No rows." : "No row matches the filter."}</p>}
+        {rows.length === 0 && (
+          <p class="quiet nothing">{query === "" ? "No rows." : "No row matches the filter."}</p>
+        )}
       </div>
       <Pager page={page} pages={pages} onPage={setPage} title={table.title} />
     </div>

@@ -32,12 +32,20 @@ function Small({ curve, all, x, y, end }: Options) {
       marginTop: 10,
       marginBottom: 32,
       x: { domain: [0, end], ticks: 4, label: x, labelAnchor: "right", labelArrow: "none", tickSize: 3 },
-      y: { domain: [0, 1], ticks: [0, 0.5, 1], tickFormat: (v: number) => `${v * 100} %`, label: null, tickSize: 0 },
+      y: {
+        domain: [0, 1],
+        ticks: [0, 0.5, 1],
+        tickFormat: (v: number) => `${v * 100} %`,
+        label: null,
+        tickSize: 0,
+      },
       marks: [
         Plot.gridY([0, 0.5, 1], { stroke: "var(--line)", strokeOpacity: 1 }),
         ...all
           .filter((other) => other !== curve)
-          .map((other) => Plot.line(other.points, { x: "x", y: "y", stroke: "var(--ghost)", strokeWidth: 1 })),
+          .map((other) =>
+            Plot.line(other.points, { x: "x", y: "y", stroke: "var(--ghost)", strokeWidth: 1 }),
+          ),
         Plot.areaY(curve.points, { x: "x", y: "y", fill: "var(--accent)", fillOpacity: 0.08 }),
         Plot.line(curve.points, { x: "x", y: "y", stroke: "var(--accent)", strokeWidth: 2 }),
         Plot.dot(curve.points.slice(-1), { x: "x", y: "y", r: 3, fill: "var(--accent)" }),

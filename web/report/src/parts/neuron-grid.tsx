@@ -1,6 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { step } from "../model/scale";
-import { STEPS } from "../model/scale";
+import { STEPS, step } from "../model/scale";
 import { theme, useTheme } from "../theme";
 
 export interface GridItem {
@@ -32,7 +31,12 @@ export function layout(count: number, width: number): Layout {
   return { columns, rows: Math.ceil(count / columns), size: SMALLEST };
 }
 
-function paint(canvas: HTMLCanvasElement, items: readonly GridItem[], { columns, rows, size }: Layout, at: number): void {
+function paint(
+  canvas: HTMLCanvasElement,
+  items: readonly GridItem[],
+  { columns, rows, size }: Layout,
+  at: number,
+): void {
   const ratio = window.devicePixelRatio || 1;
   canvas.width = columns * size * ratio;
   canvas.height = rows * size * ratio;
@@ -72,7 +76,15 @@ const MOVES: Record<string, (columns: number, count: number) => number> = {
 };
 
 /** Thousands of neurons at a glance, on a canvas. By keyboard it is a slider over the neurons; Enter opens one. */
-export function NeuronGrid({ name, items, onOpen }: { name: string; items: readonly GridItem[]; onOpen: (index: number) => void }) {
+export function NeuronGrid({
+  name,
+  items,
+  onOpen,
+}: {
+  name: string;
+  items: readonly GridItem[];
+  onOpen: (index: number) => void;
+}) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);

@@ -1,7 +1,17 @@
 import type { ComponentChildren } from "preact";
 
 /** One titled part of a page; its id is what deep links and the contents list lead to. */
-export function Section({ id, title, lead, children }: { id: string; title: string; lead?: ComponentChildren; children: ComponentChildren }) {
+export function Section({
+  id,
+  title,
+  lead,
+  children,
+}: {
+  id: string;
+  title: string;
+  lead?: ComponentChildren;
+  children: ComponentChildren;
+}) {
   return (
     <section class="section" id={id} aria-labelledby={`${id}-title`}>
       <h2 id={`${id}-title`} tabIndex={-1}>

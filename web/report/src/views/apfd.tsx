@@ -18,7 +18,11 @@ export function Apfd({ document }: { document: Document }) {
   );
   if (table === undefined) return null;
   return (
-    <Section id="apfd" title="Orders of the test set" lead="Share of the misclassified records that is found after so many records, best order first. The area under a curve is what the order is worth.">
+    <Section
+      id="apfd"
+      title="Orders of the test set"
+      lead="Share of the misclassified records that is found after so many records, best order first. The area under a curve is what the order is worth."
+    >
       <Multiples curves={list} x="records" y="faults found" />
       <Behind title={table.title}>
         <DataTable table={table} caption={false} />

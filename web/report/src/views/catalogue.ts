@@ -22,7 +22,12 @@ export interface View {
 export const views: readonly View[] = [
   { id: "criteria", title: "Criteria", tables: ["criteria"], Component: Criteria },
   { id: "network", title: "Network", tables: ["layers", "neurons", "histograms"], Component: NetworkMap },
-  { id: "importance", title: "Importance", tables: ["idc", "clusters", "uncovered", "combinations"], Component: Importance },
+  {
+    id: "importance",
+    title: "Importance",
+    tables: ["idc", "clusters", "uncovered", "combinations"],
+    Component: Importance,
+  },
   { id: "growth", title: "Growth", tables: ["growth"], Component: Growth },
   { id: "contexts", title: "Contexts", tables: ["contexts"], Component: Contexts },
   { id: "records", title: "Records", tables: ["records"], Component: Records },
@@ -48,10 +53,15 @@ function usable(document: Document, id: string): boolean {
   return (REQUIRED[id] ?? []).every((column) => table.columns.some((c) => c.id === column));
 }
 
-export const shownViews = (document: Document): View[] => views.filter(({ tables }) => tables.some((id) => usable(document, id)));
+export const shownViews = (document: Document): View[] =>
+  views.filter(({ tables }) => tables.some((id) => usable(document, id)));
 
 /** Tables that no view shows. */
 export function otherTables(document: Document) {
-  const shown = new Set(shownViews(document).flatMap(({ tables }) => tables.filter((id) => usable(document, id) || id === "histograms")));
+  const shown = new Set(
+    shownViews(document).flatMap(({ tables }) =>
+      tables.filter((id) => usable(document, id) || id === "histograms"),
+    ),
+  );
   return [...document.tables.values()].filter(({ id }) => !shown.has(id));
 }

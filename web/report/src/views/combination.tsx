@@ -1,5 +1,5 @@
-import { clusters, combination as parts } from "../model/idc";
 import { number, show } from "../model/format";
+import { clusters, combination as parts } from "../model/idc";
 import { label, rowsWhere } from "../model/rows";
 import { usePlace } from "../parts/context";
 import { Crumbs } from "../parts/crumbs";
@@ -13,10 +13,20 @@ function sameM(row: { m?: unknown }, m: string): boolean {
 }
 
 /** One combination: for every important neuron, which of its clusters takes part, and whether the test set got there. */
-export function CombinationPage({ layer, m, combination }: { layer: string; m: string; combination: string }) {
+export function CombinationPage({
+  layer,
+  m,
+  combination,
+}: {
+  layer: string;
+  m: string;
+  combination: string;
+}) {
   const { document, index } = usePlace();
   const find = (id: string) =>
-    rowsWhere(document.tables.get(id), "layer", layer).find((row) => label(row.combination) === combination && sameM(row, m));
+    rowsWhere(document.tables.get(id), "layer", layer).find(
+      (row) => label(row.combination) === combination && sameM(row, m),
+    );
   const covered = find("combinations");
   const missed = find("uncovered");
   const chosen = parts(combination);
@@ -38,17 +48,41 @@ export function CombinationPage({ layer, m, combination }: { layer: string; m: s
         : [];
   return (
     <>
-      <Crumbs trail={[{ title: "Combinations", section: "importance" }, { title: layer, layer }]} here={combination} />
+      <Crumbs
+        trail={[
+          { title: "Combinations", section: "importance" },
+          { title: layer, layer },
+        ]}
+        here={combination}
+      />
       <h1 tabIndex={-1}>
         <span class="kicker">{layer}</span> Combination {combination}
       </h1>
-      {facts.length === 0 ? <p class="notice">The tables of this report do not list this combination.</p> : <Facts facts={facts} />}
+      {facts.length === 0 ? (
+        <p class="notice">The tables of this report do not list this combination.</p>
+      ) : (
+        <Facts facts={facts} />
+      )}
       {neurons.length > 0 && (
-        <Section id="parts" title="Its clusters" lead="Important neurons by rank. The filled cluster takes part in the combination.">
+        <Section
+          id="parts"
+          title="Its clusters"
+          lead="Important neurons by rank. The filled cluster takes part in the combination."
+        >
           <ol class="parts">
             {neurons.map((row, i) => (
-              <li key={i} class={label(missed?.neuron) !== "" && label(missed?.neuron) === label(row.neuron) ? "part-missed" : undefined}>
-                <a class="name" href={address({ page: "neuron", document: index, layer, neuron: label(row.neuron) })}>
+              <li
+                key={i}
+                class={
+                  label(missed?.neuron) !== "" && label(missed?.neuron) === label(row.neuron)
+                    ? "part-missed"
+                    : undefined
+                }
+              >
+                <a
+                  class="name"
+                  href={address({ page: "neuron", document: index, layer, neuron: label(row.neuron) })}
+                >
                   neuron {label(row.neuron)}
                 </a>
                 <ul class="part-clusters">
@@ -59,7 +93,9 @@ export function CombinationPage({ layer, m, combination }: { layer: string; m: s
                     </li>
                   ))}
                 </ul>
-                {label(missed?.neuron) !== "" && label(missed?.neuron) === label(row.neuron) && <span class="quiet">here the nearest record fell elsewhere</span>}
+                {label(missed?.neuron) !== "" && label(missed?.neuron) === label(row.neuron) && (
+                  <span class="quiet">here the nearest record fell elsewhere</span>
+                )}
               </li>
             ))}
           </ol>

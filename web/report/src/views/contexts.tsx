@@ -10,13 +10,25 @@ export function Contexts({ document }: { document: Document }) {
   if (table === undefined) return null;
   const byContext = groups(table.rows, (row) => label(row.context));
   const names = [...groups(table.rows, (row) => label(row.criterion)).keys()];
-  const largest = new Map(names.map((name) => [name, Math.max(0, ...table.rows.filter((r) => label(r.criterion) === name).map((r) => numeric(r.covered) ?? 0))]));
+  const largest = new Map(
+    names.map((name) => [
+      name,
+      Math.max(
+        0,
+        ...table.rows.filter((r) => label(r.criterion) === name).map((r) => numeric(r.covered) ?? 0),
+      ),
+    ]),
+  );
   const width = (value: number | undefined, name: string) => {
     const most = largest.get(name) ?? 0;
     return { width: `${most > 0 && value !== undefined ? (value / most) * 100 : 0}%` };
   };
   return (
-    <Section id="contexts" title="Contexts" lead="What each part of the test set covered; the dark part of a bar is covered by no other context.">
+    <Section
+      id="contexts"
+      title="Contexts"
+      lead="What each part of the test set covered; the dark part of a bar is covered by no other context."
+    >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <div class="scroll" tabIndex={0} role="region" aria-label="Contexts by criterion">
         <table class="contexts">
@@ -49,7 +61,10 @@ export function Contexts({ document }: { document: Document }) {
                         <span class="duo-only" style={width(only, name)} />
                       </span>
                       {show(row?.covered, "count")}
-                      <span class="quiet"> {only === undefined ? "" : `${show(row?.only_here, "count")} only here`}</span>
+                      <span class="quiet">
+                        {" "}
+                        {only === undefined ? "" : `${show(row?.only_here, "count")} only here`}
+                      </span>
                     </td>
                   );
                 })}

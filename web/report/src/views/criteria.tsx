@@ -16,7 +16,8 @@ function Figures({ measure }: { measure: Measure }) {
         {measure.attainable !== undefined && (
           <>
             <br />
-            {percent(measure.attainable)} of {measure.attainableCount === "" ? "" : `${show(measure.attainableCount, "count")} `}attainable
+            {percent(measure.attainable)} of{" "}
+            {measure.attainableCount === "" ? "" : `${show(measure.attainableCount, "count")} `}attainable
           </>
         )}
       </span>
@@ -96,7 +97,11 @@ export function Criteria({ document }: { document: Document }) {
     <Section
       id="criteria"
       title="Criteria"
-      lead={reach ? "Solid: share of all obligations that is covered. Hatched: the share of the attainable ones, those that no dead, constant or duplicate neuron puts out of reach." : undefined}
+      lead={
+        reach
+          ? "Solid: share of all obligations that is covered. Hatched: the share of the attainable ones, those that no dead, constant or duplicate neuron puts out of reach."
+          : undefined
+      }
     >
       <ul class="criteria">
         {list.map((criterion) => (

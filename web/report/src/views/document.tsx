@@ -1,5 +1,5 @@
-import { numeric, show, words } from "../model/format";
 import type { Cell, Document } from "../model/document";
+import { numeric, show, words } from "../model/format";
 import { DataTable } from "../parts/data-table";
 import { Facts } from "../parts/facts";
 import { Section } from "../parts/section";
@@ -107,4 +107,3 @@ export function DocumentPage({ document }: { document: Document }) {
     </>
   );
 }
-

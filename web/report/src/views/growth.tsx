@@ -18,7 +18,11 @@ export function Growth({ document }: { document: Document }) {
   );
   if (table === undefined) return null;
   return (
-    <Section id="growth" title="Growth over the test set" lead="Coverage after so many records. A curve that is flat at its end says that more records of this kind add little.">
+    <Section
+      id="growth"
+      title="Growth over the test set"
+      lead="Coverage after so many records. A curve that is flat at its end says that more records of this kind add little."
+    >
       <Multiples curves={list} x="records" y="coverage" />
       <Behind title={table.title}>
         <DataTable table={table} caption={false} />

@@ -8,7 +8,11 @@ const TABLES = ["idc", "clusters", "uncovered", "combinations"];
 export function Importance({ document }: { document: Document }) {
   const tables = TABLES.map((id) => document.tables.get(id)).filter((table) => table !== undefined);
   return (
-    <Section id="importance" title="Importance-driven coverage" lead="The neurons that decide, the clusters of their activations, and the combinations of clusters that the test set reached and missed.">
+    <Section
+      id="importance"
+      title="Importance-driven coverage"
+      lead="The neurons that decide, the clusters of their activations, and the combinations of clusters that the test set reached and missed."
+    >
       {tables.map((table) => (
         <DataTable key={table.id} table={table} page={10} />
       ))}

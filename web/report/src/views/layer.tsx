@@ -18,7 +18,9 @@ const PLAIN = new Set(["layer", "neuron", "first_record", "status"]);
 
 /** Columns by which the neurons can be coloured: shares first, then measures, which are brought to [0, 1] over the layer. */
 function colourings(table: Table, rows: readonly Row[]): Column[] {
-  const usable = table.columns.filter(({ id }) => !PLAIN.has(id) && rows.some((row) => numeric(row[id]) !== undefined));
+  const usable = table.columns.filter(
+    ({ id }) => !PLAIN.has(id) && rows.some((row) => numeric(row[id]) !== undefined),
+  );
   return usable.sort((a, b) => Number(b.kind === "fraction") - Number(a.kind === "fraction"));
 }
 
@@ -37,7 +39,8 @@ function colour(rows: readonly Row[], column: Column): Colouring {
     high = Math.max(high, value);
   }
   const isShare = column.kind === "fraction";
-  const share = (value: number | undefined) => (value === undefined || isShare ? value : high > low ? (value - low) / (high - low) : 0);
+  const share = (value: number | undefined) =>
+    value === undefined || isShare ? value : high > low ? (value - low) / (high - low) : 0;
   const items = rows.map((row, i) => {
     const status = label(row.status);
     return {
@@ -46,7 +49,9 @@ function colour(rows: readonly Row[], column: Column): Colouring {
       text: `neuron ${label(row.neuron)}, ${column.title} ${show(row[column.id], column.kind)}${status === "" ? "" : `, ${status}`}`,
     };
   });
-  return isShare ? { items, low: "0 %", high: "100 %" } : { items, low: show(low, column.kind), high: show(high, column.kind) };
+  return isShare
+    ? { items, low: "0 %", high: "100 %" }
+    : { items, low: show(low, column.kind), high: show(high, column.kind) };
 }
 
 function Neurons({ table, rows, layer }: { table: Table; rows: readonly Row[]; layer: string }) {
@@ -55,7 +60,15 @@ function Neurons({ table, rows, layer }: { table: Table; rows: readonly Row[]; l
   const [chosen, setChosen] = useState("");
   const column = columns.find(({ id }) => id === chosen) ?? columns[0];
   const colouring = useMemo(() => (column === undefined ? undefined : colour(rows, column)), [rows, column]);
-  const part = useMemo(() => ({ ...table, title: `Neurons of ${layer}`, columns: table.columns.filter(({ id }) => id !== "layer"), rows }), [table, rows, layer]);
+  const part = useMemo(
+    () => ({
+      ...table,
+      title: `Neurons of ${layer}`,
+      columns: table.columns.filter(({ id }) => id !== "layer"),
+      rows,
+    }),
+    [table, rows, layer],
+  );
   return (
     <Section id="neurons" title={plural(rows.length, "neuron")} lead="One cell for each neuron, in order.">
       {column !== undefined && colouring !== undefined && (
@@ -68,7 +81,12 @@ function Neurons({ table, rows, layer }: { table: Table; rows: readonly Row[]; l
             name={`Neurons of ${layer} by ${column.title}`}
             items={colouring.items}
             onOpen={(at) => {
-              location.hash = address({ page: "neuron", document: index, layer, neuron: colouring.items[at]?.name ?? "" });
+              location.hash = address({
+                page: "neuron",
+                document: index,
+                layer,
+                neuron: colouring.items[at]?.name ?? "",
+              });
             }}
           />
         </>
@@ -91,8 +109,12 @@ function Neighbours({ names, layer }: { names: readonly string[]; layer: string 
   const [before, after] = [names[at - 1], names[at + 1]];
   return (
     <nav class="neighbours" aria-label="Neighbouring layers">
-      {at > 0 && before !== undefined && <a href={address({ page: "layer", document: index, layer: before })}>← {before}</a>}
-      {at >= 0 && after !== undefined && <a href={address({ page: "layer", document: index, layer: after })}>{after} →</a>}
+      {at > 0 && before !== undefined && (
+        <a href={address({ page: "layer", document: index, layer: before })}>← {before}</a>
+      )}
+      {at >= 0 && after !== undefined && (
+        <a href={address({ page: "layer", document: index, layer: after })}>{after} →</a>
+      )}
     </nav>
   );
 }
@@ -106,7 +128,9 @@ export function LayerPage({ layer }: { layer: string }) {
   const facts = (document.tables.get("layers")?.columns ?? [])
     .filter(({ id, kind }) => id !== "layer" && kind !== "fraction" && entry?.row[id] !== undefined)
     .map(({ id, title, kind }) => ({ name: title, value: show(entry?.row[id] ?? null, kind) }));
-  const others = ["criteria", "idc", "clusters", "uncovered", "combinations", "mutants"].map((id) => part(document, id, layer)).filter((t) => t !== undefined);
+  const others = ["criteria", "idc", "clusters", "uncovered", "combinations", "mutants"]
+    .map((id) => part(document, id, layer))
+    .filter((t) => t !== undefined);
   return (
     <>
       <Crumbs trail={[{ title: "Network", section: "network" }]} here={layer} />
@@ -114,7 +138,9 @@ export function LayerPage({ layer }: { layer: string }) {
         <span class="kicker">Layer</span> {layer}
       </h1>
       <Neighbours names={map.layers.map((item) => item.layer)} layer={layer} />
-      {entry === undefined && others.length === 0 && rows.length === 0 && <p class="notice">This report knows no layer of this name.</p>}
+      {entry === undefined && others.length === 0 && rows.length === 0 && (
+        <p class="notice">This report knows no layer of this name.</p>
+      )}
       <Facts facts={facts} />
       {entry !== undefined && entry.shares.size > 0 && (
         <Section id="coverage" title="Coverage">
@@ -134,7 +160,9 @@ export function LayerPage({ layer }: { layer: string }) {
           </ul>
         </Section>
       )}
-      {neurons !== undefined && rows.length > 0 && <Neurons key={layer} table={neurons} rows={rows} layer={layer} />}
+      {neurons !== undefined && rows.length > 0 && (
+        <Neurons key={layer} table={neurons} rows={rows} layer={layer} />
+      )}
       {others.length > 0 && (
         <Section id="more" title="In the tables">
           {others.map((table) => (

@@ -16,7 +16,11 @@ export function Mutants({ document }: { document: Document }) {
   const all = tally(table.rows);
   const states = [...groups(table.rows, (row) => label(row.status) || "unknown")];
   return (
-    <Section id="mutants" title="Mutants" lead={`${plural(table.rows.length, "mutant")}: ${states.map(([name, rows]) => `${rows.length} ${name}`).join(", ")}${all.share === undefined ? "" : `; score ${percent(all.share)}`}.`}>
+    <Section
+      id="mutants"
+      title="Mutants"
+      lead={`${plural(table.rows.length, "mutant")}: ${states.map(([name, rows]) => `${rows.length} ${name}`).join(", ")}${all.share === undefined ? "" : `; score ${percent(all.share)}`}.`}
+    >
       <div class="tools">
         <h3>Score by operator and layer</h3>
         <ScaleLegend />
@@ -42,7 +46,11 @@ export function Mutants({ document }: { document: Document }) {
                 {map.operators.map((operator) => {
                   const cell = map.at(operator, layer);
                   return (
-                    <td key={operator} style={shade(cell?.share)} title={cell === undefined ? undefined : `${cell.killed} of ${cell.judged} killed`}>
+                    <td
+                      key={operator}
+                      style={shade(cell?.share)}
+                      title={cell === undefined ? undefined : `${cell.killed} of ${cell.judged} killed`}
+                    >
                       {cell?.share === undefined ? <span class="absent">–</span> : percent(cell.share, 0)}
                     </td>
                   );

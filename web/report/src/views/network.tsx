@@ -28,7 +28,14 @@ function Block({ item, criterion, labelled }: { item: LayerShare; criterion: str
   return (
     <li style={{ flexGrow: style.flexGrow }}>
       {knowsLayer(document, item.layer) ? (
-        <a class={kind} style={style} title={text} aria-label={text} href={address({ page: "layer", document: index, layer: item.layer })} data-step={share === undefined ? "" : step(share)}>
+        <a
+          class={kind}
+          style={style}
+          title={text}
+          aria-label={text}
+          href={address({ page: "layer", document: index, layer: item.layer })}
+          data-step={share === undefined ? "" : step(share)}
+        >
           {inner}
         </a>
       ) : (
@@ -43,7 +50,9 @@ function Block({ item, criterion, labelled }: { item: LayerShare; criterion: str
 function Matrix({ document }: { document: Document }) {
   const { layers, criteria } = network(document);
   const rows = document.tables.get("layers");
-  const extra = (rows?.columns ?? []).filter(({ id }) => ["op", "shape", "neurons", "dead", "constant", "duplicate"].includes(id));
+  const extra = (rows?.columns ?? []).filter(({ id }) =>
+    ["op", "shape", "neurons", "dead", "constant", "duplicate"].includes(id),
+  );
   return (
     /* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */
     <div class="scroll" tabIndex={0} role="region" aria-label="Coverage of every layer by every criterion">
@@ -98,7 +107,11 @@ export function NetworkMap({ document }: { document: Document }) {
   const table = document.tables.get("layers");
   const labelled = map.layers.length <= LABELLED;
   return (
-    <Section id="network" title="Network" lead="Coverage of every layer, from input to output. A layer opens by a click.">
+    <Section
+      id="network"
+      title="Network"
+      lead="Coverage of every layer, from input to output. A layer opens by a click."
+    >
       {criterion !== undefined && (
         <>
           <div class="tools">

@@ -1,9 +1,9 @@
 import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import type { Row } from "../model/document";
+import { count, number, numeric, percent, show } from "../model/format";
 import { type Histogram, histogram, outline } from "../model/histogram";
 import { type Cluster, clusters } from "../model/idc";
-import { count, number, numeric, percent, show } from "../model/format";
 import { label, rowsWhere } from "../model/rows";
 import { Bar } from "../parts/bar";
 import { Chart } from "../parts/chart";
@@ -13,21 +13,55 @@ import { Facts } from "../parts/facts";
 import { Section } from "../parts/section";
 import { address } from "../route";
 
-function HistogramChart({ data, centroids, name }: { data: Histogram; centroids: readonly Cluster[]; name: string }) {
+function HistogramChart({
+  data,
+  centroids,
+  name,
+}: {
+  data: Histogram;
+  centroids: readonly Cluster[];
+  name: string;
+}) {
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
       height: Math.max(220, Math.min(340, Math.round(width * 0.4))),
       marginLeft: 44,
       marginTop: 24,
       marginBottom: 38,
-      x: { label: "activation", labelAnchor: "right", labelArrow: "none", ticks: Math.max(3, Math.round(width / 110)), tickSize: 3 },
-      y: { label: null, ticks: 4, tickFormat: (v: number) => `${Math.round(v * 1000) / 10} %`, tickSize: 0, zero: true },
+      x: {
+        label: "activation",
+        labelAnchor: "right",
+        labelArrow: "none",
+        ticks: Math.max(3, Math.round(width / 110)),
+        tickSize: 3,
+      },
+      y: {
+        label: null,
+        ticks: 4,
+        tickFormat: (v: number) => `${Math.round(v * 1000) / 10} %`,
+        tickSize: 0,
+        zero: true,
+      },
       marks: [
         Plot.gridY({ ticks: 4, stroke: "var(--line)", strokeOpacity: 1 }),
         Plot.rectY(data.bins, { x1: "from", x2: "to", y: "train", fill: "var(--train)", inset: 0.5 }),
-        Plot.line(outline(data.bins), { x: "x", y: "y", stroke: "var(--test)", strokeWidth: 2, strokeLinejoin: "miter" }),
+        Plot.line(outline(data.bins), {
+          x: "x",
+          y: "y",
+          stroke: "var(--test)",
+          strokeWidth: 2,
+          strokeLinejoin: "miter",
+        }),
         Plot.ruleX(data.boundaries, { stroke: "var(--ink)", strokeDasharray: "3,3", strokeWidth: 1 }),
-        Plot.dot(centroids, { x: "centroid", frameAnchor: "top", dy: -8, r: 4, symbol: "triangle", rotate: 180, fill: "var(--ink)" }),
+        Plot.dot(centroids, {
+          x: "centroid",
+          frameAnchor: "top",
+          dy: -8,
+          r: 4,
+          symbol: "triangle",
+          rotate: 180,
+          fill: "var(--ink)",
+        }),
         Plot.ruleY([0], { stroke: "var(--quiet)" }),
       ],
     }),
@@ -36,7 +70,15 @@ function HistogramChart({ data, centroids, name }: { data: Histogram; centroids:
   return <Chart name={name} draw={draw} />;
 }
 
-function HistogramSection({ row, centroids, neuron }: { row: Row; centroids: readonly Cluster[]; neuron: string }) {
+function HistogramSection({
+  row,
+  centroids,
+  neuron,
+}: {
+  row: Row;
+  centroids: readonly Cluster[];
+  neuron: string;
+}) {
   const data = histogram(row);
   if (data === undefined) return null;
   const name = `Activations of neuron ${neuron}: shares of ${count(data.train)} training and ${count(data.test)} test values over ${data.bins.length} bins from ${show(row.low)} to ${show(row.high)}`;
@@ -91,7 +133,10 @@ function ClusterList({ list }: { list: readonly Cluster[] }) {
             <span>
               cluster {i}, about {number(centroid)}
             </span>
-            <Bar value={total > 0 && records !== undefined ? records / total : undefined} name={`Cluster ${i}`} />
+            <Bar
+              value={total > 0 && records !== undefined ? records / total : undefined}
+              name={`Cluster ${i}`}
+            />
             <span class="figure">{records === undefined ? "" : `${count(records)} records`}</span>
           </li>
         ))}
@@ -103,7 +148,11 @@ function ClusterList({ list }: { list: readonly Cluster[] }) {
 function Steps({ layer, rows, at }: { layer: string; rows: readonly Row[]; at: number }) {
   const { index } = usePlace();
   const to = (row: Row | undefined, text: (name: string) => string) =>
-    row !== undefined && <a href={address({ page: "neuron", document: index, layer, neuron: label(row.neuron) })}>{text(label(row.neuron))}</a>;
+    row !== undefined && (
+      <a href={address({ page: "neuron", document: index, layer, neuron: label(row.neuron) })}>
+        {text(label(row.neuron))}
+      </a>
+    );
   return (
     <nav class="neighbours" aria-label="Neighbouring neurons">
       {at > 0 && to(rows[at - 1], (name) => `← neuron ${name}`)}
@@ -122,19 +171,41 @@ export function NeuronPage({ layer, neuron }: { layer: string; neuron: string })
   const bins = find("histograms");
   const cluster = find("clusters");
   const centroids = clusters(cluster?.centroids);
-  const columns = (document.tables.get("neurons")?.columns ?? []).filter(({ id }) => id !== "layer" && id !== "neuron");
+  const columns = (document.tables.get("neurons")?.columns ?? []).filter(
+    ({ id }) => id !== "layer" && id !== "neuron",
+  );
   const shares = columns.filter(({ id, kind }) => kind === "fraction" && numeric(row?.[id]) !== undefined);
-  const facts = columns.filter(({ kind }) => kind !== "fraction").map(({ id, title, kind }) => ({ name: title, value: show(row?.[id], kind) }));
-  const fromClusters = cluster === undefined ? [] : ["rank", "relevance", "silhouette"].filter((id) => cluster[id] !== undefined && row?.[id] === undefined);
+  const facts = columns
+    .filter(({ kind }) => kind !== "fraction")
+    .map(({ id, title, kind }) => ({ name: title, value: show(row?.[id], kind) }));
+  const fromClusters =
+    cluster === undefined
+      ? []
+      : ["rank", "relevance", "silhouette"].filter(
+          (id) => cluster[id] !== undefined && row?.[id] === undefined,
+        );
   return (
     <>
-      <Crumbs trail={[{ title: "Network", section: "network" }, { title: layer, layer }]} here={neuron} />
+      <Crumbs
+        trail={[
+          { title: "Network", section: "network" },
+          { title: layer, layer },
+        ]}
+        here={neuron}
+      />
       <h1 tabIndex={-1}>
         <span class="kicker">{layer}</span> Neuron {neuron}
       </h1>
       <Steps layer={layer} rows={rows} at={at} />
-      {row === undefined && bins === undefined && cluster === undefined && <p class="notice">This report knows no such neuron.</p>}
-      <Facts facts={[...(row === undefined ? [] : facts), ...fromClusters.map((id) => ({ name: id, value: show(cluster?.[id]) }))]} />
+      {row === undefined && bins === undefined && cluster === undefined && (
+        <p class="notice">This report knows no such neuron.</p>
+      )}
+      <Facts
+        facts={[
+          ...(row === undefined ? [] : facts),
+          ...fromClusters.map((id) => ({ name: id, value: show(cluster?.[id]) })),
+        ]}
+      />
       {shares.length > 0 && (
         <Section id="coverage" title="Coverage">
           <ul class="shares">

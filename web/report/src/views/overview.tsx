@@ -15,7 +15,9 @@ function verdict({ gates }: Document): { text: string; kind: string } {
 
 /** Totals of all documents, one line for each, one column for each criterion that any of them measures. */
 function SideBySide({ documents }: { documents: readonly Document[] }) {
-  const totals = documents.map((document) => new Map(criteria(document).map(({ name, total }) => [name, total?.coverage])));
+  const totals = documents.map(
+    (document) => new Map(criteria(document).map(({ name, total }) => [name, total?.coverage])),
+  );
   const names = [...new Set(totals.flatMap((map) => [...map.keys()]))];
   if (names.length === 0) return null;
   return (

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { isPicture, type Document, type Row } from "../model/document";
+import { type Document, isPicture, type Row } from "../model/document";
 import { percent, show } from "../model/format";
 import { rankings } from "../model/records";
 import { label } from "../model/rows";
@@ -30,7 +30,8 @@ function Card({ row, measure }: { row: Row; measure: string | undefined }) {
         {label(row.prediction) !== "" && label(row.label) !== "" ? (
           wrong ? (
             <>
-              <span class="wrong">{label(row.prediction)}</span> <span class="quiet">is {label(row.label)}</span>
+              <span class="wrong">{label(row.prediction)}</span>{" "}
+              <span class="quiet">is {label(row.label)}</span>
             </>
           ) : (
             <>{label(row.prediction)}</>
@@ -56,11 +57,20 @@ export function Records({ document }: { document: Document }) {
   const list = lists.find(({ id }) => id === chosen) ?? lists[0];
   if (table === undefined) return null;
   return (
-    <Section id="records" title="Records worth a look" lead="A red frame marks a misclassified record: what the network said, and what the record is.">
+    <Section
+      id="records"
+      title="Records worth a look"
+      lead="A red frame marks a misclassified record: what the network said, and what the record is."
+    >
       {list !== undefined && (
         <>
           <div class="tools">
-            <Choice title="Order of the records" options={lists} value={list.id} onChange={(id) => (setChosen(id), setShown(FIRST))} />
+            <Choice
+              title="Order of the records"
+              options={lists}
+              value={list.id}
+              onChange={(id) => (setChosen(id), setShown(FIRST))}
+            />
             <span class="quiet" role="status">
               {Math.min(shown, list.rows.length)} of {list.rows.length}
             </span>

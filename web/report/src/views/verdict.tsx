@@ -58,7 +58,11 @@ export function Verdict({ gates }: { gates: readonly Gate[] }) {
   const passed = gates.filter((gate) => gate.passed);
   const good = failed.length === 0;
   return (
-    <section class={good ? "verdict verdict-passed" : "verdict verdict-failed"} aria-labelledby="verdict-title" id="gates">
+    <section
+      class={good ? "verdict verdict-passed" : "verdict verdict-failed"}
+      aria-labelledby="verdict-title"
+      id="gates"
+    >
       <h2 id="verdict-title" tabIndex={-1}>
         <Mark passed={good} />
         <span>

@@ -23,7 +23,10 @@ export function write(documents: readonly unknown[]): string {
 }
 
 export const launch = (): Promise<Browser> =>
-  chromium.launch({ ...(browserPath === undefined ? {} : { executablePath: browserPath }), args: ["--no-sandbox", "--disable-gpu"] });
+  chromium.launch({
+    ...(browserPath === undefined ? {} : { executablePath: browserPath }),
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
 
 export interface Look {
   readonly width: number;
@@ -37,15 +40,23 @@ export interface Visit {
 }
 
 /** A page of its own that notes everything that goes wrong in it. */
-export async function visit(browser: Browser, address: string, { width, scheme = "light" }: Look): Promise<Visit> {
-  const page = await browser.newPage({ viewport: { width, height: width < 600 ? 844 : 900 }, colorScheme: scheme });
+export async function visit(
+  browser: Browser,
+  address: string,
+  { width, scheme = "light" }: Look,
+): Promise<Visit> {
+  const page = await browser.newPage({
+    viewport: { width, height: width < 600 ? 844 : 900 },
+    colorScheme: scheme,
+  });
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(`error: ${error.message}`));
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning") faults.push(`console: ${message.text()}`);
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith("file:") && !request.url().startsWith("data:")) faults.push(`request: ${request.url()}`);
+    if (!request.url().startsWith("file:") && !request.url().startsWith("data:"))
+      faults.push(`request: ${request.url()}`);
   });
   await page.goto(address);
   await page.waitForSelector("h1");

@@ -18,10 +18,13 @@ async function violations(page: Page): Promise<string[]> {
     const tool = (window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }).axe;
     return (await tool.run()).violations;
   });
-  return found.map(({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ""}`);
+  return found.map(
+    ({ id, nodes }) => `${id} (${nodes.length}): ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ""}`,
+  );
 }
 
-const overflow = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+const overflow = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 let browser: Browser;
 let small: string;
@@ -44,7 +47,10 @@ describe.each([1440, 390])("at %i pixels", (width) => {
   describe.each(["light", "dark"] as const)("%s", (scheme) => {
     it.each(PLACES)("shows the $name, accessible and without overflow", async ({ name, hash }) => {
       const combination = `#/1/combination/fc2/6/${lenet().tables.uncovered.rows[0]?.combination}`;
-      const { page, faults } = await visit(browser, small + (name === "combination" ? combination : hash), { width, scheme });
+      const { page, faults } = await visit(browser, small + (name === "combination" ? combination : hash), {
+        width,
+        scheme,
+      });
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       await shoot(page, `${name}-${width}-${scheme}`);
       expect(await violations(page)).toEqual([]);
@@ -54,7 +60,9 @@ describe.each([1440, 390])("at %i pixels", (width) => {
   });
 
   it("shows several documents", async () => {
-    const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), { width });
+    const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), {
+      width,
+    });
     expect(await page.locator(".documents > li").count()).toBe(3);
     await shoot(page, `overview-${width}`);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -93,7 +101,11 @@ describe("the verdict", () => {
 
   it("is calm where all gates hold", async () => {
     const document = lenet();
-    const { page } = await visit(browser, write([{ ...document, gates: document.gates.filter(({ passed }) => passed) }]), { width: 1440 });
+    const { page } = await visit(
+      browser,
+      write([{ ...document, gates: document.gates.filter(({ passed }) => passed) }]),
+      { width: 1440 },
+    );
     expect(await page.locator("#verdict-title").innerText()).toBe("Passed: all 2 gates hold");
     await shoot(page, "passed-1440", false);
     await page.close();
@@ -131,7 +143,11 @@ describe("drill-down", () => {
 
   it("leads from a table to a combination", async () => {
     const { page } = await visit(browser, small, { width: 1440 });
-    await page.locator("#importance table", { hasText: "Uncovered" }).locator("td a[href*=combination]").first().click();
+    await page
+      .locator("#importance table", { hasText: "Uncovered" })
+      .locator("td a[href*=combination]")
+      .first()
+      .click();
     await page.waitForSelector("h1:has-text('Combination')");
     expect(await page.locator(".parts > li").count()).toBe(6);
     expect(await page.locator(".cluster-chosen").count()).toBe(6);
@@ -173,7 +189,9 @@ describe("records", () => {
     expect(await cards.count()).toBe(24);
     expect(await page.locator(".record-wrong").count()).toBe(24);
     await page.getByRole("button", { name: "Most surprising by DSA" }).click();
-    const values = (await page.locator(".record-measure").allInnerTexts()).map((text) => Number(text.replace("dsa ", "")));
+    const values = (await page.locator(".record-measure").allInnerTexts()).map((text) =>
+      Number(text.replace("dsa ", "")),
+    );
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(await page.locator(".record img").count()).toBe(24);
     await page.close();
@@ -187,7 +205,15 @@ describe("a large network", () => {
     const compact = {
       ...document,
       tables: Object.fromEntries(
-        Object.entries(document.tables).map(([id, table]) => [id, { ...table, rows: table.rows.map((row) => table.columns.map((c) => (row as Record<string, unknown>)[c.id] ?? null)) }]),
+        Object.entries(document.tables).map(([id, table]) => [
+          id,
+          {
+            ...table,
+            rows: table.rows.map((row) =>
+              table.columns.map((c) => (row as Record<string, unknown>)[c.id] ?? null),
+            ),
+          },
+        ]),
       ),
     };
     expect(fill([compact]).length).toBeLessThan(3 * 1024 * 1024);
@@ -228,11 +254,14 @@ describe("theme and print", () => {
     const { page } = await visit(browser, small, { width: 1440, scheme: "dark" });
     await page.waitForTimeout(300);
     await page.emulateMedia({ media: "print" });
-    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe("rgb(255, 255, 255)");
+    expect(await page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(
+      "rgb(255, 255, 255)",
+    );
     expect(await page.locator(".top").isVisible()).toBe(false);
     const pdf = await page.pdf({ format: "A4" });
     expect(pdf.subarray(0, 5).toString()).toBe("%PDF-");
-    if (process.env.ASSAY_REPORT_SHOTS !== undefined) (await import("node:fs")).writeFileSync(`${process.env.ASSAY_REPORT_SHOTS}/print.pdf`, pdf);
+    if (process.env.ASSAY_REPORT_SHOTS !== undefined)
+      (await import("node:fs")).writeFileSync(`${process.env.ASSAY_REPORT_SHOTS}/print.pdf`, pdf);
     await page.close();
   });
 });
@@ -242,7 +271,11 @@ describe("a page without results", () => {
     ["the empty template", (page: string) => page, "no results were written"],
     ["broken JSON", (page: string) => page.replace(">PLACEHOLDER<", ">{<"), "not valid JSON"],
     ["no documents", (page: string) => page.replace(">PLACEHOLDER<", '>{"documents":[]}<'), "no documents"],
-    ["a foreign document", (page: string) => page.replace(">PLACEHOLDER<", '>{"documents":[{"schema":"other"}]}<'), "not 'assay/result'"],
+    [
+      "a foreign document",
+      (page: string) => page.replace(">PLACEHOLDER<", '>{"documents":[{"schema":"other"}]}<'),
+      "not 'assay/result'",
+    ],
   ])("says so: %s", async (_, change, message) => {
     const { writeFileSync, mkdtempSync } = await import("node:fs");
     const template = readFileSync(new URL("../../dist/report.html", import.meta.url), "utf8");
