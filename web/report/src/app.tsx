@@ -121,15 +121,13 @@ export function App({ documents }: { documents: readonly Document[] }) {
   }, [document]);
   return (
     <>
-      <a
+      <button
+        type="button"
         class="skip"
-        href="#main"
-        onClick={(event) => (
-          event.preventDefault(), window.document.querySelector<HTMLElement>("h1")?.focus()
-        )}
+        onClick={() => window.document.querySelector<HTMLElement>("h1")?.focus()}
       >
         Skip to content
-      </a>
+      </button>
       <header class="top">
         <a class="brand" href={address({ page: "overview" })}>
           Assay

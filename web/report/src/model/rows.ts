@@ -66,8 +66,14 @@ const indices = new WeakMap<Table, Map<string, Map<string, Row[]>>>();
 export function rowsWhere(table: Table | undefined, column: string, value: string): readonly Row[] {
   if (table === undefined) return [];
   let byColumn = indices.get(table);
-  if (byColumn === undefined) indices.set(table, (byColumn = new Map()));
+  if (byColumn === undefined) {
+    byColumn = new Map();
+    indices.set(table, byColumn);
+  }
   let index = byColumn.get(column);
-  if (index === undefined) byColumn.set(column, (index = groups(table.rows, (row) => label(row[column]))));
+  if (index === undefined) {
+    index = groups(table.rows, (row) => label(row[column]));
+    byColumn.set(column, index);
+  }
   return index.get(value) ?? [];
 }

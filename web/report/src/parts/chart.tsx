@@ -29,6 +29,11 @@ export function Chart({
     });
     figure.setAttribute("role", "img");
     figure.setAttribute("aria-label", name);
+    // Plot names its marks by aria-label, which elements without a role may not have.
+    for (const mark of figure.querySelectorAll("g[aria-label]")) {
+      mark.setAttribute("data-mark", mark.getAttribute("aria-label") ?? "");
+      mark.removeAttribute("aria-label");
+    }
     host.current.replaceChildren(figure);
   }, [width, draw, name]);
   return <div class="chart" ref={host} />;

@@ -5,6 +5,7 @@ import { NOT_APPLICABLE, numeric, plural, show } from "../model/format";
 import { filtered, label, type Order, sorted } from "../model/rows";
 import { address } from "../route";
 import { knowsNeuron, LayerLink, usePlace } from "./context";
+import { Scroll } from "./scroll";
 
 const PAGE = 25;
 const FILTER_FROM = 8;
@@ -37,15 +38,7 @@ function CombinationLink({ row }: { row: Row }) {
 }
 
 function Value({ column, row, value }: { column: Column; row: Row; value: Cell | undefined }) {
-  if (isPicture(value))
-    return (
-      <img
-        class="thumb"
-        src={value}
-        alt={`Picture of ${label(row.record) || "this record"}`}
-        loading="lazy"
-      />
-    );
+  if (isPicture(value)) return <img class="thumb" src={value} alt={label(row.record) || "input"} />;
   if (column.id === "layer") return <LayerLink layer={value} />;
   if (column.id === "neuron" && row.layer !== undefined && label(value) !== "")
     return <NeuronLink row={row} />;
@@ -81,9 +74,11 @@ function Heading({
     <th scope="col" aria-sort={direction} class={right ? "right" : undefined}>
       <button type="button" onClick={onSort}>
         {column.title}
-        <span class="sort" aria-hidden="true">
-          {active ? (order.descending ? "↓" : "↑") : ""}
-        </span>
+        {active && (
+          <span class="sort" aria-hidden="true">
+            {order.descending ? "↓" : "↑"}
+          </span>
+        )}
       </button>
     </th>
   );
@@ -147,6 +142,7 @@ export function DataTable({
   };
   return (
     <div class="table">
+      {caption && <h3 class="table-title">{table.title}</h3>}
       {table.rows.length >= FILTER_FROM && (
         <div class="table-tools">
           <input
@@ -166,10 +162,9 @@ export function DataTable({
           </span>
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" tabIndex={0} role="region" aria-label={table.title}>
+      <Scroll name={table.title}>
         <table>
-          <caption class={caption ? undefined : "unseen"}>{table.title}</caption>
+          <caption class="unseen">{table.title}</caption>
           <thead>
             <tr>
               {table.columns.map((column) => (
@@ -198,7 +193,7 @@ export function DataTable({
         {rows.length === 0 && (
           <p class="quiet nothing">{query === "" ? "No rows." : "No row matches the filter."}</p>
         )}
-      </div>
+      </Scroll>
       <Pager page={page} pages={pages} onPage={setPage} title={table.title} />
     </div>
   );

@@ -2,6 +2,7 @@ import type { Document } from "../model/document";
 import { numeric, show } from "../model/format";
 import { groups, label } from "../model/rows";
 import { DataTable } from "../parts/data-table";
+import { Scroll } from "../parts/scroll";
 import { Behind, Section } from "../parts/section";
 
 /** Contexts against each other: what each covered, and of that what no other covered. */
@@ -29,8 +30,7 @@ export function Contexts({ document }: { document: Document }) {
       title="Contexts"
       lead="What each part of the test set covered; the dark part of a bar is covered by no other context."
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Contexts by criterion">
+      <Scroll name="Contexts by criterion">
         <table class="contexts">
           <caption class="unseen">Contexts by criterion</caption>
           <thead>
@@ -72,7 +72,7 @@ export function Contexts({ document }: { document: Document }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       <Behind title={table.title}>
         <DataTable table={table} caption={false} />
       </Behind>

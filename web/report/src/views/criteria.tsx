@@ -5,6 +5,7 @@ import { shade } from "../model/scale";
 import { Bar } from "../parts/bar";
 import { DataTable } from "../parts/data-table";
 import { ScaleLegend } from "../parts/legend";
+import { Scroll } from "../parts/scroll";
 import { Behind, Section } from "../parts/section";
 
 function Figures({ measure }: { measure: Measure }) {
@@ -54,8 +55,7 @@ function ByClass({ list }: { list: readonly Criterion[] }) {
         <h3>By class</h3>
         <ScaleLegend />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Coverage by class">
+      <Scroll name="Coverage by class">
         <table class="heat">
           <caption class="unseen">Coverage by class</caption>
           <thead>
@@ -84,7 +84,7 @@ function ByClass({ list }: { list: readonly Criterion[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </>
   );
 }

@@ -94,7 +94,7 @@ export function DocumentPage({ document }: { document: Document }) {
             {document.pictures.map(({ title, data }, i) => (
               <li key={i}>
                 <figure>
-                  <img src={data} alt={title} loading="lazy" />
+                  <img src={data} alt="" />
                   <figcaption>{title}</figcaption>
                 </figure>
               </li>

@@ -7,6 +7,7 @@ import { shade } from "../model/scale";
 import { LayerLink } from "../parts/context";
 import { DataTable } from "../parts/data-table";
 import { ScaleLegend } from "../parts/legend";
+import { Scroll } from "../parts/scroll";
 import { Section } from "../parts/section";
 
 export function Mutants({ document }: { document: Document }) {
@@ -25,8 +26,7 @@ export function Mutants({ document }: { document: Document }) {
         <h3>Score by operator and layer</h3>
         <ScaleLegend />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Mutation score by operator and layer">
+      <Scroll name="Mutation score by operator and layer">
         <table class="heat">
           <caption class="unseen">Mutation score by operator and layer</caption>
           <thead>
@@ -59,7 +59,7 @@ export function Mutants({ document }: { document: Document }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
       <DataTable table={table} />
     </Section>
   );

@@ -3,11 +3,12 @@ import type { Document } from "../model/document";
 import { percent, plural, show } from "../model/format";
 import { type LayerShare, network } from "../model/network";
 import { label } from "../model/rows";
-import { shade, step } from "../model/scale";
+import { shade } from "../model/scale";
 import { Choice } from "../parts/choice";
 import { knowsLayer, LayerLink, usePlace } from "../parts/context";
 import { DataTable } from "../parts/data-table";
 import { ScaleLegend } from "../parts/legend";
+import { Scroll } from "../parts/scroll";
 import { Behind, Section } from "../parts/section";
 import { address } from "../route";
 
@@ -18,7 +19,7 @@ function Block({ item, criterion, labelled }: { item: LayerShare; criterion: str
   const share = item.shares.get(criterion);
   const text = `${item.layer}: ${share === undefined ? "not applicable" : percent(share)}${item.neurons === undefined ? "" : `, ${plural(item.neurons, "neuron")}`}`;
   const inner = labelled && (
-    <span class="block-text" aria-hidden="true">
+    <span class="block-text">
       <span class="block-name">{item.layer}</span>
       <span class="block-share">{share === undefined ? "–" : percent(share, 1)}</span>
     </span>
@@ -32,14 +33,18 @@ function Block({ item, criterion, labelled }: { item: LayerShare; criterion: str
           class={kind}
           style={style}
           title={text}
-          aria-label={text}
+          aria-label={labelled ? undefined : text}
           href={address({ page: "layer", document: index, layer: item.layer })}
-          data-step={share === undefined ? "" : step(share)}
         >
           {inner}
         </a>
       ) : (
-        <span class={kind} style={style} title={text} role="img" aria-label={text}>
+        <span
+          class={kind}
+          style={style}
+          title={text}
+          {...(labelled ? {} : { role: "img" as const, "aria-label": text })}
+        >
           {inner}
         </span>
       )}
@@ -54,8 +59,7 @@ function Matrix({ document }: { document: Document }) {
     ["op", "shape", "neurons", "dead", "constant", "duplicate"].includes(id),
   );
   return (
-    /* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */
-    <div class="scroll" tabIndex={0} role="region" aria-label="Coverage of every layer by every criterion">
+    <Scroll name="Coverage of every layer by every criterion">
       <table class="heat">
         <caption class="unseen">Coverage of every layer by every criterion</caption>
         <thead>
@@ -96,7 +100,7 @@ function Matrix({ document }: { document: Document }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -10,6 +10,7 @@ import { Chart } from "../parts/chart";
 import { usePlace } from "../parts/context";
 import { Crumbs } from "../parts/crumbs";
 import { Facts } from "../parts/facts";
+import { Scroll } from "../parts/scroll";
 import { Section } from "../parts/section";
 import { address } from "../route";
 
@@ -93,8 +94,7 @@ function HistogramSection({
       <HistogramChart data={data} centroids={centroids} name={name} />
       <details class="behind">
         <summary>Shares by bin</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <div class="scroll" tabIndex={0} role="region" aria-label="Shares by bin">
+        <Scroll name="Shares by bin">
           <table>
             <caption class="unseen">Shares by bin</caption>
             <thead>
@@ -116,7 +116,7 @@ function HistogramSection({
               ))}
             </tbody>
           </table>
-        </div>
+        </Scroll>
       </details>
     </Section>
   );

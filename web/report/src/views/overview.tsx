@@ -3,6 +3,7 @@ import type { Document } from "../model/document";
 import { percent, plural } from "../model/format";
 import { shade } from "../model/scale";
 import { ScaleLegend } from "../parts/legend";
+import { Scroll } from "../parts/scroll";
 import { Section } from "../parts/section";
 import { address } from "../route";
 
@@ -25,8 +26,7 @@ function SideBySide({ documents }: { documents: readonly Document[] }) {
       <div class="tools">
         <ScaleLegend />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Coverage of all documents by criterion">
+      <Scroll name="Coverage of all documents by criterion">
         <table class="heat">
           <caption class="unseen">Coverage of all documents by criterion</caption>
           <thead>
@@ -59,7 +59,7 @@ function SideBySide({ documents }: { documents: readonly Document[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </Section>
   );
 }

@@ -17,7 +17,7 @@ function Card({ row, measure }: { row: Row; measure: string | undefined }) {
   return (
     <li class={wrong ? "record record-wrong" : "record"}>
       {isPicture(row.thumbnail) ? (
-        <img src={row.thumbnail} alt={`Record ${name}`} loading="lazy" />
+        <img src={row.thumbnail} alt={`Record ${name}`} />
       ) : (
         <span class="record-blank" aria-hidden="true">
           no picture
@@ -34,7 +34,7 @@ function Card({ row, measure }: { row: Row; measure: string | undefined }) {
               <span class="quiet">is {label(row.label)}</span>
             </>
           ) : (
-            <>{label(row.prediction)}</>
+            label(row.prediction)
           )
         ) : (
           show(row.prediction)
@@ -69,7 +69,10 @@ export function Records({ document }: { document: Document }) {
               title="Order of the records"
               options={lists}
               value={list.id}
-              onChange={(id) => (setChosen(id), setShown(FIRST))}
+              onChange={(id) => {
+                setChosen(id);
+                setShown(FIRST);
+              }}
             />
             <span class="quiet" role="status">
               {Math.min(shown, list.rows.length)} of {list.rows.length}

@@ -69,7 +69,7 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     expect(await violations(page)).toEqual([]);
     await page.locator(".switcher select").selectOption("1");
     await page.waitForFunction(() => document.title.startsWith("lenet5 learned"));
-    expect(await page.locator("caption", { hasText: "Epochs" }).count()).toBe(1);
+    expect(await page.locator(".table-title", { hasText: "Epochs" }).count()).toBe(1);
     await shoot(page, `unknown-${width}`);
     expect(await violations(page)).toEqual([]);
     expect(faults).toEqual([]);
@@ -136,15 +136,15 @@ describe("drill-down", () => {
     const chart = page.locator("#activations svg").first();
     await chart.waitFor();
     expect(await chart.getAttribute("aria-label")).toMatch(/1 500 training and 500 test values over 32 bins/);
-    expect(await chart.locator("g[aria-label='rect'] rect").count()).toBe(32);
-    expect(await chart.locator("g[aria-label='rule'] line").count()).toBeGreaterThanOrEqual(2);
+    expect(await chart.locator("g[data-mark='rect'] rect").count()).toBe(32);
+    expect(await chart.locator("g[data-mark='rule'] line").count()).toBeGreaterThanOrEqual(2);
     await page.close();
   });
 
   it("leads from a table to a combination", async () => {
     const { page } = await visit(browser, small, { width: 1440 });
     await page
-      .locator("#importance table", { hasText: "Uncovered" })
+      .locator("#importance .table", { hasText: "Uncovered" })
       .locator("td a[href*=combination]")
       .first()
       .click();

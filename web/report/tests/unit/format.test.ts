@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { count, number, numbers, numeric, percent, show } from "../../src/model/format";
+
+describe("percent", () => {
+  it.each([
+    [0, "0.00 %"],
+    [1, "100.00 %"],
+    [0.99999999, "99.99 %"],
+    [0.29, "29.00 %"],
+    [0.57, "57.00 %"],
+    [1 / 3, "33.33 %"],
+    [2 / 3, "66.66 %"],
+    [0.00001, "0.00 %"],
+    [-0.25, "−25.00 %"],
+    [1.5, "150.00 %"],
+  ])("%d is %s: cut, never rounded up", (value, text) => expect(percent(value)).toBe(text));
+  it("never shows all where something is missing", () => {
+    for (const missing of [1e-3, 1e-6, 1e-9, 1e-12, 1e-15]) expect(percent(1 - missing)).not.toBe("100.00 %");
+  });
+  it("is exact on all two-digit percentages", () => {
+    for (let i = 0; i <= 10000; i++)
+      expect(percent(i / 10000)).toBe(`${Math.floor(i / 100)}.${String(i % 100).padStart(2, "0")} %`);
+  });
+});
+
+describe("cells", () => {
+  it("keeps counts of any length exact", () =>
+    expect(count("12345678901234567890")).toBe("12 345 678 901 234 567 890"));
+  it("shows what is not applicable as such", () =>
+    expect([show(null), show(undefined), show("")]).toEqual(["–", "–", "–"]));
+  it("shows strings for what JSON has no number for", () => expect(show("NaN", "fraction")).toBe("NaN"));
+  it("shows numbers with four digits", () =>
+    expect([1234.5678, 0.012345, 1e-7, 2e9, -1.5].map(number)).toEqual([
+      "1235",
+      "0.01235",
+      "1.000e−7",
+      "2.000e9",
+      "−1.500",
+    ]));
+  it("reads numbers out of cells", () =>
+    expect([numeric("3.5"), numeric(""), numeric("Infinity"), numeric(true), numeric("x")]).toEqual([
+      3.5,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]));
+  it("reads lists", () => expect(numbers("3, 1,x,4")).toEqual([3, 1, 4]));
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import { criteria } from "../../src/model/criteria";
+import { area, asShares, curves } from "../../src/model/curves";
+import { parse } from "../../src/model/document";
+import { histogram, outline } from "../../src/model/histogram";
+import { clusters, combination } from "../../src/model/idc";
+import { mutantMap, tally } from "../../src/model/mutants";
+import { network } from "../../src/model/network";
+import { rankings } from "../../src/model/records";
+import { filtered, sorted } from "../../src/model/rows";
+import { step } from "../../src/model/scale";
+import { lenet } from "../fixtures/documents";
+
+const read = (value: unknown) => {
+  const document = parse(JSON.stringify({ documents: [value] }))[0];
+  if (document === undefined) throw new Error("no document");
+  return document;
+};
+const document = read(lenet());
+const rows = (id: string) => document.tables.get(id)?.rows ?? [];
+
+describe("criteria", () => {
+  it("take their totals from the row of all layers and find their definitions", () => {
+    const nc = criteria(document).find(({ name }) => name === "NC");
+    const row = rows("criteria").find((r) => r.criterion === "NC" && r.layer === "all" && r.class === "");
+    expect(nc?.total?.coverage).toBe(row?.coverage);
+    expect(nc?.definition?.source).toContain("DeepXplore");
+    expect([nc?.byLayer.size, nc?.byClass.size]).toEqual([7, 10]);
+  });
+  it("find the definition of a criterion with options", () => {
+    const one = read({
+      tables: { criteria: { columns: [{ id: "criterion" }], rows: [{ criterion: "KMNC(k=1000)" }] } },
+      definitions: [{ term: "kmnc", text: "T", source: "" }],
+    });
+    expect(criteria(one)[0]?.definition?.text).toBe("T");
+  });
+});
+
+describe("network", () => {
+  it("keeps the order of layers and joins what other tables know of them", () => {
+    const map = network(document);
+    expect(map.layers.map(({ layer }) => layer)).toEqual([
+      "conv1",
+      "pool1",
+      "conv2",
+      "pool2",
+      "fc1",
+      "fc2",
+      "out",
+    ]);
+    expect(map.criteria).toHaveLength(8);
+  });
+  it("lives without a table of layers", () => {
+    const only = read({
+      tables: {
+        idc: {
+          columns: [{ id: "layer" }, { id: "idc", kind: "fraction" }],
+          rows: [{ layer: "fc", idc: 0.5 }],
+        },
+      },
+    });
+    expect(network(only).layers[0]?.shares.get("idc")).toBe(0.5);
+  });
+});
+
+describe("rows", () => {
+  const some = [
+    { a: 10, b: "x10" },
+    { a: null, b: "x9" },
+    { a: 2, b: "X2 y" },
+    { a: "7", b: "" },
+  ];
+  it("sort by number, what is absent last in both directions", () => {
+    expect(sorted(some, { column: "a", descending: false }).map(({ a }) => a)).toEqual([2, "7", 10, null]);
+    expect(sorted(some, { column: "a", descending: true }).map(({ a }) => a)).toEqual([10, "7", 2, null]);
+    expect(sorted(some, { column: "b", descending: false }).map(({ b }) => b)).toEqual([
+      "X2 y",
+      "x9",
+      "x10",
+      "",
+    ]);
+  });
+  it("are filtered by all words", () => {
+    const columns = [
+      { id: "a", title: "a", kind: "text" as const },
+      { id: "b", title: "b", kind: "text" as const },
+    ];
+    expect(filtered(some, columns, " y x2 ")).toEqual([some[2]]);
+    expect(filtered(some, columns, "")).toBe(some);
+  });
+});
+
+describe("scale", () => {
+  it("keeps its ends for nothing and everything", () => {
+    expect([0, 1e-9, 0.5, 1 - 1e-9, 1].map(step)).toEqual([0, 1, 5, 9, 10]);
+    expect([-1, 7].map(step)).toEqual([0, 10]);
+  });
+});
+
+describe("histograms", () => {
+  it("are shares over equal bins", () => {
+    const h = histogram({ low: 0, high: 4, train: "1,3", test: "0,5", boundaries: "2.5" });
+    expect(h?.bins).toEqual([
+      { from: 0, to: 2, train: 0.25, test: 0 },
+      { from: 2, to: 4, train: 0.75, test: 1 },
+    ]);
+    expect(h?.boundaries).toEqual([2.5]);
+    expect(outline(h?.bins ?? []).map(({ y }) => y)).toEqual([0, 0, 0, 1, 1, 0]);
+  });
+  it("need a range and counts", () => {
+    expect(histogram({ low: "NaN", high: 1, train: "1" })).toBeUndefined();
+    expect(histogram({ low: 0, high: 1, train: "" })).toBeUndefined();
+    expect(histogram({ low: 2, high: 2, train: "4" })?.bins[0]).toEqual({
+      from: 1.5,
+      to: 2.5,
+      train: 1,
+      test: 0,
+    });
+  });
+});
+
+describe("importance", () => {
+  it("reads clusters and combinations", () => {
+    expect(clusters("-0.124 (512)  8.71e-3 (88)")).toEqual([
+      { centroid: -0.124, records: 512 },
+      { centroid: 0.00871, records: 88 },
+    ]);
+    expect([combination("2.0.11"), combination("x"), combination(3)]).toEqual([[2, 0, 11], [], [3]]);
+  });
+});
+
+describe("curves", () => {
+  it("start at the origin, sorted, with the area under them", () => {
+    const table = {
+      id: "t",
+      title: "t",
+      columns: [],
+      rows: [
+        { n: "a", x: 4, y: 1 },
+        { n: "a", x: 2, y: 1 },
+        { n: "b", x: "?", y: 1 },
+      ],
+    };
+    const [a] = curves(table, "n", "x", "y");
+    expect(a?.points).toEqual([
+      { x: 0, y: 0 },
+      { x: 2, y: 1 },
+      { x: 4, y: 1 },
+    ]);
+    expect(area(a?.points ?? [])).toBe(0.75);
+    expect(area([])).toBeUndefined();
+  });
+  it("bring counts to shares of the largest", () => {
+    expect(
+      asShares([
+        { name: "a", points: [{ x: 1, y: 4 }] },
+        { name: "b", points: [{ x: 1, y: 2 }] },
+      ]).map(({ points }) => points[0]?.y),
+    ).toEqual([1, 0.5]);
+  });
+});
+
+describe("records", () => {
+  it("are ranked, infinite surprise first", () => {
+    const table = {
+      id: "records",
+      title: "",
+      columns: [],
+      rows: [
+        { record: "a", dsa: 2 },
+        { record: "b", dsa: "Infinity" },
+        { record: "c", dsa: 3 },
+        { record: "d", dsa: null },
+      ],
+    };
+    expect(rankings(table)[0]?.rows.map(({ record }) => record)).toEqual(["b", "c", "a"]);
+  });
+  it("show only the misclassified as misclassified", () => {
+    const table = document.tables.get("records");
+    const first = table === undefined ? undefined : rankings(table)[0];
+    expect(first?.rows).toHaveLength(rows("records").filter((row) => row.misclassified === true).length);
+  });
+});
+
+describe("mutants", () => {
+  it("are judged only where they ran", () => {
+    expect(tally([{ status: "killed" }, { status: "survived" }, { status: "skipped" }])).toEqual({
+      killed: 1,
+      judged: 2,
+      share: 0.5,
+    });
+    expect(tally([{ status: "skipped", score: 0.25 }, { score: 0.75 }]).share).toBe(0.5);
+    expect(tally([{ status: "skipped" }]).share).toBeUndefined();
+  });
+  it("are laid out by operator and layer", () => {
+    const table = document.tables.get("mutants");
+    const map = table === undefined ? undefined : mutantMap(table);
+    expect([map?.operators.length, map?.layers.length]).toEqual([4, 7]);
+    expect(map?.at("gauss-noise", "nowhere")).toBeUndefined();
+  });
+});
