@@ -6,7 +6,13 @@ import { outputName } from "./build/output-name.ts";
 import { contentSecurityPolicy } from "./build/security-policy.ts";
 
 export default defineConfig({
-  plugins: [preact(), licences(), viteSingleFile(), contentSecurityPolicy(), outputName("report.html")],
+  plugins: [
+    preact(),
+    licences(["@fontsource-variable/inter"]),
+    viteSingleFile(),
+    contentSecurityPolicy(),
+    outputName("report.html"),
+  ],
   build: {
     target: "es2022",
     assetsInlineLimit: Number.MAX_SAFE_INTEGER,

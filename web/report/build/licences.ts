@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Plugin } from "vite";
 
 interface Package {
@@ -23,21 +23,19 @@ function describe(folder: string): Package {
   return { name, version, text: readFileSync(join(folder, file), "utf8").trim() };
 }
 
-/** Keeps the licence texts of all bundled packages in the page, as those licences ask. */
-export function licences(): Plugin {
-  const folders = new Set<string>();
+/** Keeps the licence texts of all bundled packages in the page, as those licences ask; `assets` are packages without code. */
+export function licences(assets: readonly string[]): Plugin {
+  let root = "";
   return {
     name: "licences",
-    load(id) {
-      const folder = packageFolder(id.replace(/^\0/, "").split("?")[0] ?? "");
-      if (folder !== undefined && existsSync(join(folder, "package.json"))) folders.add(folder);
-      return null;
+    configResolved(config) {
+      root = config.root;
     },
     transformIndexHtml: {
       order: "post",
       handler(html, { bundle }) {
         if (bundle === undefined) return html;
-        const used = new Set<string>();
+        const used = new Set(assets.map((name) => join(root, "node_modules", name)));
         for (const chunk of Object.values(bundle)) {
           if (chunk.type !== "chunk") continue;
           for (const [id, module] of Object.entries(chunk.modules)) {
@@ -45,13 +43,11 @@ export function licences(): Plugin {
             if (folder !== undefined && module.renderedLength > 0) used.add(folder);
           }
         }
-        for (const folder of folders) if (folder.includes("@fontsource")) used.add(folder);
         const texts = [...used]
-          .filter((folder) => dirname(folder) !== "" && existsSync(join(folder, "package.json")))
           .map(describe)
           .sort((a, b) => a.name.localeCompare(b.name, "en"))
-          .map(({ name, version, text }) => `${name} ${version}\n\n${text.replaceAll("--", "- -")}`);
-        return `${html.trimEnd()}\n<!--\nThis page contains:\n\n${texts.join("\n\n----\n\n").replaceAll("----", "====")}\n-->\n`;
+          .map(({ name, version, text }) => `${name} ${version}\n\n${text.replaceAll("-->", "-- >")}`);
+        return `${html.trimEnd()}\n<!--\nThis page contains:\n\n${texts.join("\n\n====\n\n")}\n-->\n`;
       },
     },
   };

@@ -8,6 +8,8 @@ export interface Measure {
   readonly covered: string;
   readonly coverable: string;
   readonly attainableCount: string;
+  /** Share of the obligations that is attainable: how far coverage could go. */
+  readonly reach: number | undefined;
   readonly note: string;
 }
 
@@ -20,6 +22,11 @@ export interface Criterion {
   readonly byClass: ReadonlyMap<string, Measure>;
 }
 
+function reach(row: Row): number | undefined {
+  const [part, all] = [numeric(row.attainable), numeric(row.coverable)];
+  return part === undefined || all === undefined || all <= 0 ? undefined : part / all;
+}
+
 function measure(row: Row): Measure {
   return {
     coverage: numeric(row.coverage),
@@ -27,6 +34,7 @@ function measure(row: Row): Measure {
     covered: label(row.covered),
     coverable: label(row.coverable),
     attainableCount: label(row.attainable),
+    reach: reach(row),
     note: label(row.note),
   };
 }

@@ -31,7 +31,7 @@ function CriterionLine({ criterion }: { criterion: Criterion }) {
   return (
     <li class="criterion">
       <h3>{name}</h3>
-      <Bar value={total?.coverage} attainable={total?.attainable} name={name} />
+      <Bar value={total?.coverage} attainable={total?.attainable} reach={total?.reach} name={name} />
       {total === undefined ? <span class="quiet">by layer only</span> : <Figures measure={total} />}
       <div class="criterion-text">
         {definition !== undefined && (
@@ -92,14 +92,14 @@ function ByClass({ list }: { list: readonly Criterion[] }) {
 export function Criteria({ document }: { document: Document }) {
   const list = criteria(document);
   const table = document.tables.get("criteria");
-  const reach = list.some(({ total }) => total?.attainable !== undefined);
+  const reach = list.some(({ total }) => total?.reach !== undefined);
   return (
     <Section
       id="criteria"
       title="Criteria"
       lead={
         reach
-          ? "Solid: share of all obligations that is covered. Hatched: the share of the attainable ones, those that no dead, constant or duplicate neuron puts out of reach."
+          ? "Solid is covered; hatched is attainable but not covered; what is left blank no test can reach."
           : undefined
       }
     >

@@ -46,7 +46,7 @@ const PLACES = [
 describe.each([1440, 390])("at %i pixels", (width) => {
   describe.each(["light", "dark"] as const)("%s", (scheme) => {
     it.each(PLACES)("shows the $name, accessible and without overflow", async ({ name, hash }) => {
-      const combination = `#/1/combination/fc2/6/${lenet().tables.uncovered.rows[0]?.combination}`;
+      const combination = `#/1/combination/fc1/6/${lenet().tables.uncovered.rows.find(({ layer }) => layer === "fc1")?.combination}`;
       const { page, faults } = await visit(browser, small + (name === "combination" ? combination : hash), {
         width,
         scheme,
