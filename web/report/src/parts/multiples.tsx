@@ -27,8 +27,8 @@ function Small({ curve, all, x, y, end }: Options) {
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
       height: Math.max(130, Math.round(width * 0.52)),
-      marginLeft: 38,
-      marginRight: 14,
+      marginLeft: 46,
+      marginRight: 24,
       marginTop: 10,
       marginBottom: 32,
       x: { domain: [0, end], ticks: 4, label: x, labelAnchor: "right", labelArrow: "none", tickSize: 3 },

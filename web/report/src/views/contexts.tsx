@@ -62,8 +62,7 @@ export function Contexts({ document }: { document: Document }) {
                       </span>
                       {show(row?.covered, "count")}
                       <span class="quiet">
-                        {" "}
-                        {only === undefined ? "" : `${show(row?.only_here, "count")} only here`}
+                        {only === undefined ? "" : `, ${show(row?.only_here, "count")} only here`}
                       </span>
                     </td>
                   );

@@ -15,11 +15,10 @@ function Figures({ measure }: { measure: Measure }) {
       <span class="criterion-counts quiet">
         {show(measure.covered, "count")} of {show(measure.coverable, "count")}
         {measure.attainable !== undefined && (
-          <>
-            <br />
+          <span class="criterion-attainable">
             {percent(measure.attainable)} of{" "}
             {measure.attainableCount === "" ? "" : `${show(measure.attainableCount, "count")} `}attainable
-          </>
+          </span>
         )}
       </span>
     </>
