@@ -6,7 +6,9 @@ const TABLES = ["idc", "clusters", "uncovered", "combinations"];
 
 /** The tables of importance-driven coverage, each leading to its layers, neurons and combinations. */
 export function Importance({ document }: { document: Document }) {
-  const tables = TABLES.map((id) => document.tables.get(id)).filter((table) => table !== undefined);
+  const tables = TABLES.map((id) => document.tables.get(id))
+    .filter((table) => table !== undefined)
+    .filter(({ rows }) => rows.length > 0);
   return (
     <Section
       id="importance"
