@@ -12,7 +12,7 @@ skip() {
 
 command -v node >/dev/null && command -v npm >/dev/null || skip "no Node; the committed page was not checked"
 if [ ! -d node_modules ]; then
-  npm ci --no-audit --no-fund --silent || skip "npm cannot install the packages of web/report"
+  npm install --no-save --no-audit --no-fund --silent || skip "npm cannot install the packages of web/report"
 fi
 
 echo "== style"
