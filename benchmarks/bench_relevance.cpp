@@ -52,6 +52,7 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
 int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
+  assay::keep_freed_memory();
   assay::bench::compare(assay::bench::lenet5(), 10000, threads);
   assay::bench::compare(assay::bench::vgg(), 512, threads);
   assay::bench::compare(assay::bench::resnet(), 1024, threads);

@@ -43,6 +43,7 @@ class DataInput {
 class AccuracyCheck {
  public:
   void declare(CLI::App& app);
+  bool expects() const { return expected_ >= 0; }
   // Evaluates, adds accuracy (or mean squared error) to the document's facts, and stops with Error{mismatch} when the
   // user declared another accuracy.
   Evaluation run(const Session& session, DatasetPtr dataset, Context& context, Document& document) const;

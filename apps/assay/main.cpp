@@ -14,6 +14,7 @@
 #include "apps/assay/config.h"
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
+#include "assay/engine/session.h"
 #include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
@@ -89,6 +90,7 @@ void add_common_provenance(Document& document, const CLI::App& command, const Se
 }
 
 int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
+  keep_freed_memory();
   if (settings.config.empty() && std::filesystem::exists("assay.toml")) settings.config = "assay.toml";
   if (!settings.config.empty()) apply_config(settings.config, root, sub);
   const auto progress = make_terminal_progress(settings.quiet);

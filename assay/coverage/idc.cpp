@@ -1,15 +1,17 @@
 #include "assay/coverage/idc.h"
 
 #include <algorithm>
-#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "assay/coverage/catalogue.h"
 #include "assay/support/error.h"
 #include "assay/support/exact_count.h"
+#include "assay/support/hash.h"
 
 namespace assay {
 namespace {
 
+using Json = nlohmann::json;
 using Step = Idc::Covered::Step;
 
 // Smaller gap first, then the earlier record, so that the order of observation does not matter.
@@ -23,93 +25,177 @@ bool same_clusters(const ImportantNeuron& a, const ImportantNeuron& b) {
 
 }  // namespace
 
-Idc::Idc(const LayerProfile& profile, std::size_t m)
-    : layer_(profile.layer), neurons_(profile.important.begin(), profile.important.begin() + static_cast<std::ptrdiff_t>(std::min(m, profile.important.size()))) {
-  for (const ImportantNeuron& neuron : neurons_) {
-    if (neuron.clusters.centroids.size() > 255) {
-      fail(Fault::usage, "layer '{}': neuron {} has {} clusters, a combination can tell 255 apart; use a smaller --max-k", layer_, neuron.neuron,
-           neuron.clusters.centroids.size());
+Idc::Idc(std::string spec, const Profile& profile, std::span<const std::size_t> layers, std::size_t m) : spec_(std::move(spec)) {
+  for (const std::size_t position : layers) {
+    const std::string& name = profile.statistics[position].layer;
+    const auto found = std::ranges::find(profile.clusters, name, &LayerClusters::layer);
+    if (found == profile.clusters.end()) continue;
+    const std::size_t wanted = m == 0 ? found->auto_m : m;
+    LayerCombinations layer{name, position, {}, {}};
+    layer.neurons.assign(found->important.begin(), found->important.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, found->important.size())));
+    for (const ImportantNeuron& neuron : layer.neurons) {
+      if (neuron.clusters.centroids.size() > most_clusters) {
+        fail(Fault::usage, "neuron {} of layer '{}' has {} clusters; idc takes at most {}, lower the largest cluster count", neuron.neuron, name,
+             neuron.clusters.centroids.size(), most_clusters);
+      }
     }
+    if (found->important.size() < wanted && found->important.size() < profile.statistics[position].neurons()) {
+      fail(Fault::mismatch, "{}: the profile has clusters for {} neurons of layer '{}'; learn it again with a larger m", spec_,
+           found->important.size(), name);
+    }
+    layers_.push_back(std::move(layer));
   }
+  if (layers_.empty()) fail(Fault::mismatch, "{}: the profile has no important neurons of these layers; learn it again with idc", spec_);
 }
 
 void Idc::observe(const ActivationBatch& batch) {
-  for (std::size_t l = 0; l < batch.layers.size(); ++l) {
-    if (batch.layers[l].name != layer_) continue;
-    for (std::size_t row = 0; row < batch.activations[l].rows; ++row) place(batch.indices[row], batch.activations[l].row(row));
+  for (LayerCombinations& layer : layers_) {
+    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+      const Combination combination = layer.place(batch.indices[r], batch.layers[layer.position].row(r));
+      if (collected_ == nullptr) continue;
+      const std::string named = layer.name + combination;
+      (*collected_)[batch.indices[r]].push_back(hash_128(named.data(), named.size())[0]);
+    }
   }
 }
 
-void Idc::place(std::size_t record, std::span<const float> activations) {
-  Combination combination(neurons_.size(), '\0');
-  for (std::size_t i = 0; i < neurons_.size(); ++i) {
-    const float value = activations[neurons_[i].neuron];
-    if (!std::isfinite(value)) {
-      ++non_finite_;
-      return;
-    }
-    combination[i] = static_cast<char>(neurons_[i].clusters.nearest(value));
+Combination Idc::LayerCombinations::place(std::size_t record, std::span<const float> activations) {
+  Combination combination(neurons.size(), '\0');
+  for (std::size_t i = 0; i < neurons.size(); ++i) {
+    combination[i] = static_cast<char>(neurons[i].clusters.nearest(activations[neurons[i].neuron]));
   }
-  Covered& entry = covered_[combination];
+  Covered& entry = covered[combination];
   if (entry.records++ == 0) {
     entry.first = record;
-    entry.lower.resize(neurons_.size());
-    entry.higher.resize(neurons_.size());
+    entry.lower.resize(neurons.size());
+    entry.higher.resize(neurons.size());
   }
   entry.first = std::min(entry.first, record);
-  for (std::size_t i = 0; i < neurons_.size(); ++i) {
-    const auto& centroids = neurons_[i].clusters.centroids;
+  for (std::size_t i = 0; i < neurons.size(); ++i) {
+    const auto& centroids = neurons[i].clusters.centroids;
     const auto c = static_cast<std::size_t>(static_cast<unsigned char>(combination[i]));
-    const double value = activations[neurons_[i].neuron];
+    const double value = activations[neurons[i].neuron];
     if (c > 0) keep_nearer(entry.lower[i], {(value - (centroids[c - 1] + centroids[c]) / 2) / (centroids[c] - centroids[c - 1]), record});
     if (c + 1 < centroids.size()) keep_nearer(entry.higher[i], {((centroids[c] + centroids[c + 1]) / 2 - value) / (centroids[c + 1] - centroids[c]), record});
   }
+  return combination;
 }
 
 void Idc::merge(const Criterion& other) {
   const auto* same = dynamic_cast<const Idc*>(&other);
-  if (same == nullptr || same->layer_ != layer_ || !std::equal(neurons_.begin(), neurons_.end(), same->neurons_.begin(), same->neurons_.end(), same_clusters)) {
-    fail(Fault::mismatch, "idc of layer '{}' cannot be merged with a criterion of another layer, m or profile", layer_);
+  const auto fits = [](const LayerCombinations& a, const LayerCombinations& b) {
+    return a.name == b.name && std::ranges::equal(a.neurons, b.neurons, same_clusters);
+  };
+  if (same == nullptr || !std::ranges::equal(layers_, same->layers_, fits)) {
+    fail(Fault::mismatch, "{} cannot be merged with a criterion of another layer, m or profile", spec_);
   }
-  non_finite_ += same->non_finite_;
-  for (const auto& [combination, theirs] : same->covered_) {
-    const auto [it, is_new] = covered_.emplace(combination, theirs);
-    if (is_new) continue;
-    Covered& ours = it->second;
-    ours.records += theirs.records;
-    ours.first = std::min(ours.first, theirs.first);
-    for (std::size_t i = 0; i < neurons_.size(); ++i) {
-      if (theirs.lower[i]) keep_nearer(ours.lower[i], *theirs.lower[i]);
-      if (theirs.higher[i]) keep_nearer(ours.higher[i], *theirs.higher[i]);
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    for (const auto& [combination, theirs] : same->layers_[l].covered) {
+      const auto [it, is_new] = layers_[l].covered.emplace(combination, theirs);
+      if (is_new) continue;
+      Covered& ours = it->second;
+      ours.records += theirs.records;
+      ours.first = std::min(ours.first, theirs.first);
+      for (std::size_t i = 0; i < combination.size(); ++i) {
+        if (theirs.lower[i]) keep_nearer(ours.lower[i], *theirs.lower[i]);
+        if (theirs.higher[i]) keep_nearer(ours.higher[i], *theirs.higher[i]);
+      }
     }
   }
 }
 
-Coverage Idc::result() const {
-  ExactCount all(1);
-  double fraction = static_cast<double>(covered_.size());
-  for (const ImportantNeuron& neuron : neurons_) {
-    all.multiply(static_cast<std::uint32_t>(neuron.clusters.centroids.size()));
-    fraction /= static_cast<double>(neuron.clusters.centroids.size());
+std::vector<Coverage> Idc::result() const {
+  std::vector<Coverage> rows;
+  for (const LayerCombinations& layer : layers_) {
+    ExactCount all(1);
+    double fraction = static_cast<double>(layer.covered.size());
+    for (const ImportantNeuron& neuron : layer.neurons) {
+      all.multiply(static_cast<std::uint32_t>(neuron.clusters.centroids.size()));
+      fraction /= static_cast<double>(neuron.clusters.centroids.size());
+    }
+    // Within 2^53 the quotient of the exact counts, beyond it the running quotient, which cannot overflow.
+    const double whole = all.to_double();
+    if (whole <= 0x1p53) fraction = static_cast<double>(layer.covered.size()) / whole;
+    const std::string covered = std::to_string(layer.covered.size());
+    rows.push_back({.layer = layer.name, .covered = covered, .coverable = all.to_string(), .value = fraction, .attainable_covered = covered,
+                    .attainable = all.to_string(), .attainable_value = fraction, .note = {}});
   }
-  // Within 2^53 the quotient of the exact counts, beyond it the running quotient, which cannot overflow.
-  const double whole = all.to_double();
-  if (whole <= 0x1p53) fraction = static_cast<double>(covered_.size()) / whole;
-  return {std::to_string(covered_.size()), all.to_string(), fraction};
+  return rows;
 }
 
-std::vector<Idc::Neighbour> Idc::nearest_uncovered(std::size_t count) const {
+Json Idc::save() const {
+  const auto steps = [](const std::vector<std::optional<Step>>& list) {
+    Json json = Json::array();
+    for (const auto& step : list) json.push_back(step ? Json{step->gap, step->record} : Json());
+    return json;
+  };
+  Json json = Json::array();
+  for (const LayerCombinations& layer : layers_) {
+    Json entries = Json::array();
+    for (const auto& [combination, covered] : layer.covered) {
+      entries.push_back({Json::binary({combination.begin(), combination.end()}), covered.records, covered.first, steps(covered.lower), steps(covered.higher)});
+    }
+    json.push_back(std::move(entries));
+  }
+  return json;
+}
+
+void Idc::load(const Json& state) {
+  if (!state.is_array() || state.size() != layers_.size()) throw std::runtime_error(spec_ + ": it has other layers than its profile");
+  const auto steps = [&](const Json& json, std::size_t count) {
+    if (json.size() != count) throw std::runtime_error(spec_ + ": a combination has the wrong number of neurons");
+    std::vector<std::optional<Step>> list;
+    for (const Json& step : json) list.push_back(step.is_null() ? std::nullopt : std::optional<Step>({step.at(0).get<double>(), step.at(1).get<std::size_t>()}));
+    return list;
+  };
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    LayerCombinations& layer = layers_[l];
+    layer.covered.clear();
+    for (const Json& entry : state[l]) {
+      const auto& bytes = entry.at(0).get_binary();
+      bool sound = bytes.size() == layer.neurons.size();
+      for (std::size_t i = 0; sound && i < bytes.size(); ++i) sound = bytes[i] < layer.neurons[i].clusters.centroids.size();
+      if (!sound) throw std::runtime_error(spec_ + ": a combination names clusters that do not exist");
+      layer.covered.emplace(Combination(bytes.begin(), bytes.end()),
+                            Covered{entry.at(1).get<std::uint64_t>(), entry.at(2).get<std::size_t>(), steps(entry.at(3), bytes.size()), steps(entry.at(4), bytes.size())});
+    }
+  }
+}
+
+std::vector<Difference> Idc::difference(const Criterion& other, std::size_t examples) const {
+  const auto* there = dynamic_cast<const Idc*>(&other);
+  if (there == nullptr) fail(Fault::mismatch, "{} cannot be compared with another criterion", spec_);
+  std::vector<Difference> differences;
+  for (const LayerCombinations& ours : layers_) {
+    const auto match = std::ranges::find(there->layers_, ours.name, &LayerCombinations::name);
+    if (match == there->layers_.end() || !std::ranges::equal(ours.neurons, match->neurons, same_clusters)) continue;
+    Difference difference{ours.name, 0, 0, 0, {}};
+    const auto one_side = [&](const auto& a, const auto& b, bool here, std::uint64_t& count) {
+      for (const auto& [combination, covered] : a) {
+        if (b.contains(combination)) continue;
+        if (count++ < examples) difference.examples.push_back({here, "combination " + to_text(combination), covered.first});
+      }
+    };
+    one_side(ours.covered, match->covered, true, difference.only_here);
+    one_side(match->covered, ours.covered, false, difference.only_there);
+    difference.both = ours.covered.size() - difference.only_here;
+    differences.push_back(std::move(difference));
+  }
+  return differences;
+}
+
+std::vector<Idc::Neighbour> Idc::LayerCombinations::nearest_uncovered(std::size_t count) const {
   std::map<Combination, Neighbour> found;
   const auto consider = [&](Combination combination, std::size_t neuron, int direction, const std::optional<Step>& step) {
     if (!step) return;
     combination[neuron] = static_cast<char>(combination[neuron] + direction);
-    if (covered_.contains(combination)) return;
+    if (covered.contains(combination)) return;
     const Neighbour neighbour{combination, neuron, step->gap, step->record};
     const auto [it, is_new] = found.emplace(combination, neighbour);
     if (!is_new && std::pair(step->gap, step->record) < std::pair(it->second.gap, it->second.record)) it->second = neighbour;
   };
-  for (const auto& [combination, entry] : covered_) {
-    for (std::size_t i = 0; i < neurons_.size(); ++i) {
+  for (const auto& [combination, entry] : covered) {
+    for (std::size_t i = 0; i < neurons.size(); ++i) {
       consider(combination, i, -1, entry.lower[i]);
       consider(combination, i, +1, entry.higher[i]);
     }
@@ -131,11 +217,19 @@ std::string to_text(const Combination& combination) {
 }
 
 CriterionInfo idc_criterion() {
-  return {"idc", "importance-driven coverage: combinations of activation clusters of the important neurons",
-          "covered combinations of clusters, one cluster per important neuron, divided by all such combinations (the product of the cluster counts); "
-          "a record covers the combination of the nearest centroids of its activations",
-          "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020",
-          [](const LayerProfile& profile, std::size_t m) -> std::unique_ptr<Criterion> { return std::make_unique<Idc>(profile, m); }};
+  return {.name = "idc",
+          .summary = "importance-driven coverage: combinations of activation clusters of the important neurons",
+          .definition = "covered combinations of clusters, one cluster per important neuron, divided by all such combinations (the product of the cluster counts); "
+                        "a record covers the combination of the nearest centroids of its activations",
+          .limits = "falls fast with m, since combinations multiply; clusters of correlated neurons make combinations that no input reaches",
+          .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020",
+          .options = {{"m", "6", "important neurons, or auto: the fewest that hold the share of relevance asked for when the profile was learned"}},
+          .needs = CriterionInfo::Needs::clusters,
+          .all_layers = false,
+          .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+            const std::size_t m = setup.options.text("m") == "auto" ? 0 : setup.options.count("m", 1);
+            return std::make_unique<Idc>(setup.spec.text(), setup.profile, setup.layers, m);
+          }};
 }
 
 }  // namespace assay

@@ -16,12 +16,21 @@ using Combination = std::string;  // one byte per neuron
 
 class Idc final : public Criterion {
  public:
-  // The first `m` important neurons of a layer. Copies what it needs from the profile.
-  Idc(const LayerProfile& profile, std::size_t m);
+  static constexpr std::size_t most_clusters = 255;  // per neuron
+
+  // The first `m` important neurons of each of these layers; m = 0: as many as the profile chose for the layer.
+  Idc(std::string spec, const Profile& profile, std::span<const std::size_t> layers, std::size_t m);
 
   void observe(const ActivationBatch& batch) override;
   void merge(const Criterion& other) override;
-  Coverage result() const override;
+  std::vector<Coverage> result() const override;
+  nlohmann::json save() const override;
+  void load(const nlohmann::json& state) override;
+  std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
+  bool collect_into(std::vector<std::vector<std::uint64_t>>* items) override {
+    collected_ = items;
+    return true;
+  }
 
   struct Covered {
     std::uint64_t records = 0;   // how many records fell into it
@@ -34,8 +43,6 @@ class Idc final : public Criterion {
     };
     std::vector<std::optional<Step>> lower, higher;
   };
-  const std::map<Combination, Covered>& covered() const { return covered_; }
-  std::size_t non_finite() const { return non_finite_; }  // records left out because an activation is not finite
 
   // Combinations that no record reaches and that differ from a covered one in one neuron by one cluster, nearest first.
   struct Neighbour {
@@ -44,18 +51,23 @@ class Idc final : public Criterion {
     double gap = 0;
     std::size_t record = 0;       // the record that came nearest
   };
-  std::vector<Neighbour> nearest_uncovered(std::size_t count) const;
 
-  const std::string& layer() const { return layer_; }
-  const std::vector<ImportantNeuron>& neurons() const { return neurons_; }
+  struct LayerCombinations {
+    std::string name;
+    std::size_t position = 0;     // of the layer in the profile and in batches
+    std::vector<ImportantNeuron> neurons;
+    std::map<Combination, Covered> covered;
+
+    // Returns the combination that the record covers.
+    Combination place(std::size_t record, std::span<const float> activations);
+    std::vector<Neighbour> nearest_uncovered(std::size_t count) const;
+  };
+  const std::vector<LayerCombinations>& layers() const { return layers_; }
 
  private:
-  void place(std::size_t record, std::span<const float> activations);
-
-  std::string layer_;
-  std::vector<ImportantNeuron> neurons_;
-  std::map<Combination, Covered> covered_;
-  std::size_t non_finite_ = 0;
+  std::string spec_;
+  std::vector<LayerCombinations> layers_;
+  std::vector<std::vector<std::uint64_t>>* collected_ = nullptr;
 };
 
 // "2.0.1": cluster indices for people.

@@ -1,21 +1,249 @@
 #include "assay/coverage/measure.h"
 
-namespace assay {
+#include <ATen/ATen.h>
 
-std::vector<IdcResult> measure_idc(const Session& session, const Profile& profile, DatasetPtr test, const WalkOptions& options,
-                                   Progress& progress) {
-  require_profile_fits(profile, session);
-  std::vector<Layer> layers;
-  std::vector<IdcResult> results;
-  for (const LayerProfile& layer : profile.layers) {
-    layers.push_back(session.layer(layer.layer));
-    for (const std::size_t m : layer.ms) results.push_back({layer.layer, m, Idc(layer, m)});
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "assay/coverage/learn.h"
+#include "assay/engine/classify.h"
+#include "assay/engine/evaluate.h"
+#include "assay/support/error.h"
+#include "assay/support/threads.h"
+
+namespace assay {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Rows of a batch that go to one set of criteria, copied together.
+class Selection {
+ public:
+  Selection(const ActivationBatch& whole, const std::vector<std::size_t>& rows) {
+    const auto pick = [&](const auto& from, auto& to) {
+      if (from.empty()) return;
+      for (const std::size_t r : rows) to.push_back(from[r]);
+    };
+    pick(whole.indices, indices_);
+    pick(whole.predicted, predicted_);
+    pick(whole.labels, labels_);
+    for (const Activations& layer : whole.layers) {
+      Activations part{rows.size(), layer.columns, {}};
+      part.values.reserve(rows.size() * layer.columns);
+      for (const std::size_t r : rows) part.values.insert(part.values.end(), layer.row(r).begin(), layer.row(r).end());
+      layers_.push_back(std::move(part));
+    }
+    for (const auto& layer : whole.least) pick(layer, least_.emplace_back());
+    for (const auto& layer : whole.greatest) pick(layer, greatest_.emplace_back());
   }
-  walk(session, test, options, progress, [&](const Batch& batch, const Tensors& given) {
-    const Session::Observed observed = session.observe(given, layers, profile.reduction, {});
-    for (IdcResult& result : results) result.idc.observe({batch.indices, layers, observed.layers});
-  });
-  return results;
+  ActivationBatch batch() const { return {indices_, layers_, least_, greatest_, predicted_, labels_}; }
+
+ private:
+  std::vector<std::size_t> indices_;
+  std::vector<std::int64_t> predicted_, labels_;
+  std::vector<Activations> layers_;
+  std::vector<std::vector<float>> least_, greatest_;
+};
+
+// Per record, the least (or greatest) of a layer's neurons.
+std::vector<float> extremes(const Activations& activations, bool least) {
+  std::vector<float> result(activations.rows);
+  for (std::size_t r = 0; r < activations.rows; ++r) {
+    const auto row = activations.row(r);
+    result[r] = least ? *std::ranges::min_element(row) : *std::ranges::max_element(row);
+  }
+  return result;
+}
+
+class Measurer {
+ public:
+  Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options)
+      : session_(session), state_(state), test_(std::move(test)), options_(options),
+        part_(state.part(options.context, test_->hash(), test_->describe(), test_->size())),
+        threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads) : available_threads()) {
+    const Profile& profile = state.profile();
+    for (const LayerStatistics& layer : profile.statistics) {
+      layers_.push_back(&session.layer(layer.layer));
+      taps_.push_back({layers_.back(), profile.reduction});
+    }
+    wants_extremes_ = std::ranges::any_of(state.specs(), [&](const CriterionSpec& spec) { return make_criterion(profile, spec)->wants_extremes(); });
+    if (wants_extremes_) {
+      for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::min});
+      for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::max});
+    }
+    classifies_ = test_->target_width() == 0;
+    if (options.remember_items) prepare_items();
+    prepare_histograms();
+  }
+
+  Observations run(Progress& progress) {
+    // Shards are whole batches, so that a record is computed in the same company, and rounded the same way, in any run.
+    const std::size_t size = test_->size(), step = batch_for(size), blocks = (size + step - 1) / step;
+    const auto cut = [&](std::size_t k) { return std::min(size, step * (blocks * k / options_.shards)); };
+    const std::vector<std::size_t> records = part_.walked.missing(cut(options_.shard - 1), cut(options_.shard));
+    last_written_ = Clock::now();
+    growth_step_ = options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, records.size() / options_.growth_points);
+    walk(session_, test_, {.batch = step, .stage = "measuring coverage", .records = records}, progress,
+         [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+    if (growth_step_ > 0 && (seen_.growth.empty() || seen_.growth.back().records != part_.records)) note_growth();
+    return std::move(seen_);
+  }
+
+ private:
+  // Small enough for 64 shards of a test set.
+  std::size_t batch_for(std::size_t size) const {
+    if (options_.batch > 0) return options_.batch;
+    constexpr std::size_t shards = 64, least = 16;
+    return std::min(session_.preferred_batch(), std::max(least, size / shards));
+  }
+
+  void observe(const Batch& batch, const Tensors& given) {
+    const ValueId logits = session_.logits();
+    const std::span<const ValueId> outputs = classifies_ ? std::span(&logits, 1) : std::span<const ValueId>();
+    Session::Observed seen = session_.observe(given, taps_, outputs);
+    std::vector<std::vector<float>> least, greatest;
+    const std::size_t count = layers_.size();
+    for (std::size_t l = 0; wants_extremes_ && l < count; ++l) {
+      least.push_back(extremes(seen.layers[count + l], true));
+      greatest.push_back(extremes(seen.layers[2 * count + l], false));
+    }
+    seen.layers.resize(count);
+    for (std::size_t l = 0; l < count; ++l) {
+      if (seen.layers[l].columns == state_.profile().statistics[l].neurons()) continue;
+      fail(Fault::mismatch, "layer '{}' has {} neurons here and {} in the profile; learn it again with records of this shape", layers_[l]->name,
+           seen.layers[l].columns, state_.profile().statistics[l].neurons());
+    }
+    std::vector<std::int64_t> predicted;
+    if (classifies_) predicted = predicted_classes(session_, seen.outputs.at(logits));
+    const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
+    const ActivationBatch whole{batch.indices, seen.layers, least, greatest, predicted, batch.labels};
+    if (options_.remember_records && classifies_) remember(batch, predicted, seen.outputs.at(logits));
+    hand_out(whole, usable);
+    count_records(whole, usable);
+    if (growth_step_ > 0 && part_.records / growth_step_ != growth_seen_) note_growth();
+    if (!options_.journal.empty() && std::chrono::duration<double>(Clock::now() - last_written_).count() > options_.journal_seconds) {
+      state_.write(options_.journal);
+      last_written_ = Clock::now();
+    }
+  }
+
+  // Each class's rows to its criteria; whole batches where nothing has to be picked out.
+  void hand_out(const ActivationBatch& whole, const std::vector<bool>& usable) {
+    const bool all_usable = std::ranges::all_of(usable, [](bool ok) { return ok; });
+    if (all_usable && !state_.by_class()) {
+      give(state_.criteria(part_, every_class), whole);
+      add_to_histograms(whole);
+      return;
+    }
+    std::map<std::int64_t, std::vector<std::size_t>> rows;
+    for (std::size_t r = 0; r < usable.size(); ++r) {
+      if (usable[r]) rows[state_.by_class() && !whole.predicted.empty() ? whole.predicted[r] : every_class].push_back(r);
+    }
+    for (const auto& [only_class, chosen] : rows) {
+      const Selection selection(whole, chosen);
+      give(state_.criteria(part_, only_class), selection.batch());
+      add_to_histograms(selection.batch());
+    }
+  }
+
+  void give(std::vector<std::unique_ptr<Criterion>>& criteria, const ActivationBatch& batch) {
+    if (options_.remember_items) {
+      for (std::size_t c = 0; c < criteria.size(); ++c) criteria[c]->collect_into(&seen_.items[c]);
+    }
+    parallel_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
+  }
+
+  void count_records(const ActivationBatch& whole, const std::vector<bool>& usable) {
+    for (std::size_t begin = 0, r = 0; r < usable.size(); begin = r) {
+      while (++r < usable.size() && whole.indices[r] == whole.indices[r - 1] + 1) continue;
+      part_.walked.add(whole.indices[begin], whole.indices[r - 1] + 1);
+    }
+    for (std::size_t r = 0; r < usable.size(); ++r) {
+      if (!usable[r]) {
+        part_.non_finite.push_back(whole.indices[r]);
+        continue;
+      }
+      ++part_.records;
+      if (whole.labels.empty() || whole.predicted.empty()) continue;
+      ++part_.labelled;
+      part_.correct += whole.labels[r] == whole.predicted[r];
+    }
+  }
+
+  void remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Tensor& logits) {
+    const Tensor rows = logits.reshape({logits.size(0), -1}).to(at::kCPU, at::kFloat);
+    Tensor probabilities = rows.size(1) > 1 ? at::softmax(rows, 1) : session_.ends_in_sigmoid() ? rows : at::sigmoid(rows);
+    if (rows.size(1) == 1) probabilities = at::cat({1 - probabilities, probabilities}, 1);
+    const Tensor best = std::get<0>(at::topk(probabilities, 2, 1)).contiguous();
+    const Tensor gini = (1 - probabilities.square().sum(1)).contiguous();
+    const Tensor entropy = (-(probabilities * probabilities.clamp_min(1e-38).log()).sum(1)).contiguous();
+    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+      const float* const top = best.data_ptr<float>() + 2 * r;
+      seen_.records.push_back({batch.indices[r], predicted[r], batch.labels.empty() ? -1 : batch.labels[r], top[0], gini.data_ptr<float>()[r],
+                               entropy.data_ptr<float>()[r], top[0] - top[1]});
+    }
+  }
+
+  void note_growth() {
+    GrowthPoint point{part_.records, {}};
+    for (std::size_t c = 0; c < state_.specs().size(); ++c) {
+      const std::vector<Coverage> rows = state_.total(c)->result();
+      point.values.push_back(rows.back().value);
+    }
+    growth_seen_ = part_.records / growth_step_;
+    seen_.growth.push_back(std::move(point));
+  }
+
+  void prepare_items() {
+    seen_.items.resize(state_.specs().size());
+    for (auto& of_criterion : seen_.items) of_criterion.resize(test_->size());
+  }
+
+  void prepare_histograms() {
+    for (const LayerClusters& layer : state_.profile().clusters) {
+      auto& of_layer = seen_.histograms.emplace_back();
+      for (const ImportantNeuron& neuron : layer.important) of_layer.emplace_back(neuron.histogram.size(), 0);
+    }
+  }
+
+  void add_to_histograms(const ActivationBatch& batch) {
+    const Profile& profile = state_.profile();
+    for (std::size_t l = 0; l < profile.clusters.size(); ++l) {
+      const std::size_t position = profile.position(profile.clusters[l].layer);
+      const LayerStatistics& statistics = profile.statistics[position];
+      for (std::size_t n = 0; n < profile.clusters[l].important.size(); ++n) {
+        const std::size_t neuron = profile.clusters[l].important[n].neuron;
+        auto& bins = seen_.histograms[l][n];
+        for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+          ++bins[histogram_bin(batch.layers[position].row(r)[neuron], statistics.low[neuron], statistics.high[neuron], bins.size())];
+        }
+      }
+    }
+  }
+
+  const Session& session_;
+  CoverageState& state_;
+  DatasetPtr test_;
+  const MeasureOptions& options_;
+  CoveragePart& part_;
+  std::size_t threads_;
+  std::vector<const Layer*> layers_;
+  std::vector<Tap> taps_;
+  bool wants_extremes_ = false, classifies_ = true;
+  Clock::time_point last_written_;
+  std::size_t growth_step_ = 0, growth_seen_ = 0;
+  Observations seen_;
+};
+
+}  // namespace
+
+Observations measure(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options, Progress& progress) {
+  require_profile_fits(state.profile(), session.graph().hash(), session.graph().name());
+  if (options.shards == 0 || options.shard == 0 || options.shard > options.shards) {
+    fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options.shard, options.shards);
+  }
+  return Measurer(session, state, std::move(test), options).run(progress);
 }
 
 }  // namespace assay

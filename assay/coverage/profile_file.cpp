@@ -1,30 +1,66 @@
-#include <nlohmann/json.hpp>
+// Profiles as JSON values and files.
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 
+#include "assay/coverage/binary.h"
 #include "assay/coverage/profile.h"
 #include "assay/support/error.h"
-#include "assay/support/file.h"
+#include "assay/support/hash.h"
 
 namespace assay {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
-constexpr int version = 1;
+constexpr int version = 2;
+constexpr std::size_t most_clusters = 255;
 
-std::string to_text(Reduction reduction) { return reduction == Reduction::max ? "max" : "mean"; }
+const char* const reductions[] = {"mean", "max", "min", "every_position"};
+
+std::string to_text(Reduction reduction) { return reductions[static_cast<std::size_t>(reduction)]; }
 
 Reduction reduction_from(const std::string& text) {
-  if (text == "max") return Reduction::max;
-  if (text != "mean") throw std::runtime_error("its reduction is neither mean nor max");
-  return Reduction::mean;
+  const auto found = std::ranges::find(reductions, text);
+  if (found == std::end(reductions)) throw std::runtime_error("its reduction '" + text + "' is not known");
+  return static_cast<Reduction>(found - std::begin(reductions));
 }
 
-Json to_json(const ImportantNeuron& neuron) {
-  return {{"neuron", neuron.neuron}, {"relevance", neuron.relevance}, {"centroids", neuron.clusters.centroids}, {"sizes", neuron.clusters.sizes},
-          {"silhouette", neuron.clusters.silhouette}, {"within", neuron.clusters.within}};
+Json to_json(const LayerStatistics& layer) {
+  return {{"layer", layer.layer}, {"op", layer.op}, {"low", to_binary(layer.low)}, {"high", to_binary(layer.high)}, {"mean", to_binary(layer.mean)},
+          {"deviation", to_binary(layer.deviation)}, {"same_as", to_binary(layer.same_as)}, {"bounds", to_binary(std::vector{layer.floor, layer.ceiling})}};
+}
+
+LayerStatistics statistics_from(const Json& json) {
+  LayerStatistics layer;
+  layer.layer = json.at("layer").get<std::string>();
+  layer.op = json.at("op").get<std::string>();
+  layer.low = from_binary<float>(json.at("low"));
+  const std::size_t neurons = layer.low.size();
+  layer.high = from_binary<float>(json.at("high"), neurons);
+  layer.mean = from_binary<double>(json.at("mean"), neurons);
+  layer.deviation = from_binary<double>(json.at("deviation"), neurons);
+  layer.same_as = from_binary<std::uint32_t>(json.at("same_as"), neurons);
+  const std::vector<double> bounds = from_binary<double>(json.at("bounds"), 2);
+  layer.floor = bounds[0];
+  layer.ceiling = bounds[1];
+  for (std::size_t n = 0; n < neurons; ++n) {
+    const bool sound = std::isfinite(layer.low[n]) && std::isfinite(layer.high[n]) && layer.low[n] <= layer.high[n] && std::isfinite(layer.mean[n]) &&
+                       std::isfinite(layer.deviation[n]) && layer.deviation[n] >= 0 && layer.same_as[n] <= n;
+    if (!sound) throw std::runtime_error("the range of a neuron is not sound");
+  }
+  return layer;
+}
+
+Json to_json(const LayerClusters& layer) {
+  Json neurons = Json::array();
+  for (const ImportantNeuron& neuron : layer.important) {
+    neurons.push_back({{"neuron", neuron.neuron}, {"relevance", neuron.relevance}, {"centroids", neuron.clusters.centroids}, {"sizes", neuron.clusters.sizes},
+                       {"silhouette", neuron.clusters.silhouette}, {"within", neuron.clusters.within}, {"histogram", to_binary(neuron.histogram)}});
+  }
+  return {{"layer", layer.layer}, {"auto_m", layer.auto_m}, {"important", std::move(neurons)}};
 }
 
 ImportantNeuron neuron_from(const Json& json, std::size_t neurons) {
@@ -35,55 +71,93 @@ ImportantNeuron neuron_from(const Json& json, std::size_t neurons) {
   neuron.clusters.sizes = json.at("sizes").get<std::vector<std::size_t>>();
   neuron.clusters.silhouette = json.at("silhouette").get<double>();
   neuron.clusters.within = json.at("within").get<double>();
+  neuron.histogram = from_binary<std::uint32_t>(json.at("histogram"));
   const auto& centroids = neuron.clusters.centroids;
-  const bool sound = neuron.neuron < neurons && !centroids.empty() && centroids.size() == neuron.clusters.sizes.size() && centroids.size() < 256 &&
-                     std::is_sorted(centroids.begin(), centroids.end()) && std::all_of(centroids.begin(), centroids.end(), [](double c) { return std::isfinite(c); });
+  const bool ascending = std::ranges::adjacent_find(centroids, std::greater_equal<>()) == centroids.end();
+  const bool sound = neuron.neuron < neurons && !centroids.empty() && centroids.size() == neuron.clusters.sizes.size() &&
+                     centroids.size() <= most_clusters && ascending && std::ranges::all_of(centroids, [](double c) { return std::isfinite(c); });
   if (!sound) throw std::runtime_error("a neuron's clusters are not sound");
   return neuron;
 }
 
-LayerProfile layer_from(const Json& json) {
-  LayerProfile layer;
+LayerClusters clusters_from(const Json& json, const Profile& profile) {
+  LayerClusters layer;
   layer.layer = json.at("layer").get<std::string>();
-  layer.neurons = json.at("neurons").get<std::size_t>();
-  layer.ms = json.at("ms").get<std::vector<std::size_t>>();
-  for (const Json& neuron : json.at("important")) layer.important.push_back(neuron_from(neuron, layer.neurons));
-  for (std::size_t i = 0; i < layer.important.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (layer.important[i].neuron == layer.important[j].neuron) throw std::runtime_error("a neuron is listed twice");
-    }
-  }
-  if (layer.ms.empty()) throw std::runtime_error("a layer has no m");
-  for (const std::size_t m : layer.ms) {
-    if (m < 1 || m > layer.important.size()) throw std::runtime_error("m exceeds the important neurons");
-  }
+  layer.auto_m = json.at("auto_m").get<std::size_t>();
+  const auto statistics = std::ranges::find(profile.statistics, layer.layer, &LayerStatistics::layer);
+  if (statistics == profile.statistics.end()) throw std::runtime_error("a layer has clusters but no statistics");
+  for (const Json& neuron : json.at("important")) layer.important.push_back(neuron_from(neuron, statistics->neurons()));
+  std::set<std::size_t> distinct;
+  for (const ImportantNeuron& neuron : layer.important) distinct.insert(neuron.neuron);
+  if (distinct.size() != layer.important.size()) throw std::runtime_error("a neuron is listed twice");
+  if (layer.important.empty() || layer.auto_m > layer.important.size()) throw std::runtime_error("a layer has too few important neurons");
   return layer;
+}
+
+Json to_json(const LayerTraces& traces) {
+  return {{"layer", traces.layer}, {"dimensions", traces.dimensions}, {"values", to_binary(traces.values)},
+          {"predicted", to_binary(traces.predicted)}, {"labels", to_binary(traces.labels)}};
+}
+
+std::shared_ptr<const LayerTraces> traces_from(const Json& json) {
+  auto traces = std::make_shared<LayerTraces>();
+  traces->layer = json.at("layer").get<std::string>();
+  traces->dimensions = json.at("dimensions").get<std::size_t>();
+  traces->values = from_binary<float>(json.at("values"));
+  traces->predicted = from_binary<std::int64_t>(json.at("predicted"));
+  traces->labels = from_binary<std::int64_t>(json.at("labels"));
+  if (traces->dimensions == 0 || traces->values.size() % traces->dimensions != 0) throw std::runtime_error("its traces are not sound");
+  const std::size_t records = traces->values.size() / traces->dimensions;
+  const auto fits = [&](const std::vector<std::int64_t>& classes) { return classes.empty() || classes.size() == records; };
+  if (!fits(traces->predicted) || !fits(traces->labels)) throw std::runtime_error("its traces and their classes differ in number");
+  if (!std::ranges::all_of(traces->values, [](float v) { return std::isfinite(v); })) throw std::runtime_error("its traces are not finite");
+  return traces;
 }
 
 }  // namespace
 
-void write_profile(const Profile& profile, const std::filesystem::path& path) {
+Json to_json(const Profile& profile, bool with_traces) {
   Json json = {{"schema", "assay/profile"}, {"version", version}, {"model_hash", profile.model_hash}, {"data_hash", profile.data_hash},
-               {"data", profile.data}, {"method", profile.method}, {"clusterer", profile.clusterer}, {"reduction", to_text(profile.reduction)}};
-  json["layers"] = Json::array();
-  for (const LayerProfile& layer : profile.layers) {
-    Json neurons = Json::array();
-    for (const ImportantNeuron& neuron : layer.important) neurons.push_back(to_json(neuron));
-    json["layers"].push_back({{"layer", layer.layer}, {"neurons", layer.neurons}, {"ms", layer.ms}, {"important", std::move(neurons)}});
+               {"data", profile.data}, {"records", profile.records}, {"reduction", to_text(profile.reduction)}, {"method", profile.method},
+               {"clusterer", profile.clusterer}, {"traced", profile.traced}, {"statistics", Json::array()}, {"clusters", Json::array()}, {"traces", Json::array()}};
+  for (const LayerStatistics& layer : profile.statistics) json["statistics"].push_back(to_json(layer));
+  for (const LayerClusters& layer : profile.clusters) json["clusters"].push_back(to_json(layer));
+  if (with_traces) {
+    for (const auto& traces : profile.traces) json["traces"].push_back(to_json(*traces));
   }
-  write_file(path, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return json;
 }
 
+Profile profile_from(const Json& json) {
+  if (!json.is_object() || json.value("schema", "") != "assay/profile") throw std::runtime_error("it is not a profile");
+  if (json.at("version") != version) throw std::runtime_error(fmt::format("its version is {}, this program reads {}", json.at("version").dump(), version));
+  Profile profile;
+  profile.model_hash = json.at("model_hash").get<std::string>();
+  profile.data_hash = json.at("data_hash").get<std::string>();
+  profile.data = json.at("data").get<std::string>();
+  profile.records = json.at("records").get<std::size_t>();
+  profile.reduction = reduction_from(json.at("reduction").get<std::string>());
+  profile.method = json.at("method").get<std::string>();
+  profile.clusterer = json.at("clusterer").get<std::string>();
+  profile.traced = json.at("traced").get<std::vector<std::string>>();
+  for (const Json& layer : json.at("statistics")) profile.statistics.push_back(statistics_from(layer));
+  for (const Json& layer : json.at("clusters")) profile.clusters.push_back(clusters_from(layer, profile));
+  for (const Json& traces : json.at("traces")) profile.traces.push_back(traces_from(traces));
+  return profile;
+}
+
+std::string Profile::hash() const {
+  std::string bytes;
+  Json::to_cbor(to_json(*this, true), bytes);
+  return hash_hex(bytes);
+}
+
+void write_profile(const Profile& profile, const std::filesystem::path& path) { write_binary(to_json(profile, true), path); }
+
 Profile read_profile(const std::filesystem::path& path) {
-  const std::string text = read_file(path, std::uint64_t{1} << 30);
+  const Json json = read_binary(path);
   try {
-    const Json json = Json::parse(text);
-    if (json.at("schema") != "assay/profile") throw std::runtime_error("it is not a profile");
-    if (json.at("version") != version) throw std::runtime_error(fmt::format("its version is {}, this program reads {}", json.at("version").dump(), version));
-    Profile profile{json.at("model_hash"), json.at("data_hash"), json.at("data"), json.at("method"), json.at("clusterer"),
-                    reduction_from(json.at("reduction")), {}};
-    for (const Json& layer : json.at("layers")) profile.layers.push_back(layer_from(layer));
-    return profile;
+    return profile_from(json);
   } catch (const std::exception& error) {
     fail(Fault::data, "{}: the profile cannot be used: {}; learn it again with --train", path.string(), error.what());
   }

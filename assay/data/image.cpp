@@ -178,7 +178,7 @@ Image resized(const Image& image, int width, int height) {
   return result;
 }
 
-void write_png(const std::filesystem::path& path, const Image& image) {
+std::string encode_png(const Image& image) {
   png_image png{};
   png.version = PNG_IMAGE_VERSION;
   png.width = static_cast<png_uint_32>(image.width);
@@ -187,10 +187,12 @@ void write_png(const std::filesystem::path& path, const Image& image) {
   png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
   std::string bytes(size, '\0');
   if (png_image_write_to_memory(&png, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr) == 0) {
-    fail(Fault::internal, "{}: PNG encoding failed: {}", path.string(), png.message);
+    fail(Fault::internal, "PNG encoding failed: {}", png.message);
   }
   bytes.resize(size);
-  write_file(path, bytes);
+  return bytes;
 }
+
+void write_png(const std::filesystem::path& path, const Image& image) { write_file(path, encode_png(image)); }
 
 }  // namespace assay

@@ -32,6 +32,7 @@ Image with_channels(const Image& image, int channels);
 // counts. Memory for one row besides the result.
 Image resized(const Image& image, int width, int height);
 
+std::string encode_png(const Image& image);
 // Throws Error{io}.
 void write_png(const std::filesystem::path& path, const Image& image);
 

@@ -12,10 +12,11 @@ std::vector<std::vector<std::size_t>> find_dead_neurons(const Session& session, 
     rectified.push_back(layers[i]);
     places.push_back(i);
   }
+  const std::vector<Tap> taps = taps_of(rectified, Reduction::max);
   std::vector<std::vector<bool>> active;
   for (const Layer& layer : rectified) active.emplace_back(static_cast<std::size_t>(layer.neurons), false);
   walk(session, dataset, options, progress, [&](const Batch&, const Tensors& inputs) {
-    const Session::Observed seen = session.observe(inputs, rectified, Reduction::max, {});
+    const Session::Observed seen = session.observe(inputs, taps, {});
     for (std::size_t l = 0; l < rectified.size(); ++l) {
       for (std::size_t r = 0; r < seen.layers[l].rows; ++r) {
         const auto row = seen.layers[l].row(r);

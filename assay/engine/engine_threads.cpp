@@ -1,6 +1,10 @@
 #include <ATen/Parallel.h>
 #include <omp.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "assay/engine/session.h"
 #include "assay/support/threads.h"
 
@@ -14,6 +18,14 @@ void set_engine_threads(int threads) {
   at::set_num_threads(threads);
   omp_set_num_threads(threads);
   if (openblas_set_num_threads) openblas_set_num_threads(threads);
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  mallopt(M_TOP_PAD, 1 << 26);
+#endif
 }
 
 }  // namespace assay

@@ -16,6 +16,7 @@ namespace assay {
 struct WalkOptions {
   std::size_t batch = 0;  // 0: chosen by the engine for this network
   std::string stage = "evaluating";
+  std::optional<std::vector<std::size_t>> records = {};  // positions in the data set to walk, ascending; all if not given
 };
 
 // Calls visit(batch, bound inputs) for consecutive batches; reading runs ahead on other threads.

@@ -51,7 +51,7 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
   }
   const auto available = [&](ValueId id) { return computed(id) || given.contains(id) || constants_.has(id); };
   return std::ranges::all_of(request.wanted, available) && std::ranges::all_of(request.visited, available) &&
-         std::ranges::all_of(request.tapped, available);
+         std::ranges::all_of(request.tapped, available, &onednn::Tap::value);
 }
 
 bool FastPath::supported(int node) const {
@@ -63,7 +63,7 @@ FastPath::Stretch FastPath::make_stretch(const Plan& plan, std::size_t begin, st
                                          const Request& request) const {
   const std::span nodes(plan.nodes.data() + begin, end - begin);
   const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
-  std::vector<ValueId> keep, tapped;
+  std::vector<ValueId> keep;
   std::vector<onednn::Tap> taps;
   for (const int n : nodes) {
     for (const ValueId id : graph_.nodes()[static_cast<std::size_t>(n)].outputs) {
@@ -71,13 +71,13 @@ FastPath::Stretch FastPath::make_stretch(const Plan& plan, std::size_t begin, st
       const bool read_later = std::ranges::any_of(
           graph_.consumers(id), [&](int reader) { return std::ranges::binary_search(later, reader); });
       if (read_later || contains(request.wanted, id) || contains(request.visited, id)) keep.push_back(id);
-      if (!contains(request.tapped, id)) continue;
-      tapped.push_back(id);
-      taps.push_back({id, request.reduction});
+      for (const onednn::Tap& tap : request.tapped) {
+        if (tap.value == id) taps.push_back(tap);
+      }
     }
   }
   const auto shape_of = [this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; };
-  return {begin, end, std::move(tapped), onednn::Segment(graph_, nodes, shape_of, keep, taps, threads_)};
+  return {begin, end, taps, onednn::Segment(graph_, nodes, shape_of, keep, taps, threads_)};
 }
 
 FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& request) const {
@@ -85,7 +85,7 @@ FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& 
   for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants_.values()[i].defined();
   for (const auto& [id, tensor] : given) available[static_cast<std::size_t>(id)] = true;
   std::vector<ValueId> visited(request.visited.begin(), request.visited.end());
-  visited.insert(visited.end(), request.tapped.begin(), request.tapped.end());
+  for (const onednn::Tap& tap : request.tapped) visited.push_back(tap.value);
   FastPlan fast{make_plan(graph_, available, request.wanted, visited), {}};
   for (std::size_t begin = 0; begin < fast.plan.nodes.size();) {
     std::size_t end = begin;
@@ -104,8 +104,10 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   for (const auto& [id, tensor] : given) key[0].push_back(id);
   key[1].assign(request.wanted.begin(), request.wanted.end());
   key[2].assign(request.visited.begin(), request.visited.end());
-  key[3].assign(request.tapped.begin(), request.tapped.end());
-  if (!key[3].empty()) key[3].push_back(static_cast<ValueId>(request.reduction));
+  for (const onednn::Tap& tap : request.tapped) {
+    key[3].push_back(tap.value);
+    key[3].push_back(static_cast<ValueId>(tap.reduction));
+  }
   const auto known = plans_.find(key);
   if (known != plans_.end()) return *known->second;
   auto made = std::make_unique<const FastPlan>(make_plan_for(given, request));
@@ -119,8 +121,8 @@ void FastPath::run_stretch(const Stretch& stretch, std::vector<Tensor>& values, 
   const std::int64_t rows = inputs.begin()->second.size(0);
   std::vector<Tensor> matrices;
   std::vector<float*> tapped;
-  for (const ValueId id : stretch.taps) {
-    matrices.push_back(at::empty({rows, shapes_[static_cast<std::size_t>(id)][1]}, at::kFloat));
+  for (const onednn::Tap& tap : stretch.taps) {
+    matrices.push_back(at::empty({rows, shapes_[static_cast<std::size_t>(tap.value)][1]}, at::kFloat));
     tapped.push_back(matrices.back().data_ptr<float>());
   }
   stretch.segment.run(inputs, outputs, tapped);

@@ -19,10 +19,10 @@ class FastPath {
   // What one run is to compute. `visited` values are handed to on_value, `tapped` ones either to on_value or, reduced
   // to [n, channels], to on_matrix.
   struct Request {
-    std::span<const ValueId> wanted, visited = {}, tapped = {};
-    Reduction reduction = Reduction::mean;
+    std::span<const ValueId> wanted, visited = {};
+    std::span<const onednn::Tap> tapped = {};
     OnValue on_value = {};
-    std::function<void(ValueId, const Tensor&)> on_matrix = {};
+    std::function<void(const onednn::Tap&, const Tensor&)> on_matrix = {};
   };
 
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads);
@@ -38,7 +38,7 @@ class FastPath {
   // Steps [begin, end) of a plan as one segment.
   struct Stretch {
     std::size_t begin = 0, end = 0;
-    std::vector<ValueId> taps;
+    std::vector<onednn::Tap> taps;
     onednn::Segment segment;
   };
   struct FastPlan {

@@ -9,7 +9,8 @@
 
 namespace assay {
 
-enum class Reduction { mean, max, every_position };  // how a neuron's positions become one activation
+// How a neuron's positions become one activation.
+enum class Reduction { mean, max, min, every_position };
 
 struct Layer {
   std::string name;      // of the node that gives the layer its character (the convolution, not its ReLU)

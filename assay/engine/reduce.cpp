@@ -31,6 +31,7 @@ Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction redu
   switch (reduction) {
     case Reduction::mean: return all.mean(at::IntArrayRef{1, 3});
     case Reduction::max: return all.amax(at::IntArrayRef{1, 3});
+    case Reduction::min: return all.amin(at::IntArrayRef{1, 3});
     case Reduction::every_position: break;
   }
   return all.permute({0, 2, 1, 3}).reshape({all.size(0), all.size(1) * all.size(2) * all.size(3)});

@@ -69,41 +69,58 @@ Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bo
   return state_->compute(all, {wanted}, context);
 }
 
-Session::Observed Session::observe(const Tensors& given, std::span<const Layer> layers, Reduction reduction,
-                                   std::span<const ValueId> outputs) const {
+Session::Observed Session::observe(const Tensors& given, std::span<const Tap> taps, std::span<const ValueId> outputs) const {
   const at::NoGradGuard no_grad;
   Observed seen;
-  seen.layers.resize(layers.size());
+  seen.layers.resize(taps.size());
   const auto reduce = [&](ValueId id, const Tensor& value) {
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      if (layers[i].value == id) seen.layers[i] = to_activations(reduce_to_neurons(value, layers[i], reduction));
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      if (taps[i].layer->value == id && seen.layers[i].values.empty()) {
+        seen.layers[i] = to_activations(reduce_to_neurons(value, *taps[i].layer, taps[i].reduction));
+      }
     }
   };
-  const auto keep_matrix = [&](ValueId id, const Tensor& matrix) {
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      if (layers[i].value == id) seen.layers[i] = to_activations(matrix);
+  const auto keep_matrix = [&](const onednn::Tap& tap, const Tensor& matrix) {
+    for (std::size_t i = 0; i < taps.size(); ++i) {
+      if (taps[i].layer->value == tap.value && taps[i].reduction == tap.reduction) seen.layers[i] = to_activations(matrix);
     }
   };
-  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited, tapped;
-  for (const Layer& layer : layers) {
+  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited;
+  std::vector<onednn::Tap> tapped;
+  const auto add = [](std::vector<ValueId>& list, ValueId id) {
+    if (std::ranges::find(list, id) == list.end()) list.push_back(id);
+  };
+  for (const Tap& tap : taps) {
     // Values that no node will compute, and all values of a network that runs in groups, are reduced at the end.
-    const bool computed = state_->group == 0 && !given.contains(layer.value) && !state_->constants.has(layer.value);
-    auto& list = !computed ? wanted : reduces_channels(layer, reduction) ? tapped : visited;
-    if (std::ranges::find(list, layer.value) == list.end()) list.push_back(layer.value);
+    const ValueId id = tap.layer->value;
+    const bool computed = state_->group == 0 && !given.contains(id) && !state_->constants.has(id);
+    if (!computed) {
+      add(wanted, id);
+    } else if (reduces_channels(*tap.layer, tap.reduction)) {
+      tapped.push_back({id, tap.reduction});
+    } else {
+      add(visited, id);
+    }
   }
   Tensors values;
   const FastPath* fast = state_->fast();
-  const FastPath::Request request{wanted, visited, tapped, reduction, reduce, keep_matrix};
+  const FastPath::Request request{wanted, visited, tapped, reduce, keep_matrix};
   if (fast && fast->can_run(given, request)) {
     values = fast->run(given, request);
   } else {
     KernelContext context;
-    visited.insert(visited.end(), tapped.begin(), tapped.end());
+    for (const onednn::Tap& tap : tapped) add(visited, tap.value);
     values = state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }
   for (std::size_t i = outputs.size(); i < wanted.size(); ++i) reduce(wanted[i], values.at(wanted[i]));
   for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
   return seen;
+}
+
+std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction) {
+  std::vector<Tap> taps;
+  for (const Layer& layer : layers) taps.push_back({&layer, reduction});
+  return taps;
 }
 
 const std::vector<Layer>& Session::layers() const { return state_->layers(); }

@@ -33,6 +33,13 @@ struct Activations {
   std::span<const float> row(std::size_t i) const { return {values.data() + i * columns, columns}; }
 };
 
+// A layer to observe. A layer may be tapped with several reductions.
+struct Tap {
+  const Layer* layer = nullptr;
+  Reduction reduction = Reduction::mean;
+};
+std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
+
 class Session {
  public:
   // Throws Error{unsupported} naming the first node whose operator has no kernel.
@@ -64,14 +71,13 @@ class Session {
                     const std::function<Tensor(const Tensors&)>& objective,
                     std::span<const ValueId> with_respect_to) const;
 
-  // One forward pass whose listed layers are reduced to neuron activations on the fly, `outputs` (graph values,
-  // e.g. the logits) returned whole. The hot path: layers cost little more than the pass itself.
+  // One forward pass whose tapped layers are reduced to neuron activations on the fly, `outputs` (graph values,
+  // e.g. the logits) returned whole. The hot path: taps cost little more than the pass itself.
   struct Observed {
-    std::vector<Activations> layers;
+    std::vector<Activations> layers;  // one per tap
     Tensors outputs;
   };
-  Observed observe(const Tensors& given, std::span<const Layer> layers, Reduction reduction,
-                   std::span<const ValueId> outputs) const;
+  Observed observe(const Tensors& given, std::span<const Tap> taps, std::span<const ValueId> outputs) const;
 
   // All layers in the order of computation. Shapes come from running two tiny batches under the memory limit.
   const std::vector<Layer>& layers() const;
@@ -105,5 +111,9 @@ Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction redu
 
 // Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
 void set_engine_threads(int threads);
+
+// Tells the C library to keep large blocks that batches free and need again, rather than returning them to the system
+// each time; a third of the time of relevance propagation went there. For programs that run networks, at their start.
+void keep_freed_memory();
 
 }  // namespace assay

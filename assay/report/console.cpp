@@ -146,6 +146,7 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
     print_facts(document.facts, out, style);
   }
   for (const Table& table : document.tables) {
+    if (table.detail) continue;
     out << "\n";
     print_table(table, out, style);
   }

@@ -29,6 +29,7 @@ struct Table {
   std::string id, title;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;   // each as long as `columns`
+  bool detail = false;         // for files and the report, too long for a console
 };
 
 struct Fact {

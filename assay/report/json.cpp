@@ -48,7 +48,7 @@ Json to_json_table(const Table& table) {
     for (std::size_t i = 0; i < row.size(); ++i) object[table.columns[i].id] = to_json_cell(row[i]);
     rows.push_back(std::move(object));
   }
-  return {{"title", table.title}, {"columns", columns}, {"rows", rows}};
+  return {{"title", table.title}, {"detail", table.detail}, {"columns", columns}, {"rows", rows}};
 }
 
 Json to_json_gate(const Gate& gate) {

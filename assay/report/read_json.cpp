@@ -155,8 +155,8 @@ class Reader {
   }
 
   Table read_table(const std::string& id, const Json& json) const {
-    only(json, {"title", "columns", "rows"}, "table");
-    Table table{id, text_at(json, "title"), {}, {}};
+    only(json, {"title", "detail", "columns", "rows"}, "table");
+    Table table{id, text_at(json, "title"), {}, {}, json.value("detail", false)};
     std::set<std::string> ids;
     for (const Json& column : array_at(json, "columns")) {
       only(column, {"id", "title", "kind", "decimals"}, "column");

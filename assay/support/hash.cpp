@@ -36,4 +36,9 @@ std::string Hasher::hex() const {
 
 std::string hash_hex(std::string_view bytes) { return Hasher().bytes(bytes.data(), bytes.size()).hex(); }
 
+Hash128 hash_128(const void* data, std::size_t size) {
+  const XXH128_hash_t digest = XXH3_128bits(data, size);
+  return {digest.low64, digest.high64};
+}
+
 }  // namespace assay

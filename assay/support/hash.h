@@ -2,6 +2,7 @@
 
 // Content hashes (XXH3, 128 bit) that tie results to the exact model, data and profile they came from.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,5 +31,9 @@ class Hasher {
 };
 
 std::string hash_hex(std::string_view bytes);
+
+// The same hash as two numbers, for tables of many.
+using Hash128 = std::array<std::uint64_t, 2>;
+Hash128 hash_128(const void* data, std::size_t size);
 
 }  // namespace assay

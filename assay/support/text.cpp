@@ -1,5 +1,7 @@
 #include "assay/support/text.h"
 
+#include <cstdint>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,6 +47,17 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
 
 std::string joined(const std::vector<std::string>& items, std::string_view separator) {
   return fmt::format("{}", fmt::join(items, separator));
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0U);
+    for (std::size_t j = 0; j < 4; ++j) text += i + j > bytes.size() ? '=' : letters[group >> (18 - 6 * j) & 63];
+  }
+  return text;
 }
 
 }  // namespace assay

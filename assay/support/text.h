@@ -15,6 +15,9 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 // "; did you mean 'neuron'?" or nothing.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
+// RFC 4648, with padding.
+std::string base64(std::string_view bytes);
+
 // "a, b, c".
 std::string joined(const std::vector<std::string>& items, std::string_view separator = ", ");
 

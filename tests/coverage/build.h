@@ -2,54 +2,67 @@
 
 // Profiles, activations and batches made by hand for the tests of coverage.
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "assay/coverage/catalogue.h"
 #include "assay/coverage/criterion.h"
 #include "assay/coverage/profile.h"
 #include "assay/support/random.h"
 
 namespace assay::test {
 
-inline ImportantNeuron important(std::size_t neuron, std::vector<double> centroids) {
-  Clustering clusters;
-  clusters.sizes.assign(centroids.size(), 1);
-  clusters.centroids = std::move(centroids);
-  return {neuron, 1.0, std::move(clusters)};
-}
-
-// Three important neurons of five: 4 (clusters around 0 and 1), 0 (around 0, 1 and 2), 2 (one cluster).
-inline LayerProfile small_layer(const std::string& name = "hidden") {
-  return {name, 5, {important(4, {0, 1}), important(0, {0, 1, 2}), important(2, {7})}, {2, 3}};
-}
-
-// Records of activations of one layer, given to criteria in batches.
+// Activations of two layers, "first" of 6 neurons and "second" of 5, given to criteria in batches.
 class Suite {
  public:
-  explicit Suite(std::size_t neurons, std::string layer = "hidden") : neurons_(neurons) { layer_.name = std::move(layer); }
+  static constexpr std::size_t widths[] = {6, 5};
+  static constexpr std::int64_t classes = 3;
 
-  static Suite random(std::size_t records, std::uint64_t seed) {
-    Suite suite(5);
+  // Like rectified layers: many zeros; the greatest activation of "second" among the first three neurons is the class.
+  static Suite random(std::size_t records, std::uint64_t seed, double spread = 1) {
+    Suite suite;
     Rng rng(seed);
     for (std::size_t i = 0; i < records; ++i) {
-      std::vector<float> row(5);
-      for (float& value : row) value = static_cast<float>(0.7 * rng.normal() + 0.5);
-      suite.add(row);
+      std::vector<float> rows[2];
+      for (std::size_t l = 0; l < 2; ++l) {
+        for (std::size_t n = 0; n < widths[l]; ++n) rows[l].push_back(static_cast<float>(std::max(0.0, spread * rng.normal() + 0.4)));
+      }
+      suite.add(rows[0], rows[1]);
     }
     return suite;
   }
 
-  Suite& add(const std::vector<float>& row) {
-    rows_.push_back(row);
+  Suite& add(const std::vector<float>& first, const std::vector<float>& second) {
+    rows_[0].push_back(first);
+    rows_[1].push_back(second);
+    predicted_.push_back(std::max_element(second.begin(), second.begin() + classes) - second.begin());
     return *this;
   }
-  std::size_t size() const { return rows_.size(); }
-  const std::vector<float>& row(std::size_t i) const { return rows_[i]; }
+  std::size_t size() const { return predicted_.size(); }
+  const std::vector<float>& row(std::size_t layer, std::size_t record) const { return rows_[layer][record]; }
+  const std::vector<std::int64_t>& predicted() const { return predicted_; }
 
   void give(Criterion& criterion, const std::vector<std::size_t>& indices) const {
-    Activations activations{indices.size(), neurons_, {}};
-    for (const std::size_t i : indices) activations.values.insert(activations.values.end(), rows_[i].begin(), rows_[i].end());
-    criterion.observe({indices, {&layer_, 1}, {&activations, 1}});
+    std::vector<Activations> layers;
+    std::vector<std::vector<float>> least, greatest;
+    std::vector<std::int64_t> predicted;
+    for (std::size_t l = 0; l < 2; ++l) {
+      Activations activations{indices.size(), widths[l], {}};
+      least.emplace_back();
+      greatest.emplace_back();
+      for (const std::size_t i : indices) {
+        const auto& row = rows_[l][i];
+        activations.values.insert(activations.values.end(), row.begin(), row.end());
+        least.back().push_back(*std::min_element(row.begin(), row.end()));
+        greatest.back().push_back(*std::max_element(row.begin(), row.end()));
+      }
+      layers.push_back(std::move(activations));
+    }
+    for (const std::size_t i : indices) predicted.push_back(predicted_[i]);
+    criterion.observe({indices, layers, least, greatest, predicted, predicted});
   }
   // Records [begin, end) in batches of `batch`.
   void give(Criterion& criterion, std::size_t begin, std::size_t end, std::size_t batch = 16) const {
@@ -62,9 +75,75 @@ class Suite {
   void give(Criterion& criterion) const { give(criterion, 0, size()); }
 
  private:
-  std::size_t neurons_;
-  Layer layer_;
-  std::vector<std::vector<float>> rows_;
+  std::vector<std::vector<float>> rows_[2];
+  std::vector<std::int64_t> predicted_;
 };
+
+inline ImportantNeuron important(std::size_t neuron, std::vector<double> centroids) {
+  Clustering clusters;
+  clusters.sizes.assign(centroids.size(), 1);
+  clusters.centroids = std::move(centroids);
+  return {neuron, 1.0, std::move(clusters), {}};
+}
+
+// The plain way to what learn_profile() learns, with three important neurons of "second": 4 (clusters around 0 and 1),
+// 0 (around 0, 1 and 2), 2 (one cluster).
+inline Profile profile_of(const Suite& training) {
+  Profile profile;
+  profile.model_hash = "model";
+  profile.data_hash = "data";
+  profile.data = "some records";
+  profile.records = training.size();
+  profile.method = "epsilon";
+  profile.clusterer = "kmeans";
+  const std::string names[] = {"first", "second"};
+  for (std::size_t l = 0; l < 2; ++l) {
+    LayerStatistics layer;
+    layer.layer = names[l];
+    layer.op = "Gemm + Relu";
+    layer.floor = 0;
+    for (std::size_t n = 0; n < Suite::widths[l]; ++n) {
+      double sum = 0, squares = 0;
+      float low = training.row(l, 0)[n], high = low;
+      for (std::size_t i = 0; i < training.size(); ++i) {
+        const float value = training.row(l, i)[n];
+        low = std::min(low, value);
+        high = std::max(high, value);
+        sum += value;
+        squares += static_cast<double>(value) * value;
+      }
+      const auto count = static_cast<double>(training.size());
+      layer.low.push_back(low);
+      layer.high.push_back(high);
+      layer.mean.push_back(sum / count);
+      layer.deviation.push_back(std::sqrt(std::max(0.0, squares / count - sum / count * sum / count)));
+      layer.same_as.push_back(static_cast<std::uint32_t>(n));
+    }
+    profile.statistics.push_back(std::move(layer));
+  }
+  profile.clusters.push_back({"second", {important(4, {0, 1}), important(0, {0, 1, 2}), important(2, {7})}, 2});
+  auto traces = std::make_shared<LayerTraces>();
+  traces->layer = "second";
+  traces->dimensions = 5;
+  for (std::size_t i = 0; i < training.size(); ++i) traces->values.insert(traces->values.end(), training.row(1, i).begin(), training.row(1, i).end());
+  traces->predicted = traces->labels = training.predicted();
+  profile.traced = {"second"};
+  profile.traces = {traces};
+  return profile;
+}
+
+inline const Profile& profile() {
+  static const Profile made = profile_of(Suite::random(200, 77));
+  return made;
+}
+
+inline std::unique_ptr<Criterion> criterion(const std::string& spec, const Profile& of = profile()) { return make_criterion(of, parse_criterion(spec)); }
+
+inline Coverage row(const Criterion& criterion, const std::string& layer) {
+  for (const Coverage& coverage : criterion.result()) {
+    if (coverage.layer == layer) return coverage;
+  }
+  return {};
+}
 
 }  // namespace assay::test

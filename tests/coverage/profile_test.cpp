@@ -3,115 +3,100 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "assay/coverage/binary.h"
+#include "assay/coverage/learn.h"
 #include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/coverage/build.h"
-#include "tests/engine/graphs.h"
 
 namespace assay {
 namespace {
 
 class ProfileFile : public testing::Test {
  protected:
-  void SetUp() override {
-    path = std::filesystem::temp_directory_path() / ("assay-profile-" + std::to_string(getpid()) + ".json");
-    write_profile(profile(), path);
-  }
+  void SetUp() override { path = std::filesystem::temp_directory_path() / ("assay-profile-" + std::to_string(getpid())); }
   void TearDown() override { std::filesystem::remove(path); }
 
-  static Profile profile() { return {"model", "data", "some records", "epsilon", "kmeans", Reduction::max, {test::small_layer()}}; }
-
-  // The file with one text replaced; it must be refused with a message that holds `reason`.
-  void expect_refused(const std::string& from, const std::string& to, const std::string& reason) const {
-    std::string text = read_file(path);
-    const auto at = text.find(from);
-    ASSERT_NE(at, std::string::npos) << from;
-    const auto damaged = path.string() + ".damaged";
-    write_file(damaged, text.replace(at, from.size(), to));
+  // The profile with one change; reading it must be refused with a message that holds `reason`.
+  void expect_refused(const std::function<void(nlohmann::json&)>& change, const std::string& reason) const {
+    nlohmann::json json = to_json(test::profile(), true);
+    change(json);
+    write_binary(json, path);
     try {
-      read_profile(damaged);
-      ADD_FAILURE() << from << " -> " << to << " was accepted";
+      read_profile(path);
+      ADD_FAILURE() << "accepted, but expected: " << reason;
     } catch (const Error& error) {
       EXPECT_EQ(error.fault(), Fault::data);
       EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(path.string()), std::string::npos) << error.what();
     }
-    std::filesystem::remove(damaged);
   }
 
   std::filesystem::path path;
 };
 
 TEST_F(ProfileFile, KeepsEverything) {
-  const Profile read = read_profile(path), written = profile();
-  EXPECT_EQ(read.model_hash, written.model_hash);
-  EXPECT_EQ(read.data_hash, written.data_hash);
-  EXPECT_EQ(read.data, written.data);
-  EXPECT_EQ(read.method, written.method);
-  EXPECT_EQ(read.clusterer, written.clusterer);
-  EXPECT_EQ(read.reduction, written.reduction);
-  ASSERT_EQ(read.layers.size(), 1U);
-  EXPECT_EQ(read.layers[0].layer, "hidden");
-  EXPECT_EQ(read.layers[0].neurons, 5U);
-  EXPECT_EQ(read.layers[0].ms, written.layers[0].ms);
-  ASSERT_EQ(read.layers[0].important.size(), 3U);
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(read.layers[0].important[i].neuron, written.layers[0].important[i].neuron);
-    EXPECT_EQ(read.layers[0].important[i].clusters.centroids, written.layers[0].important[i].clusters.centroids);
-    EXPECT_EQ(read.layers[0].important[i].clusters.sizes, written.layers[0].important[i].clusters.sizes);
+  write_profile(test::profile(), path);
+  const Profile read = read_profile(path);
+  EXPECT_EQ(read.hash(), test::profile().hash());  // which is of everything in it
+  EXPECT_EQ(read.statistics[1].high, test::profile().statistics[1].high);
+  EXPECT_EQ(read.clusters[0].important[1].clusters.centroids, test::profile().clusters[0].important[1].clusters.centroids);
+  EXPECT_EQ(read.traces[0]->values, test::profile().traces[0]->values);
+}
+
+TEST_F(ProfileFile, EveryPartCountsForTheHash) {
+  Profile other = test::profile();
+  other.statistics[0].high[2] += 1;
+  EXPECT_NE(other.hash(), test::profile().hash());
+  other = test::profile();
+  other.clusters[0].important[0].clusters.centroids[0] -= 1e-15;
+  EXPECT_NE(other.hash(), test::profile().hash());
+}
+
+TEST_F(ProfileFile, UnsoundContentIsRefused) {
+  using Json = nlohmann::json;
+  expect_refused([](Json& j) { j["schema"] = "assay/other"; }, "not a profile");
+  expect_refused([](Json& j) { j["version"] = 99; }, "version");
+  expect_refused([](Json& j) { j["reduction"] = "sum"; }, "reduction");
+  expect_refused([](Json& j) { j.erase("statistics"); }, "statistics");
+  expect_refused([](Json& j) { j["statistics"][0]["high"] = to_binary(std::vector<float>{1}); }, "elements");
+  expect_refused([](Json& j) { j["statistics"][0]["low"] = to_binary(std::vector<float>(6, std::nanf(""))); }, "range");
+  expect_refused([](Json& j) { j["clusters"][0]["important"][0]["neuron"] = 5; }, "not sound");
+  expect_refused([](Json& j) { j["clusters"][0]["important"][0]["neuron"] = 0; }, "twice");
+  expect_refused([](Json& j) { j["clusters"][0]["important"][0]["centroids"] = {1, 1}; }, "not sound");
+  expect_refused([](Json& j) { j["clusters"][0]["layer"] = "third"; }, "statistics");
+  expect_refused([](Json& j) { j["traces"][0]["dimensions"] = 7; }, "traces");
+  expect_refused([](Json& j) { j = Json::array({1}); }, "not a profile");
+}
+
+TEST_F(ProfileFile, TruncatedOrFlippedAnywhereIsRefused) {
+  write_profile(test::profile(), path);
+  const std::string bytes = read_file(path);
+  for (std::size_t size = 0; size < bytes.size(); size += 131) {
+    write_file(path, bytes.substr(0, size));
+    EXPECT_THROW(read_profile(path), Error) << size;
+    std::string flipped = bytes;
+    flipped[size] = static_cast<char>(flipped[size] ^ 0x20);
+    write_file(path, flipped);
+    EXPECT_THROW(read_profile(path), Error) << size;
   }
 }
 
-TEST_F(ProfileFile, CentroidsSurviveToTheLastBit) {
-  Profile exact = profile();
-  exact.layers[0].important[0].clusters.centroids = {1.0 / 3, 0.1 + 0.2 + 1};
-  write_profile(exact, path);
-  EXPECT_EQ(read_profile(path).layers[0].important[0].clusters.centroids, exact.layers[0].important[0].clusters.centroids);
-}
-
-TEST_F(ProfileFile, DamagedFilesAreRefused) {
-  expect_refused("assay/profile", "assay/other", "not a profile");
-  expect_refused("\"version\": 1", "\"version\": 99", "version");
-  expect_refused("\"neuron\": 4", "\"neuron\": 5", "not sound");
-  expect_refused("\"neuron\": 4", "\"neuron\": 0", "twice");
-  expect_refused("\"reduction\": \"max\"", "\"reduction\": \"sum\"", "reduction");
-  expect_refused("7.0", "7.0, 7.0", "not sound");
-  expect_refused("\"important\"", "\"unimportant\"", "important");
-  expect_refused("{", "[", "parse error");
-}
-
-TEST_F(ProfileFile, TruncatedAnywhereIsRefused) {
-  const std::string text = read_file(path);
-  const auto cut = path.string() + ".cut";
-  for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
-    write_file(cut, text.substr(0, size));
-    EXPECT_THROW(read_profile(cut), Error) << size;
+TEST(Profile, RefusesAnotherNetwork) {
+  EXPECT_NO_THROW(require_profile_fits(test::profile(), "model", "net"));
+  try {
+    require_profile_fits(test::profile(), "another", "net");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
   }
-  std::filesystem::remove(cut);
 }
 
-TEST(RequireProfileFits, RefusesAnotherNetworkAndOtherLayers) {
-  const Session session(test::lenet_like());
-  const Layer& layer = session.penultimate_layer();
-  Profile profile{session.graph().hash(), "data", "", "", "", Reduction::mean,
-                  {{layer.name, static_cast<std::size_t>(layer.neurons), {test::important(0, {0, 1})}, {1}}}};
-  EXPECT_NO_THROW(require_profile_fits(profile, session));
-  const auto fault = [&](const Profile& wrong) {
-    try {
-      require_profile_fits(wrong, session);
-    } catch (const Error& error) {
-      return error.fault();
-    }
-    return Fault::internal;
-  };
-  Profile other = profile;
-  other.model_hash = "another";
-  EXPECT_EQ(fault(other), Fault::mismatch);
-  other = profile;
-  other.layers[0].neurons += 1;
-  EXPECT_EQ(fault(other), Fault::mismatch);
-  other = profile;
-  other.layers[0].layer = "no such layer";
-  EXPECT_EQ(fault(other), Fault::usage);
+TEST(Profile, HistogramBins) {
+  // Below, four quarters of [0, 2], above.
+  const std::vector<std::pair<float, std::size_t>> cases{{-0.1f, 0}, {0, 1}, {0.49f, 1}, {0.5f, 2}, {1.9f, 4}, {2, 4}, {2.1f, 5}};
+  for (const auto& [value, bin] : cases) EXPECT_EQ(histogram_bin(value, 0, 2, 6), bin) << value;
+  EXPECT_EQ(histogram_bin(3, 3, 3, 6), 1u);  // a constant neuron
 }
 
 }  // namespace

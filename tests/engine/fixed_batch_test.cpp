@@ -54,7 +54,7 @@ TEST(FixedBatch, RunsInGroupsWhereItCannotBeFreed) {
     const Tensor records = at::rand({rows, 5});
     EXPECT_TRUE(at::allclose(run_one(fixed, records), run_one(free, records), 1e-5, 1e-5));
     const Tensors given{{fixed.graph().inputs()[0], records}};
-    const Session::Observed seen = fixed.observe(given, fixed.layers(), Reduction::mean, {});
+    const Session::Observed seen = fixed.observe(given, taps_of(fixed.layers(), Reduction::mean), {});
     ASSERT_EQ(seen.layers.size(), fixed.layers().size());
     EXPECT_EQ(seen.layers[0].rows, static_cast<std::size_t>(rows));
     const ValueId dense = fixed.layer("dense").linear_value, output = fixed.graph().outputs()[0];

@@ -119,9 +119,9 @@ TEST_P(EveryNetwork, ObservesWhatReducingWholeValuesGives) {
     const Session session(c.graph(), {.reference = reference});
     const Tensors given = give(session, c.records(6));
     const Tensors values = session.run(given, layer_values(session));
-    for (const Reduction reduction : {Reduction::mean, Reduction::max, Reduction::every_position}) {
+    for (const Reduction reduction : {Reduction::mean, Reduction::max, Reduction::min, Reduction::every_position}) {
       const ValueId logits = session.logits();
-      const Session::Observed seen = session.observe(given, session.layers(), reduction, std::span(&logits, 1));
+      const Session::Observed seen = session.observe(given, taps_of(session.layers(), reduction), std::span(&logits, 1));
       expect_near(seen.outputs.at(logits), run_one(session, given, logits));
       ASSERT_EQ(seen.layers.size(), session.layers().size());
       for (std::size_t i = 0; i < seen.layers.size(); ++i) {

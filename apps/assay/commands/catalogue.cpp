@@ -13,6 +13,9 @@ std::span<const CommandInfo> commands() {
       evaluate_command(),
       importance_command(),
       cover_command(),
+      criteria_command(),
+      combine_command(),
+      diff_command(),
   };
   return all;
 }

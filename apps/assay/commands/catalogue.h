@@ -6,6 +6,9 @@ namespace assay::app {
 
 // One function per subcommand, defined in the file of that name.
 CommandInfo cover_command();
+CommandInfo criteria_command();
+CommandInfo combine_command();
+CommandInfo diff_command();
 CommandInfo data_command();
 CommandInfo demo_command();
 CommandInfo evaluate_command();

@@ -1,15 +1,32 @@
-// assay cover: importance-driven coverage of a test set.
+// assay cover: what a test set exercises.
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/idc_tables.h"
+#include "apps/assay/coverage_tables.h"
 #include "apps/assay/inputs.h"
-#include "assay/coverage/catalogue.h"
+#include "assay/coverage/learn.h"
 #include "assay/support/error.h"
 
 namespace assay::app {
 namespace {
+
+namespace fs = std::filesystem;
+
+// "2/8": the second of eight parts.
+std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  std::size_t shard = 0, shards = 0;
+  const auto read = [&](std::size_t begin, std::size_t end, std::size_t& out) {
+    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, out);
+    return error == std::errc() && stop == text.data() + end;
+  };
+  const bool sound = slash != std::string::npos && read(0, slash, shard) && read(slash + 1, text.size(), shards);
+  if (!sound || shard < 1 || shard > shards) fail(Fault::usage, "--shard '{}' is not of the form 2/8, the second of eight parts", text);
+  return {shard, shards};
+}
 
 class Cover final : public Command {
  public:
@@ -17,93 +34,185 @@ class Cover final : public Command {
     model_.declare(app);
     train_.declare(app);
     test_.declare(app);
-    check_.declare(app);
-    app.add_option("--criterion", criterion_, "coverage criterion (idc)")->capture_default_str();
-    app.add_option("--layer", layers_, "subject layer by name or number, may be repeated (default: the layer before the last with weights)")->type_name("NAME");
-    app.add_option("-m,--neurons", ms_, "numbers of important neurons, or auto")->type_name("6,8,...")->capture_default_str();
-    app.add_option("--share", options_.share, "with auto: share of the relevance that the neurons hold")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-    app.add_option("--cap", options_.cap, "with auto: at most so many neurons")->check(CLI::Range(1, 250))->capture_default_str();
-    app.add_option("--profile", profile_, "read the profile from FILE, or write it there with --train")->type_name("FILE.json");
-    app.add_option("--method", options_.importance.method, "attribution (assay importance --help lists them)")->capture_default_str();
-    app.add_flag("--absolute", options_.importance.absolute, "rank neurons by absolute relevance");
-    app.add_flag("--normalised", options_.importance.normalised, "divide each record's relevance by its decision value");
-    app.add_option("--min-k", options_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200))->capture_default_str();
-    app.add_option("--max-k", options_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200))->capture_default_str();
-    app.add_flag("--drop-zeros", options_.clusters.drop_zeros, "leave zero activations out of the clustering, as the released code does");
-    app.add_option("--round", options_.clusters.round_decimals, "round centroids to so many decimals, as the released code does with 2")->check(CLI::Range(-1, 12))->capture_default_str();
-    app.add_option("--reduction", reduction_, "activation of a channel: mean or max of its positions")->check(CLI::IsMember({"mean", "max"}))->capture_default_str();
+    app.add_option("--criterion", criteria_, "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; `assay criteria` lists all)")->type_name("SPEC");
+    app.add_option("--preset", preset_, "criteria and options of a paper: deepimportance, deepxplore, deepgauge, surprise; or all, fast")->type_name("NAME");
+    app.add_option("--layer", learn_.subjects, "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the layer before the last with weights)")->type_name("NAME");
+    app.add_option("--count-layer", learn_.layers, "layer whose neurons the other criteria count, may be repeated (default: all)")->type_name("NAME");
+    app.add_option("-m,--neurons", ms_, "numbers of important neurons of idc, or auto")->type_name("6,8,...")->capture_default_str();
+    app.add_option("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--cap", learn_.cap, "with -m auto: at most so many neurons")->check(CLI::Range(1, 250))->capture_default_str();
+    app.add_option("--profile", profile_, "read the profile from FILE, or write it there with --train")->type_name("FILE");
+    app.add_option("--method", learn_.importance.method, "attribution (assay importance --help lists them)")->capture_default_str();
+    app.add_flag("--absolute", learn_.importance.absolute, "rank neurons by absolute relevance");
+    app.add_flag("--normalised", learn_.importance.normalised, "divide each record's relevance by its decision value");
+    app.add_option("--min-k", learn_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200))->capture_default_str();
+    app.add_option("--max-k", learn_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200))->capture_default_str();
+    app.add_flag("--drop-zeros", learn_.clusters.drop_zeros, "leave zero activations out of the clustering, as the released code does");
+    app.add_option("--round", learn_.clusters.round_decimals, "round centroids to so many decimals, as the released code does with 2")->check(CLI::Range(-1, 12))->capture_default_str();
+    app.add_option("--reduction", reduction_, "activation of a channel: mean or max of its positions, or every-position for one neuron each")
+        ->check(CLI::IsMember({"mean", "max", "every-position"}))->capture_default_str();
+    app.add_flag("--by-class", by_class_, "keep criteria apart by the class that the network names");
+    app.add_option("--context", measure_.context, "label of this test set in the state (night, supplier-B)")->type_name("NAME");
+    app.add_option("--shard", shard_, "measure only this part of the test set: 2/8 is the second of eight")->type_name("K/N");
+    app.add_option("--state", state_, "write the coverage state to FILE; an interrupted run goes on from FILE.journal")->type_name("FILE");
+    app.add_flag("--append", append_, "add to the state in FILE rather than begin anew");
     app.add_option("--top", top_, "rows of the tables of combinations, per layer and m")->check(CLI::Range(0, 1000))->capture_default_str();
+    app.add_option("--records", records_, "misclassified and most surprising records in JSON and report, of each kind")->check(CLI::Range(0, 1000))->capture_default_str();
+    check_.declare(app);
   }
 
   Document run(Context& context) override {
-    find_criterion(criterion_);
     const DatasetPtr test = test_.open();
     const Session session = model_.open(context, test.get());
+    if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
+    if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     Document document;
-    check_.run(session, test, context, document);
-    const Profile profile = obtain_profile(session, context, document);
-    const std::vector<IdcResult> results = measure_idc(session, profile, test, walk_options(context, "measuring coverage"), context.progress);
-    document.facts.insert(document.facts.begin(), {"records", "test records", static_cast<std::int64_t>(test->size()), Column::Kind::count});
-    document.tables = {coverage_table(results), cluster_table(profile)};
-    if (top_ > 0) {
-      document.tables.push_back(uncovered_table(results, *test, top_));
-      document.tables.push_back(combination_table(results, *test, top_));
+    const std::vector<CriterionSpec> specs = chosen_specs();
+    const auto profile = obtain_profile(session, specs, context, document);
+    CoverageState state = begin(profile, specs, context.progress);
+    const bool detailed = !context.settings.json.empty();
+    measure_.batch = context.settings.batch;
+    measure_.growth_points = detailed ? 25 : 0;
+    measure_.remember_records = detailed && records_ > 0;
+    if (!state_.empty()) measure_.journal = state_ + ".journal";
+    const Observations seen = measure(session, state, test, measure_, context.progress);
+    if (!state_.empty()) {
+      state.write(state_);
+      std::error_code ignored;
+      fs::remove(measure_.journal, ignored);
     }
-    document.definitions = idc_definitions(profile);
-    for (const IdcResult& result : results) {
-      if (result.idc.non_finite() > 0) {
-        document.notices.push_back(fmt::format("{} records have non-finite activations in layer {} and cover nothing", result.idc.non_finite(), result.layer));
-      }
-    }
-    const Coverage first = results.front().idc.result();
-    document.headline = fmt::format("{} on {}: IDC {} for the {} most important neurons of {} ({} of {} combinations)", session.graph().name(), test->describe(),
-                                    percent(first.fraction), results.front().m, results.front().layer, first.covered, first.coverable);
+    check_accuracy(session, state, test);
+    describe(document, session, state, seen, *test);
     add_provenance(document, session, {{"test", test}});
-    document.provenance.emplace_back("train", profile.data);
-    document.provenance.emplace_back("train_hash", profile.data_hash);
+    document.provenance.emplace_back("train", profile->data);
+    document.provenance.emplace_back("train_hash", profile->data_hash);
+    document.provenance.emplace_back("profile_hash", state.profile_hash());
     return document;
   }
 
  private:
-  Profile obtain_profile(const Session& session, Context& context, Document& document) {
+  std::vector<CriterionSpec> chosen_specs() const {
+    std::vector<CriterionSpec> specs;
+    if (!preset_.empty()) {
+      for (const std::string& text : find_criterion_preset(preset_).criteria) specs.push_back(parse_criterion(text));
+    }
+    for (const std::string& text : criteria_) specs.push_back(parse_criterion(text));
+    const bool idc_only = specs.empty();
+    if (idc_only) specs.push_back({"idc", {}});
+    // idc without m stands for each m of -m.
+    std::vector<CriterionSpec> expanded;
+    for (const CriterionSpec& spec : specs) {
+      find_criterion(spec.name);
+      if (spec.name != "idc" || spec.options.contains("m")) {
+        expanded.push_back(spec);
+        continue;
+      }
+      std::vector<std::string> ms{"auto"};
+      if (ms_ != "auto") {
+        ms.clear();
+        for (const std::int64_t m : parse_integers(ms_, "-m")) ms.push_back(std::to_string(m));
+      }
+      for (const std::string& m : ms) {
+        expanded.push_back(spec);
+        expanded.back().options["m"] = m;
+      }
+    }
+    return expanded;
+  }
+
+  std::shared_ptr<const Profile> obtain_profile(const Session& session, const std::vector<CriterionSpec>& specs, Context& context, Document& document) {
     if (!train_.given()) {
       if (profile_.empty()) fail(Fault::usage, "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
-      const Profile profile = read_profile(profile_);
-      require_profile_fits(profile, session);
+      auto profile = std::make_shared<const Profile>(read_profile(profile_));
+      require_profile_fits(*profile, session.graph().hash(), session.graph().name());
       return profile;
     }
-    options_.ms.clear();
-    if (ms_ != "auto") {
-      for (const std::int64_t m : parse_integers(ms_, "-m")) options_.ms.push_back(static_cast<std::size_t>(m));
+    learn_.criteria = specs;
+    learn_.reduction = reduction_ == "max" ? Reduction::max : reduction_ == "mean" ? Reduction::mean : Reduction::every_position;
+    learn_.batch = learn_.importance.batch = context.settings.batch;
+    Learned learned = learn_profile(session, train_.open(), learn_, context.progress);
+    if (learned.importance.records > 0) check_.apply(learned.importance.evaluation, session, nullptr, document, "training");
+    if (learned.non_finite > 0) {
+      std::string ids;
+      for (const std::string& id : learned.non_finite_ids) ids += (ids.empty() ? "" : ", ") + id;
+      document.notices.push_back(fmt::format("{} training records have activations that are not finite and were left out: {}", learned.non_finite, ids));
     }
-    options_.reduction = reduction_ == "max" ? Reduction::max : Reduction::mean;
-    options_.importance.batch = context.settings.batch;
-    std::vector<Layer> layers;
-    for (const std::string& name : layers_) layers.push_back(session.layer(name));
-    if (layers.empty()) layers.push_back(session.penultimate_layer());
-    Learned learned = learn_profile(session, train_.open(), layers, options_, context.progress);
-    check_.apply(learned.importance.evaluation, session, nullptr, document, "training");
-    if (learned.non_finite > 0) document.notices.push_back(fmt::format("{} non-finite activations of training records were left out of the clustering", learned.non_finite));
     if (!profile_.empty()) write_profile(learned.profile, profile_);
-    return learned.profile;
+    return std::make_shared<const Profile>(std::move(learned.profile));
+  }
+
+  // A fresh state, the one to append to, or what an interrupted run left.
+  CoverageState begin(const std::shared_ptr<const Profile>& profile, const std::vector<CriterionSpec>& specs, Progress& progress) const {
+    CoverageState state(profile, specs, by_class_);
+    if (state_.empty()) return state;
+    const fs::path journal = state_ + ".journal";
+    const bool resume = fs::exists(journal);
+    if (!resume && !append_) return state;
+    if (!resume && !fs::exists(state_)) return state;
+    CoverageState earlier = CoverageState::read(resume ? journal : fs::path(state_), profile);
+    if (earlier.specs() != state.specs() || earlier.by_class() != by_class_) {
+      fail(Fault::mismatch, "{} holds other criteria than this run; use the same criteria, or {}", (resume ? journal : fs::path(state_)).string(),
+           resume ? "delete it" : "another --state");
+    }
+    if (resume) progress.notice(fmt::format("going on from {}: {} records are done", journal.string(), earlier.records()));
+    return earlier;
+  }
+
+  void check_accuracy(const Session& session, const CoverageState& state, const DatasetPtr& test) const {
+    if (!check_.expects()) return;
+    Evaluation evaluation;
+    for (const auto& part : state.parts()) {
+      if (part->labelled > 0 && part->data_hash == test->hash()) evaluation.accuracy = static_cast<double>(part->correct) / static_cast<double>(part->labelled);
+    }
+    Document ignored;
+    check_.apply(evaluation, session, test, ignored);
+  }
+
+  void describe(Document& document, const Session& session, const CoverageState& state, const Observations& seen, const Dataset& test) const {
+    std::vector<Fact> learned = std::move(document.facts);
+    document.facts.clear();
+    add_facts(document, state);
+    document.facts.insert(document.facts.end(), learned.begin(), learned.end());
+    document.headline = headline_of(state, fmt::format("{} on {}", session.graph().name(), test.describe()));
+    document.tables = {criteria_table(state)};
+    const bool one_part = state.parts().size() == 1;
+    if (!idc_table(state).rows.empty()) {
+      document.tables.push_back(idc_table(state));
+      document.tables.push_back(cluster_table(state.profile()));
+      if (top_ > 0 && one_part) {
+        document.tables.push_back(uncovered_table(state, test, top_));
+        document.tables.push_back(combination_table(state, test, top_));
+      }
+    }
+    if (!state.contexts().empty()) document.tables.push_back(context_table(state));
+    document.tables.push_back(layer_table(state));
+    if (measure_.growth_points > 0) {
+      document.tables.push_back(neuron_table(state, one_part ? &test : nullptr));
+      document.tables.push_back(histogram_table(state.profile(), seen));
+      document.tables.push_back(growth_table(state, seen));
+      if (!seen.records.empty()) document.tables.push_back(record_table(state, seen, test, records_));
+    }
+    document.definitions = definitions_of(state);
   }
 
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned"}, test_{"test", "test records whose coverage is measured"};
   AccuracyCheck check_;
-  std::string criterion_ = "idc", ms_ = "6,8,10,12", profile_, reduction_ = "mean";
-  std::vector<std::string> layers_;
-  std::size_t top_ = 5;
-  ProfileOptions options_;
+  std::vector<std::string> criteria_;
+  std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_;
+  bool by_class_ = false, append_ = false;
+  std::size_t top_ = 5, records_ = 12;
+  LearnOptions learn_;
+  MeasureOptions measure_;
 };
 
 }  // namespace
 
 CommandInfo cover_command() {
-  return {"cover", "how well a test set exercises the neurons that decide",
+  return {"cover", "how well a test set exercises a network, by importance-driven coverage and every other criterion",
           "  assay cover --model lenet5.onnx --train train-images-idx3-ubyte.gz --test t10k-images-idx3-ubyte.gz -m 6,8,10,12\n"
-          "  assay cover --model net.onnx --train train.npz --test test.npz --layer conv2 --layer fc1 -m auto --profile net.profile.json\n"
-          "  assay cover --model net.onnx --profile net.profile.json --test night.tar",
+          "  assay cover --model net.onnx --train train.npz --test test.npz --preset deepimportance --profile net.profile\n"
+          "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion 'kmnc[sections=100]' --context night --state all.cov --append",
           make_command<Cover>};
 }
 

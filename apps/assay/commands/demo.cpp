@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/coverage_tables.h"
 #include "apps/assay/heat_map.h"
-#include "apps/assay/idc_tables.h"
 #include "apps/assay/inputs.h"
+#include "assay/coverage/learn.h"
 #include "assay/data/summary.h"
 #include "assay/model/model.h"
 #include "assay/support/file.h"
@@ -41,12 +42,15 @@ class Demo final : public Command {
 
     const Session session(trained.graph, session_options(context, test.get()));
     Document document;
-    AccuracyCheck().run(session, test, context, document);
-    const std::vector<Layer> layers{session.layer("conv2"), session.penultimate_layer()};
-    const Learned learned = learn_profile(session, training, layers, {}, context.progress);
-    write_profile(learned.profile, folder / "profile.json");
-    const std::vector<IdcResult> results = measure_idc(session, learned.profile, test, walk_options(context, "measuring coverage"), context.progress);
-    describe(document, learned, results, *test);
+    LearnOptions learn;
+    learn.criteria = {parse_criterion("idc[m=6]"), parse_criterion("idc[m=8]"), parse_criterion("idc[m=10]"), parse_criterion("idc[m=12]"),
+                      parse_criterion("nc"), parse_criterion("kmnc"), parse_criterion("nbc"), parse_criterion("tknc")};
+    learn.subjects = {"conv2", session.penultimate_layer().name};
+    const Learned learned = learn_profile(session, training, learn, context.progress);
+    write_profile(learned.profile, folder / "demo.profile");
+    CoverageState state(std::make_shared<const Profile>(learned.profile), learn.criteria, false);
+    const Observations seen = measure(session, state, test, {.growth_points = 25, .remember_records = true}, context.progress);
+    describe(document, state, seen, *test);
     document.pictures = draw_relevance(session, *test, ImportanceOptions().method, {}, {4, seed, folder});
     document.pictures.insert(document.pictures.begin(), {"test digits, one class a row", folder / "digits.png"});
     document.provenance = {{"model_hash", trained.graph.hash()}, {"train", training->describe()}, {"test", test->describe()}};
@@ -56,15 +60,15 @@ class Demo final : public Command {
   }
 
  private:
-  void describe(Document& document, const Learned& learned, const std::vector<IdcResult>& results, const Dataset& test) const {
-    const IdcResult& shown = results.back();
-    const Coverage coverage = shown.idc.result();
-    document.headline = fmt::format("A LeNet-5 trained on {} procedural digits: its test set covers {} of the {} combinations of its {} most important neurons in {}",
-                                    records_, percent(coverage.fraction), coverage.coverable, shown.m, shown.layer);
-    document.tables = {coverage_table(results), cluster_table(learned.profile), uncovered_table(results, test, 3)};
-    document.definitions = idc_definitions(learned.profile);
-    document.facts.insert(document.facts.begin(), {{"train_records", "training digits", static_cast<std::int64_t>(records_), Column::Kind::count},
-                                                   {"test_records", "test digits", static_cast<std::int64_t>(test.size()), Column::Kind::count}});
+  void describe(Document& document, const CoverageState& state, const Observations& seen, const Dataset& test) const {
+    const Table idc = idc_table(state);
+    const auto& last = idc.rows.back();
+    document.headline = fmt::format("A LeNet-5 trained on {} procedural digits: its test set covers {} of the {} combinations of its {} most important neurons in {}", records_,
+                                    percent(std::get<double>(last[5])), std::get<std::string>(last[4]), std::get<std::int64_t>(last[1]), std::get<std::string>(last[0]));
+    add_facts(document, state);
+    document.tables = {criteria_table(state), idc, cluster_table(state.profile()), uncovered_table(state, test, 3), layer_table(state),
+                       neuron_table(state, &test), histogram_table(state.profile(), seen), growth_table(state, seen), record_table(state, seen, test, 12)};
+    document.definitions = definitions_of(state);
     document.notices.push_back(fmt::format("next: assay importance --model {0}/lenet5.onnx --data digits:{1},seed=2 (and see {0}/ for the network, its profile and result.json)", out_, records_));
   }
 

@@ -69,13 +69,27 @@ ASSAY_VECTORISED void sum_sixteen(const float* data, std::int64_t positions, std
   for (int c = 0; c < 16; ++c) out[c] = sums[c] + odd[c];
 }
 
-float larger(float a, float b) { return b > a || std::isnan(b) ? b : a; }  // a NaN wins
+// A NaN wins.
+struct Larger {
+  float operator()(float a, float b) const { return b > a || std::isnan(b) ? b : a; }
+};
+struct Smaller {
+  float operator()(float a, float b) const { return b < a || std::isnan(b) ? b : a; }
+};
 
-void max_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block, float* out) {
+template <typename Choose>
+void extreme_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block, float* out) {
   std::copy_n(data, block, out);
   for (std::int64_t p = 1; p < positions; ++p) {
-    for (std::int64_t c = 0; c < block; ++c) out[c] = larger(out[c], data[p * stride + c]);
+    for (std::int64_t c = 0; c < block; ++c) out[c] = Choose()(out[c], data[p * stride + c]);
   }
+}
+
+template <typename Choose>
+float extreme_plane(const float* data, std::int64_t positions, std::int64_t stride) {
+  float result = data[0];
+  for (std::int64_t p = 1; p < positions; ++p) result = Choose()(result, data[p * stride]);
+  return result;
 }
 
 // Channels side by side.
@@ -83,8 +97,9 @@ void reduce_block(const float* data, const Layout& layout, std::int64_t count, R
   thread_local std::vector<float> scratch;
   scratch.assign(static_cast<std::size_t>(2 * layout.block), 0.0F);
   float* const values = scratch.data();
-  if (reduction == Reduction::max) {
-    max_channels(data, layout.positions, layout.position_stride, layout.block, values);
+  if (reduction != Reduction::mean) {
+    const auto extreme = reduction == Reduction::max ? extreme_channels<Larger> : extreme_channels<Smaller>;
+    extreme(data, layout.positions, layout.position_stride, layout.block, values);
     std::copy_n(values, count, out);
     return;
   }
@@ -111,12 +126,12 @@ ASSAY_VECTORISED float sum_plane(const float* data, std::int64_t positions) {
 
 float reduce_plane(const float* data, const Layout& layout, Reduction reduction) {
   const std::int64_t stride = layout.position_stride;
-  if (reduction == Reduction::mean && stride == 1) return sum_plane(data, layout.positions) / static_cast<float>(layout.positions);
-  float result = data[0];
-  for (std::int64_t p = 1; p < layout.positions; ++p) {
-    result = reduction == Reduction::max ? larger(result, data[p * stride]) : result + data[p * stride];
-  }
-  return reduction == Reduction::max ? result : result / static_cast<float>(layout.positions);
+  if (reduction == Reduction::max) return extreme_plane<Larger>(data, layout.positions, stride);
+  if (reduction == Reduction::min) return extreme_plane<Smaller>(data, layout.positions, stride);
+  if (stride == 1) return sum_plane(data, layout.positions) / static_cast<float>(layout.positions);
+  float sum = data[0];
+  for (std::int64_t p = 1; p < layout.positions; ++p) sum += data[p * stride];
+  return sum / static_cast<float>(layout.positions);
 }
 
 }  // namespace

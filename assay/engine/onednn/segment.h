@@ -23,7 +23,7 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 // A layer to be reduced to neuron activations while it is in cache: channel means or maxima.
 struct Tap {
   ValueId value = no_value;
-  Reduction reduction = Reduction::mean;  // mean or max
+  Reduction reduction = Reduction::mean;  // not every_position
 };
 
 // A stretch of nodes that are consecutive in the graph's order, compiled for this CPU. Immutable; may be run from

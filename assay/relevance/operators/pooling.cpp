@@ -1,8 +1,9 @@
 // Winner takes all: relevance goes to the largest element of each window, equally among those that tie.
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
-#include <limits>
+#include <array>
 
 #include "assay/engine/kernels/window.h"
 #include "assay/relevance/operators/families.h"
@@ -14,76 +15,77 @@ namespace {
 using operators::Ints;
 using operators::Window;
 
-// Slices of `padded`, one per element of the window: the elements with that offset in every place, shaped as the output.
-class Offsets {
- public:
-  Offsets(const Window& window, at::IntArrayRef places) : window_(window), places_(places.vec()), at_(window.rank(), 0) {}
+// A window over a plane of up to three axes; axes that are missing have one position.
+struct Plane {
+  std::array<std::int64_t, 3> sizes{1, 1, 1}, places{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
 
-  Tensor of(const Tensor& padded) const {
-    Tensor view = padded;
-    for (std::size_t a = 0; a < at_.size(); ++a) {
-      const std::int64_t first = at_[a] * window_.dilation[a];
-      view = at::slice(view, static_cast<std::int64_t>(a) + 2, first, first + (places_[a] - 1) * window_.stride[a] + 1,
-                       window_.stride[a]);
+  Plane(const Window& window, at::IntArrayRef input, at::IntArrayRef output) {
+    const std::size_t missing = 3 - window.rank();
+    for (std::size_t a = 0; a < window.rank(); ++a) {
+      sizes[missing + a] = input[a + 2];
+      places[missing + a] = output[a + 2];
+      kernel[missing + a] = window.kernel[a];
+      stride[missing + a] = window.stride[a];
+      dilation[missing + a] = window.dilation[a];
+      begin[missing + a] = window.begin[a];
     }
-    return view;
-  }
-  // False after the last offset, when it starts again.
-  bool next() {
-    for (std::size_t a = at_.size(); a-- > 0;) {
-      if (++at_[a] < window_.kernel[a]) return true;
-      at_[a] = 0;
-    }
-    return false;
   }
 
- private:
-  const Window& window_;
-  Ints places_, at_;
+  // Calls visit(index of an element) for the elements inside the plane that the window at a place touches.
+  template <typename Visit>
+  void for_each(std::int64_t d, std::int64_t h, std::int64_t w, const Visit& visit) const {
+    for (std::int64_t i = 0, z = d * stride[0] - begin[0]; i < kernel[0]; ++i, z += dilation[0]) {
+      if (z < 0 || z >= sizes[0]) continue;
+      for (std::int64_t j = 0, y = h * stride[1] - begin[1]; j < kernel[1]; ++j, y += dilation[1]) {
+        if (y < 0 || y >= sizes[1]) continue;
+        for (std::int64_t k = 0, x = w * stride[2] - begin[2]; k < kernel[2]; ++k, x += dilation[2]) {
+          if (x >= 0 && x < sizes[2]) visit((z * sizes[1] + y) * sizes[2] + x);
+        }
+      }
+    }
+  }
+
+  void pass(const float* input, const float* output, const float* arriving, float* result) const {
+    std::int64_t place = 0;
+    for (std::int64_t d = 0; d < places[0]; ++d) {
+      for (std::int64_t h = 0; h < places[1]; ++h) {
+        for (std::int64_t w = 0; w < places[2]; ++w, ++place) {
+          if (arriving[place] == 0) continue;
+          int winners = 0;
+          for_each(d, h, w, [&](std::int64_t at) { winners += input[at] == output[place]; });
+          if (winners == 0) continue;
+          const float share = arriving[place] / static_cast<float>(winners);
+          for_each(d, h, w, [&](std::int64_t at) {
+            if (input[at] == output[place]) result[at] += share;
+          });
+        }
+      }
+    }
+  }
 };
 
-// Padding at the end that makes the last window whole.
-Ints whole_end(const Window& window, at::IntArrayRef sizes, at::IntArrayRef places) {
-  Ints end(window.rank());
-  for (std::size_t a = 0; a < end.size(); ++a) {
-    end[a] = std::max<std::int64_t>(0, (places[a] - 1) * window.stride[a] + window.extent(a) - sizes[a] - window.begin[a]);
-  }
-  return end;
-}
-
-Ints negated(Ints values) {
-  for (auto& value : values) value = -value;
-  return values;
-}
-
-bool all_zero(const Ints& values) {
-  return std::ranges::all_of(values, [](std::int64_t v) { return v == 0; });
-}
+Tensor on_host(const Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).contiguous(); }
 
 }  // namespace
 
 Relevances max_pool(const Passage& p) {
-  const Tensor &x = p.input(0), &y = p.outputs[0];
+  const Tensor x = on_host(p.input(0)), y = on_host(p.outputs[0]), arriving = on_host(p.arriving());
   KernelContext context;
   const Window window = operators::read_window({p.node, p.inputs, context}, p.node.integers("kernel_shape", {}),
                                                operators::spatial_sizes(x));
-  const Ints end = whole_end(window, x.sizes().slice(2), y.sizes().slice(2));
-  const bool whole = all_zero(window.begin) && all_zero(end);
-  const Tensor padded = whole ? x : operators::pad_spatial(x, window.begin, end, -std::numeric_limits<double>::infinity());
-  Offsets offsets(window, y.sizes().slice(2));
-  std::vector<Tensor> wins;
-  Tensor count = at::zeros_like(y);
-  do {
-    wins.push_back((offsets.of(padded) == y).to(y.scalar_type()));
-    count.add_(wins.back());
-  } while (offsets.next());
-  const Tensor share = share_of(p.arriving(), count);
-  Tensor result = at::zeros_like(padded);
-  for (const Tensor& win : wins) {
-    offsets.of(result).add_(win.mul_(share));
-    offsets.next();
+  const Plane plane(window, x.sizes(), y.sizes());
+  const Tensor result = at::zeros_like(x);
+  const std::int64_t planes = x.size(0) * x.size(1);
+  if (planes > 0 && y.numel() > 0) {
+    const std::int64_t in = x.numel() / planes, out = y.numel() / planes;
+    at::parallel_for(0, planes, 16, [&](std::int64_t from, std::int64_t to) {
+      for (std::int64_t n = from; n < to; ++n) {
+        plane.pass(x.data_ptr<float>() + n * in, y.data_ptr<float>() + n * out, arriving.data_ptr<float>() + n * out,
+                   result.data_ptr<float>() + n * in);
+      }
+    });
   }
-  return {whole ? result : operators::pad_spatial(result, negated(window.begin), negated(end), 0)};
+  return {result.to(p.input(0).device())};
 }
 
 Relevances reduced_extreme(const Passage& p) {

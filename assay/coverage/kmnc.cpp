@@ -1,0 +1,85 @@
+// k-multisection neuron coverage (Ma et al., DeepGauge, ASE 2018).
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "assay/coverage/catalogue.h"
+#include "assay/coverage/items.h"
+
+namespace assay {
+namespace {
+
+class MultisectionCoverage final : public ItemCriterion {
+ public:
+  explicit MultisectionCoverage(const CriterionSetup& setup)
+      : ItemCriterion(setup, setup.options.count("sections", 1), Keep::bit), sections_(static_cast<double>(items_per_neuron())) {
+    for (LayerItems& layer : layers()) {
+      const LayerStatistics& statistics = setup.profile.statistics[layer.position];
+      low_.push_back(statistics.low);
+      high_.push_back(statistics.high);
+      for (std::size_t n = 0; n < layer.neurons; ++n) narrow(layer, statistics, n);
+    }
+  }
+
+  void observe(const ActivationBatch& batch) override {
+    for (std::size_t l = 0; l < layers().size(); ++l) {
+      LayerItems& layer = layers()[l];
+      const float *const low = low_[l].data(), *const high = high_[l].data();
+      for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+        const auto row = batch.layers[layer.position].row(r);
+        for (std::size_t n = 0; n < row.size(); ++n) {
+          if (row[n] >= low[n] && row[n] <= high[n] && low[n] < high[n]) {
+            cover(layer, n * items_per_neuron() + section(row[n], low[n], high[n]), batch.indices[r]);
+          }
+        }
+      }
+    }
+  }
+
+ protected:
+  std::string item_name(std::size_t item) const override { return fmt::format("section {}", item); }
+
+ private:
+  std::size_t section(float value, float low, float high) const {
+    const double place = sections_ * (static_cast<double>(value) - low) / (static_cast<double>(high) - low);
+    return std::min(items_per_neuron() - 1, static_cast<std::size_t>(place));
+  }
+
+  // A constant neuron has no sections; where sections are narrower than float32, some hold no number at all.
+  void narrow(LayerItems& layer, const LayerStatistics& statistics, std::size_t n) {
+    const float low = statistics.low[n], high = statistics.high[n];
+    if (low == high) {
+      if (layer.counted.empty()) layer.counted.assign(layer.neurons, true);
+      layer.counted[n] = false;
+      return;
+    }
+    const float ulp = std::nextafter(std::max(std::abs(low), std::abs(high)), INFINITY) - std::max(std::abs(low), std::abs(high));
+    if ((static_cast<double>(high) - low) / sections_ > 2.0 * ulp) return;
+    if (layer.attainable.empty()) layer.attainable.assign(layer.neurons * items_per_neuron(), true);
+    std::vector<bool> holds(items_per_neuron(), false);
+    for (float value = low; value <= high; value = std::nextafter(value, INFINITY)) holds[section(value, low, high)] = true;
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+      if (!holds[i]) layer.attainable[n * items_per_neuron() + i] = false;
+    }
+  }
+
+  double sections_;
+  std::vector<std::vector<float>> low_, high_;
+};
+
+}  // namespace
+
+CriterionInfo kmnc_criterion() {
+  return {.name = "kmnc",
+          .summary = "k-multisection neuron coverage: parts of each neuron's training range that records fall into",
+          .definition = "each neuron's range over the training set is cut into `sections` equal parts, section min(k - 1, floor(k (a - low) / (high - low))); "
+                        "sections that hold the activation of at least one record, divided by all sections. Activations outside the range count nowhere; "
+                        "neurons that are constant in training have no sections",
+          .limits = "ranges come from extremes of the training set, so a single outlier moves every section",
+          .paper = "Ma et al., DeepGauge, ASE 2018",
+          .options = {{"sections", "1000", "parts of each neuron's range"}},
+          .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> { return std::make_unique<MultisectionCoverage>(setup); }};
+}
+
+}  // namespace assay

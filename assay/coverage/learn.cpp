@@ -1,0 +1,307 @@
+#include "assay/coverage/learn.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "assay/engine/classify.h"
+#include "assay/support/error.h"
+#include "assay/support/threads.h"
+
+namespace assay {
+namespace {
+
+constexpr std::size_t histogram_bins = 42;
+constexpr std::size_t most_ids = 10;  // of records with non-finite activations that are named
+
+// Bounds of what an activation function gives.
+void set_bounds(LayerStatistics& layer) {
+  const std::string_view last = std::string_view(layer.op).substr(layer.op.rfind(' ') + 1);  // "Relu" of "Conv + Relu"
+  const auto ends = [&](std::string_view name) { return last == name; };
+  if (ends("Relu") || ends("Softplus")) layer.floor = 0;
+  if (ends("Sigmoid") || ends("HardSigmoid") || ends("Softmax")) {
+    layer.floor = 0;
+    layer.ceiling = 1;
+  }
+  if (ends("Tanh") || ends("Softsign")) {
+    layer.floor = -1;
+    layer.ceiling = 1;
+  }
+}
+
+// Ranges, moments and duplicates of one layer's neurons, record by record, so that batches do not matter.
+class StatisticsLearner {
+ public:
+  explicit StatisticsLearner(const Layer& layer) {
+    result_.layer = layer.name;
+    result_.op = layer.op;
+    set_bounds(result_);
+  }
+
+  void observe(const Activations& activations, const std::vector<bool>& usable) {
+    for (std::size_t r = 0; r < activations.rows; ++r) {
+      if (usable[r]) add(activations.row(r));
+    }
+  }
+
+  LayerStatistics finish() {
+    const auto n = static_cast<double>(records_);
+    for (std::size_t i = 0; i < result_.low.size(); ++i) {
+      const double shifted = sum_[i] / n;
+      result_.mean.push_back(first_[i] + shifted);
+      result_.deviation.push_back(std::sqrt(std::max(0.0, squares_[i] / n - shifted * shifted)));
+      if (result_.low[i] == result_.high[i]) result_.deviation.back() = 0;
+    }
+    find_duplicates();
+    return std::move(result_);
+  }
+
+ private:
+  void add(std::span<const float> row) {
+    if (records_++ == 0) {
+      first_.assign(row.begin(), row.end());
+      result_.low = result_.high = first_;
+      sum_.assign(row.size(), 0);
+      squares_.assign(row.size(), 0);
+      hash_.assign(row.size(), 0);
+    }
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const float value = row[i];
+      result_.low[i] = std::min(result_.low[i], value);
+      result_.high[i] = std::max(result_.high[i], value);
+      const double shifted = static_cast<double>(value) - first_[i];  // against cancellation
+      sum_[i] += shifted;
+      squares_[i] += shifted * shifted;
+      hash_[i] = (hash_[i] ^ std::bit_cast<std::uint32_t>(value + 0.0F)) * 0x9E3779B97F4A7C15ULL;
+      hash_[i] ^= hash_[i] >> 29;
+    }
+  }
+
+  // Neurons whose activations agree on every record: by hash, and by everything else that is known of them.
+  void find_duplicates() {
+    std::map<std::tuple<std::uint64_t, float, float, double>, std::uint32_t> seen;
+    for (std::uint32_t i = 0; i < result_.low.size(); ++i) {
+      const std::tuple key{hash_[i], result_.low[i], result_.high[i], result_.mean[i]};
+      result_.same_as.push_back(seen.emplace(key, i).first->second);
+    }
+  }
+
+  LayerStatistics result_;
+  std::size_t records_ = 0;
+  std::vector<float> first_;
+  std::vector<double> sum_, squares_;
+  std::vector<std::uint64_t> hash_;
+};
+
+struct Wishes {
+  bool clusters = false, traces = false, automatic = false;
+  std::size_t m = 0;  // largest
+};
+
+Wishes wishes_of(std::span<const CriterionSpec> specs) {
+  Wishes wishes;
+  for (const CriterionSpec& spec : specs) {
+    const CriterionInfo& info = find_criterion(spec.name);
+    wishes.traces |= info.needs == CriterionInfo::Needs::traces;
+    if (info.needs != CriterionInfo::Needs::clusters) continue;
+    wishes.clusters = true;
+    std::vector<CriterionOption> declared = info.options;
+    declared.push_back(layer_option());
+    const CriterionOptions options(spec, declared);
+    if (options.text("m") == "auto") wishes.automatic = true;
+    else wishes.m = std::max(wishes.m, options.count("m", 1));
+  }
+  return wishes;
+}
+
+std::vector<Layer> selected(const Session& session, std::span<const std::string> selectors) {
+  std::vector<Layer> layers;
+  for (const std::string& selector : selectors) layers.push_back(session.layer(selector));
+  return layers;
+}
+
+// In the order of computation, each once.
+std::vector<Layer> in_order(const Session& session, std::span<const Layer> wanted, std::span<const Layer> also) {
+  std::vector<Layer> layers;
+  const auto named = [](std::span<const Layer> list, const std::string& name) { return std::ranges::find(list, name, &Layer::name) != list.end(); };
+  for (const Layer& layer : session.layers()) {
+    if (named(wanted, layer.name) || named(also, layer.name)) layers.push_back(layer);
+  }
+  return layers;
+}
+
+std::string describe_importance(const Session& session, std::span<const Layer> layers, const ImportanceOptions& options) {
+  AttributionOptions attribution = options.attribution;
+  for (const Layer& layer : layers) attribution.wanted.push_back(layer.value);  // nodes before them need no rule
+  std::string text = make_attribution(options.method, session, attribution)->describe();
+  if (options.absolute) text += ", absolute values";
+  if (options.normalised) text += ", each record's divided by its decision value";
+  if (options.only_class) text += fmt::format(", records of class {} only", *options.only_class);
+  return text;
+}
+
+class Learner {
+ public:
+  Learner(const Session& session, DatasetPtr training, const LearnOptions& options)
+      : session_(session), training_(std::move(training)), options_(options), wishes_(wishes_of(options.criteria)) {
+    if (wishes_.clusters || wishes_.traces) {
+      subjects_ = selected(session, options.subjects);
+      if (subjects_.empty()) subjects_.push_back(session.penultimate_layer());
+    }
+    const std::vector<Layer> counted = options.layers.empty() ? session.layers() : selected(session, options.layers);
+    layers_ = in_order(session, counted, subjects_);
+    for (const Layer& layer : layers_) statistics_.emplace_back(layer);
+  }
+
+  Learned learn(Progress& progress) {
+    Profile& profile = learned_.profile;
+    profile.model_hash = session_.graph().hash();
+    profile.data_hash = training_->hash();
+    profile.data = training_->describe();
+    profile.reduction = options_.reduction;
+    if (wishes_.clusters) rank(progress);
+    if (wishes_.traces) start_traces();
+    walk(session_, training_, {.batch = options_.batch, .stage = "learning the profile"}, progress,
+         [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+    if (profile.records == 0) fail(Fault::mismatch, "nothing can be learned from {}: it has no record with finite activations", training_->describe());
+    for (StatisticsLearner& learner : statistics_) profile.statistics.push_back(learner.finish());
+    if (wishes_.clusters) cluster(progress);
+    for (auto& traces : traces_) {
+      profile.traced.push_back(traces->layer);
+      profile.traces.push_back(std::move(traces));
+    }
+    return std::move(learned_);
+  }
+
+ private:
+  void rank(Progress& progress) {
+    if (options_.reduction == Reduction::every_position) {
+      fail(Fault::usage, "idc needs one activation per neuron: reduce positions by their mean or maximum");
+    }
+    learned_.importance = analyse_importance(session_, training_, subjects_, options_.importance, progress);
+    if (learned_.importance.used == 0) {
+      fail(Fault::mismatch, "{}: the network classifies no record of {} correctly, so nothing is known about its important neurons",
+           session_.graph().name(), training_->describe());
+    }
+    Profile& profile = learned_.profile;
+    profile.method = describe_importance(session_, subjects_, options_.importance);
+    for (const LayerImportance& importance : learned_.importance.layers) {
+      LayerClusters layer{importance.layer.name, {}, 0};
+      if (wishes_.automatic) layer.auto_m = importance.smallest_m(options_.share, options_.cap);
+      const std::vector<std::size_t> ranking = importance.ranking();
+      const std::size_t count = std::min(std::max({wishes_.m, layer.auto_m, std::size_t{1}}), ranking.size());
+      for (std::size_t i = 0; i < count; ++i) layer.important.push_back({ranking[i], importance.relevance[ranking[i]], {}, {}});
+      columns_.emplace_back(count);
+      profile.clusters.push_back(std::move(layer));
+    }
+  }
+
+  void start_traces() {
+    for (const Layer& layer : subjects_) {
+      auto traces = std::make_shared<LayerTraces>();
+      traces->layer = layer.name;
+      traces_.push_back(std::move(traces));
+    }
+  }
+
+  std::size_t position(const std::string& layer) const {
+    return static_cast<std::size_t>(std::ranges::find(layers_, layer, &Layer::name) - layers_.begin());
+  }
+
+  void observe(const Batch& batch, const Tensors& given) {
+    const ValueId logits = session_.logits();
+    const std::span<const ValueId> outputs = wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
+    const Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
+    const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
+    for (std::size_t r = 0; r < usable.size(); ++r) {
+      if (usable[r]) {
+        ++learned_.profile.records;
+      } else if (++learned_.non_finite <= most_ids) {
+        learned_.non_finite_ids.push_back(training_->id(batch.indices[r]));
+      }
+    }
+    const std::size_t threads = session_.options().threads > 0 ? static_cast<std::size_t>(session_.options().threads) : available_threads();
+    parallel_for(statistics_.size(), threads, [&](std::size_t l) { statistics_[l].observe(seen.layers[l], usable); });
+    for (std::size_t c = 0; c < columns_.size(); ++c) collect(learned_.profile.clusters[c], seen.layers[position(learned_.profile.clusters[c].layer)], usable, columns_[c]);
+    if (traces_.empty()) return;
+    const std::vector<std::int64_t> predicted = outputs.empty() ? std::vector<std::int64_t>() : predicted_classes(session_, seen.outputs.at(logits));
+    for (const auto& traces : traces_) trace(*traces, seen.layers[position(traces->layer)], usable, predicted, batch.labels);
+  }
+
+  static void collect(const LayerClusters& layer, const Activations& activations, const std::vector<bool>& usable, std::vector<std::vector<double>>& columns) {
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      for (std::size_t r = 0; r < activations.rows; ++r) {
+        if (usable[r]) columns[n].push_back(activations.row(r)[layer.important[n].neuron]);
+      }
+    }
+  }
+
+  static void trace(LayerTraces& traces, const Activations& activations, const std::vector<bool>& usable, const std::vector<std::int64_t>& predicted,
+                    const std::vector<std::int64_t>& labels) {
+    traces.dimensions = activations.columns;
+    for (std::size_t r = 0; r < activations.rows; ++r) {
+      if (!usable[r]) continue;
+      const auto row = activations.row(r);
+      traces.values.insert(traces.values.end(), row.begin(), row.end());
+      if (!predicted.empty()) traces.predicted.push_back(predicted[r]);
+      if (!labels.empty()) traces.labels.push_back(labels[r]);
+    }
+  }
+
+  void cluster(Progress& progress) {
+    const auto clusterer = make_clusterer(options_.clusterer, options_.clusters);
+    learned_.profile.clusterer = clusterer->describe();
+    std::vector<std::pair<std::size_t, std::size_t>> work;
+    for (std::size_t l = 0; l < columns_.size(); ++l) {
+      for (std::size_t n = 0; n < columns_[l].size(); ++n) work.emplace_back(l, n);
+    }
+    Stage stage(progress, "clustering", work.size(), "neurons");
+    const std::size_t threads = session_.options().threads > 0 ? static_cast<std::size_t>(session_.options().threads) : available_threads();
+    parallel_for(work.size(), threads, [&](std::size_t i) {
+      const auto [l, n] = work[i];
+      LayerClusters& layer = learned_.profile.clusters[l];
+      ImportantNeuron& neuron = layer.important[n];
+      const LayerStatistics& statistics = learned_.profile.statistics[position(layer.layer)];
+      neuron.histogram.assign(histogram_bins, 0);
+      for (const double value : columns_[l][n]) {
+        ++neuron.histogram[histogram_bin(static_cast<float>(value), statistics.low[neuron.neuron], statistics.high[neuron.neuron], histogram_bins)];
+      }
+      neuron.clusters = clusterer->cluster(std::move(columns_[l][n]));
+    });
+    stage.advance(work.size());
+  }
+
+  const Session& session_;
+  DatasetPtr training_;
+  const LearnOptions& options_;
+  Wishes wishes_;
+  std::vector<Layer> subjects_, layers_;
+  std::vector<StatisticsLearner> statistics_;
+  std::vector<std::vector<std::vector<double>>> columns_;  // per subject layer and important neuron
+  std::vector<std::shared_ptr<LayerTraces>> traces_;
+  Learned learned_;
+};
+
+}  // namespace
+
+std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t rows) {
+  std::vector<bool> finite(rows, true);
+  for (const Activations& layer : layers) {
+    for (std::size_t r = 0; r < layer.rows; ++r) {
+      double sum = 0;  // finite when all terms are: floats cannot overflow it
+      for (const float value : layer.row(r)) sum += value;
+      if (!std::isfinite(sum)) finite[r] = false;
+    }
+  }
+  return finite;
+}
+
+Learned learn_profile(const Session& session, DatasetPtr training, const LearnOptions& options, Progress& progress) {
+  return Learner(session, std::move(training), options).learn(progress);
+}
+
+}  // namespace assay

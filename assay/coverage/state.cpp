@@ -1,0 +1,135 @@
+#include "assay/coverage/state.h"
+
+#include <algorithm>
+#include <set>
+
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+std::string spec_list(std::span<const CriterionSpec> specs) {
+  std::string text;
+  for (const CriterionSpec& spec : specs) text += (text.empty() ? "" : ", ") + spec.text();
+  return text;
+}
+
+}  // namespace
+
+CoverageState::CoverageState(std::shared_ptr<const Profile> profile, std::vector<CriterionSpec> specs, bool by_class)
+    : profile_(std::move(profile)), profile_hash_(profile_->hash()), specs_(std::move(specs)), by_class_(by_class) {
+  std::set<std::string> seen;
+  for (const CriterionSpec& spec : specs_) {
+    make_criterion(*profile_, spec);  // throws for what cannot be made
+    if (!seen.insert(spec.text()).second) fail(Fault::usage, "criterion {} is asked for twice", spec.text());
+  }
+}
+
+std::size_t CoverageState::records() const {
+  std::size_t count = 0;
+  for (const auto& part : parts_) count += part->records;
+  return count;
+}
+
+std::vector<std::unique_ptr<Criterion>> CoverageState::fresh() const {
+  std::vector<std::unique_ptr<Criterion>> made;
+  for (const CriterionSpec& spec : specs_) made.push_back(make_criterion(*profile_, spec));
+  return made;
+}
+
+CoveragePart& CoverageState::part(const std::string& context, const std::string& data_hash, const std::string& data, std::size_t data_size) {
+  for (const auto& part : parts_) {
+    if (part->context == context && part->data_hash == data_hash) return *part;
+  }
+  auto made = std::make_unique<CoveragePart>();
+  made->context = context;
+  made->data_hash = data_hash;
+  made->data = data;
+  made->data_size = data_size;
+  const auto before = [](const auto& a, const auto& b) { return std::tie(a->context, a->data_hash) < std::tie(b->context, b->data_hash); };
+  return **parts_.insert(std::ranges::upper_bound(parts_, made, before), std::move(made));
+}
+
+std::vector<std::unique_ptr<Criterion>>& CoverageState::criteria(CoveragePart& part, std::int64_t only_class) const {
+  auto& list = part.criteria[only_class];
+  if (list.empty()) list = fresh();
+  return list;
+}
+
+void CoverageState::merge(const CoverageState& other) {
+  if (other.profile_->model_hash != profile_->model_hash) {
+    fail(Fault::mismatch, "states of two networks (hashes {} and {}) cannot be combined; `assay diff` compares them", profile_->model_hash, other.profile_->model_hash);
+  }
+  if (other.profile_hash_ != profile_hash_) fail(Fault::mismatch, "states measured with two profiles cannot be combined; measure again with one --profile");
+  if (other.specs_ != specs_ || other.by_class_ != by_class_) {
+    fail(Fault::mismatch, "states of different criteria cannot be combined: {}{} and {}{}", spec_list(specs_), by_class_ ? " by class" : "",
+         spec_list(other.specs_), other.by_class_ ? " by class" : "");
+  }
+  for (const auto& theirs : other.parts_) {
+    const CoveragePart& ours = part(theirs->context, theirs->data_hash, theirs->data, theirs->data_size);
+    if (ours.walked.overlaps(theirs->walked)) {
+      fail(Fault::mismatch, "both states have seen the same records of {}{}; nothing may be counted twice", theirs->data,
+           theirs->context.empty() ? "" : " in context " + theirs->context);
+    }
+  }
+  for (const auto& theirs : other.parts_) {
+    CoveragePart& ours = part(theirs->context, theirs->data_hash, theirs->data, theirs->data_size);
+    for (const auto& [begin, end] : theirs->walked.ranges()) ours.walked.add(begin, end);
+    ours.records += theirs->records;
+    ours.labelled += theirs->labelled;
+    ours.correct += theirs->correct;
+    ours.non_finite.insert(ours.non_finite.end(), theirs->non_finite.begin(), theirs->non_finite.end());
+    std::ranges::sort(ours.non_finite);
+    for (const auto& [only_class, list] : theirs->criteria) {
+      auto& mine = criteria(ours, only_class);
+      for (std::size_t c = 0; c < mine.size(); ++c) mine[c]->merge(*list[c]);
+    }
+  }
+}
+
+std::unique_ptr<Criterion> CoverageState::total(std::size_t criterion, const std::string& context, std::int64_t only_class) const {
+  auto sum = make_criterion(*profile_, specs_[criterion]);
+  for (const auto& part : parts_) {
+    if (context != "all" && part->context != context) continue;
+    for (const auto& [of_class, list] : part->criteria) {
+      if (only_class == every_class || of_class == only_class) sum->merge(*list[criterion]);
+    }
+  }
+  return sum;
+}
+
+std::vector<std::string> CoverageState::contexts() const {
+  std::vector<std::string> names;
+  for (const auto& part : parts_) {
+    if (!part->context.empty() && (names.empty() || names.back() != part->context)) names.push_back(part->context);
+  }
+  return names;
+}
+
+std::vector<std::int64_t> CoverageState::classes() const {
+  std::set<std::int64_t> found;
+  for (const auto& part : parts_) {
+    for (const auto& [only_class, list] : part->criteria) {
+      if (only_class != every_class) found.insert(only_class);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::vector<CoverageFigure> CoverageState::figures() const {
+  std::vector<CoverageFigure> all;
+  std::vector<std::string> contexts_of{"all"};
+  for (const std::string& context : contexts()) contexts_of.push_back(context);
+  std::vector<std::int64_t> classes_of{every_class};
+  for (const std::int64_t c : classes()) classes_of.push_back(c);
+  for (std::size_t c = 0; c < specs_.size(); ++c) {
+    for (const std::string& context : contexts_of) {
+      for (const std::int64_t only_class : classes_of) {
+        for (Coverage& coverage : total(c, context, only_class)->result()) all.push_back({c, specs_[c].text(), context, only_class, std::move(coverage)});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace assay

@@ -1,0 +1,84 @@
+#pragma once
+
+// What has been covered so far: every criterion, by context, data set and class, with the hashes of network, profile and
+// data. States of the same network, profile and criteria can be combined in any order with the same result, bit for bit.
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/coverage/catalogue.h"
+#include "assay/coverage/ranges.h"
+
+namespace assay {
+
+// One data set under one context ("night", "supplier-B"; "" when none was named).
+struct CoveragePart {
+  std::string context, data_hash, data;          // label; hash and description of the data set
+  std::size_t data_size = 0;                     // records of the whole data set
+  RecordRanges walked;                           // records that were looked at
+  std::uint64_t records = 0;                     // of them with finite activations
+  std::uint64_t labelled = 0, correct = 0;       // of those with labels; classified as labelled
+  std::vector<std::size_t> non_finite;           // records left out because an activation is not finite
+  std::map<std::int64_t, std::vector<std::unique_ptr<Criterion>>> criteria;  // by class; every_class unless by class
+};
+
+inline constexpr std::int64_t every_class = -1;
+
+// One figure of a state.
+struct CoverageFigure {
+  std::size_t criterion = 0;     // position in CoverageState::specs
+  std::string name;              // the criterion's spec as text
+  std::string context = "all";   // "all" or a context
+  std::int64_t only_class = every_class;
+  Coverage coverage;
+};
+
+class CoverageState {
+ public:
+  // `by_class`: keep criteria apart by the class that the network names.
+  CoverageState(std::shared_ptr<const Profile> profile, std::vector<CriterionSpec> specs, bool by_class);
+
+  const Profile& profile() const { return *profile_; }
+  const std::string& profile_hash() const { return profile_hash_; }
+  const std::vector<CriterionSpec>& specs() const { return specs_; }
+  bool by_class() const { return by_class_; }
+  // Ordered by context, then data hash.
+  const std::vector<std::unique_ptr<CoveragePart>>& parts() const { return parts_; }
+  std::size_t records() const;
+
+  // The part of a context and data set, made when there is none.
+  CoveragePart& part(const std::string& context, const std::string& data_hash, const std::string& data, std::size_t data_size);
+  // Criteria of a part for a class, made when there are none.
+  std::vector<std::unique_ptr<Criterion>>& criteria(CoveragePart& part, std::int64_t only_class) const;
+
+  // Adds all that `other` has seen. Throws Error{mismatch} for a state of another network, profile or criteria, and for
+  // records that both have seen, naming them: nothing is counted twice.
+  void merge(const CoverageState& other);
+
+  // All parts of a context ("all": of every context) and class (every_class: of every class) together.
+  std::unique_ptr<Criterion> total(std::size_t criterion, const std::string& context = "all", std::int64_t only_class = every_class) const;
+  std::vector<std::string> contexts() const;
+  std::vector<std::int64_t> classes() const;   // empty unless by class
+  std::vector<CoverageFigure> figures() const;
+
+  // CBOR with a checksum, written under a temporary name and renamed; the same state gives the same bytes. The profile is
+  // inside, without traces.
+  void write(const std::filesystem::path& path) const;
+  // Throws Error{io} or Error{data}. With a profile, criteria can observe more records; throws Error{mismatch} when the
+  // state was measured with another one.
+  static CoverageState read(const std::filesystem::path& path, std::shared_ptr<const Profile> profile = nullptr);
+
+ private:
+  std::vector<std::unique_ptr<Criterion>> fresh() const;
+
+  std::shared_ptr<const Profile> profile_;
+  std::string profile_hash_;
+  std::vector<CriterionSpec> specs_;
+  bool by_class_;
+  std::vector<std::unique_ptr<CoveragePart>> parts_;
+};
+
+}  // namespace assay

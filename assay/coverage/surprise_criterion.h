@@ -1,0 +1,53 @@
+#pragma once
+
+// Base of the criteria that put the surprise of each record into buckets (Kim et al., ICSE 2019).
+
+#include <functional>
+#include <map>
+
+#include "assay/coverage/items.h"
+#include "assay/coverage/spec.h"
+#include "assay/surprise/traces.h"
+
+namespace assay {
+
+class SurpriseCriterion : public ItemCriterion {
+ public:
+  void observe(const ActivationBatch& batch) override;
+  void merge(const Criterion& other) override;
+  std::vector<Coverage> result() const override;
+  nlohmann::json save() const override;
+  void load(const nlohmann::json& state) override;
+  std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
+  std::optional<RecordValues> values() const override;
+
+ protected:
+  // Reads the options lower, upper, buckets and classes. Buckets are of the profile's layers with traces that count.
+  explicit SurpriseCriterion(const CriterionSetup& setup);
+  std::string item_name(std::size_t item) const override;
+  std::string remark(std::size_t layer) const override;
+  // Surprise of each record; NaN or infinity where it is not defined.
+  virtual std::vector<double> score(const LayerTraces& training, const Traces& test) const = 0;
+  // Classes of the training traces as the option asks; all 0 for regression.
+  std::vector<std::int32_t> training_classes(const LayerTraces& training) const;
+
+ private:
+  struct Waiting {
+    std::vector<std::size_t> records;
+    std::vector<float> values;
+    std::vector<std::int32_t> classes;
+  };
+  // Scores what waits. Scoring many records at once is faster than batch by batch.
+  void settle() const;
+
+  double lower_, upper_;
+  bool by_label_;
+  std::vector<std::shared_ptr<const LayerTraces>> traces_;              // per layer; null in states read without the profile
+  mutable std::vector<Waiting> waiting_;                                // per layer
+  mutable std::vector<std::map<std::size_t, double>> values_;           // per layer, by record
+};
+
+// Options that the surprise criteria share.
+std::vector<CriterionOption> surprise_options(const std::string& upper);
+
+}  // namespace assay

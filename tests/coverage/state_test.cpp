@@ -1,0 +1,251 @@
+#include "assay/coverage/state.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "assay/coverage/binary.h"
+#include "assay/coverage/learn.h"
+#include "assay/coverage/measure.h"
+#include "assay/support/error.h"
+#include "assay/support/file.h"
+#include "tests/coverage/build.h"
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+// Random pictures for the small convolutional network.
+class Pictures final : public Dataset {
+ public:
+  Pictures(std::size_t records, std::uint64_t seed) : seed_(seed) {
+    Rng rng(seed);
+    for (std::size_t i = 0; i < records * 144; ++i) values_.push_back(static_cast<float>(20 * rng.normal() + 15 * (static_cast<double>(i / 144 % 3) - 1)));
+  }
+  Pictures& spoil(std::size_t record) {
+    values_[record * 144 + 7] = std::nanf("");
+    return *this;
+  }
+  std::size_t size() const override { return values_.size() / 144; }
+  Shape record_shape() const override { return {1, 12, 12}; }
+  DType dtype() const override { return DType::float32; }
+  std::string id(std::size_t i) const override { return "r" + std::to_string(i); }
+  bool has_labels() const override { return true; }
+  std::int64_t label(std::size_t i) const override { return static_cast<std::int64_t>(i % 5); }
+  std::size_t class_count() const override { return 5; }
+  std::vector<std::string> class_names() const override { return {"a", "b", "c", "d", "e"}; }
+  std::size_t target_width() const override { return 0; }
+  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
+  Batch read(std::span<const std::size_t> indices) const override {
+    Batch batch;
+    std::vector<float> rows;
+    for (const std::size_t i : indices) {
+      batch.indices.push_back(i);
+      rows.insert(rows.end(), values_.begin() + static_cast<std::ptrdiff_t>(i * 144), values_.begin() + static_cast<std::ptrdiff_t>((i + 1) * 144));
+      batch.labels.push_back(label(i));
+    }
+    batch.inputs = Array::of<float>({static_cast<std::int64_t>(indices.size()), 1, 12, 12}, rows);
+    return batch;
+  }
+  std::string hash() const override { return "pictures-" + std::to_string(seed_) + "-" + std::to_string(size()); }
+  std::string describe() const override { return hash(); }
+
+ private:
+  std::uint64_t seed_;
+  std::vector<float> values_;
+};
+
+std::vector<CriterionSpec> all_specs() {
+  std::vector<CriterionSpec> specs;
+  for (const CriterionInfo& info : criteria()) specs.push_back(parse_criterion(info.name == "idc" ? "idc[m=4]" : info.name));
+  return specs;
+}
+
+// The small network with its last biases moved so that mean activations give no class an advantage.
+Graph with_varied_decisions() {
+  const Graph graph = test::lenet_like();
+  LearnOptions options;
+  options.criteria = {parse_criterion("nc")};
+  const Profile profile = learn_profile(Session(graph), std::make_shared<Pictures>(300, 1), options, silence()).profile;
+  const LayerStatistics& hidden = profile.statistics[profile.position("dense1")];
+  const std::span<const float> weights = graph.constant(*graph.find_value("logits/w")).as<float>();
+  std::vector<float> biases(5, 0.0f);
+  for (std::size_t i = 0; i < weights.size(); ++i) biases[i / 10] -= static_cast<float>(weights[i] * hidden.mean[i % 10]);
+  GraphBuilder edit(graph);
+  edit.replace_constant(*graph.find_value("logits/b"), Array::of<float>({5}, biases));
+  return edit.build();
+}
+
+class State : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    session = std::make_unique<Session>(with_varied_decisions());
+    LearnOptions options;
+    options.criteria = all_specs();
+    profile = std::make_shared<const Profile>(learn_profile(*session, std::make_shared<Pictures>(300, 1), options, silence()).profile);
+  }
+  static void TearDownTestSuite() {
+    session.reset();
+    profile.reset();
+  }
+  void TearDown() override { std::filesystem::remove(path); }
+
+  static CoverageState fresh(bool by_class = false) { return CoverageState(profile, all_specs(), by_class); }
+  static CoverageState measured(const DatasetPtr& data, MeasureOptions options = {}, bool by_class = false) {
+    options.batch = 2;  // many shards of a small set
+    CoverageState state = fresh(by_class);
+    measure(*session, state, data, options, silence());
+    return state;
+  }
+  std::string bytes(const CoverageState& state) const {
+    state.write(path);
+    return read_file(path);
+  }
+
+  static std::unique_ptr<Session> session;
+  static std::shared_ptr<const Profile> profile;
+  const DatasetPtr test_set = std::make_shared<Pictures>(131, 2);
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("assay-state-" + std::to_string(getpid()));
+};
+std::unique_ptr<Session> State::session;
+std::shared_ptr<const Profile> State::profile;
+
+TEST_F(State, SixtyFourShardsInAnyOrderAreTheWholeByteForByte) {
+  for (const bool by_class : {false, true}) {
+    const std::string whole = bytes(measured(test_set, {}, by_class));
+    std::vector<std::size_t> order(64);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i + 1;
+    Rng(3).shuffle(order);
+    CoverageState all = fresh(by_class);
+    for (const std::size_t shard : order) all.merge(measured(test_set, {.shard = shard, .shards = 64}, by_class));
+    EXPECT_TRUE(bytes(all) == whole);  // not EXPECT_EQ, whose message would be the bytes
+  }
+}
+
+TEST_F(State, IsReadBackWithoutTraces) {
+  const CoverageState state = measured(test_set);
+  const std::string written = bytes(state);
+  const CoverageState read = CoverageState::read(path);
+  EXPECT_TRUE(bytes(read) == written);
+  EXPECT_EQ(read.figures().size(), state.figures().size());
+  for (std::size_t i = 0; i < read.figures().size(); ++i) EXPECT_EQ(read.figures()[i].coverage.value, state.figures()[i].coverage.value);
+}
+
+TEST_F(State, GoesOnWhereAnEarlierRunStopped) {
+  const std::string whole = bytes(measured(test_set));
+  bytes(measured(test_set, {.shard = 1, .shards = 3}));
+  CoverageState resumed = CoverageState::read(path, profile);
+  measure(*session, resumed, test_set, {.batch = 2}, silence());
+  EXPECT_TRUE(bytes(resumed) == whole);
+}
+
+TEST_F(State, ContextsAreKeptApartAndAddUp) {
+  CoverageState state = fresh();
+  measure(*session, state, test_set, {.context = "day"}, silence());
+  measure(*session, state, std::make_shared<Pictures>(50, 9), {.context = "night"}, silence());
+  EXPECT_EQ(state.contexts(), (std::vector<std::string>{"day", "night"}));
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    if (state.specs()[c].name == "nlc") continue;
+    const double all = state.total(c)->result().back().value;
+    EXPECT_GE(all, state.total(c, "day")->result().back().value);
+    EXPECT_GE(all, state.total(c, "night")->result().back().value);
+  }
+}
+
+TEST_F(State, ClassesAddUpToTheWhole) {
+  const CoverageState whole = measured(test_set), by_class = measured(test_set, {}, true);
+  EXPECT_GT(by_class.classes().size(), 1u);
+  for (std::size_t c = 0; c < whole.specs().size(); ++c) {
+    EXPECT_TRUE(by_class.total(c)->save() == whole.total(c)->save()) << whole.specs()[c].text();
+  }
+}
+
+TEST_F(State, RecordsThatAreNotFiniteAreListedAndLeftOut) {
+  const auto spoilt = std::make_shared<Pictures>(40, 2);
+  spoilt->spoil(5).spoil(17);
+  const CoverageState state = measured(spoilt);
+  EXPECT_EQ(state.records(), 38u);
+  EXPECT_EQ(state.parts().front()->non_finite, (std::vector<std::size_t>{5, 17}));
+}
+
+void expect_mismatch(const std::function<void()>& work) {
+  try {
+    work();
+    ADD_FAILURE() << "was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch) << error.what();
+  }
+}
+
+TEST_F(State, NothingForeignAndNothingTwiceIsMerged) {
+  CoverageState state = measured(test_set);
+  expect_mismatch([&] { state.merge(measured(test_set)); });
+  expect_mismatch([&] { state.merge(CoverageState(profile, {parse_criterion("nc")}, false)); });
+  expect_mismatch([&] { state.merge(fresh(true)); });
+  Profile other = *profile;
+  other.statistics[0].high[0] += 1;
+  expect_mismatch([&] { state.merge(CoverageState(std::make_shared<const Profile>(other), all_specs(), false)); });
+  other.model_hash = "another";
+  expect_mismatch([&] { state.merge(CoverageState(std::make_shared<const Profile>(other), all_specs(), false)); });
+  EXPECT_EQ(state.records(), 131u);
+}
+
+TEST_F(State, DamagedFilesAreRefused) {
+  const std::string written = bytes(measured(test_set, {.shard = 1, .shards = 8}));
+  for (std::size_t size = 0; size < written.size(); size += written.size() / 50) {
+    write_file(path, written.substr(0, size));
+    EXPECT_THROW(CoverageState::read(path), Error) << size;
+  }
+  const auto changed = [&](const std::function<void(nlohmann::json&)>& change) {
+    write_file(path, written);
+    nlohmann::json json = read_binary(path);
+    change(json);
+    write_binary(json, path);
+    EXPECT_THROW(CoverageState::read(path), Error);
+  };
+  changed([](auto& j) { j["schema"] = "x"; });
+  changed([](auto& j) { j["criteria"][0] = "nonsense"; });
+  changed([](auto& j) { j["parts"][0]["records"] = 3; });
+  changed([](auto& j) { j["parts"][0]["walked"] = {{0, 100000}}; });
+  changed([](auto& j) { j["parts"].push_back(j["parts"][0]); });
+  changed([](auto& j) { j["parts"][0]["classes"][0][1].erase(0); });
+  changed([](auto& j) { j["profile"]["statistics"][0]["low"] = to_binary(std::vector<float>{1}); });
+}
+
+TEST_F(State, ObservationsAreWhatHappened) {
+  CoverageState state = fresh();
+  const Observations seen = measure(*session, state, test_set, {.growth_points = 5, .remember_records = true, .remember_items = true}, silence());
+  ASSERT_EQ(seen.records.size(), 131u);
+  std::size_t correct = 0;
+  for (const RecordFacts& record : seen.records) {
+    correct += record.label == record.predicted;
+    EXPECT_GE(record.confidence, 0.2f);
+    EXPECT_LE(record.margin, record.confidence);
+  }
+  EXPECT_EQ(correct, state.parts().front()->correct);
+  ASSERT_GE(seen.growth.size(), 5u);
+  EXPECT_EQ(seen.growth.back().records, 131u);
+  EXPECT_EQ(seen.growth.back().values[0], state.total(0)->result().back().value);
+  ASSERT_EQ(seen.histograms.size(), 1u);
+  std::uint32_t counted = 0;
+  for (const std::uint32_t bin : seen.histograms[0][0]) counted += bin;
+  EXPECT_EQ(counted, 131u);
+}
+
+TEST(RecordRanges, JoinAndFindWhatIsMissing) {
+  RecordRanges ranges;
+  ranges.add(10, 20);
+  ranges.add(30, 40);
+  ranges.add(20, 30);
+  EXPECT_EQ(ranges.ranges(), (std::vector<std::pair<std::size_t, std::size_t>>{{10, 40}}));
+  EXPECT_EQ(ranges.size(), 30u);
+  EXPECT_EQ(ranges.missing(8, 12), (std::vector<std::size_t>{8, 9}));
+  EXPECT_EQ(ranges.missing(38, 42), (std::vector<std::size_t>{40, 41}));
+  RecordRanges other;
+  other.add(0, 10);
+  EXPECT_FALSE(ranges.overlaps(other));
+  other.add(39, 50);
+  EXPECT_TRUE(ranges.overlaps(other));
+}
+
+}  // namespace
+}  // namespace assay
