@@ -15,6 +15,7 @@
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
 #include "assay/engine/session.h"
+#include "assay/report/gate.h"
 #include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
@@ -22,7 +23,8 @@
 namespace assay::app {
 namespace {
 
-// docs/exit-codes.md. 2 is kept for gates that fail.
+constexpr int gate_failed = 2;  // docs/exit-codes.md, as all codes
+
 int exit_code(Fault fault) {
   switch (fault) {
     case Fault::usage: return 1;
@@ -101,7 +103,9 @@ int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& setti
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   add_common_provenance(document, sub, settings, seconds);
   render(document, settings);
-  return 0;
+  if (!any_failed(document)) return 0;
+  if (settings.json == "-") std::cerr << "assay: GATE FAILED, see \"gates\" in the result\n";
+  return gate_failed;
 }
 
 int run(int argc, char** argv) {

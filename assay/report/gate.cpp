@@ -193,19 +193,21 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
   return gates;
 }
 
-std::string described(const Gate& gate) {
-  std::string measured;
+std::string outcome_of(const Gate& gate) {
+  std::string text;
   if (!gate.coverable.empty()) {
-    measured = fmt::format("{} of {}", gate.covered, gate.coverable);
-    if (gate.value) measured += fmt::format(" ({})", percent(*gate.value));
+    text = fmt::format("{} of {}", gate.covered, gate.coverable);
+    if (gate.value) text += fmt::format(" ({})", percent(*gate.value));
   } else if (gate.value) {
-    measured = fmt::format("{}", *gate.value);
+    text = fmt::format("{}", *gate.value);
   }
-  std::string text = gate.text;
-  for (const std::string& part : {measured, gate.reason}) {
-    if (!part.empty()) text += ": " + part;
-  }
-  return text;
+  if (!text.empty() && !gate.reason.empty()) text += ": ";
+  return text + gate.reason;
+}
+
+std::string described(const Gate& gate) {
+  const std::string outcome = outcome_of(gate);
+  return outcome.empty() ? gate.text : gate.text + ": " + outcome;
 }
 
 bool any_failed(const Document& document) {

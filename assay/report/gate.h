@@ -43,6 +43,7 @@ std::vector<Measurement> measurements_of(const Document& document);
 
 // "kmnc[layer=conv2]=0.6: 512 of 1000 (51.20 %)".
 std::string described(const Gate& gate);
+std::string outcome_of(const Gate& gate);  // the part after the gate's own text; may be empty
 bool any_failed(const Document& document);
 
 }  // namespace assay

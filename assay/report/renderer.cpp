@@ -1,0 +1,19 @@
+#include "assay/report/renderer.h"
+
+#include <array>
+
+namespace assay {
+namespace {
+
+constexpr std::array<Renderer, 4> catalogue = {{
+    {"junit", ".xml", "gates as JUnit XML for CI servers", to_junit},
+    {"sarif", ".sarif", "failed gates as SARIF 2.1.0 for code scanning", to_sarif},
+    {"markdown", ".md", "result as Markdown for a pull request comment", to_markdown},
+    {"csv", ".csv", "all tables as CSV", to_csv},
+}};
+
+}  // namespace
+
+std::span<const Renderer> renderers() { return catalogue; }
+
+}  // namespace assay

@@ -1,0 +1,121 @@
+#include "assay/report/renderer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "assay/report/escape.h"
+#include "assay/report/gate.h"
+
+namespace assay {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++n;
+  return n;
+}
+
+Document sample(bool gated = true) {
+  const std::vector<Measurement> measurements = {{"kmnc", "a\"<&>'\x01\xff,|@b", "", "", "6", "10", 0.6}, {"kmnc", "all", "", "", "6", "10", 0.6}};
+  Document document;
+  document.command = "cover";
+  document.headline = "KMNC 60 %";
+  document.tables = {criteria_table(measurements)};
+  document.definitions = {{"KMNC", "sections covered", "Ma et al. 2018"}};
+  document.provenance = {{"finished", std::string("2026-01-02T03:04:05Z")}, {"seconds", 1.5}};
+  if (gated) {
+    for (const char* text : {"kmnc=0.6", "kmnc[layer=*]=0.7", "nc=0.1"}) document.gates.push_back(evaluate(parse_gate(text), measurements));
+  }
+  return document;
+}
+
+TEST(Escape, Xml) {
+  EXPECT_EQ(xml_escaped("a<b>&\"'\n"), "a&lt;b&gt;&amp;&quot;&apos;&#10;");
+  EXPECT_EQ(xml_escaped(std::string("\0\x1b", 2)), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(xml_escaped("größe \xF0\x9F\x98\x80"), "größe \xF0\x9F\x98\x80");
+}
+
+TEST(Escape, InvalidUtf8BecomesReplacement) {
+  for (const char* bytes : {"\xff", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xC3"}) {
+    const std::string text = valid_utf8(bytes);
+    EXPECT_EQ(text.size(), 3 * std::string(bytes).size());
+    EXPECT_EQ(valid_utf8(text), text);
+  }
+}
+
+TEST(Junit, HasACasePerGate) {
+  const std::string text = to_junit(sample());
+  EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"2\" errors=\"0\" time=\"1.500\""));
+  EXPECT_THAT(text, HasSubstr("timestamp=\"2026-01-02T03:04:05\""));
+  EXPECT_EQ(count_of(text, "<testcase "), 3U);
+  EXPECT_EQ(count_of(text, "<failure "), 2U);
+  EXPECT_THAT(text, HasSubstr("name=\"kmnc=0.6\" time=\"0\"/>"));
+  EXPECT_THAT(text, Not(HasSubstr("\x01")));
+}
+
+TEST(Junit, HasACasePerMeasurementWithoutGates) {
+  const std::string text = to_junit(sample(false));
+  EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"0\""));
+  EXPECT_EQ(count_of(text, "<testcase "), 2U);
+  EXPECT_THAT(text, HasSubstr("a&quot;&lt;&amp;&gt;&apos;\xEF\xBF\xBD\xEF\xBF\xBD,|@b"));
+}
+
+TEST(Sarif, HasAnErrorPerFailedGateAndItsRule) {
+  const auto json = nlohmann::json::parse(to_sarif(sample()));
+  EXPECT_EQ(json["version"], "2.1.0");
+  const auto& run = json["runs"][0];
+  ASSERT_EQ(run["results"].size(), 2U);
+  for (const auto& result : run["results"]) {
+    EXPECT_EQ(result["level"], "error");
+    EXPECT_EQ(run["tool"]["driver"]["rules"][result["ruleIndex"].get<std::size_t>()]["id"], result["ruleId"]);
+    EXPECT_EQ(result["locations"][0]["logicalLocations"].size(), 1U);
+  }
+  EXPECT_EQ(run["tool"]["driver"]["rules"].size(), 2U);
+  EXPECT_THAT(run["tool"]["driver"]["rules"][0]["fullDescription"]["text"].get<std::string>(), HasSubstr("Ma et al."));
+}
+
+TEST(Markdown, EscapesAndFolds) {
+  const std::string text = to_markdown(sample());
+  EXPECT_THAT(text, HasSubstr("**gates: 1 of 3 passed**"));
+  EXPECT_EQ(count_of(text, "**FAILED**"), 2U);
+  EXPECT_THAT(text, HasSubstr("<details><summary>Criteria (2)</summary>"));
+  EXPECT_THAT(text, HasSubstr("&lt;&amp;&gt;"));
+  EXPECT_THAT(text, HasSubstr("\\|@\xE2\x80\x8B"));
+  EXPECT_THAT(text, HasSubstr("kmnc\\[layer=\\*\\]=0.7"));
+}
+
+TEST(Markdown, CutsLongTables) {
+  Document document;
+  document.tables = {{"t", "T", {{"x", "x"}}, std::vector<std::vector<Cell>>(60, {std::string("row")})}};
+  EXPECT_THAT(to_markdown(document), HasSubstr("... and 10 more"));
+}
+
+TEST(Csv, QuotesAsRfc4180Says) {
+  const Table table{"t", "T", {{"a", "a"}, {"b,c", "b"}}, {{std::string("x\"y\n"), 0.1}, {std::monostate{}, std::int64_t{-7}}, {true, std::string()}}};
+  EXPECT_EQ(to_csv(table), "a,\"b,c\"\r\n\"x\"\"y\n\",0.1\r\n,-7\r\ntrue,\r\n");
+  Document document;
+  document.tables = {table};
+  EXPECT_EQ(to_csv(document), to_csv(table));
+  document.tables.push_back({"u", "U", {{"z", "z"}}, {{0.5}}});
+  EXPECT_EQ(to_csv(document), "t\r\n" + to_csv(table) + "\r\nu\r\nz\r\n0.5\r\n");
+}
+
+TEST(Renderers, AllRenderAnything) {
+  for (const Renderer& renderer : renderers()) {
+    for (const Document& document : {sample(), sample(false), Document{}}) {
+      const std::string text = renderer.render(document);
+      EXPECT_TRUE(!text.empty() || renderer.name == "csv") << renderer.name;
+      if (renderer.name != "csv") {
+        EXPECT_EQ(valid_utf8(text), text) << renderer.name;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace assay
