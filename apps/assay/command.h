@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ namespace assay::app {
 // Flags that every subcommand has.
 struct Settings {
   std::string json;             // result document as a file, "-" for standard output
+  std::map<std::string, std::string> renderings;  // file by name of renderer
   std::string config;           // assay.toml
   bool quiet = false;
   std::uint64_t seed = 1;

@@ -28,14 +28,35 @@ Cell text_or_nothing(const std::string& text) { return text.empty() ? Cell() : C
 
 std::string class_text(std::int64_t only_class) { return only_class == every_class ? "" : std::to_string(only_class); }
 
-Measurement measurement_of(const CoverageFigure& figure) {
-  return {.criterion = figure.name, .layer = figure.coverage.layer, .class_name = class_text(figure.only_class),
+// kmnc where only one kmnc was measured, whatever its options; else kmnc[sections=100].
+std::string short_name(const CoverageState& state, const CoverageFigure& figure) {
+  const CriterionSpec& spec = state.specs()[figure.criterion];
+  const auto alike = std::ranges::count(state.specs(), spec.name, &CriterionSpec::name);
+  return alike == 1 ? spec.name : figure.name;
+}
+
+Measurement measurement_of(const CoverageState& state, const CoverageFigure& figure) {
+  return {.criterion = short_name(state, figure), .layer = figure.coverage.layer, .class_name = class_text(figure.only_class),
           .context = figure.context == "all" ? "" : figure.context, .covered = figure.coverage.coverable.empty() ? "" : figure.coverage.covered,
           .coverable = figure.coverage.coverable, .value = figure.coverage.value, .higher_is_better = true};
 }
 
 bool same_place(const CoverageFigure& a, const CoverageFigure& b) {
   return a.criterion == b.criterion && a.context == b.context && a.only_class == b.only_class;
+}
+
+// All figures. A criterion that looks at one layer only is there twice: by layer, and as "all".
+std::vector<CoverageFigure> named_figures(const CoverageState& state) {
+  const std::vector<CoverageFigure> figures = state.figures();
+  std::vector<CoverageFigure> named;
+  for (const CoverageFigure& figure : figures) {
+    named.push_back(figure);
+    const auto rows = std::ranges::count_if(figures, [&](const CoverageFigure& other) { return same_place(figure, other); });
+    if (rows != 1 || figure.coverage.layer == "all") continue;
+    named.push_back(figure);
+    named.back().coverage.layer = "all";
+  }
+  return named;
 }
 
 const Idc* as_idc(const std::unique_ptr<Criterion>& criterion) { return dynamic_cast<const Idc*>(criterion.get()); }
@@ -80,27 +101,30 @@ std::string thumbnail(const Dataset& data, std::size_t record) {
 }  // namespace
 
 std::vector<Measurement> measurements_of(const CoverageState& state) {
-  const std::vector<CoverageFigure> figures = state.figures();
   std::vector<Measurement> measurements;
-  for (const CoverageFigure& figure : figures) {
-    measurements.push_back(measurement_of(figure));
-    const auto rows = std::ranges::count_if(figures, [&](const CoverageFigure& other) { return same_place(figure, other); });
-    if (rows != 1 || figure.coverage.layer == "all") continue;
-    measurements.push_back(measurements.back());
-    measurements.back().layer = "all";
-  }
+  for (const CoverageFigure& figure : named_figures(state)) measurements.push_back(measurement_of(state, figure));
   return measurements;
 }
 
 Table criteria_table(const CoverageState& state) {
-  const std::vector<CoverageFigure> figures = state.figures();
+  const std::vector<CoverageFigure> figures = named_figures(state);
   std::vector<Measurement> measurements;
-  for (const CoverageFigure& figure : figures) measurements.push_back(measurement_of(figure));
+  for (const CoverageFigure& figure : figures) measurements.push_back(measurement_of(state, figure));
   Table table = assay::criteria_table(measurements);
   table.title = "Coverage";
-  const auto better = std::ranges::find(table.columns, "better", &Column::id) - table.columns.begin();
-  table.columns.erase(table.columns.begin() + better);
-  for (auto& row : table.rows) row.erase(row.begin() + better);
+  const auto remove = [&](const char* id) {
+    const auto at = std::ranges::find(table.columns, id, &Column::id) - table.columns.begin();
+    table.columns.erase(table.columns.begin() + at);
+    for (auto& row : table.rows) row.erase(row.begin() + at);
+  };
+  const auto says_nothing = [&](const char* id) {
+    const auto at = static_cast<std::size_t>(std::ranges::find(table.columns, id, &Column::id) - table.columns.begin());
+    return std::ranges::all_of(table.rows, [&](const auto& row) { return std::holds_alternative<std::monostate>(row[at]); });
+  };
+  remove("better");
+  for (const char* id : {"class", "context", "measure"}) {
+    if (says_nothing(id)) remove(id);
+  }
   table.columns.push_back({"attainable", "attainable", Kind::count});
   table.columns.push_back({"attainable_coverage", "of attainable", Kind::percent});
   table.columns.push_back({"note", "note"});
@@ -109,14 +133,6 @@ Table criteria_table(const CoverageState& state) {
     table.rows[i].push_back(count_cell(c.attainable));
     table.rows[i].push_back(c.attainable.empty() ? Cell() : Cell(c.attainable_value));
     table.rows[i].push_back(text_or_nothing(c.note));
-  }
-  // Columns that say nothing here are left out: classes and contexts of a plain run.
-  for (const char* id : {"class", "context", "measure"}) {
-    const auto at = std::ranges::find(table.columns, id, &Column::id) - table.columns.begin();
-    const bool empty = std::ranges::all_of(table.rows, [&](const auto& row) { return std::holds_alternative<std::monostate>(row[static_cast<std::size_t>(at)]); });
-    if (!empty) continue;
-    table.columns.erase(table.columns.begin() + at);
-    for (auto& row : table.rows) row.erase(row.begin() + at);
   }
   return table;
 }
@@ -402,12 +418,15 @@ void add_facts(Document& document, const CoverageState& state) {
 }
 
 std::string headline_of(const CoverageState& state, const std::string& subject) {
+  constexpr std::size_t most = 4;  // criteria; the table has them all
   std::vector<std::string> texts;
-  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+  for (std::size_t c = 0; c < std::min(most, state.specs().size()); ++c) {
     const Coverage row = state.total(c)->result().back();
-    if (row.coverable.empty()) texts.push_back(fmt::format("{} {:.4g}", state.specs()[c].text(), row.value));
-    else texts.push_back(fmt::format("{} {}", state.specs()[c].text(), percent(row.value)));
+    const std::string& name = state.specs()[c].name;
+    const std::string m = state.specs()[c].options.contains("m") ? fmt::format(" (m {})", state.specs()[c].options.at("m")) : "";
+    texts.push_back(row.coverable.empty() ? fmt::format("{}{} {:.4g}", name, m, row.value) : fmt::format("{}{} {}", name, m, percent(row.value)));
   }
+  if (state.specs().size() > most) texts.push_back(fmt::format("{} more criteria", state.specs().size() - most));
   return subject + ": " + joined(texts);
 }
 

@@ -16,6 +16,7 @@
 #include "apps/assay/version.h"
 #include "assay/engine/session.h"
 #include "assay/report/gate.h"
+#include "assay/report/renderer.h"
 #include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
@@ -43,6 +44,10 @@ int exit_code(Fault fault) {
 void declare_common(CLI::App& app, Settings& settings) {
   const std::string group = "Common";
   app.add_option("--json", settings.json, "write the result document to FILE ('-': standard output, instead of tables)")->type_name("FILE")->group(group);
+  for (const Renderer& renderer : renderers()) {
+    const std::string name(renderer.name);
+    app.add_option("--" + name, settings.renderings[name], fmt::format("write the {} to FILE", renderer.summary))->type_name("FILE" + std::string(renderer.extension))->group("Outputs");
+  }
   app.add_option("--config", settings.config, "read flags from FILE (default: ./assay.toml where it exists)")->type_name("FILE")->group(group);
   app.add_flag("--quiet", settings.quiet, "no progress, only the result")->group(group);
   app.add_option("--seed", settings.seed, "seed of everything random")->capture_default_str()->group(group);
@@ -66,6 +71,10 @@ void render(const Document& document, const Settings& settings) {
     const bool terminal = is_terminal(STDOUT_FILENO);
     print(document, std::cout, {.colour = terminal && std::getenv("NO_COLOR") == nullptr, .width = terminal_width()});
     if (!settings.json.empty()) write_file(settings.json, to_json(document));
+  }
+  for (const Renderer& renderer : renderers()) {
+    const std::string& file = settings.renderings.at(std::string(renderer.name));
+    if (!file.empty()) write_file(file, renderer.render(document));
   }
   std::cout.flush();
   if (!std::cout) fail(Fault::io, "standard output: writing failed (disk full or closed pipe?)");

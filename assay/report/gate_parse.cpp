@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "assay/report/gate.h"
 #include "assay/support/error.h"
@@ -65,14 +66,22 @@ class Parser {
     skip_space();
     const std::string key(until("=,]"));
     std::string* target = key == "layer" ? &gate.layer : key == "class" ? &gate.class_name : key == "context" ? &gate.context : nullptr;
-    if (target == nullptr) {
-      refuse(fmt::format("'{}' selects nothing; there are layer, class and context{}", key,
-                         did_you_mean(key, {"layer", "class", "context"})));
-    }
+    if (target == nullptr) return option(gate, key);
     if (!target->empty()) refuse(fmt::format("'{}' is given twice", key));
     if (!take('=')) refuse(fmt::format("'{}' has no value", key));
     *target = take('"') ? quoted() : std::string(until(",]"));
     if (target->empty()) refuse(fmt::format("'{}' has no value", key));
+  }
+
+  // m=6 of idc[m=6]: part of the criterion's name.
+  void option(Gate& gate, const std::string& key) {
+    if (key.empty() || !take('=')) refuse(fmt::format("'{}' has no value", key));
+    const std::string value(until(",]"));
+    if (value.empty()) refuse(fmt::format("'{}' has no value", key));
+    options_.emplace(key, value);
+    std::string all;
+    for (const auto& [name, text] : options_) all += (all.empty() ? "" : ",") + name + "=" + text;
+    gate.criterion = gate.criterion.substr(0, gate.criterion.find('[')) + "[" + all + "]";
   }
 
   std::string quoted() {
@@ -122,6 +131,7 @@ class Parser {
   }
 
   std::string_view text_, rest_;
+  std::map<std::string, std::string> options_;
 };
 
 }  // namespace

@@ -57,6 +57,7 @@ std::string to_markdown(const Document& document) {
   if (!document.facts.empty()) text += "\n";
   for (const std::string& notice : document.notices) text += "> " + markdown_escaped(notice) + "\n\n";
   for (const Table& table : document.tables) {
+    if (table.detail) continue;
     if (!table.columns.empty()) text += folded(table);
   }
   return text;

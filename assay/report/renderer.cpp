@@ -1,11 +1,14 @@
 #include "assay/report/renderer.h"
 
+#include "assay/report/html.h"
+
 #include <array>
 
 namespace assay {
 namespace {
 
-constexpr std::array<Renderer, 4> catalogue = {{
+constexpr std::array<Renderer, 5> catalogue = {{
+    {"html", ".html", "result as a page that opens in any browser", to_html},
     {"junit", ".xml", "gates as JUnit XML for CI servers", to_junit},
     {"sarif", ".sarif", "failed gates as SARIF 2.1.0 for code scanning", to_sarif},
     {"markdown", ".md", "result as Markdown for a pull request comment", to_markdown},

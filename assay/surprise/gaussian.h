@@ -33,8 +33,8 @@ struct Gaussians {
   std::map<std::int32_t, ClassGaussian> classes;
   std::vector<std::size_t> left_out;     // training records with a NaN or an infinity
 
-  // L^-1 (row - mean) over the kept dimensions. O(d^2).
-  void whiten(const ClassGaussian& of, const float* row, double* out) const;
+  // L^-1 (row - mean) over the kept dimensions for these records: [records, kept]. O(records d^2).
+  std::vector<double> whitened(const ClassGaussian& of, const Traces& traces, std::span<const std::size_t> records, std::size_t threads) const;
 };
 
 // Throws Error{data} when no dimension is left. O(n d^2 + classes d^3), classes in parallel.

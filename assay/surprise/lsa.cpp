@@ -32,11 +32,8 @@ LsaReference::LsaReference(const Traces& training, const GaussianOptions& option
     if (!fitted.usable()) continue;
     const auto& records = members[c];
     const double factor = scott(fitted.records, n);
-    std::vector<double> white(records.size() * n);
-    parallel_for(records.size(), threads == 0 ? available_threads() : threads, [&, &of = fitted](std::size_t i) {
-      gaussians_.whiten(of, training.row(records[i]), white.data() + i * n);
-      for (std::size_t d = 0; d < n; ++d) white[i * n + d] /= factor;
-    });
+    std::vector<double> white = gaussians_.whitened(fitted, training, records, threads);
+    for (double& value : white) value /= factor;
     prepare(c, std::move(white));
   }
 }
@@ -77,13 +74,10 @@ void LsaReference::score_class(const Traces& test, const std::vector<std::size_t
   const ClassGaussian& fitted = gaussians_.classes.at(c);
   const Kernel& kernel = kernels_.at(c);
   const double factor = scott(fitted.records, n), margin = 2 * (std::log(static_cast<double>(fitted.records)) - std::log(1e-12));
-  std::vector<double> white(records.size() * n), limits(records.size()), sums(records.size(), 0.0);
+  std::vector<double> white = gaussians_.whitened(fitted, test, records, options.threads), limits(records.size()), sums(records.size(), 0.0);
+  for (double& value : white) value /= factor;
   std::vector<const double*> queries(records.size());
-  parallel_for(records.size(), options.threads == 0 ? available_threads() : options.threads, [&](std::size_t i) {
-    queries[i] = white.data() + i * n;
-    gaussians_.whiten(fitted, test.row(records[i]), white.data() + i * n);
-    for (std::size_t d = 0; d < n; ++d) white[i * n + d] /= factor;
-  });
+  for (std::size_t i = 0; i < records.size(); ++i) queries[i] = white.data() + i * n;
   const surprise::Range all{0, kernel.white.size() / n};
   const auto nearest = kernel.references->nearest(queries, {&all, 1}, {}, options);
   for (std::size_t i = 0; i < records.size(); ++i) limits[i] = nearest[i].squared + margin;

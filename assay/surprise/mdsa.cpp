@@ -32,10 +32,8 @@ std::vector<SurpriseScore> MdsaReference::score(const Traces& test, std::size_t 
     } else if (!found->second.usable()) {
       scores[i] = {infinity, SurpriseStatus::too_few_records};
     } else {
-      std::vector<double> white(gaussians_.kept.size());
-      gaussians_.whiten(found->second, test.row(i), white.data());
       double sum = 0;
-      for (const double w : white) sum += w * w;
+      for (const double w : gaussians_.whitened(found->second, test, std::span(&i, 1), 1)) sum += w * w;
       scores[i].value = std::sqrt(sum);
     }
   });

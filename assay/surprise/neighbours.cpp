@@ -44,8 +44,10 @@ float float_below(double value) { return std::nextafter(static_cast<float>(value
 
 }  // namespace
 
+namespace {
+
 template <typename T>
-double squared_distance(const T* a, const T* b, std::size_t dimensions) {
+[[gnu::always_inline]] inline double sum_of_squares(const T* a, const T* b, std::size_t dimensions) {
   std::array<double, 4> sums{};
   std::size_t i = 0;
   for (; i + 4 <= dimensions; i += 4) {
@@ -61,8 +63,16 @@ double squared_distance(const T* a, const T* b, std::size_t dimensions) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-template double squared_distance(const float*, const float*, std::size_t);
-template double squared_distance(const double*, const double*, std::size_t);
+}  // namespace
+
+template <>
+double squared_distance(const float* a, const float* b, std::size_t dimensions) {
+  return sum_of_squares(a, b, dimensions);
+}
+template <>
+double squared_distance(const double* a, const double* b, std::size_t dimensions) {
+  return sum_of_squares(a, b, dimensions);
+}
 
 template <typename T>
 References<T>::References(std::span<const T> rows, std::size_t dimensions)

@@ -51,16 +51,21 @@ TEST(ParseGate, ReadsPercentagesExactly) {
 
 TEST(ParseGate, RefusesWhatIsUnclear) {
   for (const char* text : {"", "idc", "=0.5", "idc=", "idc=abc", "idc=1e3", "idc=nan", "idc=0.5.5", "idc==0.5", "idc[layer=a=0.5",
-                           "idc[lyer=a]=0.5", "idc[layer=]=0.5", "idc[layer=a,layer=b]=0.5", "idc[layer=\"a]=0.5", "idc>0.5",
+                           "idc[layer=]=0.5", "idc[layer=a,layer=b]=0.5", "idc[layer=\"a]=0.5", "idc>0.5",
                            "idc=%", "idc=0.5x", "idc[]=0.5"}) {
     EXPECT_THROW(parse_gate(text), Error) << text;
   }
   EXPECT_THROW(parse_gate("idc=" + std::string(1000, '1')), Error);
-  try {
-    parse_gate("idc[lyer=a]=0.5");
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("did you mean 'layer'"));
-  }
+}
+
+TEST(ParseGate, OptionsBelongToTheCriterionsName) {
+  const Gate gate = parse_gate("idc[m=6,layer=fc1]=0.5");
+  EXPECT_EQ(gate.criterion, "idc[m=6]");
+  EXPECT_EQ(gate.layer, "fc1");
+  EXPECT_EQ(parse_gate("kmnc[sections=100,k=1]=0.5").criterion, "kmnc[k=1,sections=100]");
+  const Measurement six{"idc[m=6]", "all", "", "", "3", "4", 0.75, true};
+  EXPECT_TRUE(evaluate(parse_gate("idc[m=6]=0.75"), std::span(&six, 1)).passed);
+  EXPECT_THAT(evaluate(parse_gate("idc[lyer=a]=0.5"), std::span(&six, 1)).reason, HasSubstr("idc[m=6]"));
 }
 
 bool passes(const std::string& text, const std::vector<Measurement>& measurements) {

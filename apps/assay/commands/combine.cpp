@@ -6,6 +6,7 @@
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/coverage_tables.h"
+#include "apps/assay/gate_options.h"
 #include "assay/support/error.h"
 
 namespace assay::app {
@@ -16,11 +17,13 @@ class Combine final : public Command {
   void declare(CLI::App& app) override {
     app.add_option("states", files_, "states written by `assay cover --state`")->type_name("FILE");
     app.add_option("--out", out_, "where the combined state goes")->type_name("FILE");
+    gates_.declare(app);
     app.add_flag("--skip-unreadable", skip_, "combine what can be read and name what cannot, rather than stop");
   }
 
   Document run(Context& context) override {
     if (files_.empty()) fail(Fault::usage, "which states? name files that `assay cover --state FILE` wrote");
+    gates_.check();
     Document document;
     std::optional<CoverageState> all;
     Stage stage(context.progress, "combining", files_.size(), "states");
@@ -49,6 +52,7 @@ class Combine final : public Command {
     Table neurons = neuron_table(*all, nullptr);
     document.tables.push_back(std::move(neurons));
     document.definitions = definitions_of(*all);
+    gates_.apply(document, measurements_of(*all));
     document.provenance = {{"model_hash", all->profile().model_hash}, {"profile_hash", all->profile_hash()}, {"train", all->profile().data}};
     for (const auto& part : all->parts()) {
       document.provenance.emplace_back("data" + (part->context.empty() ? "" : " " + part->context), part->data + " (" + part->data_hash + ")");
@@ -59,6 +63,7 @@ class Combine final : public Command {
  private:
   std::vector<std::string> files_;
   std::string out_;
+  GateOptions gates_;
   bool skip_ = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/coverage_tables.h"
+#include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/coverage/learn.h"
 #include "assay/support/error.h"
@@ -59,6 +60,7 @@ class Cover final : public Command {
     app.add_option("--top", top_, "rows of the tables of combinations, per layer and m")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--records", records_, "misclassified and most surprising records in JSON and report, of each kind")->check(CLI::Range(0, 1000))->capture_default_str();
     check_.declare(app);
+    gates_.declare(app);
   }
 
   Document run(Context& context) override {
@@ -66,11 +68,12 @@ class Cover final : public Command {
     const Session session = model_.open(context, test.get());
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
+    gates_.check();
     Document document;
     const std::vector<CriterionSpec> specs = chosen_specs();
     const auto profile = obtain_profile(session, specs, context, document);
     CoverageState state = begin(profile, specs, context.progress);
-    const bool detailed = !context.settings.json.empty();
+    const bool detailed = !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
     measure_.batch = context.settings.batch;
     measure_.growth_points = detailed ? 25 : 0;
     measure_.remember_records = detailed && records_ > 0;
@@ -83,6 +86,7 @@ class Cover final : public Command {
     }
     check_accuracy(session, state, test);
     describe(document, session, state, seen, *test);
+    gates_.apply(document, measurements_of(state));
     add_provenance(document, session, {{"test", test}});
     document.provenance.emplace_back("train", profile->data);
     document.provenance.emplace_back("train_hash", profile->data_hash);
@@ -198,6 +202,7 @@ class Cover final : public Command {
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned"}, test_{"test", "test records whose coverage is measured"};
   AccuracyCheck check_;
+  GateOptions gates_;
   std::vector<std::string> criteria_;
   std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_;
   bool by_class_ = false, append_ = false;

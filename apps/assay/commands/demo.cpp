@@ -9,6 +9,7 @@
 #include "assay/coverage/learn.h"
 #include "assay/data/summary.h"
 #include "assay/model/model.h"
+#include "assay/report/html.h"
 #include "assay/support/file.h"
 #include "assay/training/architectures.h"
 #include "assay/training/trainer.h"
@@ -56,6 +57,7 @@ class Demo final : public Command {
     document.provenance = {{"model_hash", trained.graph.hash()}, {"train", training->describe()}, {"test", test->describe()}};
     document.command = "demo";
     write_file(folder / "result.json", to_json(document));
+    write_file(folder / "report.html", to_html(document));
     return document;
   }
 
@@ -69,7 +71,7 @@ class Demo final : public Command {
     document.tables = {criteria_table(state), idc, cluster_table(state.profile()), uncovered_table(state, test, 3), layer_table(state),
                        neuron_table(state, &test), histogram_table(state.profile(), seen), growth_table(state, seen), record_table(state, seen, test, 12)};
     document.definitions = definitions_of(state);
-    document.notices.push_back(fmt::format("next: assay importance --model {0}/lenet5.onnx --data digits:{1},seed=2 (and see {0}/ for the network, its profile and result.json)", out_, records_));
+    document.notices.push_back(fmt::format("next: assay importance --model {0}/lenet5.onnx --data digits:{1},seed=2 (and open {0}/report.html in a browser; the network, its profile and result.json lie beside it)", out_, records_));
   }
 
   std::size_t records_ = 20000, epochs_ = 3;

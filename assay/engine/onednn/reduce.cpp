@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "assay/support/vectorised.h"
+
 namespace assay::onednn {
 namespace {
 
@@ -30,13 +32,6 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
   }
   return layout;
 }
-
-// Compiled for several instruction sets, the best of which is taken at run time.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define ASSAY_VECTORISED __attribute__((target_clones("default", "avx2", "avx512f"), optimize("O3")))
-#else
-#define ASSAY_VECTORISED
-#endif
 
 // `block` channels side by side at each position: sums[c] over positions, two positions at a time.
 ASSAY_VECTORISED void sum_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block,

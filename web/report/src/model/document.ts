@@ -35,17 +35,24 @@ export interface Gate {
   readonly class: string;
   readonly context: string;
   readonly threshold: Cell;
-  readonly measured: Cell;
+  readonly value: Cell;
   readonly covered: Cell;
   readonly coverable: Cell;
   readonly passed: boolean;
   readonly reason: string;
 }
 
+export interface Fact {
+  readonly id: string;
+  readonly title: string;
+  readonly value: Cell;
+  readonly kind: Kind;
+}
+
 export interface Document {
   readonly command: string;
   readonly headline: string;
-  readonly facts: readonly (readonly [string, Cell])[];
+  readonly facts: readonly Fact[];
   readonly tables: ReadonlyMap<string, Table>;
   readonly pictures: readonly Picture[];
   readonly notices: readonly string[];
@@ -128,7 +135,7 @@ function gate(value: unknown): Gate {
     class: text(source.class),
     context: text(source.context),
     threshold: cell(source.threshold),
-    measured: cell(source.measured),
+    value: cell(source.value),
     covered: cell(source.covered),
     coverable: cell(source.coverable),
     passed: source.passed === true,
@@ -143,6 +150,16 @@ function gates(value: unknown): Gate[] {
     .sort((a, b) => Number(a.passed) - Number(b.passed));
 }
 
+/** Figures, with heading and kind from `fact_columns`; without them the key's words and plain text. */
+function facts(source: Record<string, unknown>): Fact[] {
+  const columns = isObject(source.fact_columns) ? source.fact_columns : {};
+  return entries(source.facts).map(([id, value]) => {
+    const column = isObject(columns[id]) ? columns[id] : {};
+    const kind = KINDS.has(column.kind) ? (column.kind as Kind) : "text";
+    return { id, title: text(column.title) || id.replaceAll("_", " "), value, kind };
+  });
+}
+
 function document(value: unknown): Document {
   if (!isObject(value)) throw new Error("a document of this report is not an object");
   if (value.schema !== undefined && value.schema !== "assay/result") {
@@ -152,7 +169,7 @@ function document(value: unknown): Document {
   return {
     command: text(value.command),
     headline: text(value.headline),
-    facts: entries(value.facts),
+    facts: facts(value),
     tables: new Map(tables.map(([id, t]) => [id, table(id, t)])),
     pictures: list(value.pictures)
       .map(picture)

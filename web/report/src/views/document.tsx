@@ -1,5 +1,5 @@
-import type { Cell, Document } from "../model/document";
-import { numeric, show, words } from "../model/format";
+import type { Document } from "../model/document";
+import { show, words } from "../model/format";
 import { DataTable } from "../parts/data-table";
 import { Facts } from "../parts/facts";
 import { Section } from "../parts/section";
@@ -22,12 +22,6 @@ export function contents(document: Document): Entry[] {
     ...maybe(document.definitions.length > 0, "definitions", "Definitions"),
     ...maybe(document.provenance.length > 0, "provenance", "Provenance"),
   ];
-}
-
-/** Facts carry no kind: what is not whole and lies in [0, 1] is shown as it is, for it need not be a share. */
-function factText(value: Cell): string {
-  const n = typeof value === "number" ? numeric(value) : undefined;
-  return n !== undefined && Number.isInteger(n) ? show(n, "count") : show(value);
 }
 
 function Definitions({ document }: { document: Document }) {
@@ -77,7 +71,9 @@ export function DocumentPage({ document }: { document: Document }) {
           ))}
         </ul>
       )}
-      <Facts facts={document.facts.map(([key, value]) => ({ name: words(key), value: factText(value) }))} />
+      <Facts
+        facts={document.facts.map(({ title, value, kind }) => ({ name: title, value: show(value, kind) }))}
+      />
       {shownViews(document).map(({ id, Component }) => (
         <Component key={id} document={document} />
       ))}

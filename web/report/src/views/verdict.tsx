@@ -11,11 +11,11 @@ function Mark({ passed }: { passed: boolean }) {
 }
 
 function Measured({ gate }: { gate: Gate }) {
-  const measured = numeric(gate.measured);
+  const measured = numeric(gate.value);
   const threshold = numeric(gate.threshold);
   return (
     <span class="gate-figures">
-      <b>{measured === undefined ? show(gate.measured) : percent(measured, 3)}</b>
+      <b>{measured === undefined ? show(gate.value) : percent(measured, 3)}</b>
       {threshold !== undefined && <span class="quiet"> needs {percent(threshold, 3)}</span>}
       {gate.covered !== null && gate.coverable !== null && (
         <span class="quiet">

@@ -8,7 +8,7 @@ describe("parse", () => {
   it("keeps what the program wrote", () => {
     const document = read(lenet());
     expect(document?.tables.size).toBe(13);
-    expect(document?.facts[0]).toEqual(["accuracy", 0.9887]);
+    expect(document?.facts[0]).toEqual({ id: "accuracy", title: "accuracy", value: 0.9887, kind: "text" });
     expect(document?.tables.get("neurons")?.rows).toHaveLength(258);
   });
   it("reads rows as objects and as arrays alike", () => {

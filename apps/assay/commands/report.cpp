@@ -1,0 +1,49 @@
+// assay report: result documents as one page.
+
+#include <fmt/format.h>
+
+#include "apps/assay/commands/catalogue.h"
+#include "assay/report/html.h"
+#include "assay/support/error.h"
+#include "assay/support/file.h"
+
+namespace assay::app {
+namespace {
+
+class Report final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("results", files_, "result documents written with --json")->type_name("FILE.json");
+    app.add_option("--out", out_, "where the page goes")->type_name("FILE.html")->capture_default_str();
+  }
+
+  Document run(Context&) override {
+    if (files_.empty()) fail(Fault::usage, "which results? name files that commands wrote with --json");
+    std::vector<Document> documents;
+    Document summary;
+    summary.tables = {{"documents", "In the report", {{"file", "file"}, {"command", "command"}, {"headline", "result"}}, {}, false}};
+    for (const std::string& file : files_) {
+      documents.push_back(read_document(read_file(file), file));
+      summary.tables[0].rows.push_back({file, documents.back().command, documents.back().headline});
+    }
+    const std::string page = to_html(documents);
+    write_file(out_, page);
+    summary.headline = fmt::format("{}: {} results, {:.1f} MB; open it in a browser", out_, files_.size(), static_cast<double>(page.size()) / 1e6);
+    return summary;
+  }
+
+ private:
+  std::vector<std::string> files_;
+  std::string out_ = "assay-report.html";
+};
+
+}  // namespace
+
+CommandInfo report_command() {
+  return {"report", "results as one page that opens in any browser, without network",
+          "  assay report result.json\n"
+          "  assay report lenet1.json lenet4.json lenet5.json --out lenets.html",
+          make_command<Report>};
+}
+
+}  // namespace assay::app

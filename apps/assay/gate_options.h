@@ -1,0 +1,27 @@
+#pragma once
+
+// --fail-under, --no-worse-than: conditions on what a command measured (docs/gates.md).
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/assay/command.h"
+#include "assay/report/gate.h"
+
+namespace assay::app {
+
+class GateOptions {
+ public:
+  void declare(CLI::App& app);
+  // Throws Error{usage} for a gate that cannot be read; to be called before long work.
+  void check() const;
+  // Evaluates the gates and puts them into the document; the program's exit code follows from them.
+  void apply(Document& document, std::span<const Measurement> measurements) const;
+
+ private:
+  std::vector<std::string> fail_under_;
+  std::string baseline_;
+};
+
+}  // namespace assay::app
