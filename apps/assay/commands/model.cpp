@@ -7,6 +7,7 @@
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "assay/model/model.h"
 #include "assay/relevance/attribution.h"
 #include "assay/engine/dead_neurons.h"
 #include "assay/engine/operators.h"
@@ -63,7 +64,10 @@ std::string shapes(const Graph& graph, std::span<const ValueId> ids, const Sessi
   std::string text;
   for (const ValueId id : ids) {
     Shape shape = graph.value(id).shape;
-    if (shape.empty()) shape = session.shape(id);
+    if (shape.empty()) {
+      shape = session.shape(id);  // of a batch of one
+      if (!shape.empty() && shape[0] == 1) shape[0] = -1;
+    }
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", graph.value(id).name, to_string(shape));
   }
   return text;
@@ -74,6 +78,7 @@ class Model final : public Command {
   void declare(CLI::App& app) override {
     model_.declare(app, true);
     data_.declare(app);
+    app.add_option("--write", write_, "write the network as ONNX, whatever it was read from")->type_name("FILE.onnx");
   }
 
   Document run(Context& context) override {
@@ -93,6 +98,7 @@ class Model final : public Command {
     if (data) dead = find_dead_neurons(session, layers, data, walk_options(context, "looking for dead neurons"), context.progress);
     document.tables = {layer_table(session, data ? &dead : nullptr)};
     add_notices(document, session, dead);
+    if (!write_.empty()) write_onnx(graph, write_);
     document.provenance.emplace_back("model", graph.name());
     document.provenance.emplace_back("model_hash", graph.hash());
     if (data) document.provenance.emplace_back("data_hash", data->hash());
@@ -123,6 +129,7 @@ class Model final : public Command {
 
   ModelInput model_;
   DataInput data_{"data", "records on which to look for dead neurons"};
+  std::string write_;
 };
 
 }  // namespace
@@ -130,7 +137,8 @@ class Model final : public Command {
 CommandInfo model_command() {
   return {"model", "layers, neurons and parameters of a network, with warnings",
           "  assay model --model lenet5.onnx\n"
-          "  assay model --model lenet5.onnx --data t10k-images-idx3-ubyte.gz",
+          "  assay model --model lenet5.onnx --data t10k-images-idx3-ubyte.gz\n"
+          "  assay model lenet5.h5 --write lenet5.onnx",
           make_command<Model>};
 }
 

@@ -1,0 +1,112 @@
+// Coverage as people use it: shards, contexts, interruptions, gates, reports.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+
+namespace assay {
+namespace {
+
+class CoverageProgram : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    const Outcome learned = assay("cover --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte -m 2 --layer hidden --criterion idc "
+                                  "--criterion kmnc --criterion nc --criterion nlc --criterion dsc --profile net.profile --state whole.cov --json whole.json");
+    ASSERT_EQ(learned.code, 0) << learned.err;
+  }
+  // The same criteria from the profile.
+  Outcome cover(const std::string& more) const {
+    return assay("cover --quiet --model net.onnx --profile net.profile --test images-idx3-ubyte -m 2 --criterion idc --criterion kmnc --criterion nc "
+                 "--criterion nlc --criterion dsc " + more);
+  }
+  std::string bytes(const std::string& name) const { return read_file(folder / name); }
+};
+
+TEST_F(CoverageProgram, ShardsCombineToTheWhole) {
+  std::string parts;
+  for (int k = 4; k >= 1; --k) {
+    const std::string n = std::to_string(k);
+    ASSERT_EQ(cover("--shard " + n + "/4 --state part" + n + ".cov").code, 0);
+    parts += " part" + n + ".cov";
+  }
+  const Outcome combined = assay("combine --out all.cov" + parts);
+  EXPECT_EQ(combined.code, 0) << combined.err;
+  EXPECT_TRUE(bytes("all.cov") == bytes("whole.cov"));
+  EXPECT_EQ(assay("combine part1.cov part1.cov").code, 6) << "nothing is counted twice";
+  write_file(folder / "junk.cov", "junk");
+  EXPECT_EQ(assay("combine part1.cov junk.cov").code, 5);
+  const Outcome skipping = assay("combine part1.cov junk.cov part2.cov --skip-unreadable");
+  EXPECT_EQ(skipping.code, 0) << skipping.err;
+  EXPECT_NE(skipping.out.find("junk.cov"), std::string::npos) << skipping.out;
+}
+
+TEST_F(CoverageProgram, ARunThatIsKilledGoesOn) {
+  write_data("many-images-idx3-ubyte", "many-labels-idx1-ubyte", 4000);
+  const std::string run = "cover --quiet --model net.onnx --profile net.profile --test many-images-idx3-ubyte --criterion kmnc --criterion nlc --batch 8 --state ";
+  ASSERT_EQ(assay(run + "calm.cov").code, 0);
+  bool killed = false;
+  for (int i = 0; i < 6; ++i) {
+    const std::string seconds = std::to_string(1.2 + 0.35 * i);
+    const std::string command = "cd '" + folder.string() + "' && timeout -s KILL " + seconds + " '" ASSAY_PROGRAM "' " + run + "killed.cov --journal-every 0 >/dev/null 2>&1";
+    killed |= std::system(command.c_str()) != 0;
+    if (std::filesystem::exists(folder / "killed.cov")) break;
+  }
+  EXPECT_TRUE(killed);
+  const Outcome last = assay(run + "killed.cov");
+  EXPECT_EQ(last.code, 0) << last.err;
+  EXPECT_TRUE(bytes("killed.cov") == bytes("calm.cov"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "killed.cov.journal"));
+}
+
+TEST_F(CoverageProgram, GatesDecideTheExitCode) {
+  const Outcome passed = cover("--fail-under nc=0.5 --fail-under 'kmnc[layer=hidden]=0.01' --no-worse-than whole.json");
+  EXPECT_EQ(passed.code, 0) << passed.out << passed.err;
+  EXPECT_NE(passed.out.find(" passed"), std::string::npos);
+  const Outcome failed = cover("--fail-under kmnc=99% --junit gates.xml --sarif gates.sarif --markdown gates.md --csv gates.csv");
+  EXPECT_EQ(failed.code, 2);
+  EXPECT_NE(failed.out.find("GATE FAILED: kmnc=99%"), std::string::npos) << failed.out;
+  EXPECT_NE(bytes("gates.xml").find("<failure"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(bytes("gates.sarif")).at("version"), "2.1.0");
+  EXPECT_EQ(cover("--fail-under nc").code, 1);
+  const Outcome none = cover("--fail-under kmcn=0.1");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.out.find("did you mean 'kmnc'"), std::string::npos) << none.out;
+}
+
+TEST_F(CoverageProgram, ContextsAndDifferencesNameWhatIsNew) {
+  ASSERT_EQ(cover("--context day --state both.cov").code, 0);
+  const Outcome night = assay("cover --quiet --model net.onnx --profile net.profile --test 'images-idx3-ubyte[:20]' -m 2 --criterion idc --criterion kmnc --criterion nc "
+                              "--criterion nlc --criterion dsc --context night --state both.cov --append");
+  EXPECT_EQ(night.code, 0) << night.err;
+  EXPECT_NE(night.out.find("night"), std::string::npos);
+  ASSERT_EQ(cover("--shard 1/2 --state half.cov").code, 0);
+  const Outcome diff = assay("diff half.cov whole.cov --json -");
+  ASSERT_EQ(diff.code, 0) << diff.err;
+  const auto json = nlohmann::json::parse(diff.out);
+  for (const auto& row : json["tables"]["difference"]["rows"]) {
+    EXPECT_TRUE(row["only_a"].is_null() || row["only_a"] == 0) << row.dump();
+  }
+}
+
+TEST_F(CoverageProgram, ResultsBecomeAPage) {
+  EXPECT_EQ(assay("report whole.json whole.json --out both.html").code, 0);
+  const std::string page = bytes("both.html");
+  EXPECT_EQ(page.find("PLACEHOLDER"), std::string::npos);
+  EXPECT_NE(page.find("{\"documents\":[{\"schema\":\"assay/result\""), std::string::npos);
+  EXPECT_EQ(assay("report net.onnx").code, 5);
+  EXPECT_EQ(assay("evaluate --quiet --model net.onnx --data images-idx3-ubyte --html page.html").code, 0);
+  EXPECT_NE(bytes("page.html").find("\"command\":\"evaluate\""), std::string::npos);
+}
+
+TEST_F(CoverageProgram, CriteriaAreExplained) {
+  const Outcome all = assay("criteria");
+  EXPECT_NE(all.out.find("kmnc"), std::string::npos);
+  const Outcome one = assay("criteria kmnc");
+  EXPECT_EQ(one.code, 0);
+  EXPECT_NE(one.out.find("sections"), std::string::npos);
+  EXPECT_EQ(assay("criteria kmcn").code, 1);
+}
+
+}  // namespace
+}  // namespace assay
