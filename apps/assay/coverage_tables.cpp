@@ -364,7 +364,7 @@ Table record_table(const CoverageState& state, const Observations& seen, const D
     }
   };
   take([](const RecordFacts& r) { return r.label >= 0 && r.label != r.predicted ? 1.0 + r.confidence : 0.0; });
-  take([](const RecordFacts& r) { return static_cast<double>(r.gini); });
+  take([](const RecordFacts& r) { return r.doubt("deepgini"); });
   for (const auto& values : surprise) {
     take([&](const RecordFacts& r) {
       const auto found = values.find(r.record);
@@ -373,7 +373,7 @@ Table record_table(const CoverageState& state, const Observations& seen, const D
   }
   for (const std::size_t i : chosen) {
     const RecordFacts& r = seen.records[i];
-    std::vector<Cell> row{test.id(r.record), class_name(r.label), class_name(r.predicted), static_cast<double>(r.confidence), static_cast<double>(r.gini),
+    std::vector<Cell> row{test.id(r.record), class_name(r.label), class_name(r.predicted), r.confidence, r.doubt("deepgini"),
                           r.label >= 0 ? Cell(r.label != r.predicted) : Cell()};
     for (const auto& values : surprise) {
       const auto found = values.find(r.record);

@@ -9,6 +9,7 @@
 #include "assay/coverage/learn.h"
 #include "assay/engine/classify.h"
 #include "assay/engine/evaluate.h"
+#include "assay/selection/scores.h"
 #include "assay/support/error.h"
 #include "assay/support/threads.h"
 
@@ -175,13 +176,13 @@ class Measurer {
     const Tensor rows = logits.reshape({logits.size(0), -1}).to(at::kCPU, at::kFloat);
     Tensor probabilities = rows.size(1) > 1 ? at::softmax(rows, 1) : session_.ends_in_sigmoid() ? rows : at::sigmoid(rows);
     if (rows.size(1) == 1) probabilities = at::cat({1 - probabilities, probabilities}, 1);
-    const Tensor best = std::get<0>(at::topk(probabilities, 2, 1)).contiguous();
-    const Tensor gini = (1 - probabilities.square().sum(1)).contiguous();
-    const Tensor entropy = (-(probabilities * probabilities.clamp_min(1e-38).log()).sum(1)).contiguous();
+    probabilities = probabilities.contiguous();
+    const auto classes = static_cast<std::size_t>(probabilities.size(1));
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-      const float* const top = best.data_ptr<float>() + 2 * r;
-      seen_.records.push_back({batch.indices[r], predicted[r], batch.labels.empty() ? -1 : batch.labels[r], top[0], gini.data_ptr<float>()[r],
-                               entropy.data_ptr<float>()[r], top[0] - top[1]});
+      const std::span<const float> row(probabilities.data_ptr<float>() + r * classes, classes);
+      RecordFacts facts{batch.indices[r], predicted[r], batch.labels.empty() ? -1 : batch.labels[r], *std::ranges::max_element(row), {}};
+      for (const Doubt& doubt : doubts()) facts.doubts.push_back(doubt.score(row));
+      seen_.records.push_back(std::move(facts));
     }
   }
 
@@ -237,6 +238,8 @@ class Measurer {
 };
 
 }  // namespace
+
+double RecordFacts::doubt(const std::string& name) const { return doubts.at(static_cast<std::size_t>(&assay::doubt(name) - assay::doubts().data())); }
 
 Observations measure(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options, Progress& progress) {
   require_profile_fits(state.profile(), session.graph().hash(), session.graph().name());

@@ -26,8 +26,10 @@ struct MeasureOptions {
 struct RecordFacts {
   std::size_t record = 0;
   std::int64_t predicted = -1, label = -1;   // -1: none
-  // Of the probabilities (softmax of the logits): greatest, 1 - sum of squares, entropy in nats, greatest minus second.
-  float confidence = 0, gini = 0, entropy = 0, margin = 0;
+  double confidence = 0;                     // the greatest of the probabilities (softmax of the logits)
+  std::vector<double> doubts;                // by those probabilities, in the order of doubts()
+  // Throws Error{usage} for a name that is not among doubts().
+  double doubt(const std::string& name) const;
 };
 
 struct GrowthPoint {

@@ -218,8 +218,9 @@ TEST_F(State, ObservationsAreWhatHappened) {
   std::size_t correct = 0;
   for (const RecordFacts& record : seen.records) {
     correct += record.label == record.predicted;
-    EXPECT_GE(record.confidence, 0.2f);
-    EXPECT_LE(record.margin, record.confidence);
+    EXPECT_GE(record.confidence, 0.2 - 1e-6);
+    EXPECT_GE(record.doubt("deepgini"), 0);
+    EXPECT_LE(record.doubt("deepgini"), 0.8 + 1e-6);
   }
   EXPECT_EQ(correct, state.parts().front()->correct);
   ASSERT_GE(seen.growth.size(), 5u);

@@ -1,5 +1,6 @@
 // Coverage as people use it: shards, contexts, interruptions, gates, reports.
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/program/program.h"
@@ -97,6 +98,28 @@ TEST_F(CoverageProgram, ResultsBecomeAPage) {
   EXPECT_EQ(assay("report net.onnx").code, 5);
   EXPECT_EQ(assay("evaluate --quiet --model net.onnx --data images-idx3-ubyte --html page.html").code, 0);
   EXPECT_NE(bytes("page.html").find("\"command\":\"evaluate\""), std::string::npos);
+}
+
+TEST_F(CoverageProgram, ChosenTestsKeepTheCoverage) {
+  const Outcome small = assay("select --quiet --model net.onnx --profile net.profile --test images-idx3-ubyte --by minimise --criterion kmnc --out keep.txt --write small.npz --json select.json");
+  ASSERT_EQ(small.code, 0) << small.err;
+  ASSERT_EQ(assay("cover --quiet --model net.onnx --profile net.profile --test small.npz,scale=1 --criterion kmnc --json small.json").code, 0);
+  const auto covered = [&](const std::string& file) {
+    for (const auto& row : nlohmann::json::parse(bytes(file))["tables"]["criteria"]["rows"]) {
+      if (row["criterion"] == "kmnc" && row["layer"] == "all") return row["covered"].dump();
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(covered("small.json"), covered("whole.json"));
+  const auto facts = nlohmann::json::parse(bytes("select.json"))["facts"];
+  EXPECT_LT(facts["chosen"].get<int>(), 200);
+  for (const char* way : {"deepgini", "entropy", "margin", "max-softmax", "random", "dsa", "additional", "budget --size 7"}) {
+    const Outcome order = assay("select --quiet --model net.onnx --profile net.profile --test images-idx3-ubyte --criterion kmnc --out order.txt --by " + std::string(way));
+    EXPECT_EQ(order.code, 0) << way << ": " << order.err;
+    const std::string ids = bytes("order.txt");
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), '\n'), std::string(way).starts_with("budget") ? 7 : 200) << way;
+  }
+  EXPECT_EQ(assay("select --model net.onnx --test images-idx3-ubyte --by dsa").code, 1);
 }
 
 TEST_F(CoverageProgram, CriteriaAreExplained) {

@@ -16,6 +16,7 @@ std::span<const CommandInfo> commands() {
       criteria_command(),
       combine_command(),
       diff_command(),
+      select_command(),
       report_command(),
   };
   return all;
