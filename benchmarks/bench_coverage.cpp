@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -59,7 +60,7 @@ void run(int threads) {
   const Graph graph = lenet5();
   const Session session(graph, {.threads = threads});
   LearnOptions learn;
-  for (const char* text : {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss", "idc[m=6]", "idc[m=12]"}) learn.criteria.push_back(parse_criterion(text));
+  for (const char* text : {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss", "idc[m=6]", "idc[m=12]"}) learn.criteria.push_back(parse_spec("criterion", text));
   const auto profile = std::make_shared<const Profile>(learn_profile(session, std::make_shared<Records>(2000), learn, silence()).profile);
   const auto test = std::make_shared<Records>(10000);
   const ValueId output = graph.outputs()[0];
@@ -70,7 +71,7 @@ void run(int threads) {
     CoverageState state(profile, learn.criteria, false);
     covered = std::min(covered, seconds([&] { measure(session, state, test, {}, silence()); }));
     figures = std::min(figures, seconds([&] { state.figures(); }));
-    for (const CriterionSpec& spec : learn.criteria) {
+    for (const Spec& spec : learn.criteria) {
       CoverageState one(profile, {spec}, false);
       const double time = seconds([&] { measure(session, one, test, {}, silence()); });
       const auto [it, is_new] = alone.emplace(spec.text(), time);
@@ -87,7 +88,7 @@ void run(int threads) {
   std::vector<std::uint32_t> own(10000);
   for (std::uint32_t i = 0; i < own.size(); ++i) own[i] = i;
   wide.statistics.push_back({"wide", "Gemm", low, high, std::vector<double>(10000), std::vector<double>(10000), own});
-  const auto a = make_criterion(wide, parse_criterion("kmnc")), b = make_criterion(wide, parse_criterion("kmnc"));
+  const auto a = make_criterion(wide, parse_spec("criterion", "kmnc")), b = make_criterion(wide, parse_spec("criterion", "kmnc"));
   double merge = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 20; ++round) merge = std::min(merge, seconds([&] { a->merge(*b); }));
   const std::size_t bytes = a->save()[0].get_binary().size();

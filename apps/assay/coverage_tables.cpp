@@ -30,8 +30,8 @@ std::string class_text(std::int64_t only_class) { return only_class == every_cla
 
 // kmnc where only one kmnc was measured, whatever its options; else kmnc[sections=100].
 std::string short_name(const CoverageState& state, const CoverageFigure& figure) {
-  const CriterionSpec& spec = state.specs()[figure.criterion];
-  const auto alike = std::ranges::count(state.specs(), spec.name, &CriterionSpec::name);
+  const Spec& spec = state.specs()[figure.criterion];
+  const auto alike = std::ranges::count(state.specs(), spec.name, &Spec::name);
   return alike == 1 ? spec.name : figure.name;
 }
 
@@ -388,7 +388,7 @@ Table record_table(const CoverageState& state, const Observations& seen, const D
 std::vector<Definition> definitions_of(const CoverageState& state) {
   std::vector<Definition> definitions;
   std::set<std::string> defined;
-  for (const CriterionSpec& spec : state.specs()) {
+  for (const Spec& spec : state.specs()) {
     const CriterionInfo& info = find_criterion(spec.name);
     if (defined.insert(info.name).second) definitions.push_back({info.name, info.definition, info.paper});
   }

@@ -25,13 +25,13 @@ const CriterionInfo& find_criterion(const std::string& name) {
   fail(Fault::usage, "no criterion is named '{}'{}; there are {} (`assay criteria` explains them)", name, did_you_mean(name, names), joined(names));
 }
 
-CriterionOption layer_option() { return {"layer", "", "layers that count, by name, joined by +; all that the criterion looks at if empty"}; }
+SpecOption layer_option() { return {"layer", "", "layers that count, by name, joined by +; all that the criterion looks at if empty"}; }
 
-std::unique_ptr<Criterion> make_criterion(const Profile& profile, const CriterionSpec& spec) {
+std::unique_ptr<Criterion> make_criterion(const Profile& profile, const Spec& spec) {
   const CriterionInfo& info = find_criterion(spec.name);
-  std::vector<CriterionOption> declared = info.options;
+  std::vector<SpecOption> declared = info.options;
   declared.push_back(layer_option());
-  const CriterionOptions options(spec, declared);
+  const SpecOptions options("criterion", spec, declared);
   std::vector<std::size_t> layers;
   for (const std::string& name : options.words("layer")) layers.push_back(profile.position(name));
   if (layers.empty()) {

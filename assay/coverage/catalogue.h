@@ -9,15 +9,15 @@
 
 #include "assay/coverage/criterion.h"
 #include "assay/coverage/profile.h"
-#include "assay/coverage/spec.h"
+#include "assay/support/spec.h"
 
 namespace assay {
 
 // What a criterion is made from.
 struct CriterionSetup {
   const Profile& profile;
-  const CriterionSpec& spec;
-  const CriterionOptions& options;
+  const Spec& spec;
+  const SpecOptions& options;
   std::vector<std::size_t> layers;  // positions in profile.statistics that count
 };
 
@@ -26,7 +26,7 @@ struct CriterionInfo {
   std::string definition;           // what is counted, exactly
   std::string limits;               // what it does not tell
   std::string paper;
-  std::vector<CriterionOption> options;
+  std::vector<SpecOption> options;
   // What has to be learned from the training set beyond the statistics of neurons.
   enum class Needs { statistics, clusters, traces } needs = Needs::statistics;
   // Whether it looks at all layers by default, or at the layer before the last with weights.
@@ -40,10 +40,10 @@ const CriterionInfo& find_criterion(const std::string& name);
 
 // A fresh criterion for a profile. Throws Error{usage} for options and layers that do not exist, Error{mismatch} when
 // the profile has not learned what the criterion needs.
-std::unique_ptr<Criterion> make_criterion(const Profile& profile, const CriterionSpec& spec);
+std::unique_ptr<Criterion> make_criterion(const Profile& profile, const Spec& spec);
 
 // Every criterion has this option beside its own: layers by name, joined by +.
-CriterionOption layer_option();
+SpecOption layer_option();
 
 // Criteria with the options that a paper or its released code uses.
 struct CriterionPreset {

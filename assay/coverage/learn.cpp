@@ -102,16 +102,16 @@ struct Wishes {
   std::size_t m = 0;  // largest
 };
 
-Wishes wishes_of(std::span<const CriterionSpec> specs) {
+Wishes wishes_of(std::span<const Spec> specs) {
   Wishes wishes;
-  for (const CriterionSpec& spec : specs) {
+  for (const Spec& spec : specs) {
     const CriterionInfo& info = find_criterion(spec.name);
     wishes.traces |= info.needs == CriterionInfo::Needs::traces;
     if (info.needs != CriterionInfo::Needs::clusters) continue;
     wishes.clusters = true;
-    std::vector<CriterionOption> declared = info.options;
+    std::vector<SpecOption> declared = info.options;
     declared.push_back(layer_option());
-    const CriterionOptions options(spec, declared);
+    const SpecOptions options("criterion", spec, declared);
     if (options.text("m") == "auto") wishes.automatic = true;
     else wishes.m = std::max(wishes.m, options.count("m", 1));
   }

@@ -8,7 +8,7 @@
 namespace assay {
 
 struct LearnOptions {
-  std::vector<CriterionSpec> criteria;             // what the profile is for
+  std::vector<Spec> criteria;             // what the profile is for
   std::vector<std::string> layers;                 // selectors of layers that count; empty: all
   std::vector<std::string> subjects;               // selectors of the layers of idc, lsc, dsc, mdsc; empty: the penultimate layer
   double share = 0.9;                              // for idc[m=auto]: of the absolute relevance, at most `cap` neurons

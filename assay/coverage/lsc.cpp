@@ -30,7 +30,7 @@ class LikelihoodSurpriseCoverage final : public SurpriseCriterion {
 }  // namespace
 
 CriterionInfo lsc_criterion() {
-  std::vector<CriterionOption> options = surprise_options("2000");
+  std::vector<SpecOption> options = surprise_options("2000");
   options.push_back({"variance", "1e-5", "neurons whose variance within a class is smaller are left out"});
   options.push_back({"dimensions", "0", "keep so many neurons of highest variance; 0: all"});
   return {.name = "lsc",

@@ -29,7 +29,7 @@ class MahalanobisSurpriseCoverage final : public SurpriseCriterion {
 }  // namespace
 
 CriterionInfo mdsc_criterion() {
-  std::vector<CriterionOption> options = surprise_options("100");
+  std::vector<SpecOption> options = surprise_options("100");
   options.push_back({"variance", "1e-5", "neurons whose variance within a class is smaller are left out"});
   return {.name = "mdsc",
           .summary = "Mahalanobis-distance surprise coverage: distance to the mean of the class's training traces under their covariance",

@@ -68,7 +68,7 @@ class Measurer {
       layers_.push_back(&session.layer(layer.layer));
       taps_.push_back({layers_.back(), profile.reduction});
     }
-    wants_extremes_ = std::ranges::any_of(state.specs(), [&](const CriterionSpec& spec) { return make_criterion(profile, spec)->wants_extremes(); });
+    wants_extremes_ = std::ranges::any_of(state.specs(), [&](const Spec& spec) { return make_criterion(profile, spec)->wants_extremes(); });
     if (wants_extremes_) {
       for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::min});
       for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::max});

@@ -11,7 +11,7 @@ namespace {
 
 enum class Scale { layer, neurons, none };
 
-Scale scale_of(const CriterionOptions& options) {
+Scale scale_of(const SpecOptions& options) {
   static const std::array<std::string, 3> words{"layer", "neurons", "none"};
   const std::string& word = options.word("scale", words);
   return word == words[0] ? Scale::layer : word == words[1] ? Scale::neurons : Scale::none;

@@ -8,18 +8,18 @@
 namespace assay {
 namespace {
 
-std::string spec_list(std::span<const CriterionSpec> specs) {
+std::string spec_list(std::span<const Spec> specs) {
   std::string text;
-  for (const CriterionSpec& spec : specs) text += (text.empty() ? "" : ", ") + spec.text();
+  for (const Spec& spec : specs) text += (text.empty() ? "" : ", ") + spec.text();
   return text;
 }
 
 }  // namespace
 
-CoverageState::CoverageState(std::shared_ptr<const Profile> profile, std::vector<CriterionSpec> specs, bool by_class)
+CoverageState::CoverageState(std::shared_ptr<const Profile> profile, std::vector<Spec> specs, bool by_class)
     : profile_(std::move(profile)), profile_hash_(profile_->hash()), specs_(std::move(specs)), by_class_(by_class) {
   std::set<std::string> seen;
-  for (const CriterionSpec& spec : specs_) {
+  for (const Spec& spec : specs_) {
     make_criterion(*profile_, spec);  // throws for what cannot be made
     if (!seen.insert(spec.text()).second) fail(Fault::usage, "criterion {} is asked for twice", spec.text());
   }
@@ -33,7 +33,7 @@ std::size_t CoverageState::records() const {
 
 std::vector<std::unique_ptr<Criterion>> CoverageState::fresh() const {
   std::vector<std::unique_ptr<Criterion>> made;
-  for (const CriterionSpec& spec : specs_) made.push_back(make_criterion(*profile_, spec));
+  for (const Spec& spec : specs_) made.push_back(make_criterion(*profile_, spec));
   return made;
 }
 

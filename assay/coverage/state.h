@@ -39,11 +39,11 @@ struct CoverageFigure {
 class CoverageState {
  public:
   // `by_class`: keep criteria apart by the class that the network names.
-  CoverageState(std::shared_ptr<const Profile> profile, std::vector<CriterionSpec> specs, bool by_class);
+  CoverageState(std::shared_ptr<const Profile> profile, std::vector<Spec> specs, bool by_class);
 
   const Profile& profile() const { return *profile_; }
   const std::string& profile_hash() const { return profile_hash_; }
-  const std::vector<CriterionSpec>& specs() const { return specs_; }
+  const std::vector<Spec>& specs() const { return specs_; }
   bool by_class() const { return by_class_; }
   // Ordered by context, then data hash.
   const std::vector<std::unique_ptr<CoveragePart>>& parts() const { return parts_; }
@@ -76,7 +76,7 @@ class CoverageState {
 
   std::shared_ptr<const Profile> profile_;
   std::string profile_hash_;
-  std::vector<CriterionSpec> specs_;
+  std::vector<Spec> specs_;
   bool by_class_;
   std::vector<std::unique_ptr<CoveragePart>> parts_;
 };

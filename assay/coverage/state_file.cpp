@@ -54,7 +54,7 @@ void read_part(const Json& json, CoverageState& state) {
 void CoverageState::write(const std::filesystem::path& path) const {
   Json json = {{"schema", "assay/coverage"}, {"version", version}, {"profile", to_json(*profile_, false)}, {"profile_hash", profile_hash_},
                {"by_class", by_class_}, {"criteria", Json::array()}, {"parts", Json::array()}};
-  for (const CriterionSpec& spec : specs_) json["criteria"].push_back(spec.text());
+  for (const Spec& spec : specs_) json["criteria"].push_back(spec.text());
   for (const auto& part : parts_) json["parts"].push_back(part_to_json(*part));
   write_binary(json, path);
 }
@@ -69,8 +69,8 @@ CoverageState CoverageState::read(const std::filesystem::path& path, std::shared
       fail(Fault::mismatch, "{}: the state was measured with another profile; use that profile, or another state file", path.string());
     }
     if (!profile) profile = std::make_shared<const Profile>(profile_from(json.at("profile")));
-    std::vector<CriterionSpec> specs;
-    for (const Json& spec : json.at("criteria")) specs.push_back(parse_criterion(spec.get<std::string>()));
+    std::vector<Spec> specs;
+    for (const Json& spec : json.at("criteria")) specs.push_back(parse_spec("criterion", spec.get<std::string>()));
     CoverageState state(std::move(profile), std::move(specs), json.at("by_class").get<bool>());
     state.profile_hash_ = hash;
     for (const Json& part : json.at("parts")) read_part(part, state);

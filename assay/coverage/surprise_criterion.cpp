@@ -27,14 +27,14 @@ std::vector<std::size_t> traced_layers(const CriterionSetup& setup) {
   return positions;
 }
 
-bool by_label(const CriterionOptions& options) {
+bool by_label(const SpecOptions& options) {
   static const std::array<std::string, 2> words{"predicted", "labels"};
   return options.word("classes", words) == words[1];
 }
 
 }  // namespace
 
-std::vector<CriterionOption> surprise_options(const std::string& upper) {
+std::vector<SpecOption> surprise_options(const std::string& upper) {
   return {{"upper", upper, "greatest surprise that a bucket takes; what lies above is reported"},
           {"lower", "0", "least surprise; what lies at or below it is reported"},
           {"buckets", "1000", "equal parts of (lower, upper]"},

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "assay/coverage/items.h"
-#include "assay/coverage/spec.h"
+#include "assay/support/spec.h"
 #include "assay/surprise/traces.h"
 
 namespace assay {
@@ -48,6 +48,6 @@ class SurpriseCriterion : public ItemCriterion {
 };
 
 // Options that the surprise criteria share.
-std::vector<CriterionOption> surprise_options(const std::string& upper);
+std::vector<SpecOption> surprise_options(const std::string& upper);
 
 }  // namespace assay

@@ -137,7 +137,7 @@ inline const Profile& profile() {
   return made;
 }
 
-inline std::unique_ptr<Criterion> criterion(const std::string& spec, const Profile& of = profile()) { return make_criterion(of, parse_criterion(spec)); }
+inline std::unique_ptr<Criterion> criterion(const std::string& spec, const Profile& of = profile()) { return make_criterion(of, parse_spec("criterion", spec)); }
 
 inline Coverage row(const Criterion& criterion, const std::string& layer) {
   for (const Coverage& coverage : criterion.result()) {

@@ -39,7 +39,7 @@ std::string state(const Criterion& criterion) { return criterion.save().dump(); 
 
 TEST_P(EveryCriterion, IsDescribed) {
   for (const std::string& text : {info().summary, info().definition, info().limits, info().paper}) EXPECT_FALSE(text.empty());
-  for (const CriterionOption& option : info().options) EXPECT_FALSE(option.summary.empty()) << option.name;
+  for (const SpecOption& option : info().options) EXPECT_FALSE(option.summary.empty()) << option.name;
 }
 
 TEST_P(EveryCriterion, AnEmptySuiteCoversNothing) {
@@ -176,23 +176,23 @@ TEST(Criteria, EveryPresetCanBeMade) {
   ASSERT_FALSE(criterion_presets().empty());
   for (const CriterionPreset& preset : criterion_presets()) {
     for (const std::string& spec : preset.criteria) {
-      CriterionSpec parsed = parse_criterion(spec);
+      Spec parsed = parse_spec("criterion", spec);
       if (parsed.name == "idc") parsed.options["m"] = "3";
       EXPECT_NO_THROW(make_criterion(test::profile(), parsed)) << preset.name << ": " << spec;
     }
   }
 }
 
-TEST(CriterionSpec, IsReadAndWritten) {
-  const CriterionSpec spec = parse_criterion(" kmnc[sections=100, layer=conv1+conv2] ");
+TEST(Spec, IsReadAndWritten) {
+  const Spec spec = parse_spec("criterion", " kmnc[sections=100, layer=conv1+conv2] ");
   EXPECT_EQ(spec.name, "kmnc");
   EXPECT_EQ(spec.text(), "kmnc[layer=conv1+conv2,sections=100]");
-  EXPECT_EQ(parse_criterion(spec.text()), spec);
-  EXPECT_EQ(parse_criterion("nc").text(), "nc");
-  for (const char* text : {"", "[k=1]", "nc[", "nc[threshold]", "nc[=1]", "nc[k=1,k=2]", "nc[k=1", "nc[k=1]x"}) EXPECT_THROW(parse_criterion(text), Error) << text;
+  EXPECT_EQ(parse_spec("criterion", spec.text()), spec);
+  EXPECT_EQ(parse_spec("criterion", "nc").text(), "nc");
+  for (const char* text : {"", "[k=1]", "nc[", "nc[threshold]", "nc[=1]", "nc[k=1,k=2]", "nc[k=1", "nc[k=1]x"}) EXPECT_THROW(parse_spec("criterion", text), Error) << text;
 }
 
-TEST(CriterionSpec, OptionsAreChecked) {
+TEST(Spec, OptionsAreChecked) {
   for (const char* text : {"nc[treshold=0.5]", "nc[threshold=high]", "nc[scale=image]", "kmnc[sections=0]", "kmnc[sections=2.5]", "kmnc[layer=third]",
                            "lsc[upper=0]", "tknc[k=-1]", "idc[m=9]", "kmnc[sections=99999999]"}) {
     EXPECT_THROW(test::criterion(text), Error) << text;

@@ -54,9 +54,9 @@ class Pictures final : public Dataset {
   std::vector<float> values_;
 };
 
-std::vector<CriterionSpec> all_specs() {
-  std::vector<CriterionSpec> specs;
-  for (const CriterionInfo& info : criteria()) specs.push_back(parse_criterion(info.name == "idc" ? "idc[m=4]" : info.name));
+std::vector<Spec> all_specs() {
+  std::vector<Spec> specs;
+  for (const CriterionInfo& info : criteria()) specs.push_back(parse_spec("criterion", info.name == "idc" ? "idc[m=4]" : info.name));
   return specs;
 }
 
@@ -64,7 +64,7 @@ std::vector<CriterionSpec> all_specs() {
 Graph with_varied_decisions() {
   const Graph graph = test::lenet_like();
   LearnOptions options;
-  options.criteria = {parse_criterion("nc")};
+  options.criteria = {parse_spec("criterion", "nc")};
   const Profile profile = learn_profile(Session(graph), std::make_shared<Pictures>(300, 1), options, silence()).profile;
   const LayerStatistics& hidden = profile.statistics[profile.position("dense1")];
   const std::span<const float> weights = graph.constant(*graph.find_value("logits/w")).as<float>();
@@ -179,7 +179,7 @@ void expect_mismatch(const std::function<void()>& work) {
 TEST_F(State, NothingForeignAndNothingTwiceIsMerged) {
   CoverageState state = measured(test_set);
   expect_mismatch([&] { state.merge(measured(test_set)); });
-  expect_mismatch([&] { state.merge(CoverageState(profile, {parse_criterion("nc")}, false)); });
+  expect_mismatch([&] { state.merge(CoverageState(profile, {parse_spec("criterion", "nc")}, false)); });
   expect_mismatch([&] { state.merge(fresh(true)); });
   Profile other = *profile;
   other.statistics[0].high[0] += 1;

@@ -71,7 +71,7 @@ class Cover final : public Command {
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     gates_.check();
     Document document;
-    const std::vector<CriterionSpec> specs = chosen_specs();
+    const std::vector<Spec> specs = chosen_specs();
     const auto profile = obtain_profile(session, specs, context, document);
     CoverageState state = begin(profile, specs, context.progress);
     const bool detailed = !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
@@ -96,17 +96,17 @@ class Cover final : public Command {
   }
 
  private:
-  std::vector<CriterionSpec> chosen_specs() const {
-    std::vector<CriterionSpec> specs;
+  std::vector<Spec> chosen_specs() const {
+    std::vector<Spec> specs;
     if (!preset_.empty()) {
-      for (const std::string& text : find_criterion_preset(preset_).criteria) specs.push_back(parse_criterion(text));
+      for (const std::string& text : find_criterion_preset(preset_).criteria) specs.push_back(parse_spec("criterion", text));
     }
-    for (const std::string& text : criteria_) specs.push_back(parse_criterion(text));
+    for (const std::string& text : criteria_) specs.push_back(parse_spec("criterion", text));
     const bool idc_only = specs.empty();
     if (idc_only) specs.push_back({"idc", {}});
     // idc without m stands for each m of -m.
-    std::vector<CriterionSpec> expanded;
-    for (const CriterionSpec& spec : specs) {
+    std::vector<Spec> expanded;
+    for (const Spec& spec : specs) {
       find_criterion(spec.name);
       if (spec.name != "idc" || spec.options.contains("m")) {
         expanded.push_back(spec);
@@ -125,7 +125,7 @@ class Cover final : public Command {
     return expanded;
   }
 
-  std::shared_ptr<const Profile> obtain_profile(const Session& session, const std::vector<CriterionSpec>& specs, Context& context, Document& document) {
+  std::shared_ptr<const Profile> obtain_profile(const Session& session, const std::vector<Spec>& specs, Context& context, Document& document) {
     if (!train_.given()) {
       if (profile_.empty()) fail(Fault::usage, "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
       auto profile = std::make_shared<const Profile>(read_profile(profile_));
@@ -147,7 +147,7 @@ class Cover final : public Command {
   }
 
   // A fresh state, the one to append to, or what an interrupted run left.
-  CoverageState begin(const std::shared_ptr<const Profile>& profile, const std::vector<CriterionSpec>& specs, Progress& progress) const {
+  CoverageState begin(const std::shared_ptr<const Profile>& profile, const std::vector<Spec>& specs, Progress& progress) const {
     CoverageState state(profile, specs, by_class_);
     if (state_.empty()) return state;
     const fs::path journal = state_ + ".journal";

@@ -29,9 +29,9 @@ class Criteria final : public Command {
     Document document;
     document.headline = fmt::format("{}: {}", info.name, info.summary);
     Table options{"options", "Options", {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}}, {}, false};
-    std::vector<CriterionOption> declared = info.options;
+    std::vector<SpecOption> declared = info.options;
     declared.push_back(layer_option());
-    for (const CriterionOption& option : declared) options.rows.push_back({option.name, option.fallback.empty() ? Cell() : Cell(option.fallback), option.summary});
+    for (const SpecOption& option : declared) options.rows.push_back({option.name, option.fallback.empty() ? Cell() : Cell(option.fallback), option.summary});
     document.tables = {std::move(options)};
     document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, "docs/algorithms/criteria.md"}};
     const char* const needs[] = {"ranges of all neurons", "important neurons and the clusters of their activations", "activation traces of the subject layer"};

@@ -44,8 +44,8 @@ class Demo final : public Command {
     const Session session(trained.graph, session_options(context, test.get()));
     Document document;
     LearnOptions learn;
-    learn.criteria = {parse_criterion("idc[m=6]"), parse_criterion("idc[m=8]"), parse_criterion("idc[m=10]"), parse_criterion("idc[m=12]"),
-                      parse_criterion("nc"), parse_criterion("kmnc"), parse_criterion("nbc"), parse_criterion("tknc")};
+    learn.criteria = {parse_spec("criterion", "idc[m=6]"), parse_spec("criterion", "idc[m=8]"), parse_spec("criterion", "idc[m=10]"), parse_spec("criterion", "idc[m=12]"),
+                      parse_spec("criterion", "nc"), parse_spec("criterion", "kmnc"), parse_spec("criterion", "nbc"), parse_spec("criterion", "tknc")};
     learn.subjects = {"conv2", session.penultimate_layer().name};
     const Learned learned = learn_profile(session, training, learn, context.progress);
     write_profile(learned.profile, folder / "demo.profile");

@@ -75,17 +75,17 @@ class Select final : public Command {
 
  private:
   // The criterion that the choice rests on; nc for those that need none, whose coverage is then not looked at.
-  CriterionSpec spec() const {
-    if (among(coverage_ways, by_)) return parse_criterion(criterion_);
-    if (by_ == "lsa") return parse_criterion("lsc");
-    if (by_ == "dsa") return parse_criterion("dsc");
-    return parse_criterion("mdsc");
+  Spec spec() const {
+    if (among(coverage_ways, by_)) return parse_spec("criterion", criterion_);
+    if (by_ == "lsa") return parse_spec("criterion", "lsc");
+    if (by_ == "dsa") return parse_spec("criterion", "dsc");
+    return parse_spec("criterion", "mdsc");
   }
 
   Observations look(const Session& session, const DatasetPtr& test, Context& context) {
     const bool needs_profile = among(coverage_ways, by_) || among(surprise_ways, by_);
     if (!needs_profile) {
-      state_.emplace(plain_profile(session), std::vector<CriterionSpec>{}, false);
+      state_.emplace(plain_profile(session), std::vector<Spec>{}, false);
       return measure(session, *state_, test, {.batch = context.settings.batch, .remember_records = true}, context.progress);
     }
     std::shared_ptr<const Profile> profile;
@@ -99,7 +99,7 @@ class Select final : public Command {
       if (profile_.empty()) fail(Fault::usage, "--by {} compares with training data: give --train SPEC, or --profile FILE", by_);
       profile = std::make_shared<const Profile>(read_profile(profile_));
     }
-    state_.emplace(profile, std::vector<CriterionSpec>{spec()}, false);
+    state_.emplace(profile, std::vector<Spec>{spec()}, false);
     return measure(session, *state_, test, {.batch = context.settings.batch, .remember_records = true, .remember_items = true}, context.progress);
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// How a user names a criterion: NAME[option=value,...], such as kmnc[sections=100,layer=conv1+conv2].
+// How users name one member of a catalogue and its options: NAME[option=value,...], such as the criterion
+// kmnc[sections=100,layer=conv1+conv2] or the mutation operator gf[sigma=0.1].
 
 #include <map>
 #include <span>
@@ -9,25 +10,26 @@
 
 namespace assay {
 
-struct CriterionSpec {
+struct Spec {
   std::string name;
   std::map<std::string, std::string> options;  // those given
   std::string text() const;                    // canonical: options in alphabetical order
-  bool operator==(const CriterionSpec&) const = default;
+  bool operator==(const Spec&) const = default;
 };
 
-// Throws Error{usage} naming what is wrong in the text. Names are checked by find_criterion().
-CriterionSpec parse_criterion(const std::string& text);
+// `kind` says in messages what is named: "criterion". Throws Error{usage} naming what is wrong in the text; whether the
+// name exists is for the catalogue to say.
+Spec parse_spec(const std::string& kind, const std::string& text);
 
-struct CriterionOption {
+struct SpecOption {
   std::string name, fallback, summary;
 };
 
-// Options of one criterion with its defaults filled in.
-class CriterionOptions {
+// Options of one member with its defaults filled in.
+class SpecOptions {
  public:
   // Throws Error{usage} for an option that is not declared.
-  CriterionOptions(const CriterionSpec& spec, std::span<const CriterionOption> declared);
+  SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared);
   const std::string& text(const std::string& name) const { return values_.at(name); }
   // Throw Error{usage} when the text is no number, or below `least`.
   double number(const std::string& name) const;
@@ -38,7 +40,7 @@ class CriterionOptions {
   std::vector<std::string> words(const std::string& name) const;  // "a+b" -> a, b; empty text: none
 
  private:
-  std::string criterion_;
+  std::string owner_;
   std::map<std::string, std::string> values_;
 };
 

@@ -1,4 +1,4 @@
-#include "assay/coverage/spec.h"
+#include "assay/support/spec.h"
 
 #include <algorithm>
 #include <charconv>
@@ -18,19 +18,19 @@ std::string trimmed(std::string_view text) {
 
 }  // namespace
 
-std::string CriterionSpec::text() const {
+std::string Spec::text() const {
   std::string inside;
   for (const auto& [key, value] : options) inside += (inside.empty() ? "" : ",") + key + "=" + value;
   return inside.empty() ? name : name + "[" + inside + "]";
 }
 
-CriterionSpec parse_criterion(const std::string& text) {
+Spec parse_spec(const std::string& kind, const std::string& text) {
   const std::size_t open = text.find('[');
-  CriterionSpec spec{trimmed(text.substr(0, open)), {}};
-  if (spec.name.empty()) fail(Fault::usage, "criterion '{}': a name is needed, such as kmnc or kmnc[sections=100]", text);
+  Spec spec{trimmed(text.substr(0, open)), {}};
+  if (spec.name.empty()) fail(Fault::usage, "{} '{}': a name is needed, then options where wanted: NAME[option=value,...]", kind, text);
   if (open == std::string::npos) return spec;
   const std::string rest = trimmed(text.substr(open + 1));
-  if (rest.empty() || rest.back() != ']') fail(Fault::usage, "criterion '{}': the closing ] is missing", text);
+  if (rest.empty() || rest.back() != ']') fail(Fault::usage, "{} '{}': the closing ] is missing", kind, text);
   const std::string inside = rest.substr(0, rest.size() - 1);
   for (std::size_t at = 0; at <= inside.size();) {
     const std::size_t comma = std::min(inside.find(',', at), inside.size());
@@ -38,66 +38,66 @@ CriterionSpec parse_criterion(const std::string& text) {
     const std::size_t equals = part.find('=');
     const std::string key = trimmed(part.substr(0, equals));
     if (equals == std::string::npos || key.empty()) {
-      fail(Fault::usage, "criterion '{}': '{}' is not of the form option=value", text, trimmed(part));
+      fail(Fault::usage, "{} '{}': '{}' is not of the form option=value", kind, text, trimmed(part));
     }
     if (!spec.options.emplace(key, trimmed(part.substr(equals + 1))).second) {
-      fail(Fault::usage, "criterion '{}': option '{}' is given twice", text, key);
+      fail(Fault::usage, "{} '{}': option '{}' is given twice", kind, text, key);
     }
     at = comma + 1;
   }
   return spec;
 }
 
-CriterionOptions::CriterionOptions(const CriterionSpec& spec, std::span<const CriterionOption> declared) : criterion_(spec.name) {
+SpecOptions::SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared) : owner_(kind + " '" + spec.name + "'") {
   std::vector<std::string> names;
-  for (const CriterionOption& option : declared) {
+  for (const SpecOption& option : declared) {
     values_.emplace(option.name, option.fallback);
     names.push_back(option.name);
   }
   for (const auto& [name, value] : spec.options) {
     const auto found = values_.find(name);
     if (found == values_.end()) {
-      fail(Fault::usage, "criterion '{}' has no option '{}'{}; it has {}", spec.name, name, did_you_mean(name, names),
+      fail(Fault::usage, "{} has no option '{}'{}; it has {}", owner_, name, did_you_mean(name, names),
            names.empty() ? "none" : joined(names));
     }
     found->second = value;
   }
 }
 
-double CriterionOptions::number(const std::string& name) const {
+double SpecOptions::number(const std::string& name) const {
   const std::string& value = text(name);
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number)) {
-    fail(Fault::usage, "criterion '{}': option {}={} is not a number", criterion_, name, value);
+    fail(Fault::usage, "{}: option {}={} is not a number", owner_, name, value);
   }
   return number;
 }
 
-double CriterionOptions::number(const std::string& name, double least) const {
+double SpecOptions::number(const std::string& name, double least) const {
   const double value = number(name);
-  if (value < least) fail(Fault::usage, "criterion '{}': option {}={} must be at least {}", criterion_, name, text(name), least);
+  if (value < least) fail(Fault::usage, "{}: option {}={} must be at least {}", owner_, name, text(name), least);
   return value;
 }
 
-std::size_t CriterionOptions::count(const std::string& name, std::size_t least) const {
+std::size_t SpecOptions::count(const std::string& name, std::size_t least) const {
   constexpr double most = 1 << 24;
   const double value = number(name, static_cast<double>(least));
   if (value != std::floor(value) || value > most) {
-    fail(Fault::usage, "criterion '{}': option {}={} must be a whole number up to {}", criterion_, name, text(name), most);
+    fail(Fault::usage, "{}: option {}={} must be a whole number up to {}", owner_, name, text(name), most);
   }
   return static_cast<std::size_t>(value);
 }
 
-const std::string& CriterionOptions::word(const std::string& name, std::span<const std::string> words) const {
+const std::string& SpecOptions::word(const std::string& name, std::span<const std::string> words) const {
   const std::string& value = text(name);
   if (std::ranges::find(words, value) == words.end()) {
-    fail(Fault::usage, "criterion '{}': option {}={} must be one of {}", criterion_, name, value, joined({words.begin(), words.end()}));
+    fail(Fault::usage, "{}: option {}={} must be one of {}", owner_, name, value, joined({words.begin(), words.end()}));
   }
   return value;
 }
 
-std::vector<std::string> CriterionOptions::words(const std::string& name) const {
+std::vector<std::string> SpecOptions::words(const std::string& name) const {
   std::vector<std::string> words;
   const std::string& value = text(name);
   for (std::size_t at = 0; at < value.size();) {
