@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "assay/coverage/binary.h"
+#include "assay/support/binary.h"
 #include "assay/coverage/catalogue.h"
 #include "assay/support/error.h"
 #include "assay/support/text.h"

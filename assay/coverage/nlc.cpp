@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/coverage/binary.h"
+#include "assay/support/binary.h"
 #include "assay/coverage/catalogue.h"
 #include "assay/support/error.h"
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "assay/coverage/binary.h"
+#include "assay/support/binary.h"
 #include "assay/coverage/profile.h"
 #include "assay/support/error.h"
 #include "assay/support/hash.h"

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "assay/coverage/binary.h"
+#include "assay/support/binary.h"
 #include "assay/coverage/state.h"
 #include "assay/support/error.h"
 

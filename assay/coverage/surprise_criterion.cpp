@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "assay/coverage/binary.h"
+#include "assay/support/binary.h"
 #include "assay/coverage/catalogue.h"
 #include "assay/support/error.h"
 #include "assay/support/text.h"

@@ -127,6 +127,11 @@ const std::vector<Layer>& Session::layers() const { return state_->layers(); }
 
 const Shape& Session::shape(ValueId id) const { return state_->infos().at(static_cast<std::size_t>(id)).shape; }
 
+Session::RecordAxis Session::record_axis(ValueId id) const {
+  const ValueInfo& info = state_->infos().at(static_cast<std::size_t>(id));
+  return {info.batch_axis, info.batch_multiple};
+}
+
 ValueId Session::logits() const { return state_->decision().logits; }
 bool Session::ends_in_softmax() const { return state_->decision().softmax; }
 bool Session::ends_in_sigmoid() const { return state_->decision().sigmoid; }

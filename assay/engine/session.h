@@ -83,6 +83,13 @@ class Session {
   const std::vector<Layer>& layers() const;
   // Shape of a value for a batch of one record (as found by the same tiny runs; empty for values not computed).
   const Shape& shape(ValueId id) const;
+  // Where a value holds its records: the axis they lie along and how many rows there each takes. An axis of -1: the value
+  // does not depend on the batch, or not in a way that is understood.
+  struct RecordAxis {
+    int axis = -1;
+    std::int64_t rows = 1;
+  };
+  RecordAxis record_axis(ValueId id) const;
   // Finds a layer by name, by value name or by index ("2", "-1" from the end). Throws Error{usage} with the names
   // there are and the nearest one.
   const Layer& layer(std::string_view selector) const;

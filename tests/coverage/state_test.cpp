@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "assay/coverage/binary.h"
+#include "assay/support/binary.h"
 #include "assay/coverage/learn.h"
 #include "assay/coverage/measure.h"
 #include "assay/support/error.h"

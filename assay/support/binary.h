@@ -1,6 +1,6 @@
 #pragma once
 
-// How profiles and states lie on disk: CBOR of a JSON value, numbers in bulk as little-endian binary strings, and a
+// How profiles, states and journals lie on disk: CBOR of a JSON value, numbers in bulk as little-endian binary strings, and a
 // checksum behind it.
 
 #include <bit>
@@ -43,5 +43,27 @@ std::vector<T> from_binary(const nlohmann::json& json, std::size_t expected) {
 void write_binary(const nlohmann::json& json, const std::filesystem::path& path);
 // Throws Error{io}, or Error{data} when the file is cut off, damaged, or nested deeper than such files are.
 nlohmann::json read_binary(const std::filesystem::path& path);
+
+// A file of values that only grows: each is framed by its length and checksum, so that what a kill cut off is noticed and
+// left out.
+class AppendFile {
+ public:
+  // Opens for appending behind the last whole value, or makes the file. Throws Error{io}.
+  explicit AppendFile(std::filesystem::path path);
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+  // The values that were there when the file was opened.
+  const std::vector<nlohmann::json>& found() const { return found_; }
+  // Throws Error{io} when the system refuses; what was there stays readable.
+  void append(const nlohmann::json& value);
+  // Drops all values.
+  void clear();
+
+ private:
+  std::filesystem::path path_;
+  int file_ = -1;
+  std::vector<nlohmann::json> found_;
+};
 
 }  // namespace assay

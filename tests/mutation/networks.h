@@ -1,0 +1,100 @@
+#pragma once
+
+// Small networks with random weights for tests of mutation.
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "assay/engine/session.h"
+#include "assay/support/random.h"
+
+namespace assay::testing_mutation {
+
+using Ints = std::vector<std::int64_t>;
+
+class Weights {
+ public:
+  explicit Weights(GraphBuilder& build) : build_(build) {}
+  ValueId operator()(const std::string& name, Shape shape, double scale = 0.4) {
+    std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+    for (float& v : values) v = static_cast<float>(rng_.normal() * scale);
+    return build_.constant(name, Array::of<float>(std::move(shape), values));
+  }
+  ValueId ones(const std::string& name, std::int64_t count) { return build_.constant(name, Array::of<float>({count}, std::vector<float>(static_cast<std::size_t>(count), 1))); }
+
+ private:
+  GraphBuilder& build_;
+  Rng rng_{7};
+};
+
+// conv 4, relu, pool, conv 6, relu, dense 8, relu, dense 3.
+inline Graph small_cnn() {
+  GraphBuilder b("small-cnn");
+  Weights w(b);
+  ValueId x = b.input("x", DType::float32, {-1, 2, 8, 8});
+  x = b.add("Relu", "relu1", {b.add("Conv", "conv1", {x, w("w1", {4, 2, 3, 3}), w("b1", {4})})});
+  x = b.add("MaxPool", "pool", {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+  x = b.add("Relu", "relu2", {b.add("Conv", "conv2", {x, w("w2", {6, 4, 2, 2}), w("b2", {6})})});
+  x = b.add("Flatten", "flat", {x});
+  x = b.add("Relu", "relu3", {b.add("Gemm", "fc1", {x, w("w3", {8, 24}), w("b3", {8})}, {{"transB", std::int64_t{1}}})});
+  b.output(b.add("Gemm", "logits", {x, w("w4", {3, 8}), w("b4", {3})}, {{"transB", std::int64_t{1}}}));
+  return b.build();
+}
+
+// A residual block with batch normalisation, global pooling, MatMul and Add.
+inline Graph residual_cnn() {
+  GraphBuilder b("residual-cnn");
+  Weights w(b);
+  ValueId x = b.input("x", DType::float32, {-1, 2, 6, 6});
+  const auto norm = [&](const std::string& name, ValueId in) {
+    return b.add("BatchNormalization", name, {in, w.ones(name + "_g", 4), w(name + "_b", {4}), w(name + "_m", {4}), w.ones(name + "_v", 4)});
+  };
+  const auto conv = [&](const std::string& name, ValueId in, std::int64_t channels) {
+    return b.add("Conv", name, {in, w(name + "_w", {4, channels, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
+  };
+  x = b.add("Relu", "relu1", {norm("norm1", conv("conv1", x, 2))});
+  const ValueId inner = norm("norm2", conv("conv2", x, 4));
+  const ValueId shortcut = conv("conv3", x, 4);
+  x = b.add("Relu", "relu3", {b.add("Add", "sum", {b.add("Relu", "relu2", {inner}), shortcut})});
+  x = b.add("Flatten", "flat", {b.add("GlobalAveragePool", "gap", {x})});
+  b.output(b.add("Add", "logits", {b.add("MatMul", "dense", {x, w("wd", {4, 3}, 2)}), w("bd", {3})}));
+  return b.build();
+}
+
+// [N, 5, 3] -> LSTM of 4 over the middle axis -> last state -> dense 3.
+inline Graph recurrent() {
+  GraphBuilder b("recurrent");
+  Weights w(b);
+  const ValueId x = b.input("x", DType::float32, {-1, 5, 3});
+  const ValueId sequence = b.add("Transpose", "to_time", {x}, {{"perm", Ints{1, 0, 2}}});
+  const ValueId y = b.value("lstm_all"), h = b.value("lstm_last");
+  b.node({"lstm", "LSTM", {sequence, w("W", {1, 16, 3}), w("R", {1, 16, 4}), w("B", {1, 32})}, {y, h}, {{"hidden_size", std::int64_t{4}}}});
+  const ValueId last = b.add("Squeeze", "last", {h, b.constant("axes", Array::of<std::int64_t>({1}, {0}))});
+  b.output(b.add("Gemm", "dense", {last, w("wd", {4, 3}, 2), w("bd", {3})}));
+  return b.build();
+}
+
+// Two dense layers whose one kernel comes through an Identity node.
+inline Graph shared_weights() {
+  GraphBuilder b("shared-weights");
+  Weights w(b);
+  ValueId x = b.input("x", DType::float32, {-1, 3});
+  const ValueId kernel = b.add("Identity", "rename", {w("kernel", {3, 3})});
+  x = b.add("Tanh", "tanh", {b.add("MatMul", "first", {x, kernel})});
+  b.output(b.add("MatMul", "second", {x, kernel}));
+  return b.build();
+}
+
+inline Tensors inputs_of(const Session& session, std::int64_t rows) {
+  const ValueId id = session.graph().inputs()[0];
+  std::vector<std::int64_t> shape = session.graph().value(id).shape;
+  shape[0] = rows;
+  const std::int64_t count = element_count(shape);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  Rng rng(static_cast<std::uint64_t>(rows));
+  for (float& v : values) v = static_cast<float>(rng.normal());
+  return {{id, at::tensor(values).reshape(shape)}};
+}
+
+}  // namespace assay::testing_mutation
