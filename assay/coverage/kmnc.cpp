@@ -6,9 +6,20 @@
 
 #include "assay/coverage/catalogue.h"
 #include "assay/coverage/items.h"
+#include "assay/support/vectorised.h"
 
 namespace assay {
 namespace {
+
+// The section of each value, -1 where it lies in none.
+ASSAY_VECTORISED void sections_of(const float* values, const float* low, const float* high, std::size_t count, double sections, std::int64_t* out) {
+  for (std::size_t n = 0; n < count; ++n) {
+    const double range = static_cast<double>(high[n]) - low[n];
+    const double place = sections * (static_cast<double>(values[n]) - low[n]) / (range > 0 ? range : 1);
+    const bool inside = (values[n] >= low[n]) & (values[n] <= high[n]) & (range > 0);
+    out[n] = static_cast<std::int64_t>(inside ? std::min(place, sections - 1) : -1.0);
+  }
+}
 
 class MultisectionCoverage final : public ItemCriterion {
  public:
@@ -25,13 +36,11 @@ class MultisectionCoverage final : public ItemCriterion {
   void observe(const ActivationBatch& batch) override {
     for (std::size_t l = 0; l < layers().size(); ++l) {
       LayerItems& layer = layers()[l];
-      const float *const low = low_[l].data(), *const high = high_[l].data();
+      std::vector<std::int64_t> sections(layer.neurons);
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        const auto row = batch.layers[layer.position].row(r);
-        for (std::size_t n = 0; n < row.size(); ++n) {
-          if (row[n] >= low[n] && row[n] <= high[n] && low[n] < high[n]) {
-            cover(layer, n * items_per_neuron() + section(row[n], low[n], high[n]), batch.indices[r]);
-          }
+        sections_of(batch.layers[layer.position].row(r).data(), low_[l].data(), high_[l].data(), layer.neurons, sections_, sections.data());
+        for (std::size_t n = 0; n < layer.neurons; ++n) {
+          if (sections[n] >= 0) cover(layer, n * items_per_neuron() + static_cast<std::size_t>(sections[n]), batch.indices[r]);
         }
       }
     }
@@ -42,8 +51,9 @@ class MultisectionCoverage final : public ItemCriterion {
 
  private:
   std::size_t section(float value, float low, float high) const {
-    const double place = sections_ * (static_cast<double>(value) - low) / (static_cast<double>(high) - low);
-    return std::min(items_per_neuron() - 1, static_cast<std::size_t>(place));
+    std::int64_t found = -1;
+    sections_of(&value, &low, &high, 1, sections_, &found);
+    return static_cast<std::size_t>(found);
   }
 
   // A constant neuron has no sections; where sections are narrower than float32, some hold no number at all.

@@ -292,9 +292,10 @@ std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t r
   std::vector<bool> finite(rows, true);
   for (const Activations& layer : layers) {
     for (std::size_t r = 0; r < layer.rows; ++r) {
-      double sum = 0;  // finite when all terms are: floats cannot overflow it
-      for (const float value : layer.row(r)) sum += value;
-      if (!std::isfinite(sum)) finite[r] = false;
+      constexpr std::uint32_t exponent = 0x7F800000;  // all ones for infinities and NaN
+      std::uint32_t greatest = 0;
+      for (const float value : layer.row(r)) greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value) & exponent);
+      if (greatest == exponent) finite[r] = false;
     }
   }
   return finite;

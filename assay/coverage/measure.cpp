@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <numeric>
 
@@ -92,11 +93,11 @@ class Measurer {
   }
 
  private:
-  // Small enough for 64 shards of a test set.
+  // Small enough for 64 shards of a test set, and a power of two, which back ends cut into equal chunks.
   std::size_t batch_for(std::size_t size) const {
     if (options_.batch > 0) return options_.batch;
     constexpr std::size_t shards = 64, least = 16;
-    return std::min(session_.preferred_batch(), std::max(least, size / shards));
+    return std::min(session_.preferred_batch(), std::bit_floor(std::max(least, size / shards)));
   }
 
   void observe(const Batch& batch, const Tensors& given) {

@@ -1,13 +1,13 @@
 // Neural coverage NLC (Yuan et al., ICSE 2023): how far the activations of a layer spread, and along how many directions.
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "assay/support/binary.h"
 #include "assay/coverage/catalogue.h"
 #include "assay/support/error.h"
+#include "assay/support/panels.h"
+#include "assay/support/vectorised.h"
 
 namespace assay {
 namespace {
@@ -21,11 +21,25 @@ struct Moments {
   double unit = 1;
   std::uint64_t records = 0, saturated = 0;
   std::vector<Wide> sums;       // [neurons]
-  std::vector<Wide> products;   // [neurons, neurons]
+  std::vector<Wide> products;   // of neurons i and j <= i at i (i + 1) / 2 + j
 };
 
 constexpr double most = 1 << 21;          // multiples of the unit that an activation may have: 8 times the training range
 constexpr std::size_t most_rows = 1 << 10;  // per exact matrix product in float64: 2^21 * 2^21 * 2^10 < 2^53
+
+std::size_t pairs(std::size_t neurons) { return neurons * (neurons + 1) / 2; }
+
+// Whole multiples of the unit, cut to `most`; returns how many were cut.
+ASSAY_VECTORISED std::uint64_t round_row(const float* row, std::size_t count, double per_unit, double* out) {
+  constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to whole numbers, ties to even
+  std::uint64_t cut = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double multiple = std::clamp(row[i] * per_unit, -most - 1, most + 1) + shift - shift;
+    cut += std::abs(multiple) > most ? 1 : 0;
+    out[i] = std::clamp(multiple, -most, most);
+  }
+  return cut;
+}
 
 double unit_of(const LayerStatistics& statistics) {
   double greatest = 0;
@@ -48,8 +62,7 @@ class NeuralCoverage final : public Criterion {
              statistics.layer, statistics.neurons(), statistics.neurons() * statistics.neurons(), cap);
       }
       names_.push_back(statistics.layer);
-      moments_.push_back({unit_of(statistics), 0, 0, std::vector<Wide>(statistics.neurons()),
-                          std::vector<Wide>(statistics.neurons() * statistics.neurons())});
+      moments_.push_back({unit_of(statistics), 0, 0, std::vector<Wide>(statistics.neurons()), std::vector<Wide>(pairs(statistics.neurons()))});
     }
   }
 
@@ -119,20 +132,19 @@ class NeuralCoverage final : public Criterion {
   }
 
   static void add(Moments& moments, const Activations& activations, std::size_t begin, std::size_t end) {
-    const auto neurons = static_cast<std::int64_t>(activations.columns);
-    const at::Tensor whole = at::empty({static_cast<std::int64_t>(end - begin), neurons}, at::kDouble);
-    double* out = whole.data_ptr<double>();
+    const std::size_t neurons = activations.columns;
+    std::vector<double> multiples(neurons), products(neurons * neurons, 0.0);
+    Panels whole(neurons, end - begin);
     for (std::size_t r = begin; r < end; ++r) {
-      for (const float value : activations.row(r)) {
-        const double multiple = std::nearbyint(value / moments.unit);
-        if (std::abs(multiple) > most) ++moments.saturated;
-        *out++ = std::clamp(multiple, -most, most);
+      moments.saturated += round_row(activations.row(r).data(), neurons, 1 / moments.unit, multiples.data());  // a power of two: exact
+      for (std::size_t i = 0; i < neurons; ++i) {
+        whole.at(i, r - begin) = multiples[i];
+        moments.sums[i] += static_cast<std::int64_t>(multiples[i]);
       }
     }
-    const at::Tensor sums = whole.sum(0), products = at::mm(whole.t(), whole);  // whole numbers below 2^53: exact
-    for (std::int64_t i = 0; i < neurons; ++i) moments.sums[static_cast<std::size_t>(i)] += static_cast<std::int64_t>(sums.data_ptr<double>()[i]);
-    for (std::int64_t i = 0; i < neurons * neurons; ++i) {
-      moments.products[static_cast<std::size_t>(i)] += static_cast<std::int64_t>(products.data_ptr<double>()[i]);
+    add_own_products(whole, 1, products.data(), neurons, 1);  // whole numbers below 2^53: exact
+    for (std::size_t i = 0; i < neurons; ++i) {
+      for (std::size_t j = 0; j <= i; ++j) moments.products[pairs(i) + j] += static_cast<std::int64_t>(products[i * neurons + j]);
     }
     moments.records += end - begin;
   }
@@ -143,8 +155,9 @@ class NeuralCoverage final : public Criterion {
     if (m.records == 0 || neurons == 0) return 0;
     double total = 0;
     for (std::size_t i = 0; i < neurons; ++i) {
-      for (std::size_t j = 0; j < neurons; ++j) {
-        total += std::abs(to_double(static_cast<Wide>(m.records) * m.products[i * neurons + j] - m.sums[i] * m.sums[j]));
+      for (std::size_t j = 0; j <= i; ++j) {
+        const double entry = std::abs(to_double(static_cast<Wide>(m.records) * m.products[pairs(i) + j] - m.sums[i] * m.sums[j]));
+        total += i == j ? entry : 2 * entry;
       }
     }
     const auto n = static_cast<double>(m.records), count = static_cast<double>(neurons);

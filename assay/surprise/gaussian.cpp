@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 #include "assay/support/error.h"
+#include "assay/support/panels.h"
 #include "assay/support/threads.h"
 #include "assay/support/vectorised.h"
 #include "assay/surprise/binary.h"
@@ -16,83 +16,76 @@ namespace {
 
 using Members = std::map<std::int32_t, std::vector<std::size_t>>;
 
-// Population variance of one dimension, in two passes.
-double variance(const Traces& traces, const std::vector<std::size_t>& records, std::size_t dimension) {
+struct Spread {
+  std::vector<double> mean, variance;  // per dimension; population variance
+};
+
+// In two passes over the records.
+Spread spread_of(const Traces& traces, const std::vector<std::size_t>& records) {
   const double n = static_cast<double>(records.size());
-  double mean = 0, sum = 0;
-  for (const std::size_t i : records) mean += static_cast<double>(traces.row(i)[dimension]) / n;
-  for (const std::size_t i : records) sum += (traces.row(i)[dimension] - mean) * (traces.row(i)[dimension] - mean);
-  return sum / n;
+  Spread spread{std::vector<double>(traces.dimensions, 0.0), std::vector<double>(traces.dimensions, 0.0)};
+  for (const std::size_t r : records) {
+    for (std::size_t d = 0; d < traces.dimensions; ++d) spread.mean[d] += static_cast<double>(traces.row(r)[d]) / n;
+  }
+  for (const std::size_t r : records) {
+    for (std::size_t d = 0; d < traces.dimensions; ++d) spread.variance[d] += (traces.row(r)[d] - spread.mean[d]) * (traces.row(r)[d] - spread.mean[d]);
+  }
+  for (double& variance : spread.variance) variance /= n;
+  return spread;
 }
 
 std::vector<std::size_t> choose_dimensions(const Traces& traces, const Members& members, const GaussianOptions& options) {
+  std::vector<bool> varies(traces.dimensions, true);
+  for (const auto& [c, records] : members) {
+    if (records.size() < 2) continue;
+    const Spread spread = spread_of(traces, records);
+    for (std::size_t d = 0; d < traces.dimensions; ++d) varies[d] = varies[d] && spread.variance[d] >= options.minimum_variance;
+  }
   std::vector<std::size_t> kept;
   for (std::size_t d = 0; d < traces.dimensions; ++d) {
-    const bool varies = std::all_of(members.begin(), members.end(), [&](const auto& entry) {
-      return entry.second.size() < 2 || variance(traces, entry.second, d) >= options.minimum_variance;
-    });
-    if (varies) kept.push_back(d);
+    if (varies[d]) kept.push_back(d);
   }
   if (options.max_dimensions == 0 || kept.size() <= options.max_dimensions) return kept;
   std::vector<std::size_t> all;
   for (const auto& [c, records] : members) all.insert(all.end(), records.begin(), records.end());
   std::sort(all.begin(), all.end());
-  std::map<std::size_t, double> spread;
-  for (const std::size_t d : kept) spread[d] = variance(traces, all, d);
-  std::stable_sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) { return spread[a] > spread[b]; });
+  const std::vector<double> variance = spread_of(traces, all).variance;
+  std::stable_sort(kept.begin(), kept.end(), [&](std::size_t a, std::size_t b) { return variance[a] > variance[b]; });
   kept.resize(options.max_dimensions);
   std::sort(kept.begin(), kept.end());
   return kept;
 }
 
-// In place, lower triangle; false when the matrix is singular to working precision.
-bool factorise(std::vector<double>& a, std::size_t n) {
-  double widest = 0;
-  for (std::size_t i = 0; i < n; ++i) widest = std::max(widest, a[i * n + i]);
-  const double smallest = static_cast<double>(n) * std::numeric_limits<double>::epsilon() * widest;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) {
-      double sum = a[i * n + j];
-      for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
-      if (i != j) {
-        a[i * n + j] = sum / a[j * n + j];
-      } else {
-        if (!(sum > smallest) || !std::isfinite(sum)) return false;
-        a[i * n + i] = std::sqrt(sum);
-      }
-    }
-    std::fill(a.begin() + static_cast<std::ptrdiff_t>(i * n + i + 1), a.begin() + static_cast<std::ptrdiff_t>((i + 1) * n), 0.0);
-  }
-  return true;
-}
-
+// The lower triangle.
 std::vector<double> covariance(const Traces& traces, const std::vector<std::size_t>& records, const std::vector<std::size_t>& kept,
-                               const std::vector<double>& mean) {
+                               const std::vector<double>& mean, std::size_t threads) {
+  constexpr std::size_t together = 256;  // records
   const std::size_t n = kept.size();
-  std::vector<double> sums(n * n, 0.0), centred(n);
-  for (const std::size_t r : records) {
-    for (std::size_t i = 0; i < n; ++i) centred[i] = traces.row(r)[kept[i]] - mean[i];
-    for (std::size_t i = 0; i < n; ++i) {
-      if (centred[i] == 0) continue;
-      for (std::size_t j = 0; j <= i; ++j) sums[i * n + j] += centred[i] * centred[j];
+  std::vector<double> sums(n * n, 0.0);
+  for (std::size_t first = 0; first < records.size(); first += together) {
+    const std::size_t count = std::min(together, records.size() - first);
+    Panels centred(n, count);
+    for (std::size_t r = 0; r < count; ++r) {
+      for (std::size_t i = 0; i < n; ++i) centred.at(i, r) = traces.row(records[first + r])[kept[i]] - mean[i];
     }
+    add_own_products(centred, 1, sums.data(), n, threads);
   }
   for (double& s : sums) s /= static_cast<double>(records.size() - 1);
   return sums;
 }
 
-ClassGaussian fit(const Traces& traces, const std::vector<std::size_t>& records, const std::vector<std::size_t>& kept) {
+ClassGaussian fit(const Traces& traces, const std::vector<std::size_t>& records, const std::vector<std::size_t>& kept, std::size_t threads) {
   ClassGaussian result{records.size(), std::vector<double>(kept.size(), 0.0), {}, 0};
-  for (std::size_t i = 0; i < kept.size(); ++i) {
-    for (const std::size_t r : records) result.mean[i] += static_cast<double>(traces.row(r)[kept[i]]) / static_cast<double>(records.size());
+  for (const std::size_t r : records) {
+    for (std::size_t i = 0; i < kept.size(); ++i) result.mean[i] += static_cast<double>(traces.row(r)[kept[i]]) / static_cast<double>(records.size());
   }
   if (!result.usable()) return result;
-  const std::vector<double> regular = covariance(traces, records, kept, result.mean);
+  const std::vector<double> regular = covariance(traces, records, kept, result.mean, threads);
   for (double jitter = 0; std::isfinite(jitter); jitter = jitter == 0 ? 1e-10 : jitter * 10) {
     result.cholesky = regular;
     for (std::size_t i = 0; i < kept.size(); ++i) result.cholesky[i * kept.size() + i] += jitter;
     result.jitter = jitter;
-    if (factorise(result.cholesky, kept.size())) return result;
+    if (factorise(result.cholesky, kept.size(), threads)) return result;
   }
   fail(Fault::data, "surprise: a covariance cannot be made regular; check the traces for values near the limits of float32");
 }
@@ -150,7 +143,9 @@ Gaussians learn_gaussians(const Traces& training, const GaussianOptions& options
   }
   std::vector<std::pair<ClassGaussian*, const std::vector<std::size_t>*>> jobs;
   for (const auto& [c, records] : members) jobs.emplace_back(&result.classes[c], &records);
-  parallel_for(jobs.size(), threads == 0 ? available_threads() : threads, [&](std::size_t i) { *jobs[i].first = fit(training, *jobs[i].second, result.kept); });
+  // Few classes share the threads within each.
+  const std::size_t all = threads == 0 ? available_threads() : threads, within = jobs.size() >= all ? 1 : all;
+  parallel_for(jobs.size(), within == 1 ? all : 1, [&](std::size_t i) { *jobs[i].first = fit(training, *jobs[i].second, result.kept, within); });
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "assay/support/vectorised.h"
@@ -33,35 +34,38 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
   return layout;
 }
 
-// `block` channels side by side at each position: sums[c] over positions, two positions at a time.
-ASSAY_VECTORISED void sum_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block,
-                                   float* sums, float* odd) {
-  for (std::int64_t p = 0; p + 1 < positions; p += 2) {
-    const float* const first = data + p * stride;
-    const float* const second = first + stride;
-    for (std::int64_t c = 0; c < block; ++c) {
-      sums[c] += first[c];
-      odd[c] += second[c];
-    }
+// out[c] += data[r][c] over `rows` rows of `width` values.
+ASSAY_VECTORISED void add_rows(const float* __restrict data, std::int64_t rows, std::int64_t stride, std::int64_t width, float* __restrict out) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < width; ++c) out[c] += data[r * stride + c];
   }
-  if (positions % 2 == 1) {
-    for (std::int64_t c = 0; c < block; ++c) sums[c] += data[(positions - 1) * stride + c];
-  }
-  for (std::int64_t c = 0; c < block; ++c) sums[c] += odd[c];
 }
 
-// The same for the usual block of sixteen, whose sums stay in registers.
-ASSAY_VECTORISED void sum_sixteen(const float* data, std::int64_t positions, std::int64_t stride, float* out) {
-  float sums[16] = {}, odd[16] = {};
-  std::int64_t p = 0;
-  for (; p + 1 < positions; p += 2) {
-    for (int c = 0; c < 16; ++c) sums[c] += data[p * stride + c];
-    for (int c = 0; c < 16; ++c) odd[c] += data[(p + 1) * stride + c];
+// The greater and the lesser of out[c] and data[r][c]; a NaN wins. Without branches, which would keep vectors away.
+ASSAY_VECTORISED void keep_larger(const float* __restrict data, std::int64_t rows, std::int64_t stride, std::int64_t width, float* __restrict out) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < width; ++c) {
+      const float value = data[r * stride + c];
+      out[c] = static_cast<int>(value > out[c]) | static_cast<int>(value != value) ? value : out[c];
+    }
   }
-  if (p < positions) {
-    for (int c = 0; c < 16; ++c) sums[c] += data[p * stride + c];
+}
+ASSAY_VECTORISED void keep_smaller(const float* __restrict data, std::int64_t rows, std::int64_t stride, std::int64_t width, float* __restrict out) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < width; ++c) {
+      const float value = data[r * stride + c];
+      out[c] = static_cast<int>(value < out[c]) | static_cast<int>(value != value) ? value : out[c];
+    }
   }
-  for (int c = 0; c < 16; ++c) out[c] = sums[c] + odd[c];
+}
+
+// How many positions are taken as one row: enough to fill whole vectors where positions lie side by side, else one.
+std::int64_t positions_together(const Layout& layout) {
+  constexpr std::int64_t vector = 16, enough = 64;  // floats
+  if (layout.position_stride != layout.block) return 1;
+  std::int64_t count = vector / std::gcd(layout.block, vector);
+  while (count * layout.block < enough) count *= 2;
+  return std::min(count, layout.positions);
 }
 
 // A NaN wins.
@@ -73,14 +77,6 @@ struct Smaller {
 };
 
 template <typename Choose>
-void extreme_channels(const float* data, std::int64_t positions, std::int64_t stride, std::int64_t block, float* out) {
-  std::copy_n(data, block, out);
-  for (std::int64_t p = 1; p < positions; ++p) {
-    for (std::int64_t c = 0; c < block; ++c) out[c] = Choose()(out[c], data[p * stride + c]);
-  }
-}
-
-template <typename Choose>
 float extreme_plane(const float* data, std::int64_t positions, std::int64_t stride) {
   float result = data[0];
   for (std::int64_t p = 1; p < positions; ++p) result = Choose()(result, data[p * stride]);
@@ -90,20 +86,15 @@ float extreme_plane(const float* data, std::int64_t positions, std::int64_t stri
 // Channels side by side.
 void reduce_block(const float* data, const Layout& layout, std::int64_t count, Reduction reduction, float* out) {
   thread_local std::vector<float> scratch;
-  scratch.assign(static_cast<std::size_t>(2 * layout.block), 0.0F);
+  const auto combine = reduction == Reduction::mean ? add_rows : reduction == Reduction::max ? keep_larger : keep_smaller;
+  const std::int64_t together = positions_together(layout), width = together * layout.block, stride = together * layout.position_stride;
+  const std::int64_t rows = layout.positions / together, left = layout.positions % together;
+  scratch.assign(data, data + width);
   float* const values = scratch.data();
-  if (reduction != Reduction::mean) {
-    const auto extreme = reduction == Reduction::max ? extreme_channels<Larger> : extreme_channels<Smaller>;
-    extreme(data, layout.positions, layout.position_stride, layout.block, values);
-    std::copy_n(values, count, out);
-    return;
-  }
-  if (layout.block == 16) {
-    sum_sixteen(data, layout.positions, layout.position_stride, values);
-  } else {
-    sum_channels(data, layout.positions, layout.position_stride, layout.block, values, values + layout.block);
-  }
-  const float scale = 1.0F / static_cast<float>(layout.positions);
+  combine(data + stride, rows - 1, stride, width, values);
+  combine(values + layout.block, together - 1, layout.block, layout.block, values);
+  combine(data + rows * stride, left, layout.position_stride, layout.block, values);
+  const float scale = reduction == Reduction::mean ? 1.0F / static_cast<float>(layout.positions) : 1.0F;
   for (std::int64_t c = 0; c < count; ++c) out[c] = values[c] * scale;
 }
 
