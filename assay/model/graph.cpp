@@ -189,6 +189,30 @@ ValueId GraphBuilder::insert_after(ValueId id, std::string op, std::string name,
   return out;
 }
 
+std::string GraphBuilder::unused_name(const std::string& base) const {
+  std::string name = base;
+  for (int i = 2; value_names_.contains(name) || node_names_.contains(name); ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+ValueId GraphBuilder::detach(ValueId id) {
+  const std::string name = values_.at(static_cast<std::size_t>(id)).name;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const auto output = std::ranges::find(nodes_[n].outputs, id);
+    if (removed_[n] || output == nodes_[n].outputs.end()) continue;
+    return *output = value(unused_name(name + "/before"));
+  }
+  fail(Fault::model, "value '{}' is computed by no node and cannot be detached from one", name);
+}
+
+ValueId GraphBuilder::wrap(ValueId id, Node added) {
+  const ValueId before = detach(id);
+  std::replace(added.inputs.begin(), added.inputs.end(), id, before);
+  added.outputs = {id};
+  node(std::move(added));
+  return before;
+}
+
 void GraphBuilder::remove_node(int index, ValueId replacement) {
   const Node& node = present_node(index);
   if (replacement == no_value && !node.inputs.empty()) replacement = node.inputs[0];

@@ -131,6 +131,14 @@ class GraphBuilder {
   // `id`. Returns the new value.
   ValueId insert_after(ValueId id, std::string op, std::string name, std::vector<ValueId> more_inputs = {},
                        std::map<std::string, Attribute> attributes = {});
+  // Frees `id` for another producer: its node now computes a fresh value, which is returned. Readers of `id` (graph outputs
+  // included) stay as they are.
+  ValueId detach(ValueId id);
+  // Puts a node in front of the readers of `id` without touching them: what computed `id` computes a fresh value, which
+  // the node reads wherever its inputs name `id`, and the node computes `id`. Returns the fresh value.
+  ValueId wrap(ValueId id, Node node);
+  // `base` when neither a node nor a value has that name, else `base` with a number.
+  std::string unused_name(const std::string& base) const;
   // Removes the node; readers of its first output read `replacement` instead (default: its first input).
   void remove_node(int index, ValueId replacement = no_value);
   // Everything that reads `from` (graph outputs included) reads `to` instead.

@@ -1,0 +1,212 @@
+#include "assay/mutation/subject.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/engine/operators.h"
+#include "assay/mutation/layer_weights.h"
+#include "assay/support/error.h"
+#include "assay/support/text.h"
+
+namespace assay {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// The nodes between layer.node and the producer of layer.value, both included.
+std::vector<int> nodes_of(const Graph& graph, const Layer& layer) {
+  const int last = graph.producer(layer.value);
+  std::vector<bool> after(graph.values().size()), before(graph.values().size());
+  const auto mark = [](std::vector<bool>& marks, std::span<const ValueId> ids) {
+    for (const ValueId id : ids) {
+      if (id != no_value) marks[at(id)] = true;
+    }
+  };
+  const auto meets = [](const std::vector<bool>& marks, std::span<const ValueId> ids) {
+    return std::ranges::any_of(ids, [&](ValueId id) { return id != no_value && marks[at(id)]; });
+  };
+  mark(after, graph.nodes()[at(layer.node)].outputs);
+  std::vector<int> reached{layer.node}, nodes;
+  for (int n = layer.node + 1; n <= last; ++n) {
+    if (!meets(after, graph.nodes()[at(n)].inputs)) continue;
+    mark(after, graph.nodes()[at(n)].outputs);
+    reached.push_back(n);
+  }
+  before[at(layer.value)] = true;
+  for (auto n = reached.rbegin(); n != reached.rend(); ++n) {
+    if (!meets(before, graph.nodes()[at(*n)].outputs)) continue;
+    mark(before, graph.nodes()[at(*n)].inputs);
+    nodes.push_back(*n);
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
+// The input of `node` beside `data`, for nodes of two operands.
+std::size_t other_input(const Node& node, ValueId data) { return node.inputs[0] == data ? 1 : 0; }
+
+bool is_affine(const Graph& graph, const Node& node, ValueId data) {
+  if (node.op == "BatchNormalization") return node.inputs[0] == data;
+  const bool arithmetic = node.op == "Add" || node.op == "Mul" || node.op == "Sub" || node.op == "Div";
+  return arithmetic && node.inputs.size() == 2 && graph.is_constant(node.inputs[other_input(node, data)]);
+}
+
+// Follows the affine nodes after the linear part to what the activation function is applied to.
+ValueId preactivation_of(const Graph& graph, const Layer& layer) {
+  ValueId at_value = layer.linear_value;
+  while (at_value != layer.value) {
+    const auto readers = graph.consumers(at_value);
+    if (readers.size() != 1) return at_value;
+    const Node& reader = graph.nodes()[at(readers[0])];
+    if (!is_affine(graph, reader, at_value) && !is_pass_through(reader.op)) return at_value;
+    at_value = reader.outputs[0];
+  }
+  return at_value;
+}
+
+// True when a constant of this shape holds one number per neuron along the only neuron axis of a value of `rank` axes.
+bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
+  if (layer.neuron_axes.size() != 1 || shape.size() > rank) return false;
+  const std::size_t shift = rank - shape.size();
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const bool neuron = i + shift == at(layer.neuron_axes[0]);
+    if (shape[i] != (neuron ? layer.neurons : 1)) return false;
+  }
+  return layer.neurons == 1 || at(layer.neuron_axes[0]) >= shift;
+}
+
+// Biases added by nodes of their own between the operator and its linear value. False when one has another shape than
+// one number per neuron.
+bool add_separate_biases(const Graph& graph, SubjectLayer& layer, std::size_t rank) {
+  bool all = true;
+  ValueId value = no_value;
+  for (const int n : layer.nodes) {
+    const Node& node = graph.nodes()[at(n)];
+    if (n != layer.layer.node) {
+      if (value == layer.layer.linear_value || node.op != "Add") break;
+      const std::size_t input = other_input(node, value);
+      auto bias = weights_at(graph, n, input, NeuronLayout{.outer = 1, .before = 1, .inner = layer.layer.neurons, .after = 1}, layer.layer.neurons);
+      if (bias && !along_neurons(graph.constant(bias->constant).shape(), layer.layer, rank)) bias->layout.reset();
+      all = all && bias && bias->layout;
+      if (bias) {
+        layer.bias_count += bias->count;
+        layer.biases.push_back(std::move(*bias));
+      }
+    }
+    value = node.outputs[0];
+  }
+  return all;
+}
+
+bool has_layouts(std::span<const LayerWeights> all) {
+  return std::ranges::all_of(all, [](const LayerWeights& weights) { return weights.layout.has_value(); });
+}
+
+// Gemm and Conv may have a bias that is no constant, or not one number per neuron.
+bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
+  const Node& node = graph.nodes()[at(layer.layer.node)];
+  const bool recurrent = is_recurrent(node.op);
+  for (std::size_t i = 2; i < node.inputs.size(); ++i) {
+    const bool state = recurrent && i >= 4 && i != 7;  // lengths and initial states
+    if (node.inputs[i] == no_value || state) continue;
+    const auto known = [&](const LayerWeights& weights) { return weights.node == layer.layer.node && weights.input == i; };
+    if (std::ranges::none_of(layer.biases, known) && std::ranges::none_of(layer.weights, known)) return false;
+  }
+  return true;
+}
+
+void find_negatable(const Graph& graph, SubjectLayer& layer, bool separate_known) {
+  const bool recurrent = is_recurrent(graph.nodes()[at(layer.layer.node)].op);
+  if (recurrent || layer.preactivation == layer.layer.linear_value) {
+    if (!separate_known || !own_bias_known(graph, layer) || !has_layouts(layer.weights) || !has_layouts(layer.biases)) return;
+    layer.negatable = layer.weights;
+    layer.negatable.insert(layer.negatable.end(), layer.biases.begin(), layer.biases.end());
+    return;
+  }
+  const int producer = graph.producer(layer.preactivation);
+  if (graph.nodes()[at(producer)].op != "BatchNormalization") return;
+  const NeuronLayout layout{.outer = 1, .before = 1, .inner = layer.layer.neurons, .after = 1};
+  const auto scale = weights_at(graph, producer, 1, layout, layer.layer.neurons);
+  const auto shift = weights_at(graph, producer, 2, layout, layer.layer.neurons);
+  if (scale && shift && scale->layout && shift->layout) layer.negatable = {*scale, *shift};
+}
+
+double deviation_of(const Graph& graph, const SubjectLayer& layer) {
+  double sum = 0, squares = 0;
+  for (const LayerWeights& weights : layer.weights) {
+    for (const float w : graph.constant(weights.constant).as<float>()) sum += w;
+  }
+  const auto count = static_cast<double>(layer.weight_count);
+  const double mean = sum / count;
+  for (const LayerWeights& weights : layer.weights) {
+    for (const float w : graph.constant(weights.constant).as<float>()) squares += (w - mean) * (w - mean);
+  }
+  return std::sqrt(squares / count);
+}
+
+// For each value whether a layer with weights, or a product of activations, depends on it.
+std::vector<bool> feeds_layers(const Graph& graph, const std::vector<Layer>& layers) {
+  std::vector<bool> begins(graph.nodes().size()), feeds(graph.values().size());
+  for (const Layer& layer : layers) begins[at(layer.node)] = layer.carries_weights;
+  for (std::size_t n = graph.nodes().size(); n-- > 0;) {
+    const Node& node = graph.nodes()[n];
+    const bool on = begins[n] || std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && feeds[at(id)]; });
+    if (!on) continue;
+    for (const ValueId id : node.inputs) {
+      if (id != no_value) feeds[at(id)] = true;
+    }
+  }
+  return feeds;
+}
+
+// Whether the activation function of a layer is the network's final softmax or sigmoid.
+bool is_output_function(const Session& session, const SubjectLayer& layer) {
+  if (!layer.has_activation()) return false;
+  if (session.ends_in_softmax()) return layer.preactivation == session.logits();
+  const Graph& graph = session.graph();
+  const std::string& op = graph.nodes()[at(graph.producer(layer.layer.value))].op;
+  return session.ends_in_sigmoid() && layer.last && (op == "Sigmoid" || op == "HardSigmoid");
+}
+
+}  // namespace
+
+Subject::Subject(const Session& session) : graph_(session.graph()) {
+  for (std::size_t id = 0; id < graph_.values().size(); ++id) shapes_.push_back(session.shape(static_cast<ValueId>(id)));
+  const std::vector<bool> feeds = feeds_layers(graph_, session.layers());
+  for (const Layer& layer : session.layers()) {
+    if (!layer.carries_weights) continue;
+    SubjectLayer one;
+    one.layer = layer;
+    if (std::string reason = find_layer_weights(graph_, one); !reason.empty()) {
+      left_out_.push_back({layer.name, std::move(reason)});
+      continue;
+    }
+    if (one.weight_count == 0) {
+      left_out_.push_back({layer.name, "it has no weights"});
+      continue;
+    }
+    one.nodes = nodes_of(graph_, layer);
+    one.preactivation = preactivation_of(graph_, layer);
+    one.input_shape = shape(one.input);
+    one.output_shape = shape(layer.value);
+    find_negatable(graph_, one, add_separate_biases(graph_, one, one.output_shape.size()));
+    one.deviation = deviation_of(graph_, one);
+    one.last = !feeds[at(layer.value)];
+    one.output_function = is_output_function(session, one);
+    layers_.push_back(std::move(one));
+  }
+}
+
+const SubjectLayer& Subject::layer(std::string_view name) const {
+  std::vector<std::string> names;
+  for (const SubjectLayer& layer : layers_) {
+    if (layer.name() == name) return layer;
+    names.push_back(layer.name());
+  }
+  for (const LeftOut& other : left_out_) {
+    if (other.layer == name) fail(Fault::usage, "layer '{}' cannot be mutated: {}", name, other.reason);
+  }
+  fail(Fault::usage, "network '{}' has no layer '{}' that can be mutated{}; there are {}", graph_.name(), name, did_you_mean(name, names), joined(names));
+}
+
+}  // namespace assay

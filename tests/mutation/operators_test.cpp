@@ -1,0 +1,161 @@
+// What holds for every operator of the catalogue on every network.
+
+#include <filesystem>
+#include <set>
+
+#include "assay/model/model.h"
+#include "assay/support/error.h"
+#include "tests/mutation/subjects.h"
+
+namespace assay {
+namespace {
+
+using namespace test;
+
+class EveryOperator : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  EveryOperator() : graph(build(std::get<1>(GetParam()))), subject(subject_of(graph)) {}
+
+  static Graph build(const std::string& name) {
+    for (const Network& network : networks()) {
+      if (network.name == name) return network.build();
+    }
+    ADD_FAILURE() << name;
+    return {};
+  }
+  std::string op() const { return std::get<0>(GetParam()); }
+  // Up to `count` mutants of the operator.
+  Drawn draw(std::size_t count, bool whole = false) const {
+    return draw_mutants(subject, {.operators = {parse_spec("mutation operator", op())}, .per_operator = count, .layers = {}, .whole_network = whole, .seed = 5});
+  }
+
+  Graph graph;
+  Subject subject;
+};
+
+// The graph's contents hashed again, as a change behind its back would show.
+std::string fresh_hash(const Graph& graph) { return GraphBuilder(graph).build().hash(); }
+
+TEST_P(EveryOperator, GivesMutantsOrSaysWhyNot) {
+  const Drawn drawn = draw(6);
+  for (const NotApplicable& none : drawn.not_applicable) EXPECT_FALSE(none.reason.empty());
+  std::set<std::string> refused;
+  for (const NotApplicable& none : drawn.not_applicable) refused.insert(none.layer);
+  if (drawn.mutants.empty()) {
+    EXPECT_EQ(refused.size(), subject.layers().size());
+  }
+}
+
+TEST_P(EveryOperator, LeavesTheOriginalAloneAndChangesSomething) {
+  const std::string before = graph.hash();
+  for (const bool whole : {false, true}) {
+    for (const Mutant& one : draw(4, whole).mutants) {
+      const Mutation mutation = apply(subject, one);
+      EXPECT_NE(mutation.graph.hash(), before) << one.text();
+      EXPECT_GE(mutation.sites, 1);
+      EXPECT_GE(mutation.change_count, mutation.sites);
+      EXPECT_EQ(mutation.changes.size(), static_cast<std::size_t>(std::min<std::int64_t>(mutation.change_count, 1000)));
+      EXPECT_FALSE(mutation.summary.empty());
+    }
+  }
+  EXPECT_EQ(fresh_hash(graph), before);
+  EXPECT_EQ(fresh_hash(subject.graph()), before);
+}
+
+TEST_P(EveryOperator, SameSeedSameMutantAndItsTextIsEnough) {
+  std::set<std::string> ids, hashes;
+  for (const Mutant& one : draw(4).mutants) {
+    EXPECT_EQ(parse_mutant(one.text()), one);
+    const std::string hash = apply(subject, one).graph.hash();
+    EXPECT_EQ(apply(subject_of(graph), parse_mutant(one.text())).graph.hash(), hash);
+    EXPECT_TRUE(ids.insert(one.id()).second);
+    EXPECT_TRUE(hashes.insert(hash).second) << one.text() << " is the same as another";
+  }
+}
+
+TEST_P(EveryOperator, KeepsIdsNamesAndReaders) {
+  for (const Mutant& one : draw(3).mutants) {
+    const Graph mutated = apply(subject, one).graph;
+    ASSERT_GE(mutated.values().size(), graph.values().size());
+    for (std::size_t i = 0; i < graph.values().size(); ++i) EXPECT_EQ(mutated.values()[i].name, graph.values()[i].name);
+    EXPECT_TRUE(std::ranges::equal(mutated.inputs(), graph.inputs()));
+    EXPECT_TRUE(std::ranges::equal(mutated.outputs(), graph.outputs()));
+    // Nodes outside the layer are the same.
+    const SubjectLayer& layer = subject.layer(one.layer);
+    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+      const Node& node = graph.nodes()[n];
+      if (std::ranges::find(layer.nodes, static_cast<int>(n)) != layer.nodes.end()) continue;
+      const auto found = mutated.find_node(node.name);
+      ASSERT_TRUE(found) << node.name;
+      EXPECT_EQ(mutated.nodes()[static_cast<std::size_t>(*found)].inputs, node.inputs) << node.name;
+    }
+  }
+}
+
+TEST_P(EveryOperator, SharesAllOtherWeights) {
+  for (const Mutant& one : draw(3).mutants) {
+    const Mutation mutation = apply(subject, one);
+    std::set<std::string> changed;
+    for (const Change& change : mutation.changes) changed.insert(change.constant);
+    for (std::size_t i = 0; i < graph.values().size(); ++i) {
+      const Value& value = graph.values()[i];
+      if (!value.constant || changed.contains(value.name)) continue;
+      EXPECT_TRUE(value.constant->shares_storage(*mutation.graph.values()[i].constant)) << value.name;
+    }
+  }
+}
+
+TEST_P(EveryOperator, WrittenAsOnnxAndReadBackGivesTheSameOutputs) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "assay_mutation_test";
+  std::filesystem::create_directories(folder);
+  const Tensor records = records_for(graph, 5);
+  for (const Mutant& one : draw(3).mutants) {
+    const Graph mutated = apply(subject, one).graph;
+    const auto path = folder / (op() + std::get<1>(GetParam()) + one.id() + ".onnx");
+    write_onnx(mutated, path);
+    const Tensor expected = output_of(mutated, records);
+    EXPECT_TRUE(at::allclose(output_of(read_model(path), records), expected, 1e-5, 1e-6, true)) << one.text();
+    std::filesystem::remove(path);
+  }
+}
+
+std::vector<std::string> operator_names() {
+  std::vector<std::string> names;
+  for (const OperatorInfo& info : mutation_operators()) names.push_back(info.name);
+  return names;
+}
+std::vector<std::string> network_names() {
+  std::vector<std::string> names;
+  for (const Network& network : networks()) names.push_back(network.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOperator, testing::Combine(testing::ValuesIn(operator_names()), testing::ValuesIn(network_names())),
+                         [](const auto& param) { return std::get<0>(param.param) + "_" + std::get<1>(param.param); });
+
+TEST(MutationCatalogue, IsDescribedAndHasTheEightOfDeepMutation) {
+  std::set<std::string> names;
+  for (const OperatorInfo& info : mutation_operators()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    for (const std::string& text : {info.title, info.summary, info.definition, info.limits, info.paper}) EXPECT_FALSE(text.empty()) << info.name;
+  }
+  for (const char* name : {"gf", "ws", "neb", "nai", "ns", "ld", "lam", "afrm"}) EXPECT_TRUE(names.contains(name)) << name;
+  for (const MutationPreset& preset : mutation_presets()) {
+    for (const std::string& op : preset.operators) EXPECT_NO_THROW(mutation_options(parse_spec("mutation operator", op))) << op;
+  }
+  EXPECT_TRUE(find_mutation_preset("deepmutation").whole_network);
+}
+
+TEST(MutationCatalogue, NamesTheNearestOperatorAndOption) {
+  try {
+    find_mutation_operator("nab");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_NE(std::string(error.what()).find("did you mean 'n"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(mutation_options(parse_spec("mutation operator", "gf[sigm=1]")), Error);
+}
+
+}  // namespace
+}  // namespace assay
