@@ -106,6 +106,18 @@ void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session, 
   if (expected_ >= 0 && dataset != nullptr) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
 }
 
+std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  std::size_t shard = 0, shards = 0;
+  const auto read = [&](std::size_t begin, std::size_t end, std::size_t& out) {
+    const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, out);
+    return error == std::errc() && stop == text.data() + end;
+  };
+  const bool sound = slash != std::string::npos && read(0, slash, shard) && read(slash + 1, text.size(), shards);
+  if (!sound || shard < 1 || shard > shards) fail(Fault::usage, "--shard '{}' is not of the form 2/8, the second of eight parts", text);
+  return {shard, shards};
+}
+
 void add_provenance(Document& document, const Session& session,
                     const std::vector<std::pair<std::string, DatasetPtr>>& datasets) {
   document.provenance.emplace_back("model", session.graph().name());

@@ -64,6 +64,9 @@ Shape parse_shape(const std::string& text, std::string_view flag);
 // "6,8,10" -> {6, 8, 10}. Throws Error{usage}.
 std::vector<std::int64_t> parse_integers(const std::string& text, std::string_view flag);
 
+// "2/8" -> {2, 8}: the second of eight parts. Throws Error{usage}.
+std::pair<std::size_t, std::size_t> parse_shard(const std::string& text);
+
 // Model and data hashes for the document's provenance.
 void add_provenance(Document& document, const Session& session,
                     const std::vector<std::pair<std::string, DatasetPtr>>& datasets);

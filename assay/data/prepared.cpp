@@ -1,6 +1,7 @@
 // The data set that all formats share: choosing records, labels and targets from tables, scaling, batching.
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -297,21 +298,42 @@ class Prepared final : public Dataset {
       std::erase_if(chosen_, [&](std::size_t i) { return !wanted.contains(labels_[i]); });
     }
     const auto seed = static_cast<std::uint64_t>(spec_.integer("seed", 1));
-    if (spec_.has("per_class")) {
-      std::map<std::int64_t, std::vector<std::size_t>> members;
-      for (const std::size_t i : chosen_) members[labels_[i]].push_back(i);
-      chosen_.clear();
-      for (const auto& [label, all] : members) {
-        for (const std::size_t p : Rng(seed, {static_cast<std::uint64_t>(label)}).sample(all.size(), wanted_count("per_class", all.size()))) chosen_.push_back(all[p]);
-      }
-      std::sort(chosen_.begin(), chosen_.end());
-    }
-    if (spec_.has("sample")) keep(Rng(seed).sample(chosen_.size(), wanted_count("sample", chosen_.size())));
+    if (spec_.has("per_class")) choose_per_class(seed);
+    if (spec_.has("sample")) keep(Rng(seed).sample(chosen_.size(), wanted_count("sample", spec_.integer("sample", 0), chosen_.size())));
     for (const Slice& slice : spec_.slices) keep(slice_positions(slice, chosen_.size()));
   }
 
-  std::size_t wanted_count(const std::string& key, std::size_t available) const {
-    const std::int64_t count = spec_.integer(key, 0);
+  // per_class=22+cat:802: 802 records of the class cat and 22 of every other; without a plain number the others go.
+  void choose_per_class(std::uint64_t seed) {
+    std::map<std::int64_t, std::int64_t> counts;
+    std::optional<std::int64_t> others;
+    for (const std::string& word : spec_.words("per_class")) {
+      const std::size_t colon = word.rfind(':');
+      const std::string number = colon == std::string::npos ? word : word.substr(colon + 1);
+      std::int64_t count = 0;
+      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
+      if (error != std::errc() || end != number.data() + number.size()) fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
+      if (colon == std::string::npos) {
+        others = count;
+        continue;
+      }
+      const auto name = std::find(names_.begin(), names_.end(), word.substr(0, colon));
+      if (name == names_.end()) fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, word.substr(0, colon), did_you_mean(word.substr(0, colon), names_));
+      counts[name - names_.begin()] = count;
+    }
+    std::map<std::int64_t, std::vector<std::size_t>> members;
+    for (const std::size_t i : chosen_) members[labels_[i]].push_back(i);
+    chosen_.clear();
+    for (const auto& [label, all] : members) {
+      const auto own = counts.find(label);
+      if (own == counts.end() && !others) continue;
+      const std::size_t count = wanted_count("per_class", own == counts.end() ? *others : own->second, all.size());
+      for (const std::size_t p : Rng(seed, {static_cast<std::uint64_t>(label)}).sample(all.size(), count)) chosen_.push_back(all[p]);
+    }
+    std::sort(chosen_.begin(), chosen_.end());
+  }
+
+  std::size_t wanted_count(const std::string& key, std::int64_t count, std::size_t available) const {
     if (count < 1 || static_cast<std::size_t>(count) > available) {
       fail(Fault::usage, "data '{}': {}={} but {} records are there", text_, key, count, available);
     }

@@ -72,6 +72,7 @@ Tensors Block::frontier(const Chunk& chunk, ValueId id) const {
 }
 
 const Tensor& Block::value(std::size_t index, ValueId id) {
+  const std::lock_guard lock(*mutex_);
   Chunk& chunk = chunks_[index];
   if (const auto input = chunk.inputs.find(id); input != chunk.inputs.end()) return input->second;
   if (!chunk.prepared) {

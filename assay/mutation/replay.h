@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -28,7 +29,7 @@ class Block {
 
   std::size_t chunks() const { return chunks_.size(); }
   std::int64_t rows(std::size_t chunk) const { return chunks_[chunk].rows; }
-  // A value of the original network, computed when first asked for.
+  // A value of the original network, computed when first asked for. May be called from several threads.
   const Tensor& value(std::size_t chunk, ValueId id);
   const Tensors& inputs(std::size_t chunk) const { return chunks_[chunk].inputs; }
   // Bytes that a record takes at most with all values that replaying may ask for.
@@ -46,6 +47,7 @@ class Block {
   const Session& session_;
   std::vector<ValueId> boundaries_;  // computed together, at once: what the mutable layers read and sum up
   std::vector<Chunk> chunks_;
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
 };
 
 class Replay {

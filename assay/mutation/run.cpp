@@ -3,8 +3,11 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <set>
 
@@ -14,6 +17,7 @@
 #include "assay/mutation/replay.h"
 #include "assay/support/binary.h"
 #include "assay/support/error.h"
+#include "assay/support/threads.h"
 
 namespace assay {
 namespace {
@@ -25,6 +29,49 @@ Hash128 content_of(const Array& inputs, std::size_t row) {
   const std::size_t size = inputs.byte_size() / static_cast<std::size_t>(inputs.shape()[0]);
   return hash_128(inputs.data() + row * size, size);
 }
+
+// Several mutants at a time, each on one thread with a session of its own: small networks have too little work for many.
+class Crew {
+ public:
+  explicit Crew(const Session& session) : session_(session) {
+    const int asked = session.options().threads;
+    threads_ = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
+    if (session.options().device != "cpu") threads_ = 1;
+    SessionOptions alone = session.options();
+    alone.threads = 1;
+    for (std::size_t w = 0; threads_ > 1 && w < threads_; ++w) workers_.push_back(std::make_unique<Session>(session.graph(), alone));
+  }
+
+  // Calls work(session, i) for every i in [0, count).
+  void run(std::size_t count, const std::function<void(const Session&, std::size_t)>& work) {
+    if (workers_.empty()) {
+      for (std::size_t i = 0; i < count; ++i) work(session_, i);
+      return;
+    }
+    std::atomic<std::size_t> next{0};
+    set_engine_threads(1);
+    try {
+      parallel_for(workers_.size(), workers_.size(), [&](std::size_t w) {
+        set_engine_threads(1);
+        try {
+          for (std::size_t i; (i = next.fetch_add(1)) < count;) work(*workers_[w], i);
+        } catch (...) {
+          next = count;
+          throw;
+        }
+      });
+    } catch (...) {
+      set_engine_threads(session_.options().threads);
+      throw;
+    }
+    set_engine_threads(session_.options().threads);
+  }
+
+ private:
+  const Session& session_;
+  std::size_t threads_ = 1;
+  std::vector<std::unique_ptr<Session>> workers_;
+};
 
 class Runner {
  public:
@@ -131,7 +178,7 @@ class Runner {
       for (std::size_t i = 1; i < journal_->found().size(); ++i) {
         const auto at = places.find(journal_->found()[i].at("mutant").get<std::string>());
         if (at == places.end()) continue;
-        add_cell(state_.mutant(at->second), journal_->found()[i]);
+        figures_.reused += add_cell(state_.mutant(at->second), journal_->found()[i]);
         ++cells;
       }
       progress.notice(fmt::format("going on from {}: {} results are there", options_.journal.string(), cells));
@@ -142,13 +189,15 @@ class Runner {
     }
   }
 
-  void add_cell(MutantOutcome& mutant, const Json& cell) {
+  // Returns how many verdicts are new.
+  std::size_t add_cell(MutantOutcome& mutant, const Json& cell) const {
+    std::size_t fresh = 0;
     const std::size_t size = state_.records().size();
     const auto bits = [&](const char* name) { return Bits::from(from_binary<std::uint64_t>(cell.at(name)), size); };
     const Bits known = bits("known"), killed = bits("killed"), broken = bits("non_finite");
     for (std::size_t r = 0; r < size; ++r) {
       if (!known[r]) continue;
-      figures_.reused += !mutant.known[r];
+      fresh += !mutant.known[r];
       mutant.known.set(r);
       if (killed[r]) mutant.killed.set(r);
       if (broken[r]) mutant.non_finite.set(r);
@@ -160,6 +209,7 @@ class Runner {
       if (near.record >= size) throw std::runtime_error("it names a record that there is not");
       mutant.note_miss(near);
     }
+    return fresh;
   }
 
   static Json cell_of(const MutantOutcome& found) {
@@ -196,19 +246,21 @@ class Runner {
     const auto room = static_cast<std::size_t>(options_.memory / Block::bytes_per_record(session_));
     const std::size_t size = std::max<std::size_t>(1, room / batch) * batch, blocks = (needed.size() + size - 1) / size;
     const std::vector<std::size_t> turns = order();
+    for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));
     Stage stage(progress, "running mutants", turns.size() * blocks, blocks > 1 ? "mutants, by part of the records" : "mutants");
-    std::set<std::size_t> stopped;
+    Crew crew(session_);
     for (std::size_t begin = 0; begin < needed.size(); begin += size) {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));
       Block block(session_);
       load(block, part, batch);
-      for (const std::size_t m : turns) {
-        if (run_mutant(m, block, part, batch)) stopped.insert(m);
+      crew.run(turns.size(), [&](const Session& worker, std::size_t turn) {
+        run_mutant(worker, turns[turn], block, part, batch);
+        const std::lock_guard lock(mutex_);
         const auto killed = std::ranges::count_if(state_.mutants(), [](const MutantOutcome& mutant) { return mutant.killed.count() > 0; });
         stage.advance(1, fmt::format("{} killed", killed));
-      }
+      });
     }
-    figures_.stopped = stopped.size();
+    for (const std::size_t m : positions_) figures_.stopped += state_.mutants()[m].known.count() < places_.size();
   }
 
   void load(Block& block, std::span<const Place* const> part, std::size_t batch) {
@@ -218,10 +270,11 @@ class Runner {
     while (const auto next = reader.next()) block.add(session_.bind(next->inputs));
   }
 
-  // True when the mutant turned out to be beyond the quality bound before all records ran.
-  bool run_mutant(std::size_t index, Block& block, std::span<const Place* const> part, std::size_t batch) {
-    const std::size_t position = state_.add(mutants_[index].description);
-    if (beyond(state_.mutants()[position])) return false;
+  // Called by several threads, for each mutant by one.
+  void run_mutant(const Session& session, std::size_t index, Block& block, std::span<const Place* const> part, std::size_t batch) {
+    const std::size_t position = positions_[index];
+    if (beyond(state_.mutants()[position])) return;
+    RunFigures figures;
     std::optional<Replay> replay;
     MutantOutcome found = mutants_[index].description;
     bool stop = false;
@@ -229,22 +282,22 @@ class Runner {
       const std::span places = part.subspan(chunk * batch, std::min(batch, part.size() - chunk * batch));
       const Bits& known = state_.mutants()[position].known;
       if (std::ranges::all_of(places, [&](const Place* place) { return known[place->known_as]; })) continue;
-      if (!replay) replay.emplace(session_, mutants_[index].make(), options_.naive);
-      run_chunk(*replay, block, chunk, places, known, found);
+      if (!replay) replay.emplace(session, mutants_[index].make(), options_.naive);
+      run_chunk(*replay, block, chunk, places, known, found, figures);
       stop = static_cast<double>(state_.mutants()[position].killed.count() + found.killed.count()) > options_.quality * static_cast<double>(places_.size()) &&
              chunk + 1 < block.chunks();
     }
-    if (!replay) return false;
+    if (!replay) return;
     const Json cell = cell_of(found);
-    figures_.ran += found.known.count();
-    const std::size_t reused = figures_.reused;
-    add_cell(state_.mutant(position), cell);
-    figures_.reused = reused;
+    const std::lock_guard lock(mutex_);
+    figures_.ran += add_cell(state_.mutant(position), cell);
+    figures_.untouched += figures.untouched;
+    figures_.settled += figures.settled;
     if (journal_) journal_->append(cell);
-    return stop;
   }
 
-  void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places, const Bits& known, MutantOutcome& found) {
+  void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places, const Bits& known, MutantOutcome& found,
+                 RunFigures& figures) const {
     const Replay::Answer answer = replay.run(block, chunk);
     const Tensor& original = block.value(chunk, session_.logits());
     std::vector<std::int64_t> expected;
@@ -255,14 +308,14 @@ class Runner {
     for (std::size_t r = 0; r < verdicts.size() && !options_.naive; ++r) {
       if (!untouched(r) && verdicts[r].finite && std::abs(verdicts[r].slack) <= options_.tie * verdicts[r].scale) close.push_back(static_cast<std::int64_t>(r));
     }
-    if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts);
+    if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
     for (std::size_t r = 0; r < verdicts.size(); ++r) {
       const std::size_t record = places[r]->known_as;
       if (known[record]) continue;
       const Judge::Verdict& verdict = verdicts[r];
       const bool killed = verdict.killed && !untouched(r);
       found.known.set(record);
-      figures_.untouched += untouched(r);
+      figures.untouched += untouched(r);
       if (killed) {
         found.killed.set(record);
         found.decisiveness = std::max(found.decisiveness, verdict.finite ? -verdict.slack / std::max(verdict.scale, 1e-30) : 1.0);
@@ -276,14 +329,14 @@ class Runner {
 
   // Decisions that rounding could sway are those of the whole mutant.
   void settle(const Replay& replay, Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& expected,
-              std::vector<Judge::Verdict>& verdicts) {
+              std::vector<Judge::Verdict>& verdicts, RunFigures& figures) const {
     const Tensor index = at::tensor(rows, at::kLong);
     std::vector<std::int64_t> some;
     for (const std::int64_t r : rows) some.push_back(expected[static_cast<std::size_t>(r)]);
     const Tensor& original = block.value(chunk, session_.logits());
     const auto exact = judge_.judge(original.index_select(0, index.to(original.device())), replay.exact(block, chunk, rows), some);
     for (std::size_t i = 0; i < rows.size(); ++i) verdicts[static_cast<std::size_t>(rows[i])] = exact[i];
-    figures_.settled += rows.size();
+    figures.settled += rows.size();
   }
 
   const Session& session_;
@@ -295,6 +348,8 @@ class Runner {
   MutationState state_;
   std::vector<Place> places_;
   std::optional<AppendFile> journal_;
+  std::vector<std::size_t> positions_;  // of the mutants in the state
+  std::mutex mutex_;                    // over state_, figures_, journal_ and progress while mutants run
 };
 
 }  // namespace

@@ -57,7 +57,7 @@ struct MutantOutcome {
   std::string op, operator_name, layer;  // the operator as it was asked for, its name, the layer; "" for the whole network
   std::uint64_t seed = 0;
   std::int64_t sites = 0;     // weights or neurons or layers changed
-  std::string summary;
+  std::string summary, changes;  // in words; the first few changes, one by one
   Bits known, killed;         // per record of the state; only judged records count
   Bits non_finite;            // those it answers with a NaN or infinity, which kills
   double change = 0;          // largest change of a decision value

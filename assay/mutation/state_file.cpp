@@ -26,7 +26,7 @@ Json mutant_to_json(const MutantOutcome& mutant) {
   Json nearest = Json::array();
   for (const NearMiss& miss : mutant.nearest) nearest.push_back({miss.slack, miss.record});
   return {{"id", mutant.id}, {"op", mutant.op}, {"operator", mutant.operator_name}, {"layer", mutant.layer}, {"seed", mutant.seed},
-          {"sites", mutant.sites}, {"summary", mutant.summary}, {"known", to_binary(mutant.known.words())},
+          {"sites", mutant.sites}, {"summary", mutant.summary}, {"changes", mutant.changes}, {"known", to_binary(mutant.known.words())},
           {"killed", to_binary(mutant.killed.words())}, {"non_finite", to_binary(mutant.non_finite.words())},
           {"change", mutant.change}, {"decisiveness", mutant.decisiveness}, {"nearest", std::move(nearest)}};
 }
@@ -40,6 +40,7 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
   mutant.seed = json.at("seed").get<std::uint64_t>();
   mutant.sites = json.at("sites").get<std::int64_t>();
   mutant.summary = json.at("summary").get<std::string>();
+  mutant.changes = json.at("changes").get<std::string>();
   const auto bits = [&](const char* name) { return Bits::from(from_binary<std::uint64_t>(json.at(name)), records); };
   mutant.known = bits("known");
   mutant.killed = bits("killed");

@@ -28,6 +28,8 @@ std::string to_csv(const Table& table);
 std::string to_markdown(const Document& document);
 // JUnit XML: a test case per gate, or without gates per row of the table "criteria".
 std::string to_junit(const Document& document);
+// The report schema of mutation-testing-elements, version 2: layers as files, the rows of the table "mutants" as mutants.
+std::string to_elements(const Document& document);
 // SARIF 2.1.0: an error per failed gate, a rule per criterion.
 std::string to_sarif(const Document& document);
 

@@ -69,6 +69,12 @@ TEST(Prepared, RandomSamplesFollowTheSeed) {
   std::vector<std::int64_t> per_class = labels(*open_dataset(path + ",per_class=2,seed=9"));
   std::sort(per_class.begin(), per_class.end());
   EXPECT_THAT(per_class, ElementsAre(0, 0, 2, 2, 4, 4));
+  per_class = labels(*open_dataset(path + ",per_class=1+2:3"));
+  std::sort(per_class.begin(), per_class.end());
+  EXPECT_THAT(per_class, ElementsAre(0, 2, 2, 2, 4));
+  EXPECT_THAT(labels(*open_dataset(path + ",per_class=4:2")), ElementsAre(4, 4));
+  expect_data_error(Fault::usage, {"no class is named '7'"}, path + ",per_class=1+7:2");
+  expect_data_error(Fault::usage, {"per_class=x is no number"}, path + ",per_class=x");
   expect_data_error(Fault::usage, {"sample=13 but 12 records"}, path + ",sample=13");
   expect_data_error(Fault::usage, {"per_class=5 but 4 records"}, path + ",per_class=5");
   expect_data_error(Fault::usage, {"sample=0"}, path + ",sample=0");

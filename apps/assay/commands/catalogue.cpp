@@ -14,6 +14,7 @@ std::span<const CommandInfo> commands() {
       importance_command(),
       cover_command(),
       criteria_command(),
+      mutate_command(),
       combine_command(),
       diff_command(),
       select_command(),

@@ -14,6 +14,7 @@ CommandInfo demo_command();
 CommandInfo evaluate_command();
 CommandInfo importance_command();
 CommandInfo model_command();
+CommandInfo mutate_command();
 CommandInfo report_command();
 CommandInfo select_command();
 CommandInfo train_command();

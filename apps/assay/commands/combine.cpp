@@ -1,12 +1,15 @@
-// assay combine: coverage states of several runs as one.
+// assay combine: states of several runs as one.
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/coverage_tables.h"
 #include "apps/assay/gate_options.h"
+#include "apps/assay/mutation_tables.h"
+#include "assay/support/binary.h"
 #include "assay/support/error.h"
 
 namespace assay::app {
@@ -15,21 +18,43 @@ namespace {
 class Combine final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("states", files_, "states written by `assay cover --state`")->type_name("FILE");
+    app.add_option("states", files_, "states written by `assay cover --state` or `assay mutate --state`")->type_name("FILE");
     app.add_option("--out", out_, "where the combined state goes")->type_name("FILE");
+    app.add_option("--quality", score_.quality, "of mutants: leave out those that get more than this share of T' wrong")->check(CLI::Range(0.0, 1.0))->capture_default_str();
     gates_.declare(app);
     app.add_flag("--skip-unreadable", skip_, "combine what can be read and name what cannot, rather than stop");
   }
 
   Document run(Context& context) override {
-    if (files_.empty()) fail(Fault::usage, "which states? name files that `assay cover --state FILE` wrote");
+    if (files_.empty()) fail(Fault::usage, "which states? name files that `assay cover --state FILE` or `assay mutate --state FILE` wrote");
     gates_.check();
     Document document;
-    std::optional<CoverageState> all;
+    const bool mutants = std::ranges::any_of(files_, [](const std::string& file) { return schema_of(file) == "assay/mutation"; });
+    if (mutants) {
+      describe_mutants(combined<MutationState>(context, document), document);
+    } else {
+      describe_coverage(combined<CoverageState>(context, document), document);
+    }
+    return document;
+  }
+
+ private:
+  // What kind of state a file holds; empty when it cannot be read.
+  static std::string schema_of(const std::string& file) {
+    try {
+      return read_binary(file).value("schema", "");
+    } catch (const std::exception&) {
+      return {};
+    }
+  }
+
+  template <typename State>
+  State combined(Context& context, Document& document) const {
+    std::optional<State> all;
     Stage stage(context.progress, "combining", files_.size(), "states");
     for (const std::string& file : files_) {
       try {
-        CoverageState state = CoverageState::read(file);
+        State state = State::read(file);
         if (all) all->merge(state);
         else all.emplace(std::move(state));
       } catch (const Error& error) {
@@ -44,34 +69,45 @@ class Combine final : public Command {
     }
     if (!all) fail(Fault::data, "none of the {} states could be read", files_.size());
     if (!out_.empty()) all->write(out_);
-    document.headline = headline_of(*all, fmt::format("{} states, {} records", files_.size() - document.notices.size(), all->records()));
-    add_facts(document, *all);
-    document.tables = {criteria_table(*all)};
-    if (!all->contexts().empty()) document.tables.push_back(context_table(*all));
-    document.tables.push_back(layer_table(*all));
-    Table neurons = neuron_table(*all, nullptr);
-    document.tables.push_back(std::move(neurons));
-    document.definitions = definitions_of(*all);
-    gates_.apply(document, measurements_of(*all));
-    document.provenance = {{"model_hash", all->profile().model_hash}, {"profile_hash", all->profile_hash()}, {"train", all->profile().data}};
-    for (const auto& part : all->parts()) {
-      document.provenance.emplace_back("data" + (part->context.empty() ? "" : " " + part->context), part->data + " (" + part->data_hash + ")");
-    }
-    return document;
+    return std::move(*all);
   }
 
- private:
+  void describe_mutants(MutationState state, Document& document) const {
+    state.sort();
+    const MutationScore result = score(state, score_);
+    describe(document, state, result, score_);
+    gates_.apply(document, measurements_of(state, result));
+    document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
+  }
+
+  void describe_coverage(const CoverageState& all, Document& document) const {
+    document.headline = headline_of(all, fmt::format("{} states, {} records", files_.size() - document.notices.size(), all.records()));
+    add_facts(document, all);
+    document.tables = {criteria_table(all)};
+    if (!all.contexts().empty()) document.tables.push_back(context_table(all));
+    document.tables.push_back(layer_table(all));
+    document.tables.push_back(neuron_table(all, nullptr));
+    document.definitions = definitions_of(all);
+    gates_.apply(document, measurements_of(all));
+    document.provenance = {{"model_hash", all.profile().model_hash}, {"profile_hash", all.profile_hash()}, {"train", all.profile().data}};
+    for (const auto& part : all.parts()) {
+      document.provenance.emplace_back("data" + (part->context.empty() ? "" : " " + part->context), part->data + " (" + part->data_hash + ")");
+    }
+  }
+
   std::vector<std::string> files_;
   std::string out_;
   GateOptions gates_;
+  ScoreOptions score_;
   bool skip_ = false;
 };
 
 }  // namespace
 
 CommandInfo combine_command() {
-  return {"combine", "coverage states of several machines, days or contexts as one",
+  return {"combine", "states of coverage or mutants from several machines, days or contexts as one",
           "  assay combine shard-*.cov --out all.cov\n"
+          "  assay combine shard-*.mut --fail-under mutation=0.7\n"
           "  assay combine day.cov night.cov --json both.json",
           make_command<Combine>};
 }
