@@ -15,6 +15,7 @@ std::span<const CommandInfo> commands() {
       cover_command(),
       criteria_command(),
       mutate_command(),
+      operators_command(),
       combine_command(),
       diff_command(),
       select_command(),

@@ -15,6 +15,7 @@ CommandInfo evaluate_command();
 CommandInfo importance_command();
 CommandInfo model_command();
 CommandInfo mutate_command();
+CommandInfo operators_command();
 CommandInfo report_command();
 CommandInfo select_command();
 CommandInfo train_command();
