@@ -27,7 +27,9 @@ double since(std::chrono::steady_clock::time_point start) {
 Spec with_all_options(const Spec& spec) {
   const SpecOptions options = attack_options(spec);
   Spec whole{spec.name, {}};
-  for (const SpecOption& option : find_attack(spec.name).options) whole.options[option.name] = options.text(option.name);
+  for (const SpecOption& option : find_attack(spec.name).options) {
+    if (!options.text(option.name).empty()) whole.options[option.name] = options.text(option.name);
+  }
   if (!find_attack(spec.name).target.empty()) whole.options["target"] = options.text("target");
   return whole;
 }
