@@ -158,7 +158,7 @@ const Array* find_array(const std::map<std::string, Array>& arrays, const DataSp
 
 class NumpySource final : public Source {
  public:
-  NumpySource(const DataSpec& spec, Array inputs, std::optional<Array> outputs) : path_(spec.path) {
+  NumpySource(const DataSpec& spec, Array inputs, std::optional<Array> outputs, std::optional<Array> ids = std::nullopt) : path_(spec.path) {
     if (inputs.shape().empty()) fail(Fault::data, "{}: the inputs are a single number; records along the first axis are needed", path_);
     tokens_ = inputs.dtype() == DType::int64 || inputs.dtype() == DType::int32;
     bytes_ = inputs.dtype() == DType::uint8;
@@ -166,12 +166,14 @@ class NumpySource final : public Source {
     shape_.assign(inputs_.shape().begin() + 1, inputs_.shape().end());
     elements_ = static_cast<std::size_t>(element_count(shape_));
     if (outputs) take_outputs(*outputs);
+    if (ids) take_ids(*ids);
   }
 
   std::size_t size() const override { return static_cast<std::size_t>(inputs_.shape()[0]); }
   Shape shape() const override { return shape_; }
   DType dtype() const override { return tokens_ ? DType::int64 : DType::float32; }
   bool is_8bit() const override { return bytes_; }
+  std::string id(std::size_t index) const override { return ids_.empty() ? std::to_string(index) : ids_[index]; }
   std::optional<std::int64_t> label(std::size_t index) const override {
     if (labels_.empty()) return std::nullopt;
     return labels_[index];
@@ -220,6 +222,17 @@ class NumpySource final : public Source {
     }
   }
 
+  // One row of bytes per record, filled up with zeros.
+  void take_ids(const Array& ids) {
+    if (ids.dtype() != DType::uint8 || ids.shape().size() != 2 || ids.shape()[0] != inputs_.shape()[0]) {
+      fail(Fault::data, "{}: 'ids' must be one row of bytes (uint8) per record, not {} of {} for {} records", path_, to_string(ids.shape()),
+           to_string(ids.dtype()), inputs_.shape()[0]);
+    }
+    const auto width = static_cast<std::size_t>(ids.shape()[1]);
+    const char* const bytes = reinterpret_cast<const char*>(ids.data());
+    for (std::size_t i = 0; i < size(); ++i) ids_.emplace_back(bytes + i * width, strnlen(bytes + i * width, width));
+  }
+
   static bool is_one_hot(std::span<const float> values, std::size_t width) {
     for (std::size_t row = 0; row < values.size(); row += width) {
       std::size_t ones = 0;
@@ -235,6 +248,7 @@ class NumpySource final : public Source {
   std::string path_;
   Array inputs_, targets_;
   std::vector<std::int64_t> labels_;
+  std::vector<std::string> ids_;
   std::size_t elements_ = 0, width_ = 0;
   Shape shape_;
   bool tokens_ = false, bytes_ = false;
@@ -260,7 +274,8 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
     fail(Fault::data, "{}: which array holds the inputs? there are {}; say x=NAME", spec.path, joined(names));
   }
   const Array* const y = find_array(arrays, spec, "y", outputs);
-  return std::make_unique<NumpySource>(spec, *x, y == nullptr ? std::nullopt : std::optional(*y));
+  const auto ids = arrays.find("ids");
+  return std::make_unique<NumpySource>(spec, *x, y == nullptr ? std::nullopt : std::optional(*y), ids == arrays.end() ? std::nullopt : std::optional(ids->second));
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ std::span<const CommandInfo> commands() {
       combine_command(),
       diff_command(),
       select_command(),
+      attack_command(),
+      attacks_command(),
       report_command(),
   };
   return all;

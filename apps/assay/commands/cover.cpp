@@ -4,6 +4,7 @@
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/coverage_tables.h"
+#include "apps/assay/extensions.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/coverage/learn.h"
@@ -45,6 +46,7 @@ class Cover final : public Command {
     app.add_flag("--append", append_, "add to the state in FILE rather than begin anew");
     app.add_option("--top", top_, "rows of the tables of combinations, per layer and m")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--records", records_, "misclassified and most surprising records in JSON and report, of each kind")->check(CLI::Range(0, 1000))->capture_default_str();
+    extensions_.declare(app);
     check_.declare(app);
     gates_.declare(app);
   }
@@ -55,6 +57,7 @@ class Cover final : public Command {
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     gates_.check();
+    extensions_.check();
     Document document;
     const std::vector<Spec> specs = chosen_specs();
     const auto profile = obtain_profile(session, specs, context, document);
@@ -72,6 +75,7 @@ class Cover final : public Command {
     }
     check_accuracy(session, state, test);
     describe(document, session, state, seen, *test);
+    extensions_.measure(session, profile, state, test, context, document);
     gates_.apply(document, measurements_of(state));
     add_provenance(document, session, {{"test", test}});
     document.provenance.emplace_back("train", profile->data);
@@ -189,6 +193,7 @@ class Cover final : public Command {
   DataInput train_{"train", "training records, from which the profile is learned"}, test_{"test", "test records whose coverage is measured"};
   AccuracyCheck check_;
   GateOptions gates_;
+  Extensions extensions_;
   std::vector<std::string> criteria_;
   std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_;
   bool by_class_ = false, append_ = false;
@@ -203,6 +208,7 @@ CommandInfo cover_command() {
   return {"cover", "how well a test set exercises a network, by importance-driven coverage and every other criterion",
           "  assay cover --model lenet5.onnx --train train-images-idx3-ubyte.gz --test t10k-images-idx3-ubyte.gz -m 6,8,10,12\n"
           "  assay cover --model net.onnx --train train.npz --test test.npz --preset deepimportance --profile net.profile\n"
+          "  assay cover --model net.onnx --profile net.profile --test test.npz,range=0:1 --extend-with noise,fgsm,bim\n"
           "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion 'kmnc[sections=100]' --context night --state all.cov --append",
           make_command<Cover>};
 }

@@ -1,0 +1,98 @@
+#include "assay/attack/adversarial_set.h"
+
+#include <ATen/ATen.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "assay/data/numpy.h"
+#include "assay/data/spec.h"
+#include "assay/support/error.h"
+
+namespace assay {
+
+AdversarialSet::AdversarialSet(const Dataset& dataset, DType type)
+    : dataset_(dataset), type_(type), record_bytes_(static_cast<std::size_t>(element_count(dataset.record_shape())) * size_of(type)) {}
+
+void AdversarialSet::add(const Record& record, const Tensor& inputs) {
+  const Tensor values = inputs.contiguous();
+  const auto* begin = static_cast<const std::byte*>(values.data_ptr());
+  inputs_.insert(inputs_.end(), begin, begin + record_bytes_);
+  records_.push_back(record);
+}
+
+void AdversarialSet::keep_successful() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    if (!records_[i].success) continue;
+    std::copy_n(inputs_.begin() + static_cast<std::ptrdiff_t>(i * record_bytes_), record_bytes_,
+                inputs_.begin() + static_cast<std::ptrdiff_t>(kept * record_bytes_));
+    records_[kept++] = records_[i];
+  }
+  records_.resize(kept);
+  inputs_.resize(kept * record_bytes_);
+}
+
+// Arrays hold numbers only: one row of bytes per id, filled up with zeros.
+Array AdversarialSet::ids() const {
+  std::size_t width = 1;
+  std::vector<std::string> names;
+  for (const Record& record : records_) {
+    names.push_back(dataset_.id(record.original));
+    width = std::max(width, names.back().size());
+  }
+  std::vector<std::uint8_t> bytes(names.size() * width, 0);
+  for (std::size_t i = 0; i < names.size(); ++i) std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
+  return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)}, bytes);
+}
+
+void AdversarialSet::write(const std::filesystem::path& file) const {
+  const auto rows = static_cast<std::int64_t>(records_.size());
+  Shape shape = dataset_.record_shape();
+  shape.insert(shape.begin(), rows);
+  std::map<std::string, Array> arrays{{"x", Array(type_, shape, inputs_)}, {"ids", ids()}};
+  const auto column = [&]<typename T>(const std::string& name, T Record::* field, auto as) {
+    std::vector<decltype(as)> values;
+    for (const Record& record : records_) values.push_back(static_cast<decltype(as)>(record.*field));
+    arrays.emplace(name, Array::of<decltype(as)>({rows}, values));
+  };
+  column("original", &Record::original, std::int64_t{});
+  column("predicted", &Record::predicted, std::int64_t{});
+  column("success", &Record::success, std::uint8_t{});
+  column("l0", &Record::l0, std::int64_t{});
+  column("l2", &Record::l2, double{});
+  column("linf", &Record::linf, double{});
+  column("forward", &Record::forward, std::int64_t{});
+  column("backward", &Record::backward, std::int64_t{});
+  if (dataset_.has_labels()) {
+    std::vector<std::int64_t> labels;
+    for (const Record& record : records_) labels.push_back(dataset_.label(record.original));
+    arrays.emplace("y", Array::of<std::int64_t>({rows}, labels));
+  } else if (dataset_.target_width() > 0) {
+    std::vector<std::size_t> originals;
+    for (const Record& record : records_) originals.push_back(record.original);
+    arrays.emplace("y", dataset_.read(originals).targets);
+  }
+  write_npz(file, arrays);
+}
+
+std::string spec_of_file(const std::filesystem::path& file, const Dataset& dataset, DType type) {
+  const std::string path = file.string();
+  const bool plain = path.find_first_of(",[]=") == std::string::npos;
+  if (!plain) fail(Fault::usage, "'{}' cannot be the name of a data file: a comma, = or bracket in it means something in a data spec", path);
+  const auto range = dataset.valid_range();
+  if (!range) return path;
+  if (type != DType::uint8) return range->low.size() == 1 ? fmt::format("{},range={}:{}", path, range->low[0], range->high[0]) : path;
+  // Levels are scaled to [0, 1]; then (v - mean) / std has the bounds low and high.
+  std::vector<double> means, deviations;
+  bool unit = true;
+  for (std::size_t c = 0; c < range->low.size(); ++c) {
+    const double low = range->low[c], deviation = 1 / (static_cast<double>(range->high[c]) - low);
+    means.push_back(-low * deviation);
+    deviations.push_back(deviation);
+    unit &= range->low[c] == 0 && range->high[c] == 1;
+  }
+  return unit ? path : fmt::format("{},mean={},std={}", path, fmt::join(means, "/"), fmt::join(deviations, "/"));
+}
+
+}  // namespace assay

@@ -1,0 +1,52 @@
+#pragma once
+
+// What attacks have made so far, on its way to a file.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "assay/data/dataset.h"
+#include "assay/engine/tensor.h"
+
+namespace assay {
+
+class AdversarialSet {
+ public:
+  // `dataset`: where ids, labels and targets come from; must outlive this. `type`: float32 or uint8 (levels).
+  AdversarialSet(const Dataset& dataset, DType type);
+
+  struct Record {
+    std::size_t original = 0;        // position in the data set
+    std::int64_t predicted = 0;      // class that the network gives the changed record; 0 or 1 for regression: moved
+    bool success = false;
+    double l0 = 0, l2 = 0, linf = 0;
+    std::uint64_t forward = 0, backward = 0;
+  };
+
+  // `inputs`: one record of the data set's shape, of the element type.
+  void add(const Record& record, const Tensor& inputs);
+  std::size_t size() const { return records_.size(); }
+  std::vector<Record>& records() { return records_; }
+  const std::vector<Record>& records() const { return records_; }
+  // Forgets records without success.
+  void keep_successful();
+  // Throws Error{io}.
+  void write(const std::filesystem::path& file) const;
+
+ private:
+  Array ids() const;
+
+  const Dataset& dataset_;
+  DType type_;
+  std::size_t record_bytes_;
+  std::vector<Record> records_;
+  std::vector<std::byte> inputs_;
+};
+
+// The spec under which a file that holds records of `dataset` is to be opened, so that a network sees what the attack made:
+// its path, and for levels the mean and std that stand for the valid range. Throws Error{usage} for a path that cannot be
+// part of a spec.
+std::string spec_of_file(const std::filesystem::path& file, const Dataset& dataset, DType type);
+
+}  // namespace assay

@@ -1,0 +1,36 @@
+#include "assay/attack/corruption.h"
+
+#include <ATen/ATen.h>
+
+#include "assay/support/error.h"
+
+namespace assay {
+
+double strength(const SpecOptions& options, const std::array<double, 5>& by_severity) {
+  const std::size_t severity = options.count("severity", 1);
+  if (severity > by_severity.size()) fail(Fault::usage, "severity={}: 1 (slight) to 5 (strong)", severity);
+  return options.text("amount").empty() ? by_severity[severity - 1] : options.number("amount");
+}
+
+std::vector<SpecOption> corruption_options(const std::string& amount_summary) {
+  return {{"severity", "3", "1 (slight) to 5 (strong)"}, {"amount", "", amount_summary}};
+}
+
+void require_pictures(const AttackProblem& problem, const std::string& attack) {
+  if (problem.inputs.dim() == 4) return;
+  fail(Fault::unsupported, "attack '{}' is for pictures [channels, height, width]; these records are {}", attack, to_string(problem.inputs.sizes().slice(1).vec()));
+}
+
+Tensor resampled(const Tensor& pictures, const Tensor& maps) {
+  constexpr std::int64_t bilinear = 0, edge = 1;
+  const Tensor grid = at::affine_grid_generator(maps.to(pictures.options()), pictures.sizes(), /*align_corners=*/false);
+  return at::grid_sampler(pictures, grid, bilinear, edge, /*align_corners=*/false);
+}
+
+std::vector<double> random_signs(const AttackProblem& problem) {
+  std::vector<double> signs;
+  for (std::size_t row = 0; row < problem.keys.size(); ++row) signs.push_back(problem.rng(row).below(2) == 0 ? 1 : -1);
+  return signs;
+}
+
+}  // namespace assay

@@ -1,0 +1,112 @@
+#include "assay/attack/network.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "assay/engine/classify.h"
+#include "assay/engine/input_form.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+// The input of the sigmoid that a network ends in, whose slope does not vanish; else the decision value itself.
+ValueId before_sigmoid(const Session& session) {
+  const int producer = session.graph().producer(session.logits());
+  if (producer < 0) return session.logits();
+  const Node& node = session.graph().nodes()[static_cast<std::size_t>(producer)];
+  return node.op == "Sigmoid" ? node.inputs[0] : session.logits();
+}
+
+Tensor zero_where_not_finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
+
+}  // namespace
+
+void require_attackable(const Session& session) {
+  const Graph& graph = session.graph();
+  if (graph.inputs().size() != 1) {
+    fail(Fault::unsupported, "network '{}' has {} inputs; attacks are for networks with one", graph.name(), graph.inputs().size());
+  }
+  const DType type = graph.value(graph.inputs()[0]).dtype;
+  if (at::isFloatingType(scalar_type(type))) return;
+  fail(Fault::unsupported,
+       "network '{}' takes {} numbers (tokens, say), which cannot be changed a little; attacks are for inputs of real numbers",
+       graph.name(), to_string(type));
+}
+
+AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool regression)
+    : session_(session), units_(std::move(units)), regression_(regression), input_(session.graph().inputs()[0]),
+      decision_(regression ? session.logits() : before_sigmoid(session)),
+      batch_axis_(input_form(session.graph(), input_, session.options().record_shape).batch_axis),
+      type_(scalar_type(session.graph().value(input_).dtype)),
+      sigmoid_(!regression && session.ends_in_sigmoid() && decision_ == session.logits()) {}
+
+Tensors AttackedNetwork::bind(const Tensor& points) const {
+  Tensor values = points;
+  if (units_.low.defined()) values = (points.flatten(1) * units_.span + units_.low).reshape_as(points);
+  values = values.to(type_);
+  if (batch_axis_ > 0) values = values.movedim(0, batch_axis_);
+  Tensors bound;
+  bound.emplace(input_, values);
+  return bound;
+}
+
+Tensor AttackedNetwork::first(const Tensors& given) const {
+  const Tensor& values = given.at(input_);
+  return batch_axis_ > 0 ? values.movedim(batch_axis_, 0) : values;
+}
+
+Tensor AttackedNetwork::outputs(const Tensors& given) const {
+  const Tensor values = session_.run(given, std::span(&decision_, 1)).at(decision_);
+  if (!regression_) predicted_classes(session_, values);  // checks the shape
+  return values.reshape({values.size(0), -1}).to(at::kFloat);
+}
+
+Tensor AttackedNetwork::scores_of(const AttackProblem& problem, const Tensor& outputs) const {
+  Tensor yes;
+  if (regression_) {
+    yes = ((outputs - problem.reference) * problem.direction).sum(1) - problem.margin;
+  } else if (outputs.size(1) > 1) {
+    return outputs;
+  } else {
+    yes = sigmoid_ ? outputs.squeeze(1) - 0.5 : outputs.squeeze(1);
+  }
+  return at::stack({yes * -0.5, yes * 0.5}, 1);
+}
+
+Tensor AttackedNetwork::scores(const AttackProblem& problem, const Tensor& points) const {
+  for (const std::size_t place : problem.places) ++problem.log->forward[place];
+  return scores_of(problem, outputs(bind(points)));
+}
+
+AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, const Tensor& points, std::span<const Objective> objectives) const {
+  for (const std::size_t place : problem.places) {
+    ++problem.log->forward[place];
+    problem.log->backward[place] += objectives.size();
+  }
+  const at::AutoGradMode with_grad(true);
+  const Tensor leaf = points.detach().requires_grad_();
+  const Tensor values = session_.trace(bind(leaf), std::span(&decision_, 1)).at(decision_);
+  const Tensor scores = scores_of(problem, values.reshape({values.size(0), -1}).to(at::kFloat));
+  Slopes result{.scores = scores.detach(), .gradients = {}};
+  for (std::size_t i = 0; i < objectives.size(); ++i) {
+    const Tensor total = objectives[i](scores).sum();
+    const Tensor gradient = total.requires_grad()
+        ? torch::autograd::grad({total}, {leaf}, {}, /*retain_graph=*/i + 1 < objectives.size(), /*create_graph=*/false, /*allow_unused=*/true)[0]
+        : Tensor();
+    result.gradients.push_back(gradient.defined() ? zero_where_not_finite(gradient.detach()) : at::zeros_like(points));
+  }
+  return result;
+}
+
+Tensor AttackedNetwork::slope(const AttackProblem& problem, const Tensor& points, const Objective& objective) const {
+  return slopes(problem, points, std::span(&objective, 1)).gradients[0];
+}
+
+Tensor AttackedNetwork::won(const AttackProblem& problem, const Tensor& scores) {
+  const Tensor decision = scores.argmax(1);
+  const Tensor reached = problem.targeted() ? decision.eq(problem.targets) : decision.ne(problem.labels);
+  return reached.logical_and(at::isfinite(scores).all(1));
+}
+
+}  // namespace assay

@@ -1,0 +1,29 @@
+#pragma once
+
+// Steps and balls in the norms that attacks are bounded by. Tensors have one row per record; lengths are per record.
+
+#include <string>
+#include <vector>
+
+#include "assay/engine/tensor.h"
+
+namespace assay {
+
+enum class Norm { linf, l2, l1 };
+
+// "linf", "l2", "l1".
+const std::vector<std::string>& norm_names();
+Norm norm_named(const std::string& name);
+
+// The step of length 1 that raises a function with this gradient most: its sign, the gradient over its length
+// (sqrt(max(1e-12, sum of squares))), or in L1 the sign shared equally by the elements of greatest size. A gradient of zero
+// gives no step.
+Tensor steepest(const Tensor& gradient, Norm norm);
+
+// `change` cut down to length `eps`: element by element (linf), or scaled (l2). REQUIRES norm is not l1.
+Tensor project(const Tensor& change, Norm norm, double eps);
+
+// [n] lengths in float64.
+Tensor l2_lengths(const Tensor& change);
+
+}  // namespace assay

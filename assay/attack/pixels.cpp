@@ -1,0 +1,44 @@
+#include "assay/attack/pixels.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace assay {
+
+Pixels pixels_of(const Tensor& inputs) {
+  const std::int64_t elements = inputs.numel() / std::max<std::int64_t>(1, inputs.size(0));
+  if (inputs.dim() != 4) return {1, elements};
+  return {inputs.size(1), inputs.size(2) * inputs.size(3)};
+}
+
+std::size_t pixels_in(const Pixels& pixels, double share) {
+  // A share such as 0.02 is not exact: 0.02 * 50 must be 1 pixel.
+  return static_cast<std::size_t>(std::floor(share * static_cast<double>(pixels.count) * (1 + 1e-12)));
+}
+
+Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<std::size_t>>& chosen,
+                   const std::function<void(Rng&, std::span<float*>)>& change) {
+  const Pixels pixels = pixels_of(problem.inputs);
+  const auto channels = static_cast<std::size_t>(pixels.channels), count = static_cast<std::size_t>(pixels.count);
+  const Tensor host = problem.inputs.to(at::kCPU).clone(at::MemoryFormat::Contiguous);
+  std::vector<float*> pixel(channels);
+  for (std::size_t row = 0; row < chosen.size(); ++row) {
+    Rng rng = problem.rng(row, 1);
+    float* const record = host.data_ptr<float>() + row * channels * count;
+    for (const std::size_t place : chosen[row]) {
+      for (std::size_t c = 0; c < channels; ++c) pixel[c] = record + c * count + place;
+      change(rng, pixel);
+    }
+  }
+  return host.to(problem.inputs.device());
+}
+
+std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem, std::size_t count) {
+  const auto pixels = static_cast<std::size_t>(pixels_of(problem.inputs).count);
+  std::vector<std::vector<std::size_t>> chosen;
+  for (std::size_t row = 0; row < problem.keys.size(); ++row) chosen.push_back(problem.rng(row).sample(pixels, count));
+  return chosen;
+}
+
+}  // namespace assay

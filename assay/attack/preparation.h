@@ -1,0 +1,48 @@
+#pragma once
+
+// From records of a data set to the problem that an attack is given, and back.
+
+#include "assay/attack/catalogue.h"
+#include "assay/data/dataset.h"
+
+namespace assay {
+
+struct PreparationOptions {
+  std::uint64_t seed = 1;
+  double margin = 0.2;           // regression: an output that moves by more than this is a success
+  std::string target = "none";   // see target_option()
+};
+
+class Preparation {
+ public:
+  // Throws Error{data} when the data declare no valid range, Error{usage} for a target that does not exist. Session and
+  // data set must outlive this.
+  Preparation(const Session& session, const Dataset& dataset, PreparationOptions options);
+
+  const AttackedNetwork& network() const { return network_; }
+  // The problem of all records of a batch. Throws Error{data} naming a record
+  // with elements outside the valid range.
+  AttackProblem problem(const Batch& batch) const;
+  // Records for which an attack makes sense, positions in the batch: finite scores, not yet at their target, and with `right`
+  // only those whose label the network names.
+  std::vector<std::int64_t> attackable(const Batch& batch, const AttackProblem& problem, bool right) const;
+
+  // Changed inputs of a problem as records of the data set [n, record...], on the host. What was not changed is the clean
+  // record bit for bit.
+  Tensor to_records(const Tensor& clean, const AttackProblem& problem, const Tensor& points) const;
+  // The same as levels 0 to 255 of the valid range, uint8.
+  Tensor to_levels(const Tensor& points) const;
+  // Differences between records [n, record...] as shares of the valid range, in float64 [n, elements].
+  Tensor difference(const Tensor& records, const Tensor& clean) const;
+
+ private:
+  Tensor targets(const AttackProblem& problem) const;
+  void set_direction(AttackProblem& problem, const Batch& batch) const;
+
+  const Dataset& dataset_;
+  PreparationOptions options_;
+  Tensor low_, span_;  // [1, record...] as the data set has them, on the host
+  AttackedNetwork network_;
+};
+
+}  // namespace assay

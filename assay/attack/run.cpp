@@ -1,0 +1,159 @@
+#include "assay/attack/run.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "assay/attack/adversarial_set.h"
+#include "assay/attack/preparation.h"
+#include "assay/engine/evaluate.h"
+#include "assay/support/error.h"
+
+namespace assay {
+namespace {
+
+constexpr double changed = 1e-6;  // of the valid range: below is rounding
+
+std::vector<bool> truths(const Tensor& mask) {
+  const Tensor host = mask.to(at::kCPU).contiguous();
+  return std::vector<bool>(host.data_ptr<bool>(), host.data_ptr<bool>() + host.numel());
+}
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Spec with_all_options(const Spec& spec) {
+  const SpecOptions options = attack_options(spec);
+  Spec whole{spec.name, {}};
+  for (const SpecOption& option : find_attack(spec.name).options) {
+    if (!options.text(option.name).empty()) whole.options[option.name] = options.text(option.name);
+  }
+  if (!find_attack(spec.name).target.empty()) whole.options["target"] = options.text("target");
+  return whole;
+}
+
+class Run {
+ public:
+  Run(const Session& session, DatasetPtr dataset, const Spec& spec, const AttackOptions& options)
+      : session_(session), dataset_(std::move(dataset)), options_(options), spec_(with_all_options(spec)), attack_(make_attack(spec)),
+        preparation_(session, *dataset_, {options.seed, options.margin, spec_.options.contains("target") ? spec_.options.at("target") : "none"}),
+        type_(options.levels ? DType::uint8 : DType::float32), set_(*dataset_, type_) {
+    summary_.spec = spec_;
+  }
+
+  AttackSummary run(const std::filesystem::path& file, Progress& progress) {
+    summary_.file = file;
+    summary_.data = spec_of_file(file, *dataset_, type_);
+    try {
+      walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name}, progress,
+           [&](const Batch& batch, const Tensors&) { search(batch); });
+    } catch (const Error& error) {
+      if (error.fault() != Fault::interrupted) throw;
+      set_.write(file);
+      fail(Fault::interrupted, "interrupted; {} holds the {} records that were attacked so far, not yet checked", file.string(), set_.size());
+    }
+    set_.write(file);
+    if (set_.size() > 0) check(progress);
+    summarise();
+    if (options_.only_successful) set_.keep_successful();
+    summary_.stored = set_.size();
+    if (summary_.attacked > 0) set_.write(file);
+    return summary_;
+  }
+
+ private:
+  // Attacks the records of a batch that are worth it.
+  void search(const Batch& batch) {
+    const AttackProblem all = preparation_.problem(batch);
+    const std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
+    summary_.walked += batch.indices.size();
+    if (rows.empty()) return;
+    const at::NoGradGuard no_grad;
+    const Tensor chosen = at::tensor(rows, at::kLong);
+    const AttackProblem problem = all.at(chosen);
+    const auto start = std::chrono::steady_clock::now();
+    const Tensor points = attack_->perturb(preparation_.network(), problem).clamp(0, 1);
+    summary_.seconds += since(start);
+    const Tensor scores = preparation_.network().scores_of(problem, preparation_.network().outputs(preparation_.network().bind(points)));
+    const std::vector<bool> won = truths(AttackedNetwork::won(problem, scores));
+    const Tensor predicted = scores.argmax(1).to(at::kCPU).contiguous();
+    const Tensor clean = to_tensor(batch.inputs).index_select(0, chosen);
+    const Tensor stored = options_.levels ? preparation_.to_levels(points) : preparation_.to_records(clean, problem, points);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::size_t place = problem.places[i];
+      set_.add({.original = batch.indices[static_cast<std::size_t>(rows[i])],
+                .predicted = predicted.data_ptr<std::int64_t>()[i],
+                .success = won[i],
+                .forward = problem.log->forward[place],
+                .backward = problem.log->backward[place]},
+               stored[static_cast<std::int64_t>(i)]);
+      if (!won[i] && !problem.log->ending[place].empty()) ++summary_.endings[std::string(problem.log->ending[place])];
+    }
+  }
+
+  // Success, predictions and distances of the records as they are read back.
+  void check(Progress& progress) {
+    const DatasetPtr written = open_dataset(summary_.data);
+    walk(session_, written, {.batch = options_.batch, .stage = spec_.name + " read back"}, progress,
+         [&](const Batch& batch, const Tensors& inputs) { check(batch, inputs); });
+  }
+
+  void check(const Batch& batch, const Tensors& inputs) {
+    std::vector<std::size_t> originals;
+    for (const std::size_t i : batch.indices) originals.push_back(set_.records()[i].original);
+    const Batch clean = dataset_->read(originals);
+    const AttackProblem problem = preparation_.problem(clean);
+    const Tensor scores = preparation_.network().scores_of(problem, preparation_.network().outputs(inputs));
+    const std::vector<bool> won = truths(AttackedNetwork::won(problem, scores));
+    const Tensor predicted = scores.argmax(1).to(at::kCPU).contiguous();
+    const Tensor difference = preparation_.difference(to_tensor(batch.inputs), to_tensor(clean.inputs)).abs();
+    const Tensor l0 = difference.gt(changed).sum(1), l2 = difference.norm(2, 1), linf = difference.amax(1);
+    for (std::size_t i = 0; i < batch.indices.size(); ++i) {
+      AdversarialSet::Record& record = set_.records()[batch.indices[i]];
+      summary_.lost += record.success && !won[i];
+      record.success = won[i];
+      record.predicted = predicted.data_ptr<std::int64_t>()[i];
+      record.l0 = static_cast<double>(l0.data_ptr<std::int64_t>()[i]);
+      record.l2 = l2.data_ptr<double>()[i];
+      record.linf = linf.data_ptr<double>()[i];
+    }
+  }
+
+  void summarise() {
+    summary_.attacked = set_.size();
+    for (const AdversarialSet::Record& record : set_.records()) {
+      summary_.forward += static_cast<double>(record.forward);
+      summary_.backward += static_cast<double>(record.backward);
+      if (!record.success) continue;
+      ++summary_.succeeded;
+      summary_.l0 += record.l0;
+      summary_.l2 += record.l2;
+      summary_.linf += record.linf;
+    }
+    const auto attacked = static_cast<double>(std::max<std::size_t>(1, summary_.attacked));
+    const auto succeeded = static_cast<double>(std::max<std::size_t>(1, summary_.succeeded));
+    for (double* sum : {&summary_.forward, &summary_.backward}) *sum /= attacked;
+    for (double* sum : {&summary_.l0, &summary_.l2, &summary_.linf}) *sum /= succeeded;
+  }
+
+  const Session& session_;
+  DatasetPtr dataset_;
+  AttackOptions options_;
+  Spec spec_;
+  std::unique_ptr<Attack> attack_;
+  Preparation preparation_;
+  DType type_;
+  AdversarialSet set_;
+  AttackSummary summary_;
+};
+
+}  // namespace
+
+AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const Spec& spec, const std::filesystem::path& file,
+                             const AttackOptions& options, Progress& progress) {
+  return Run(session, std::move(dataset), spec, options).run(file, progress);
+}
+
+}  // namespace assay

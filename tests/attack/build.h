@@ -1,0 +1,135 @@
+#pragma once
+
+// Small networks, records and problems for the tests of attacks, and what one record's search needs when it is written out.
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "assay/attack/catalogue.h"
+#include "assay/engine/session.h"
+#include "tests/engine/graphs.h"
+
+namespace assay::test {
+
+// Networks this small gain nothing from threads.
+inline const SessionOptions one_thread{.threads = 1};
+inline const SessionOptions reference{.threads = 1, .reference = true};
+
+// scores = W x, by hand.
+inline Graph linear(Shape shape, const std::vector<float>& weights) {
+  GraphBuilder build("linear");
+  const ValueId in = build.input("input", DType::float32, {-1, shape[0]});
+  build.output(build.add("Gemm", "logits", {in, build.constant("w", Array::of<float>({shape[1], shape[0]}, weights))}, {{"transB", std::int64_t{1}}}));
+  return build.build();
+}
+
+// 6 inputs, 9 hidden units, 4 classes.
+inline Graph dense_network() {
+  Net net("dense", 3);
+  ValueId x = net.input({-1, 6});
+  x = net.builder.add("Tanh", "tanh", {net.dense("hidden", x, 6, 9)});
+  return net.build(net.dense("logits", x, 9, 4));
+}
+
+inline Tensor random_records(std::int64_t count, Shape record, std::uint64_t seed = 11) {
+  Rng rng(seed);
+  record.insert(record.begin(), count);
+  return to_tensor(uniform_array(rng, record)).clone();
+}
+
+// A problem as Preparation makes it: labels are what the network says.
+inline AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, std::uint64_t seed = 1) {
+  AttackProblem problem;
+  problem.inputs = inputs;
+  problem.seed = seed;
+  problem.log = std::make_shared<AttackLog>(static_cast<std::size_t>(inputs.size(0)));
+  for (std::int64_t i = 0; i < inputs.size(0); ++i) {
+    problem.keys.push_back(1000 + static_cast<std::uint64_t>(i));
+    problem.places.push_back(static_cast<std::size_t>(i));
+  }
+  problem.scores = network.scores_of(problem, network.outputs(network.bind(inputs)));
+  problem.labels = problem.scores.argmax(1);
+  return problem;
+}
+
+inline AttackProblem aimed(AttackProblem problem, std::int64_t step = 1) {
+  problem.targets = (problem.labels + step).remainder(problem.scores.size(1));
+  return problem;
+}
+
+// One record of a problem, with a log of its own.
+inline AttackProblem single(const AttackProblem& problem, std::int64_t row) {
+  AttackProblem one = problem.at(at::tensor(std::vector<std::int64_t>{row}));
+  one.log = std::make_shared<AttackLog>(1);
+  one.places = {0};
+  return one;
+}
+
+inline Tensor perturbed(const std::string& spec, const AttackedNetwork& network, const AttackProblem& problem) {
+  return make_attack(parse_spec("attack", spec))->perturb(network, problem);
+}
+
+inline double greatest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+
+// Scores of one record given as a flat list, the way second writings look at a network.
+class Plain {
+ public:
+  Plain(const Session& session, Shape record) : session_(session), shape_(std::move(record)) { shape_.insert(shape_.begin(), 1); }
+
+  std::vector<double> scores(const std::vector<double>& x) const {
+    const ValueId id = session_.logits();
+    const Tensor out = session_.run(bound(x), std::span(&id, 1)).at(id).reshape({-1}).to(at::kDouble).contiguous();
+    return {out.data_ptr<double>(), out.data_ptr<double>() + out.numel()};
+  }
+  int decision(const std::vector<double>& x) const {
+    const std::vector<double> z = scores(x);
+    return static_cast<int>(std::max_element(z.begin(), z.end()) - z.begin());
+  }
+  // Gradient of sum_k weights[k] Z_k.
+  std::vector<double> gradient(const std::vector<double>& x, const std::vector<double>& weights) const {
+    const ValueId id = session_.logits(), input = session_.graph().inputs()[0];
+    const Tensor w = at::tensor(weights, at::kFloat);
+    const Tensors slopes = session_.gradients(bound(x), std::span(&id, 1), [&](const Tensors& v) { return (v.at(id).reshape({-1}) * w).sum(); }, std::span(&input, 1));
+    const Tensor flat = slopes.at(input).reshape({-1}).to(at::kDouble).contiguous();
+    return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+  }
+  // Gradient of the cross-entropy of softmax(Z) with class y: sum_k (p_k - [k = y]) grad Z_k.
+  std::vector<double> loss_gradient(const std::vector<double>& x, int y) const {
+    std::vector<double> p = scores(x);
+    const double top = *std::max_element(p.begin(), p.end());
+    double sum = 0;
+    for (double& v : p) sum += v = std::exp(v - top);
+    for (double& v : p) v /= sum;
+    p[static_cast<std::size_t>(y)] -= 1;
+    return gradient(x, p);
+  }
+
+ private:
+  Tensors bound(const std::vector<double>& x) const {
+    Tensors given;
+    given.emplace(session_.graph().inputs()[0], at::tensor(x, at::kFloat).reshape(shape_));
+    return given;
+  }
+
+  const Session& session_;
+  Shape shape_;
+};
+
+inline std::vector<double> list(const Tensor& record) {
+  const Tensor flat = record.reshape({-1}).to(at::kDouble).contiguous();
+  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
+}
+
+inline void expect_near(const std::vector<double>& expected, const Tensor& record, double tolerance, const std::string& what = {}) {
+  const std::vector<double> actual = list(record);
+  ASSERT_EQ(expected.size(), actual.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], actual[i], tolerance) << what << " element " << i;
+}
+
+}  // namespace assay::test

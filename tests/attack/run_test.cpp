@@ -1,0 +1,182 @@
+// Attacking a data set: choice of records, files, and success as judged on what was stored.
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "assay/attack/preparation.h"
+#include "assay/attack/run.h"
+#include "assay/data/numpy.h"
+#include "assay/support/error.h"
+#include "tests/attack/build.h"
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Class 0 where the first of two elements is greater. Three records; the network is wrong on the last.
+class AttackingData : public testing::Test {
+ protected:
+  AttackingData() : session(linear({2, 2}, {1, 0, 0, 1}), one_thread) {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder = fs::path(testing::TempDir()) / (std::string("assay_attack_") + info->name());
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+    write_npz(folder / "data.npz", {{"x", Array::of<float>({3, 2}, std::vector<float>{0.6F, 0.5F, 0.1F, 0.8F, 0.3F, 0.7F})},
+                                    {"y", Array::of<std::int64_t>({3}, std::vector<std::int64_t>{0, 1, 0})},
+                                    {"ids", Array::of<std::uint8_t>({3, 2}, std::vector<std::uint8_t>{'a', 0, 'b', 'b', 'c', 0})}});
+  }
+  ~AttackingData() override { fs::remove_all(folder); }
+
+  std::string data(const std::string& options = ",range=0:1") const { return (folder / "data.npz").string() + options; }
+  AttackSummary attack(const std::string& spec, const AttackOptions& options = {}, const std::string& on = ",range=0:1") const {
+    return attack_dataset(session, open_dataset(data(on)), parse_spec("attack", spec), folder / "out" / "set.npz", options, silence());
+  }
+
+  Session session;
+  fs::path folder;
+};
+
+TEST_F(AttackingData, KeepsIdsLabelsAndJudgesWhatWasStored) {
+  const AttackSummary summary = attack("fgsm[eps=0.1]");
+  EXPECT_EQ(summary.walked, 3u);
+  EXPECT_EQ(summary.attacked, 2u);
+  EXPECT_EQ(summary.succeeded, 1u);
+  EXPECT_EQ(summary.lost, 0u);
+  EXPECT_NEAR(summary.linf, 0.1, 1e-6);
+  EXPECT_NEAR(summary.l2, 0.1 * std::sqrt(2.0), 1e-6);
+  EXPECT_EQ(summary.l0, 2);
+  EXPECT_EQ(summary.forward, 1);
+  EXPECT_EQ(summary.spec.text(), "fgsm[eps=0.1,norm=linf,target=none]");
+  const DatasetPtr written = open_dataset(summary.data);
+  ASSERT_EQ(written->size(), 2u);
+  EXPECT_EQ(written->id(0), "a");
+  EXPECT_EQ(written->id(1), "bb");
+  EXPECT_EQ(written->label(0), 0);
+  EXPECT_EQ(written->label(1), 1);
+  EXPECT_EQ(written->valid_range()->high, std::vector<float>{1});
+  expect_near({0.5, 0.6, 0.2, 0.7}, to_tensor(written->read(std::vector<std::size_t>{0, 1}).inputs), 1e-6);
+  const auto arrays = read_npz(summary.file);
+  EXPECT_EQ(arrays.at("success").as<std::uint8_t>()[0], 1);
+  EXPECT_EQ(arrays.at("success").as<std::uint8_t>()[1], 0);
+  EXPECT_EQ(arrays.at("predicted").as<std::int64_t>()[0], 1);
+  EXPECT_EQ(arrays.at("original").as<std::int64_t>()[1], 1);
+}
+
+TEST_F(AttackingData, AttacksAllRecordsOnRequestAndStoresSuccessesOnly) {
+  const AttackSummary summary = attack("fgsm[eps=0.25]", {.all = true, .only_successful = true});
+  EXPECT_EQ(summary.attacked, 3u);
+  EXPECT_EQ(summary.succeeded, 2u);
+  EXPECT_EQ(summary.stored, 2u);
+  const DatasetPtr written = open_dataset(summary.data);
+  EXPECT_EQ(written->id(0), "a");
+  EXPECT_EQ(written->id(1), "c");
+}
+
+TEST_F(AttackingData, SuccessThatRoundingUndoesIsNoSuccess) {
+  // (0.6, 0.5) meets half way: 0.5495 < 0.5505, but both are level 140 of 255, and a tie goes to the first class.
+  const AttackSummary fine = attack("fgsm[eps=0.0505]"), coarse = attack("fgsm[eps=0.0505]", {.levels = true});
+  EXPECT_EQ(fine.succeeded, 1u);
+  EXPECT_EQ(coarse.succeeded, 0u);
+  EXPECT_EQ(coarse.lost, 1u);
+  EXPECT_EQ(read_npz(coarse.file).at("x").dtype(), DType::uint8);
+}
+
+TEST_F(AttackingData, WorksInUnitsOfTheRangeWhateverThePreprocessing) {
+  // Values are 2v - 1 for the network: a range of [-1, 1], in which eps is twice as long.
+  const std::string shifted = ",range=0:1,mean=0.5,std=0.5";
+  for (const bool levels : {false, true}) {
+    const AttackSummary summary = attack("fgsm[eps=0.1]", {.levels = levels}, shifted);
+    EXPECT_EQ(summary.succeeded, 1u);
+    EXPECT_NEAR(summary.linf, 0.1, levels ? 0.005 : 1e-6);
+    const Tensor written = to_tensor(open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs);
+    expect_near({0.0, 0.2, -0.6, 0.4}, written, levels ? 0.01 : 1e-6);
+  }
+}
+
+TEST_F(AttackingData, TargetsAreReachedOrTheAttackHasFailed) {
+  EXPECT_EQ(attack("fgsm[eps=0.1,target=1]").attacked, 1u);  // of the two right ones, one is of class 1 already
+  EXPECT_EQ(attack("fgsm[eps=0.1,target=next]").succeeded, 1u);
+  EXPECT_EQ(attack("fgsm[eps=0.1,target=random]").succeeded, 1u);
+  EXPECT_EQ(attack("fgsm[eps=0.1,target=least-likely]").succeeded, 1u);
+  EXPECT_THROW(attack("fgsm[target=2]"), Error);
+  EXPECT_THROW(attack("fgsm[target=nearest]"), Error);
+}
+
+TEST_F(AttackingData, RefusesDataWhoseRangeIsUnknownOrWrong) {
+  EXPECT_THROW(attack("fgsm", {}, ""), Error);
+  try {
+    attack("fgsm", {}, ",range=0:0.5");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::data);
+    EXPECT_THAT(error.what(), testing::HasSubstr("record 'a'"));
+  }
+}
+
+TEST_F(AttackingData, BatchesDoNotChangeTheResult) {
+  for (const char* spec : {"pgd[eps=0.1,steps=3]", "noise[sigma=0.1]"}) {
+    attack(spec, {.batch = 1, .all = true});
+    const auto one = read_npz(folder / "out" / "set.npz");
+    attack(spec, {.batch = 3, .all = true});
+    const auto three = read_npz(folder / "out" / "set.npz");
+    expect_near(list(to_tensor(one.at("x"))), to_tensor(three.at("x")), 1e-6, spec);
+  }
+}
+
+TEST_F(AttackingData, InterruptionKeepsWhatWasFinished) {
+  struct Interrupting final : Progress {
+    void begin(std::string_view, std::size_t, std::string_view) override {}
+    void advance(std::size_t, std::string_view) override { fail(Fault::interrupted, "Ctrl-C"); }
+    void end() override {}
+    void notice(std::string_view) override {}
+  } progress;
+  const fs::path file = folder / "part.npz";
+  EXPECT_THROW(attack_dataset(session, open_dataset(data()), parse_spec("attack", "fgsm"), file, {.batch = 1}, progress), Error);
+  EXPECT_EQ(open_dataset(file.string())->size(), 1u);
+}
+
+TEST(AttackedRegression, MovesTheOutputAwayFromItsTarget) {
+  // One output x1 + x2 = 1; the target 0.9 lies below, so up is away. 0.1 more needs a step of 0.05 each.
+  const Session session(linear({2, 1}, {1, 1}), one_thread);
+  const fs::path folder = fs::path(testing::TempDir()) / "assay_attack_regression";
+  fs::create_directories(folder);
+  write_npz(folder / "data.npz", {{"x", Array::of<float>({1, 2}, std::vector<float>{0.4F, 0.6F})}, {"y", Array::of<float>({1, 1}, std::vector<float>{0.9F})}});
+  const auto attack = [&](const std::string& spec, double margin) {
+    return attack_dataset(session, open_dataset((folder / "data.npz").string() + ",range=0:1"), parse_spec("attack", spec), folder / "out.npz", {.margin = margin}, silence());
+  };
+  EXPECT_EQ(attack("fgsm[eps=0.06]", 0.1).succeeded, 1u);
+  EXPECT_EQ(attack("fgsm[eps=0.04]", 0.1).succeeded, 0u);
+  EXPECT_EQ(attack("fgsm[eps=0.04]", 0.05).succeeded, 1u);
+  expect_near({0.44, 0.64}, to_tensor(open_dataset((folder / "out.npz").string())->read(std::vector<std::size_t>{0}).inputs), 1e-6);
+  fs::remove_all(folder);
+}
+
+TEST(AttackedNetworks, OfTokensAreRefused) {
+  const Session session(lstm_like());
+  try {
+    require_attackable(session);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), testing::HasSubstr("tokens"));
+  }
+}
+
+TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {
+  // A sigmoid so far out that its slope vanishes; the attack looks at what goes into it.
+  GraphBuilder build("yes-no");
+  const ValueId in = build.input("input", DType::float32, {-1, 2});
+  const ValueId z = build.add("Gemm", "z", {in, build.constant("w", Array::of<float>({2, 1}, std::vector<float>{300, -300}))});
+  build.output(build.add("Sigmoid", "p", {z}));
+  const Session session(build.build());
+  const AttackedNetwork network(session, {}, false);
+  const AttackProblem problem = problem_of(network, at::tensor({0.7F, 0.4F}).reshape({1, 2}));
+  EXPECT_EQ(problem.labels.item<std::int64_t>(), 1);
+  EXPECT_EQ(problem.scores.size(1), 2);
+  expect_near({0.5, 0.6}, perturbed("fgsm[eps=0.2]", network, problem), 1e-6);
+}
+
+}  // namespace
+}  // namespace assay::test
