@@ -1,11 +1,13 @@
 // LSA and DSA at LeNet-5's size (84 dimensions, 60,000 training and 10,000 test records, 10 classes) against plain
 // float64 loops on a sample of the test records, scaled to all. Usage: bench_surprise [threads]
+// With a second argument, LSA and MDSA alone for traces that wide and 50,000 training records: bench_surprise 2 2000
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <string>
@@ -18,24 +20,26 @@
 namespace assay::bench {
 namespace {
 
-constexpr std::size_t dimensions = 84, classes = 10, training_records = 60'000, test_records = 10'000, sample = 20;
+constexpr std::size_t dimensions = 84, classes = 10, training_records = 60'000, test_records = 10'000, sample = 20, wide_records = 50'000;
 
 struct Set {
   std::vector<float> values;
   std::vector<std::int32_t> classes;
-  Traces view() const { return {values, dimensions, classes}; }
+  std::size_t width = dimensions;
+  Traces view() const { return {values, width, classes}; }
 };
 
 // Clusters as a ReLU leaves them: about half of the values are zero.
-Set make(std::uint64_t stream, std::size_t records) {
+Set make(std::uint64_t stream, std::size_t records, std::size_t width = dimensions) {
   Rng centres(7), rng(7, {stream});
-  std::vector<double> centre(classes * dimensions);
+  std::vector<double> centre(classes * width);
   for (double& c : centre) c = centres.normal();
   Set set;
+  set.width = width;
   for (std::size_t i = 0; i < records; ++i) {
     const std::size_t c = rng.below(classes);
     set.classes.push_back(static_cast<std::int32_t>(c));
-    for (std::size_t d = 0; d < dimensions; ++d) set.values.push_back(static_cast<float>(std::max(0.0, centre[c * dimensions + d] + rng.normal())));
+    for (std::size_t d = 0; d < width; ++d) set.values.push_back(static_cast<float>(std::max(0.0, centre[c * width + d] + rng.normal())));
   }
   return set;
 }
@@ -83,7 +87,21 @@ int run(std::size_t threads) {
   return equal == sample ? 0 : 1;
 }
 
+int run_wide(std::size_t threads, std::size_t width) {
+  const Set training = make(1, wide_records, width), test = make(2, test_records, width);
+  const double learning = seconds([&] { learn_gaussians(training.view(), {}, threads); });
+  fmt::print("{} dimensions, {} training records: covariances and factors {:.1f} s on {} threads\n", width, wide_records, learning, threads);
+  std::fflush(stdout);
+  const double mdsa = seconds([&] { MdsaReference(training.view(), {}, threads).score(test.view()); });
+  const double lsa = seconds([&] { LsaReference(training.view(), {}, threads).score(test.view(), {threads}); });
+  fmt::print("MDSA {:.1f} s, LSA {:.1f} s for {} test records (learning included)\n", mdsa, lsa, test_records);
+  return 0;
+}
+
 }  // namespace
 }  // namespace assay::bench
 
-int main(int argc, char** argv) { return assay::bench::run(argc > 1 ? std::stoul(argv[1]) : assay::available_threads()); }
+int main(int argc, char** argv) {
+  const std::size_t threads = argc > 1 ? std::stoul(argv[1]) : assay::available_threads();
+  return argc > 2 ? assay::bench::run_wide(threads, std::stoul(argv[2])) : assay::bench::run(threads);
+}

@@ -21,8 +21,14 @@ std::vector<std::string> option_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back(name);
+    for (const std::string& name : option->get_snames()) names.push_back(name);
   }
   return names;
+}
+
+// By its long or its one-letter name; null when there is none.
+CLI::Option* find_option(CLI::App& app, const std::string& name) {
+  return app.get_option_no_throw((name.size() == 1 ? "-" : "--") + name);
 }
 
 std::string scalar(const std::filesystem::path& file, const toml::node& node) {
@@ -68,7 +74,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
   std::vector<std::string> unknown;
   for (const auto& [key, node] : table) {
     if (node.is_table()) continue;
-    CLI::Option* option = command.get_option_no_throw("--" + std::string(key.str()));
+    CLI::Option* option = find_option(command, std::string(key.str()));
     if (option == nullptr) {
       unknown.emplace_back(key.str());
     } else if (!given.contains(option) && done.insert(option).second) {

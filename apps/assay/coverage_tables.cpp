@@ -285,7 +285,7 @@ Table neuron_table(const CoverageState& state, const Dataset* test) {
         if (n < rows.size() && rows[n].first) first = std::min(first.value_or(*rows[n].first), *rows[n].first);
       }
       std::vector<Cell> row{layer.layer, whole(n), static_cast<double>(layer.low[n]), static_cast<double>(layer.high[n]), layer.mean[n], layer.deviation[n],
-                            std::string(status), relevance, first && test != nullptr ? Cell(test->id(*first)) : Cell()};
+                            std::string(status), relevance, !first ? Cell() : Cell(test != nullptr ? test->id(*first) : state.record_name(*first))};
       for (const auto& rows : coverage) {
         const bool there = n < rows.size() && rows[n].coverable > 0;
         row.push_back(there ? Cell(static_cast<double>(rows[n].covered) / rows[n].coverable) : Cell());

@@ -7,6 +7,8 @@
 // not even a bit of what save() gives. Not thread-safe; give each thread its own and merge.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -50,6 +52,17 @@ struct Difference {
     std::optional<std::size_t> record;
   };
   std::vector<Item> examples;
+  // How many such items each side has, by neuron where items belong to neurons, and by their first record where that is
+  // known; entries with neither are left out.
+  struct Sides {
+    std::uint64_t here = 0, there = 0;
+  };
+  std::map<std::size_t, Sides> neurons;
+  std::map<std::size_t, std::uint64_t> records_here, records_there;
+
+  // Counts an item that one side covers; an example while there are fewer than `most` of that side.
+  void add(std::size_t most, bool here, const std::function<std::string()>& item, std::optional<std::size_t> record,
+           std::optional<std::size_t> neuron = {});
 };
 
 // One number per record that a criterion computes on the way ("lsa").
@@ -84,6 +97,8 @@ class Criterion {
   };
   virtual std::vector<NeuronCoverage> neurons(std::size_t) const { return {}; }
   virtual std::optional<RecordValues> values() const { return std::nullopt; }
+  // Records that were the first to cover something, ascending, each once; those of merged criteria are among those of the parts.
+  virtual std::vector<std::size_t> first_records() const { return {}; }
   // From now on observe() also appends the ids of the items that a record covers to items[record]; false, and nothing
   // happens, where records do not cover items one by one. Not saved.
   virtual bool collect_into(std::vector<std::vector<std::uint64_t>>*) { return false; }

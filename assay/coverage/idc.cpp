@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "assay/coverage/catalogue.h"
 #include "assay/support/error.h"
@@ -169,19 +170,28 @@ std::vector<Difference> Idc::difference(const Criterion& other, std::size_t exam
   for (const LayerCombinations& ours : layers_) {
     const auto match = std::ranges::find(there->layers_, ours.name, &LayerCombinations::name);
     if (match == there->layers_.end() || !std::ranges::equal(ours.neurons, match->neurons, same_clusters)) continue;
-    Difference difference{ours.name, 0, 0, 0, {}};
-    const auto one_side = [&](const auto& a, const auto& b, bool here, std::uint64_t& count) {
-      for (const auto& [combination, covered] : a) {
-        if (b.contains(combination)) continue;
-        if (count++ < examples) difference.examples.push_back({here, "combination " + to_text(combination), covered.first});
+    Difference difference;
+    difference.layer = ours.name;
+    const auto one_side = [&](const auto& a, const auto& b, bool here) {
+      for (const auto& entry : a) {
+        if (b.contains(entry.first)) continue;
+        difference.add(examples, here, [&] { return "combination " + to_text(entry.first); }, entry.second.first);
       }
     };
-    one_side(ours.covered, match->covered, true, difference.only_here);
-    one_side(match->covered, ours.covered, false, difference.only_there);
+    one_side(ours.covered, match->covered, true);
+    one_side(match->covered, ours.covered, false);
     difference.both = ours.covered.size() - difference.only_here;
     differences.push_back(std::move(difference));
   }
   return differences;
+}
+
+std::vector<std::size_t> Idc::first_records() const {
+  std::set<std::size_t> records;
+  for (const LayerCombinations& layer : layers_) {
+    for (const auto& [combination, covered] : layer.covered) records.insert(covered.first);
+  }
+  return {records.begin(), records.end()};
 }
 
 std::vector<Idc::Neighbour> Idc::LayerCombinations::nearest_uncovered(std::size_t count) const {

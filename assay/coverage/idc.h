@@ -27,6 +27,7 @@ class Idc final : public Criterion {
   nlohmann::json save() const override;
   void load(const nlohmann::json& state) override;
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
+  std::vector<std::size_t> first_records() const override;
   bool collect_into(std::vector<std::vector<std::uint64_t>>* items) override {
     collected_ = items;
     return true;

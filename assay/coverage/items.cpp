@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "assay/support/binary.h"
 #include "assay/coverage/catalogue.h"
@@ -39,6 +40,16 @@ Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t cov
   return {.layer = std::move(layer), .covered = std::to_string(covered), .coverable = std::to_string(coverable),
           .value = share(covered, coverable), .attainable_covered = std::to_string(attainable_covered),
           .attainable = std::to_string(attainable), .attainable_value = share(attainable_covered, attainable), .note = {}};
+}
+
+void Difference::add(std::size_t most, bool here, const std::function<std::string()>& item, std::optional<std::size_t> record,
+                     std::optional<std::size_t> neuron) {
+  std::uint64_t& count = here ? only_here : only_there;
+  if (count++ < most) examples.push_back({here, item(), record});
+  if (record) ++(here ? records_here : records_there)[*record];
+  if (!neuron) return;
+  Sides& sides = neurons[*neuron];
+  ++(here ? sides.here : sides.there);
 }
 
 ItemCriterion::ItemCriterion(const CriterionSetup& setup, std::size_t items_per_neuron, Keep keep)
@@ -156,21 +167,34 @@ std::vector<Difference> ItemCriterion::difference(const Criterion& other, std::s
   for (const LayerItems& ours : layers_) {
     const auto match = std::ranges::find(there->layers_, ours.name, &LayerItems::name);
     if (match == there->layers_.end() || match->neurons != ours.neurons) continue;
-    Difference difference{ours.name, 0, 0, 0, {}};
+    Difference difference;
+    difference.layer = ours.name;
     for (std::size_t i = 0; i < ours.neurons * per_neuron_; ++i) {
       const bool here = covered(ours, i), beyond = there->covered(*match, i);
       if (here && beyond) ++difference.both;
       if (here == beyond) continue;
-      std::uint64_t& count = here ? difference.only_here : difference.only_there;
-      if (count++ >= examples) continue;
+      const std::size_t neuron = i / per_neuron_;
+      const auto name = [&] {
+        if (!adds_up_) return item_name(i);
+        return per_neuron_ == 1 ? fmt::format("neuron {}", neuron) : fmt::format("neuron {}, {}", neuron, item_name(i % per_neuron_));
+      };
       const LayerItems& owner = here ? ours : *match;
-      Difference::Item item{here, fmt::format("neuron {}{}", i / per_neuron_, per_neuron_ == 1 ? "" : ", " + item_name(i % per_neuron_)), {}};
-      if (keep_ == Keep::first_record) item.record = owner.first[i];
-      difference.examples.push_back(std::move(item));
+      difference.add(examples, here, name, keep_ == Keep::first_record ? std::optional<std::size_t>(owner.first[i]) : std::nullopt,
+                     adds_up_ ? std::optional(neuron) : std::nullopt);
     }
     differences.push_back(std::move(difference));
   }
   return differences;
+}
+
+std::vector<std::size_t> ItemCriterion::first_records() const {
+  std::set<std::size_t> records;
+  for (const LayerItems& layer : layers_) {
+    for (const std::uint32_t record : layer.first) {
+      if (record != none) records.insert(record);
+    }
+  }
+  return {records.begin(), records.end()};
 }
 
 std::vector<Criterion::NeuronCoverage> ItemCriterion::neurons(std::size_t position) const {

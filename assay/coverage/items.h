@@ -21,6 +21,7 @@ class ItemCriterion : public Criterion {
   void load(const nlohmann::json& state) override;
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
   std::vector<NeuronCoverage> neurons(std::size_t layer) const override;
+  std::vector<std::size_t> first_records() const override;
   bool collect_into(std::vector<std::vector<std::uint64_t>>* items) override {
     collected_ = items;
     return true;

@@ -88,6 +88,7 @@ class Measurer {
     growth_step_ = options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, records.size() / options_.growth_points);
     walk(session_, test_, {.batch = step, .stage = "measuring coverage", .records = records}, progress,
          [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+    name_records();
     if (growth_step_ > 0 && (seen_.growth.empty() || seen_.growth.back().records != part_.records)) note_growth();
     return std::move(seen_);
   }
@@ -125,9 +126,14 @@ class Measurer {
     count_records(whole, usable);
     if (growth_step_ > 0 && part_.records / growth_step_ != growth_seen_) note_growth();
     if (!options_.journal.empty() && std::chrono::duration<double>(Clock::now() - last_written_).count() > options_.journal_seconds) {
+      name_records();
       state_.write(options_.journal);
       last_written_ = Clock::now();
     }
+  }
+
+  void name_records() {
+    state_.name_records(part_, [this](std::size_t record) { return test_->id(record); });
   }
 
   // Each class's rows to its criteria; whole batches where nothing has to be picked out.

@@ -168,15 +168,15 @@ class SignSignCoverage final : public Criterion {
     for (const LayerPair& pair : pairs_) {
       const auto match = std::ranges::find(there->pairs_, pair.name, &LayerPair::name);
       if (match == there->pairs_.end() || match->from != pair.from || match->to != pair.to) continue;
-      Difference difference{pair.name, 0, 0, 0, {}};
+      Difference difference;
+      difference.layer = pair.name;
       const std::vector<Words> ours = pair.covered(), theirs = match->covered();
       for (std::size_t i = 0; i < pair.from; ++i) {
         for (std::size_t j = 0; j < pair.to; ++j) {
           const bool here = (ours[i][j >> 6] >> (j & 63) & 1) != 0, beyond = (theirs[i][j >> 6] >> (j & 63) & 1) != 0;
           if (here && beyond) ++difference.both;
           if (here == beyond) continue;
-          std::uint64_t& count = here ? difference.only_here : difference.only_there;
-          if (count++ < examples) difference.examples.push_back({here, fmt::format("neuron {} on neuron {}", i, j), {}});
+          difference.add(examples, here, [&] { return fmt::format("neuron {} on neuron {}", i, j); }, {}, i);
         }
       }
       differences.push_back(std::move(difference));

@@ -84,7 +84,36 @@ void CoverageState::merge(const CoverageState& other) {
       auto& mine = criteria(ours, only_class);
       for (std::size_t c = 0; c < mine.size(); ++c) mine[c]->merge(*list[c]);
     }
+    ours.ids.insert(theirs->ids.begin(), theirs->ids.end());
+    name_records(ours, [](std::size_t record) { return std::to_string(record); });
   }
+}
+
+void CoverageState::name_records(CoveragePart& part, const std::function<std::string(std::size_t)>& id_of) const {
+  std::set<std::size_t> first;
+  for (const auto& [only_class, list] : part.criteria) {
+    for (const auto& criterion : list) {
+      const std::vector<std::size_t> records = criterion->first_records();
+      first.insert(records.begin(), records.end());
+    }
+  }
+  std::map<std::size_t, std::string> ids;
+  for (const std::size_t record : first) {
+    const auto known = part.ids.find(record);
+    std::string id = known != part.ids.end() ? known->second : id_of(record);
+    if (id != std::to_string(record)) ids.emplace_hint(ids.end(), record, std::move(id));
+  }
+  part.ids = std::move(ids);
+}
+
+std::string CoverageState::record_name(std::size_t record) const {
+  for (const auto& part : parts_) {
+    if (part->data_hash != parts_.front()->data_hash) return std::to_string(record);
+  }
+  for (const auto& part : parts_) {
+    if (const auto known = part->ids.find(record); known != part->ids.end()) return known->second;
+  }
+  return std::to_string(record);
 }
 
 std::unique_ptr<Criterion> CoverageState::total(std::size_t criterion, const std::string& context, std::int64_t only_class) const {

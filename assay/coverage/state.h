@@ -4,6 +4,7 @@
 // data. States of the same network, profile and criteria can be combined in any order with the same result, bit for bit.
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,6 +24,8 @@ struct CoveragePart {
   std::uint64_t labelled = 0, correct = 0;       // of those with labels; classified as labelled
   std::vector<std::size_t> non_finite;           // records left out because an activation is not finite
   std::map<std::int64_t, std::vector<std::unique_ptr<Criterion>>> criteria;  // by class; every_class unless by class
+  // Ids of records that covered something first, where they are not simply their positions in the data set.
+  std::map<std::size_t, std::string> ids;
 };
 
 inline constexpr std::int64_t every_class = -1;
@@ -53,6 +56,12 @@ class CoverageState {
   CoveragePart& part(const std::string& context, const std::string& data_hash, const std::string& data, std::size_t data_size);
   // Criteria of a part for a class, made when there are none.
   std::vector<std::unique_ptr<Criterion>>& criteria(CoveragePart& part, std::int64_t only_class) const;
+
+  // Brings part.ids up to date with what is covered; id_of(record) is only asked for records whose id is not yet known.
+  void name_records(CoveragePart& part, const std::function<std::string(std::size_t)>& id_of) const;
+  // The id of a record, as far as the state knows it: its position in the data set where ids are positions, or where
+  // the state holds several data sets and it is not known of which the record is.
+  std::string record_name(std::size_t record) const;
 
   // Adds all that `other` has seen. Throws Error{mismatch} for a state of another network, profile or criteria, and for
   // records that both have seen, naming them: nothing is counted twice.

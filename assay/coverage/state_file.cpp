@@ -22,6 +22,7 @@ Json part_to_json(const CoveragePart& part) {
     for (const auto& criterion : list) states.push_back(criterion->save());
     json["classes"].push_back({only_class, std::move(states)});
   }
+  if (!part.ids.empty()) json["ids"] = part.ids;
   return json;
 }
 
@@ -47,6 +48,8 @@ void read_part(const Json& json, CoverageState& state) {
     if (states.size() != list.size()) throw std::runtime_error("it has other criteria than it says");
     for (std::size_t c = 0; c < list.size(); ++c) list[c]->load(states[c]);
   }
+  if (json.contains("ids")) part.ids = json.at("ids").get<std::map<std::size_t, std::string>>();
+  if (!part.ids.empty() && part.ids.rbegin()->first >= size) throw std::runtime_error("it names records that are not in the data set");
 }
 
 }  // namespace

@@ -136,6 +136,11 @@ std::optional<RecordValues> SurpriseCriterion::values() const {
   return RecordValues{spec(), {values_[0].begin(), values_[0].end()}};
 }
 
+std::vector<std::size_t> SurpriseCriterion::first_records() const {
+  settle();
+  return ItemCriterion::first_records();
+}
+
 std::string SurpriseCriterion::item_name(std::size_t item) const {
   const double width = (upper_ - lower_) / static_cast<double>(items_per_neuron());
   return fmt::format("({:g}, {:g}]", lower_ + width * static_cast<double>(item), lower_ + width * static_cast<double>(item + 1));

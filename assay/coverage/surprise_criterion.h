@@ -20,6 +20,7 @@ class SurpriseCriterion : public ItemCriterion {
   void load(const nlohmann::json& state) override;
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
   std::optional<RecordValues> values() const override;
+  std::vector<std::size_t> first_records() const override;
 
  protected:
   // Reads the options lower, upper, buckets and classes. Buckets are of the profile's layers with traces that count.

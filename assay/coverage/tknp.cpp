@@ -85,22 +85,29 @@ class PatternCoverage final : public Criterion {
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override {
     const auto* there = dynamic_cast<const PatternCoverage*>(&other);
     if (there == nullptr || there->k_ != k_) fail(Fault::mismatch, "{} cannot be compared with another criterion or other options", spec_);
-    Difference difference{"all", 0, 0, 0, {}};
-    const auto one_side = [&](const PatternCoverage& a, const PatternCoverage& b, bool here, std::uint64_t& count) {
+    Difference difference;
+    difference.layer = "all";
+    const auto one_side = [&](const PatternCoverage& a, const PatternCoverage& b, bool here) {
       std::vector<std::uint32_t> records;
       for (const auto& [pattern, first] : a.first_) {
         if (b.first_.contains(pattern)) continue;
-        ++count;
         records.push_back(first);
       }
       std::ranges::sort(records);
-      records.resize(std::min(records.size(), examples));
-      for (const std::uint32_t record : records) difference.examples.push_back({here, "pattern of a record", record});
+      for (const std::uint32_t record : records) difference.add(examples, here, [] { return std::string("pattern of a record"); }, record);
     };
-    one_side(*this, *there, true, difference.only_here);
-    one_side(*there, *this, false, difference.only_there);
+    one_side(*this, *there, true);
+    one_side(*there, *this, false);
     difference.both = first_.size() - difference.only_here;
     return {difference};
+  }
+
+  std::vector<std::size_t> first_records() const override {
+    std::vector<std::size_t> records;
+    for (const auto& [pattern, first] : first_) records.push_back(first);
+    std::ranges::sort(records);
+    records.erase(std::ranges::unique(records).begin(), records.end());
+    return records;
   }
 
  private:

@@ -2,7 +2,6 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <queue>
 
 #include "assay/selection/cover.h"
 #include "assay/selection/greedy.h"
@@ -10,16 +9,18 @@
 namespace assay {
 namespace {
 
-// Greedy choice with lazy evaluation: gains only ever shrink, so a gain counted earlier bounds it now, and a record whose
-// fresh gain still leads all bounds is the best. All records of one round start in `by_size_`, whose order (row size,
-// index) is the first round's order of bounds; only those that were looked at again move to the heap of the round.
+// Greedy choice with lazy evaluation, level by level: gains only ever shrink, so a gain counted earlier bounds it now. Records
+// wait at the level of their last known gain. Those of the highest level are looked at by index; one that still has this
+// gain is the best, the others move down to where they belong, each a few times a round. Records not looked at in this round
+// wait in `by_size_`, so that a round costs no more than what it looks at.
 class LazyGreedy {
  public:
-  explicit LazyGreedy(const CoveredRows& rows) : rows_(rows), seen_in_(rows.item_limit(), 0), left_(rows.item_limit(), 0) {
+  explicit LazyGreedy(const CoveredRows& rows)
+      : rows_(rows), seen_in_(rows.item_limit(), 0), left_(rows.item_limit(), 0) {
     for (const std::uint32_t item : rows.items) live_ += left_[item]++ == 0;
     by_size_.resize(rows.records());
     std::iota(by_size_.begin(), by_size_.end(), std::size_t{0});
-    std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::size_t a, std::size_t b) { return rows.row(a).size() > rows.row(b).size(); });
+    std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     next_.resize(rows.records() + 1);
     std::iota(next_.begin(), next_.end(), std::size_t{0});
     position_.resize(rows.records());
@@ -28,33 +29,35 @@ class LazyGreedy {
 
   std::uint64_t live() const { return live_; }  // items that some record not chosen yet covers
 
-  // Counts anew what is covered. Bounds of the round before do not hold any more.
+  // Counts anew what is covered. Gains of the round before do not hold any more.
   void start_round() {
     ++round_;
-    heap_ = {};
-    place_ = 0;
+    fresh_ = alive_from(0);
+    level_ = fresh_ < by_size_.size() ? size(by_size_[fresh_]) : 0;
+    waiting_.resize(level_ + 1);
+    for (auto& level : waiting_) level.clear();
+    queue_.clear();
+    at_ = 0;
     target_ = live_;
     covered_ = 0;
   }
   bool round_complete() const { return covered_ == target_; }
 
-  // REQUIRES: !round_complete().
+  // REQUIRES: !round_complete(), so some record has a gain and level 0 is not reached.
   Candidate choose() {
     for (;;) {
-      const Candidate best = take_best_bound();
-      const Candidate now{gain(best.record), best.record};
-      if (now.gain == best.gain || leads(now)) {
-        cover(now.record);
-        return now;
+      const std::size_t record = next_of_level();
+      const std::uint64_t now = gain(record);
+      if (now == level_) {
+        cover(record);
+        return {now, record};
       }
-      heap_.push(now);
+      waiting_[now].push_back(record);
     }
   }
 
  private:
-  struct Worse {
-    bool operator()(const Candidate& a, const Candidate& b) const { return b.before(a); }
-  };
+  std::size_t size(std::size_t record) const { return rows_.row(record).size(); }
 
   std::size_t alive_from(std::size_t place) {
     while (next_[place] != place) {
@@ -64,27 +67,18 @@ class LazyGreedy {
     return place;
   }
 
-  // The best of those not looked at in this round. REQUIRES: there is one.
-  bool fresh_left() {
-    place_ = alive_from(place_);
-    return place_ < by_size_.size();
-  }
-  Candidate fresh() const { return {rows_.row(by_size_[place_]).size(), by_size_[place_]}; }
-
-  Candidate take_best_bound() {
-    const bool from_list = fresh_left() && (heap_.empty() || fresh().before(heap_.top()));
-    if (from_list) {
-      const Candidate best = fresh();
-      ++place_;
-      return best;
+  // By index: those that moved to this level, and those not looked at in this round whose rows have this size.
+  std::size_t next_of_level() {
+    for (;;) {
+      fresh_ = alive_from(fresh_);
+      const bool moved = at_ < queue_.size(), fresh = fresh_ < by_size_.size() && size(by_size_[fresh_]) == level_;
+      if (fresh && (!moved || by_size_[fresh_] < queue_[at_])) return by_size_[fresh_++];
+      if (moved) return queue_[at_++];
+      --level_;
+      queue_.swap(waiting_[level_]);
+      std::sort(queue_.begin(), queue_.end());
+      at_ = 0;
     }
-    const Candidate best = heap_.top();
-    heap_.pop();
-    return best;
-  }
-
-  bool leads(const Candidate& now) {
-    return (heap_.empty() || now.before(heap_.top())) && (!fresh_left() || now.before(fresh()));
   }
 
   std::uint64_t gain(std::size_t record) const {
@@ -102,13 +96,15 @@ class LazyGreedy {
   }
 
   const CoveredRows& rows_;
-  std::vector<std::uint64_t> seen_in_;         // the last round that covered each item
-  std::vector<std::uint64_t> left_;            // records not chosen yet that cover it
-  std::vector<std::size_t> by_size_, position_;
-  std::vector<std::size_t> next_;              // of a place: itself while its record is not chosen, else nearer to the next
-  std::priority_queue<Candidate, std::vector<Candidate>, Worse> heap_;
-  std::size_t place_ = 0;
-  std::uint64_t round_ = 0, live_ = 0, target_ = 0, covered_ = 0;
+  std::vector<std::uint32_t> seen_in_;          // the last round that covered each item
+  std::vector<std::uint64_t> left_;             // records not chosen yet that cover it
+  std::vector<std::size_t> by_size_, position_; // all records, longest row first, then by index
+  std::vector<std::size_t> next_;               // of a place: itself while its record is not chosen, else nearer to the next
+  std::vector<std::vector<std::size_t>> waiting_;  // by level
+  std::vector<std::size_t> queue_;              // of the current level, ascending
+  std::size_t at_ = 0, fresh_ = 0, level_ = 0;  // places in queue_ and by_size_
+  std::uint32_t round_ = 0;
+  std::uint64_t live_ = 0, target_ = 0, covered_ = 0;
 };
 
 }  // namespace

@@ -96,15 +96,34 @@ namespace {
 
 constexpr std::size_t lanes = 16;  // records that are whitened together, side by side
 
-// Forward substitution for all lanes at once: values[i] becomes (values[i] - sum of L[i][k] values[k], k < i) / L[i][i].
-ASSAY_VECTORISED void substitute(const double* cholesky, std::size_t n, double* values) {
-  for (std::size_t i = 0; i < n; ++i) {
-    double* const row = values + i * lanes;
+// Forward substitution for all lanes at once: values[i] becomes (values[i] - sum of L[i][k] values[k], k < i) / L[i][i]. Four
+// rows together, so that what was found before is read once for all four and the sums stay in vector registers.
+ASSAY_VECTORISED void substitute(const double* __restrict cholesky, std::size_t n, double* __restrict values) {
+  constexpr std::size_t together = 4;
+  for (std::size_t i = 0; i < n; i += together) {
+    double first[lanes] = {}, second[lanes] = {}, third[lanes] = {}, fourth[lanes] = {};
+    const std::size_t rows = std::min(together, n - i);
+    const double* const l0 = cholesky + i * n;
+    const double *const l1 = l0 + (rows > 1 ? n : 0), *const l2 = l0 + (rows > 2 ? 2 * n : 0), *const l3 = l0 + (rows > 3 ? 3 * n : 0);
     for (std::size_t k = 0; k < i; ++k) {
-      const double factor = cholesky[i * n + k];
-      for (std::size_t l = 0; l < lanes; ++l) row[l] -= factor * values[k * lanes + l];
+      const double* const known = values + k * lanes;
+      const double f0 = l0[k], f1 = l1[k], f2 = l2[k], f3 = l3[k];
+      for (std::size_t l = 0; l < lanes; ++l) {
+        first[l] += f0 * known[l];
+        second[l] += f1 * known[l];
+        third[l] += f2 * known[l];
+        fourth[l] += f3 * known[l];
+      }
     }
-    for (std::size_t l = 0; l < lanes; ++l) row[l] /= cholesky[i * n + i];
+    const double* const sums[together] = {first, second, third, fourth};
+    for (std::size_t r = 0; r < rows; ++r) {
+      double* const row = values + (i + r) * lanes;
+      for (std::size_t l = 0; l < lanes; ++l) row[l] -= sums[r][l];
+      for (std::size_t k = i; k < i + r; ++k) {
+        for (std::size_t l = 0; l < lanes; ++l) row[l] -= cholesky[(i + r) * n + k] * values[k * lanes + l];
+      }
+      for (std::size_t l = 0; l < lanes; ++l) row[l] /= cholesky[(i + r) * n + i + r];
+    }
   }
 }
 

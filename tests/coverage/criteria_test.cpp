@@ -142,6 +142,29 @@ TEST_P(EveryCriterion, DiffersFromItselfInNothing) {
   for (const Difference& difference : seen->difference(*more, 3)) EXPECT_EQ(difference.only_here, 0u) << "more records cover no less";
 }
 
+TEST_P(EveryCriterion, NamesTheNeuronsAndRecordsBehindADifference) {
+  const auto early = having_seen(0, 20), late = having_seen(20, 60);
+  const std::vector<std::size_t> first = late->first_records();
+  EXPECT_TRUE(std::ranges::is_sorted(first));
+  for (const Difference& difference : early->difference(*late, 2)) {
+    std::uint64_t here = 0, there = 0, of_neurons = 0;
+    for (const auto& [record, items] : difference.records_here) here += items;
+    for (const auto& [record, items] : difference.records_there) {
+      there += items;
+      EXPECT_TRUE(std::ranges::binary_search(first, record)) << record;
+    }
+    for (const auto& [neuron, sides] : difference.neurons) of_neurons += sides.here + sides.there;
+    if (here + there > 0) {
+      EXPECT_EQ(here, difference.only_here);
+      EXPECT_EQ(there, difference.only_there);
+    }
+    if (of_neurons > 0) {
+      EXPECT_EQ(of_neurons, difference.only_here + difference.only_there);
+    }
+    EXPECT_EQ(difference.examples.size(), std::min<std::uint64_t>(2, difference.only_here) + std::min<std::uint64_t>(2, difference.only_there));
+  }
+}
+
 TEST_P(EveryCriterion, CollectsTheItemsThatItCounts) {
   const auto criterion = fresh();
   std::vector<std::vector<std::uint64_t>> items(60);

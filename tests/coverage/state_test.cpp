@@ -167,6 +167,19 @@ TEST_F(State, RecordsThatAreNotFiniteAreListedAndLeftOut) {
   EXPECT_EQ(state.parts().front()->non_finite, (std::vector<std::size_t>{5, 17}));
 }
 
+TEST_F(State, KnowsTheIdsOfRecordsThatCoveredSomethingFirst) {
+  CoverageState state = measured(test_set);
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    for (const std::size_t record : state.total(c)->first_records()) EXPECT_EQ(state.record_name(record), "r" + std::to_string(record));
+  }
+  const std::map<std::size_t, std::string>& ids = state.parts().front()->ids;
+  ASSERT_FALSE(ids.empty());
+  state.write(path);
+  EXPECT_EQ(CoverageState::read(path).parts().front()->ids, ids);
+  measure(*session, state, std::make_shared<Pictures>(50, 9), {.context = "night"}, silence());
+  EXPECT_EQ(state.record_name(0), "0") << "of which data set is not known";
+}
+
 void expect_mismatch(const std::function<void()>& work) {
   try {
     work();
@@ -208,6 +221,7 @@ TEST_F(State, DamagedFilesAreRefused) {
   changed([](auto& j) { j["parts"][0]["walked"] = {{0, 100000}}; });
   changed([](auto& j) { j["parts"].push_back(j["parts"][0]); });
   changed([](auto& j) { j["parts"][0]["classes"][0][1].erase(0); });
+  changed([](auto& j) { j["parts"][0]["ids"] = {{100000, "r100000"}}; });
   changed([](auto& j) { j["profile"]["statistics"][0]["low"] = to_binary(std::vector<float>{1}); });
 }
 

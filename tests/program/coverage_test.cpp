@@ -88,6 +88,15 @@ TEST_F(CoverageProgram, ContextsAndDifferencesNameWhatIsNew) {
   for (const auto& row : json["tables"]["difference"]["rows"]) {
     EXPECT_TRUE(row["only_a"].is_null() || row["only_a"] == 0) << row.dump();
   }
+  bool spread = false;
+  for (const auto& row : json["tables"]["measures"]["rows"]) {
+    spread |= row["criterion"] == "nlc" && row["layer"] == "all";
+    EXPECT_DOUBLE_EQ(row["change"], row["value_b"].get<double>() - row["value_a"].get<double>());
+  }
+  EXPECT_TRUE(spread) << "measures without items have their values compared";
+  const auto neurons = json["tables"]["changed_neurons"]["rows"];
+  ASSERT_FALSE(neurons.empty());
+  for (const auto& row : neurons) EXPECT_GT(row["only_b"], 0);
 }
 
 TEST_F(CoverageProgram, ResultsBecomeAPage) {

@@ -10,17 +10,6 @@ using Frame = Program;
 
 const char* const evaluation = "evaluate --model net.onnx --data images-idx3-ubyte";
 
-std::vector<std::string> subcommands(const std::string& help) {
-  std::vector<std::string> names;
-  std::size_t at = help.find("Subcommands:\n");
-  while (at != std::string::npos && (at = help.find('\n', at)) != std::string::npos && help.compare(at, 3, "\n  ") == 0) {
-    const std::size_t end = help.find(' ', at + 3);
-    if (help[at + 3] != ' ') names.push_back(help.substr(at + 3, end - at - 3));
-    ++at;
-  }
-  return names;
-}
-
 TEST_F(Frame, EverySubcommandHasHelpWithExamples) {
   const Outcome help = assay("--help");
   EXPECT_EQ(help.code, 0);

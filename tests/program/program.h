@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "assay/model/model.h"
 #include "assay/support/file.h"
@@ -20,6 +21,18 @@ struct Outcome {
   int code = 0;
   std::string out, err;
 };
+
+// Names that the text of `assay --help` lists.
+inline std::vector<std::string> subcommands(const std::string& help) {
+  std::vector<std::string> names;
+  std::size_t at = help.find("Subcommands:\n");
+  while (at != std::string::npos && (at = help.find('\n', at)) != std::string::npos && help.compare(at, 3, "\n  ") == 0) {
+    const std::size_t end = help.find(' ', at + 3);
+    if (help[at + 3] != ' ') names.push_back(help.substr(at + 3, end - at - 3));
+    ++at;
+  }
+  return names;
+}
 
 class Program : public testing::Test {
  protected:

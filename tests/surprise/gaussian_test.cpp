@@ -128,6 +128,92 @@ TEST(Lsa, ConstantDimensionsAreDroppedAndEdgeCasesHaveAStatus) {
   EXPECT_THROW(LsaReference{constant.view()}, Error);
 }
 
+// Whole numbers, which every power of two leaves exact.
+Set whole_numbers(std::uint64_t seed, std::size_t records, std::size_t dimensions, double scale) {
+  Rng rng(seed);
+  Set set{dimensions, {}, {}};
+  for (std::size_t i = 0; i < records; ++i) {
+    set.classes.push_back(static_cast<std::int32_t>(i % 2));
+    for (std::size_t d = 0; d < dimensions; ++d) set.values.push_back(static_cast<float>(static_cast<double>(rng.below(200)) * scale));
+  }
+  return set;
+}
+
+TEST(Lsa, HugeAndDenormalTracesScoreAsTheirScaleSays) {
+  constexpr int dimensions = 6;
+  const GaussianOptions all{0, 0};
+  const Set training = whole_numbers(1, 80, dimensions, 1), test = whole_numbers(2, 20, dimensions, 1);
+  const auto scores = LsaReference(training.view(), all).score(test.view());
+  const auto distances = MdsaReference(training.view(), all).score(test.view());
+  for (const int exponent : {-149, -140, -60, 60, 120}) {  // 2^-149 is the least denormal
+    const double scale = std::ldexp(1.0, exponent);
+    const Set far = whole_numbers(1, 80, dimensions, scale), far_test = whole_numbers(2, 20, dimensions, scale);
+    const LsaReference lsa(far.view(), all);
+    EXPECT_EQ(lsa.gaussians().classes.at(0).jitter, 0) << exponent;
+    const auto far_scores = lsa.score(far_test.view());
+    const auto far_distances = MdsaReference(far.view(), all).score(far_test.view());
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      EXPECT_NEAR(far_scores[i].value, scores[i].value + dimensions * exponent * std::numbers::ln2, 1e-8) << exponent;  // a density has the unit of 1 / volume
+      EXPECT_NEAR(far_distances[i].value, distances[i].value, 1e-9) << exponent;
+    }
+  }
+  const Set denormal = whole_numbers(1, 80, dimensions, std::ldexp(1.0, -149));
+  EXPECT_THROW(LsaReference{denormal.view()}, Error) << "by default such dimensions count as constant";
+}
+
+TEST(Lsa, ConstantTracesKeptOnPurposeGetJitter) {
+  const Set constant{2, {3, 5, 3, 5, 3, 5}, {0, 0, 0}}, test{2, {3, 5, 3, 6}, {0, 0}};
+  const LsaReference lsa(constant.view(), {0, 0});
+  EXPECT_EQ(lsa.gaussians().classes.at(0).jitter, 1e-10);
+  const auto scores = lsa.score(test.view());
+  EXPECT_TRUE(std::isfinite(scores[0].value));
+  EXPECT_GT(scores[1].value, scores[0].value + 1e8);
+}
+
+TEST(Lsa, TheOrderOfRecordsDoesNotMatter) {
+  const Set training = make(7, 120, 8, 0), test = make(8, 50, 8, 0);
+  Set reversed{8, {}, {}};
+  for (std::size_t i = test.classes.size(); i-- > 0;) {
+    reversed.classes.push_back(test.classes[i]);
+    reversed.values.insert(reversed.values.end(), test.view().row(i), test.view().row(i) + 8);
+  }
+  const LsaReference lsa(training.view());
+  const MdsaReference mdsa(training.view());
+  const auto a = lsa.score(test.view()), b = lsa.score(reversed.view());
+  const auto c = mdsa.score(test.view()), d = mdsa.score(reversed.view());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].value, b[a.size() - 1 - i].value);
+    EXPECT_EQ(c[i].value, d[c.size() - 1 - i].value);
+  }
+}
+
+TEST(Lsa, WideTracesEqualTheDefinition) {
+  const Set training = make(11, 400, 90, 0), test = make(12, 6, 90, 0);  // more than one block of columns
+  const auto scores = LsaReference(training.view()).score(test.view());
+  const auto distances = MdsaReference(training.view()).score(test.view());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const Plain want = plain(training.view(), test.view().row(i), test.classes[i]);
+    EXPECT_NEAR(scores[i].value, want.lsa, 1e-7 * (1 + std::fabs(want.lsa)));
+    EXPECT_NEAR(distances[i].value, want.mdsa, 1e-7 * (1 + want.mdsa));
+  }
+}
+
+TEST(Mdsa, SavedAndLoadedScoresTheSameAndDamageIsRefused) {
+  const Set training = make(5, 40, 3, 0), test = make(6, 20, 3, 0);
+  const MdsaReference mdsa(training.view());
+  std::stringstream stream;
+  mdsa.save(stream);
+  const std::string bytes = stream.str();
+  const auto expected = mdsa.score(test.view()), found = MdsaReference::load(stream).score(test.view());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(found[i].value, expected[i].value);
+  for (std::size_t length = 0; length < bytes.size(); length += 3) {
+    std::istringstream cut(bytes.substr(0, length));
+    EXPECT_THROW(MdsaReference::load(cut), Error) << length;
+  }
+  std::istringstream other(bytes);
+  EXPECT_THROW(LsaReference::load(other), Error);
+}
+
 TEST(Lsa, SavedAndLoadedScoresTheSameAndDamageIsRefused) {
   const Set training = make(5, 40, 3, 0), test = make(6, 20, 3, 0);
   const LsaReference lsa(training.view());

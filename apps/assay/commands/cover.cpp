@@ -40,7 +40,7 @@ class Cover final : public Command {
         ->check(CLI::IsMember({"mean", "max", "every-position"}))->capture_default_str();
     app.add_flag("--by-class", by_class_, "keep criteria apart by the class that the network names");
     app.add_option("--context", measure_.context, "label of this test set in the state (night, supplier-B)")->type_name("NAME");
-    app.add_option("--shard", shard_, "measure only this part of the test set: 2/8 is the second of eight")->type_name("K/N");
+    app.add_option("--shard", shard_, "measure only this part of the test set: 2/8 is the second of eight, for `assay combine`; the profile always needs the whole training set")->type_name("K/N");
     app.add_option("--state", state_, "write the coverage state to FILE; an interrupted run goes on from FILE.journal")->type_name("FILE");
     app.add_option("--journal-every", measure_.journal_seconds, "seconds between two entries of the journal")->check(CLI::NonNegativeNumber)->capture_default_str();
     app.add_flag("--append", append_, "add to the state in FILE rather than begin anew");

@@ -91,7 +91,8 @@ class Evaluate final : public Command {
 CommandInfo evaluate_command() {
   return {"evaluate", "accuracy or mean squared error of a network on data",
           "  assay evaluate --model lenet5.onnx --data t10k-images-idx3-ubyte.gz\n"
-          "  assay evaluate --model net.h5 --data digits:1000 --expect-accuracy 0.98",
+          "  assay evaluate --model net.h5 --data digits:1000 --expect-accuracy 0.98\n"
+          "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
           make_command<Evaluate>};
 }
 

@@ -205,7 +205,8 @@ CommandInfo select_command() {
   return {"select", "the smallest test set that covers as much, or the tests to look at first",
           "  assay select --model net.onnx --test test.npz --by deepgini --out order.txt\n"
           "  assay select --model net.onnx --train train.npz --test test.npz --by minimise --criterion nc --write small.npz\n"
-          "  assay select --model net.onnx --profile net.profile --test unlabelled.tar --by dsa --size 500 --out label-these.txt",
+          "  assay select --model net.onnx --profile net.profile --test unlabelled.tar --by dsa --size 500 --out label-these.txt\n"
+          "There is no --shard: records are chosen among all of them.",
           make_command<Select>};
 }
 

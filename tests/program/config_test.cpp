@@ -1,0 +1,166 @@
+// Everything from assay.toml: one short command gives the table, the gates and the page.
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "tests/program/program.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+class Configuration : public Program {
+ protected:
+  Json json(const std::string& file) const { return Json::parse(read_file(folder / file)); }
+};
+
+TEST_F(Configuration, OneCommandGivesTableGatesAndPage) {
+  write_file(folder / "assay.toml", R"(
+model = "net.onnx"
+quiet = true
+
+[cover]
+train = "images-idx3-ubyte"
+test = "images-idx3-ubyte[:150]"
+layer = "hidden"
+criterion = ["idc", "kmnc[sections=50]", "nc[threshold=0.5]", "nlc"]
+m = [1, 2]
+context = "day"
+state = "day.cov"
+html = "day.html"
+junit = "day.xml"
+json = "day.json"
+fail-under = ["nc=0.5", "idc[m=2,layer=hidden]=0.1", "kmnc[layer=*,context=day]=1%"]
+)");
+  const Outcome day = assay("cover");
+  EXPECT_EQ(day.code, 0) << day.out << day.err;
+  EXPECT_NE(day.out.find("kmnc"), std::string::npos);
+  const Json gates = json("day.json")["gates"];
+  EXPECT_EQ(gates.size(), 3U);
+  for (const Json& gate : gates) EXPECT_TRUE(gate["passed"].get<bool>()) << gate.dump(1);
+  EXPECT_NE(read_file(folder / "day.html").find("\"schema\":\"assay/result\""), std::string::npos);
+  EXPECT_NE(read_file(folder / "day.xml").find("failures=\"0\""), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(folder / "day.cov"));
+
+  write_file(folder / "night.toml", R"(
+model = "net.onnx"
+[cover]
+train = "images-idx3-ubyte"
+test = "images-idx3-ubyte[:2]"
+layer = "hidden"
+criterion = ["idc", "kmnc[sections=50]", "nc[threshold=0.5]", "nlc"]
+neurons = "1,2"
+context = "day"
+no-worse-than = "day.json"
+junit = "night.xml"
+)");
+  const Outcome night = assay("cover --config night.toml");
+  EXPECT_EQ(night.code, 2) << night.out << night.err;
+  EXPECT_NE(read_file(folder / "night.xml").find("<failure"), std::string::npos);
+}
+
+// Every flag of cover with a value that is not its default.
+const std::map<std::string, Json> flags{
+    {"model", "net.onnx"},
+    {"input-shape", "1x4x4"},
+    {"train", "images-idx3-ubyte"},
+    {"test", "images-idx3-ubyte[:100]"},
+    {"criterion", {"idc", "kmnc[sections=10]", "tknc[k=1]"}},
+    {"preset", "deepxplore"},
+    {"layer", Json::array({"hidden"})},
+    {"count-layer", {"hidden", "logits"}},
+    {"neurons", "2"},
+    {"share", 0.75},
+    {"cap", 3},
+    {"profile", "net.profile"},
+    {"method", "alpha2-beta1"},
+    {"absolute", true},
+    {"normalised", true},
+    {"min-k", 2},
+    {"max-k", 4},
+    {"drop-zeros", true},
+    {"round", 2},
+    {"reduction", "max"},
+    {"by-class", true},
+    {"context", "night"},
+    {"shard", "1/1"},
+    {"state", "night.cov"},
+    {"journal-every", 5},
+    {"append", true},
+    {"top", 3},
+    {"records", 2},
+    {"expect-accuracy", 0.9},
+    {"tolerance", 0.05},
+    {"fail-under", {"tknc=0.1", "kmnc[layer=hidden]=1%"}},
+    {"no-worse-than", "base.json"},
+    {"json", "result.json"},
+    {"html", "result.html"},
+    {"junit", "result.xml"},
+    {"sarif", "result.sarif"},
+    {"markdown", "result.md"},
+    {"csv", "result.csv"},
+    {"quiet", true},
+    {"seed", 3},
+    {"threads", 1},
+    {"batch", 16},
+    {"device", "cpu"},
+    {"memory", 2},
+};
+
+std::string as_typed(const std::string& except = "") {
+  std::string typed;
+  for (const auto& [name, value] : flags) {
+    if (name == except) continue;
+    for (const Json& one : value.is_array() ? value : Json::array({value})) {
+      typed += " --" + name;
+      if (!one.is_boolean()) typed += " '" + (one.is_string() ? one.get<std::string>() : one.dump()) + "'";
+    }
+  }
+  return typed;
+}
+
+// JSON values are TOML values, too.
+std::string as_toml() {
+  std::string toml = "[cover]\n";
+  for (const auto& [name, value] : flags) toml += name + " = " + value.dump() + "\n";
+  return toml;
+}
+
+TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
+  const std::string help = assay("cover --help").out;
+  const std::regex flag("\n  (?:-[a-z],)?--([a-z-]+)");
+  std::set<std::string> declared;
+  for (std::sregex_iterator it(help.begin(), help.end(), flag), end; it != end; ++it) declared.insert((*it)[1]);
+  for (const char* never_in_a_file : {"config", "help"}) declared.erase(never_in_a_file);
+  EXPECT_GE(declared.size(), 40U) << help;
+  for (const std::string& name : declared) EXPECT_TRUE(flags.contains(name)) << "--" << name << " is new: give it a value in `flags`";
+  for (const auto& [name, value] : flags) EXPECT_TRUE(declared.contains(name)) << "cover has no flag --" << name;
+
+  const auto clear = [&] {
+    for (const char* file : {"net.profile", "night.cov", "result.json"}) std::filesystem::remove(folder / file);
+  };
+  const Outcome base = assay("cover" + as_typed("no-worse-than"));
+  ASSERT_EQ(base.code, 0) << base.out << base.err;
+  std::filesystem::rename(folder / "result.json", folder / "base.json");
+  clear();
+  const Outcome typed = assay("cover" + as_typed());
+  ASSERT_EQ(typed.code, 0) << typed.out << typed.err;
+  Json by_flags = json("result.json");
+  clear();
+  write_file(folder / "assay.toml", as_toml());
+  const Outcome read = assay("cover");
+  ASSERT_EQ(read.code, 0) << read.out << read.err;
+  Json by_file = json("result.json");
+  for (const std::string& name : declared) EXPECT_NE(by_file["provenance"]["options"].get<std::string>().find("--" + name), std::string::npos) << name;
+  for (const char* changing : {"finished", "seconds"}) {
+    by_flags["provenance"].erase(changing);
+    by_file["provenance"].erase(changing);
+  }
+  EXPECT_TRUE(by_file == by_flags) << by_file["provenance"].dump(1) << by_flags["provenance"].dump(1);
+}
+
+}  // namespace
+}  // namespace assay
