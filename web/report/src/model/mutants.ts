@@ -8,15 +8,20 @@ export interface Tally {
   readonly share: number | undefined;
 }
 
-/** Killed among those that ran: mutants that were skipped or broken say nothing of the test set. */
+/**
+ * The mean score of the mutants that ran, where they have scores; else killed among them. Mutants that were skipped, broken
+ * or left out say nothing of the test set.
+ */
 export function tally(rows: readonly Row[]): Tally {
   const status = (row: Row) => label(row.status).toLowerCase();
   const killed = rows.filter((row) => status(row) === "killed").length;
-  const judged = rows.filter((row) => status(row) === "killed" || status(row) === "survived").length;
-  if (judged > 0) return { killed, judged, share: killed / judged };
-  const scores = rows.map((row) => numeric(row.score)).filter((score) => score !== undefined);
+  const ran = rows.filter((row) => status(row) === "killed" || status(row) === "survived");
+  const scores = (ran.length > 0 ? ran : rows)
+    .map((row) => numeric(row.score))
+    .filter((score) => score !== undefined);
   const sum = scores.reduce((a, b) => a + b, 0);
-  return { killed, judged, share: scores.length === 0 ? undefined : sum / scores.length };
+  if (scores.length > 0) return { killed, judged: ran.length, share: sum / scores.length };
+  return { killed, judged: ran.length, share: ran.length === 0 ? undefined : killed / ran.length };
 }
 
 export interface MutantMap {

@@ -191,6 +191,10 @@ describe("mutants", () => {
     });
     expect(tally([{ status: "skipped", score: 0.25 }, { score: 0.75 }]).share).toBe(0.5);
     expect(tally([{ status: "skipped" }]).share).toBeUndefined();
+    expect(
+      tally([{ status: "killed", score: 0.3 }, { status: "survived", score: 0 }, { status: "excluded" }])
+        .share,
+    ).toBe(0.15);
   });
   it("are laid out by operator and layer", () => {
     const table = document.tables.get("mutants");
