@@ -92,6 +92,8 @@ const std::map<std::string, Json> flags{
     {"append", true},
     {"top", 3},
     {"records", 2},
+    {"extend-with", "noise"},
+    {"extensions", "attacked"},
     {"expect-accuracy", 0.9},
     {"tolerance", 0.05},
     {"fail-under", {"tknc=0.1", "kmnc[layer=hidden]=1%"}},

@@ -29,6 +29,8 @@ class Documents : public Program {
   // Arguments that exercise each command.
   const std::map<std::string, std::string> runs{
       {"cover", std::string("--model net.onnx --profile net.profile --test images-idx3-ubyte --fail-under nc=0.1 --fail-under 'kmnc[layer=nowhere]=0.1' ") + criteria},
+      {"attack", "net.onnx images-idx3-ubyte --attack noise"},
+      {"attacks", ""},
       {"combine", "a.cov"},
       {"criteria", ""},
       {"data", "images-idx3-ubyte"},
