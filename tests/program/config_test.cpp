@@ -104,6 +104,7 @@ const std::map<std::string, Json> flags{
     {"sarif", "result.sarif"},
     {"markdown", "result.md"},
     {"csv", "result.csv"},
+    {"elements", "elements.json"},
     {"quiet", true},
     {"seed", 3},
     {"threads", 1},
