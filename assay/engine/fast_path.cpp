@@ -11,7 +11,15 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t most_plans = 8;  // compiled segments hold memory of their own
+// Plans to be kept: compiled segments hold weights of their own, so large networks keep few.
+std::size_t plans_to_keep(const Constants& constants) {
+  constexpr double room = 256e6, least = 8, most = 64;
+  double bytes = 1;
+  for (const Tensor& constant : constants.values()) {
+    if (constant.defined()) bytes += static_cast<double>(constant.nbytes());
+  }
+  return static_cast<std::size_t>(std::clamp(room / bytes, least, most));
+}
 
 // Operators that are worth the change of layout at the borders of a segment.
 bool is_heavy(const Node& node) { return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul"; }
@@ -24,7 +32,8 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
     : graph_(make_static(graph, constants, infos)),
       constants_(graph_, c10::Device(c10::kCPU), std::uint64_t{1} << 62),
       infos_(std::move(infos)),
-      threads_(threads) {
+      threads_(threads),
+      most_plans_(plans_to_keep(constants_)) {
   infos_.resize(graph_.values().size());
   for (const ValueInfo& info : infos_) {
     const bool plain = info.batch_axis == 0 && info.batch_multiple == 1 && info.single;
@@ -111,7 +120,7 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   const auto known = plans_.find(key);
   if (known != plans_.end()) return *known->second;
   auto made = std::make_unique<const FastPlan>(make_plan_for(given, request));
-  if (plans_.size() >= most_plans) plans_.clear();
+  if (plans_.size() >= most_plans_) plans_.clear();
   return *plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 

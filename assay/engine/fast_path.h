@@ -59,6 +59,7 @@ class FastPath {
   std::vector<ValueInfo> infos_;
   std::vector<Shape> shapes_;  // of float32 values with the batch in front, for one record; empty for all others
   int threads_;
+  std::size_t most_plans_;
   mutable std::map<Key, std::unique_ptr<const FastPlan>> plans_;
 };
 

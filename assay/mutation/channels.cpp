@@ -287,13 +287,16 @@ class Finder {
 
 Tensor ChannelPath::run(const Step& step, const Tensor& running) {
   std::vector<Tensor> inputs = step.inputs;
+  for (Tensor& constant : inputs) {
+    if (constant.defined()) constant = constant.to(running.device());
+  }
   inputs[step.running] = running;
   KernelContext context;
   return run_node(step.node, inputs, context)[0];
 }
 
 Tensor ChannelPath::run(const Tensor& source_value) const {
-  Tensor value = source_channels.defined() ? source_value.index_select(1, source_channels) : source_value;
+  Tensor value = source_channels.defined() ? source_value.index_select(1, source_channels.to(source_value.device())) : source_value;
   for (const Step& step : steps) value = run(step, value);
   return value;
 }

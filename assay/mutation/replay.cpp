@@ -16,6 +16,14 @@ bool is_linear(const Node& node) { return is_convolution(node.op) || is_dense(no
 
 bool finite(const Tensor& values) { return at::isfinite(values.sum()).item<bool>(); }
 
+// Whether the file fixes how many records run at a time; nodes of such a network cannot run by themselves on other numbers.
+bool fixes_batch(const Graph& graph) {
+  return std::ranges::any_of(graph.inputs(), [&](ValueId id) {
+    const Shape& shape = graph.value(id).shape;
+    return !shape.empty() && shape[0] > 0;
+  });
+}
+
 }  // namespace
 
 Block::Block(const Session& session) : session_(session) {
@@ -84,8 +92,9 @@ const Tensor& Block::value(std::size_t index, ValueId id) {
   return chunk.values[id] = session_.run(frontier(chunk, id), std::span(&id, 1)).at(id);
 }
 
-Replay::Replay(const Session& original, Graph mutant, bool naive) : original_(original), mutant_(std::move(mutant)), naive_(naive) {
-  if (naive) return;
+Replay::Replay(const Session& original, Graph mutant, bool naive)
+    : original_(original), mutant_(std::move(mutant)), naive_(naive || fixes_batch(original.graph())) {
+  if (naive_) return;
   const auto known = static_cast<ValueId>(original.graph().values().size());
   difference_ = compare(original.graph(), mutant_, original.logits(),
                         [&](ValueId id) { return id >= known || original.record_axis(id).axis >= 0; });

@@ -52,7 +52,8 @@ class Block {
 
 class Replay {
  public:
-  // `naive`: no shortcut, the whole mutant for every record; what the others are measured against.
+  // `naive`: no shortcut, the whole mutant for every record; what the others are measured against, and the only way for
+  // networks whose file fixes the batch size.
   Replay(const Session& original, Graph mutant, bool naive = false);
 
   // False when the mutant computes what the original computes.

@@ -86,6 +86,17 @@ inline Graph shared_weights() {
   return b.build();
 }
 
+// A network whose file says that two records run at a time.
+inline Graph fixed_batch() {
+  GraphBuilder b("fixed-batch");
+  Weights w(b);
+  ValueId x = b.input("x", DType::float32, {2, 2, 3});
+  x = b.add("Reshape", "flat", {x, b.constant("shape", Array::of<std::int64_t>({2}, {2, 6}))});
+  x = b.add("Relu", "relu", {b.add("Gemm", "fc", {x, w("w1", {6, 5}), w("b1", {5})})});
+  b.output(b.add("Gemm", "logits", {x, w("w2", {5, 3}, 2), w("b2", {3})}));
+  return b.build();
+}
+
 inline Tensors inputs_of(const Session& session, std::int64_t rows) {
   const ValueId id = session.graph().inputs()[0];
   std::vector<std::int64_t> shape = session.graph().value(id).shape;

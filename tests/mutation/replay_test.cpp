@@ -87,6 +87,7 @@ std::vector<Case> cases() {
       {"Recurrent", recurrent, weight("lstm", 11, 2.0F), "original from lstm"},
       {"BehindTheRecurrent", recurrent, weight("dense", 4, 2.0F), ""},
       {"WeightsThroughAnIdentity", shared_weights, weight("rename", 0, 0.0F), "mutant from"},
+      {"FixedBatch", fixed_batch, weight("fc", 3, 2.0F), ""},
       {"NothingAtAll", small_cnn, [](GraphBuilder&, const Graph&) {}, "nothing changes"},
   };
 }
