@@ -4,10 +4,10 @@
 #
 # Usage: studies/deepmutation/run.sh ASSAY OUT MNIST_TRAIN MNIST_TEST CIFAR_TRAIN CIFAR_TEST [NETWORKS]
 # Data as `assay data` takes it; NETWORKS such as "a b" (default: a b c). Everything is kept in OUT and taken from there when
-# the same command is given again. Environment: COUNT mutants per operator, REPETITIONS, EPOCHS.
+# the same command is given again. Environment: COUNT mutants per operator, REPETITIONS, EPOCHS, SETTINGS.
 set -euo pipefail
 assay=$1 out=$2 mnist_train=$3 mnist_test=$4 cifar_train=$5 cifar_test=$6 networks=${7:-a b c}
-count=${COUNT:-50} repetitions=${REPETITIONS:-5} epochs=${EPOCHS:-5}
+count=${COUNT:-50} repetitions=${REPETITIONS:-5} epochs=${EPOCHS:-5} settings=${SETTINGS:-5000-train 1000-test}
 mkdir -p "$out"
 
 # name, training data, test data
@@ -21,6 +21,7 @@ train() {
 # name, setting, data, records of a class in a uniform set, in a lopsided one, of its favoured class
 measure() {
   local repetition favoured
+  [[ " $settings " == *" $2 "* ]] || return 0
   for repetition in $(seq 1 "$repetitions"); do
     favoured=$(((repetition * 7) % 10))
     for kind in uniform lopsided; do
