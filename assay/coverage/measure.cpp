@@ -94,10 +94,11 @@ class Measurer {
   }
 
  private:
-  // Small enough for 64 shards of a test set, and a power of two, which back ends cut into equal chunks.
+  // Small enough for 32 shards of a test set (more shards leave some empty), and a power of two, which back ends cut into
+  // equal chunks.
   std::size_t batch_for(std::size_t size) const {
     if (options_.batch > 0) return options_.batch;
-    constexpr std::size_t shards = 64, least = 16;
+    constexpr std::size_t shards = 32, least = 16;
     return std::min(session_.preferred_batch(), std::bit_floor(std::max(least, size / shards)));
   }
 
