@@ -130,8 +130,6 @@ class Mutate final : public Command {
   void judged(const Session& session, const Subject& subject, const Drawn& drawn, const DatasetPtr& test, Context& context, Document& document) {
     if (!test) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
     if (drawn.mutants.empty()) {
-      document.tables = {not_applicable(drawn)};
-      document.headline = "no operator applies";
       fail(Fault::usage, "no mutant can be made of '{}'{}", subject.graph().name(),
            drawn.not_applicable.empty() ? std::string() : fmt::format(": {} on {}: {}", drawn.not_applicable[0].op.text(), drawn.not_applicable[0].layer, drawn.not_applicable[0].reason));
     }
