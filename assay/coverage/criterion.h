@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -71,6 +72,14 @@ struct RecordValues {
   std::vector<std::pair<std::size_t, double>> values;  // by ascending record
 };
 
+// Where the activation of a neuron should go so that a record covers something new: into [low, high], either of which may be
+// infinite. `beyond`: further is better still.
+struct Aim {
+  std::size_t layer = 0, neuron = 0;   // layer: position in the profile
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  bool beyond = false;
+};
+
 class Criterion {
  public:
   virtual ~Criterion() = default;
@@ -102,7 +111,14 @@ class Criterion {
   // From now on observe() also appends the ids of the items that a record covers to items[record]; false, and nothing
   // happens, where records do not cover items one by one. Not saved.
   virtual bool collect_into(std::vector<std::vector<std::uint64_t>>*) { return false; }
+  // Ways in which one record of the batch could come to cover what nothing covers yet: each entry names activations that
+  // together would do, or point there where items do not belong to single neurons. Empty when nothing is left. What a search
+  // for new inputs climbs towards.
+  virtual std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const = 0;
 };
+
+// Every neuron of a layer further from its mean over the training set than it is.
+std::vector<Aim> away_from_mean(std::size_t layer, std::span<const double> mean, std::span<const float> activations);
 
 // The "all" of layers whose counts add up.
 Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t coverable);

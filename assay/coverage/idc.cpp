@@ -60,11 +60,53 @@ void Idc::observe(const ActivationBatch& batch) {
   }
 }
 
-Combination Idc::LayerCombinations::place(std::size_t record, std::span<const float> activations) {
+Combination Idc::LayerCombinations::combination_of(std::span<const float> activations) const {
   Combination combination(neurons.size(), '\0');
   for (std::size_t i = 0; i < neurons.size(); ++i) {
     combination[i] = static_cast<char>(neurons[i].clusters.nearest(activations[neurons[i].neuron]));
   }
+  return combination;
+}
+
+std::vector<Aim> Idc::LayerCombinations::aims_of(const Combination& combination) const {
+  std::vector<Aim> aims;
+  for (std::size_t i = 0; i < neurons.size(); ++i) {
+    const auto& centroids = neurons[i].clusters.centroids;
+    const auto c = static_cast<std::size_t>(static_cast<unsigned char>(combination[i]));
+    Aim aim{.layer = position, .neuron = neurons[i].neuron};
+    if (c > 0) aim.low = (centroids[c - 1] + centroids[c]) / 2;
+    if (c + 1 < centroids.size()) aim.high = (centroids[c] + centroids[c + 1]) / 2;
+    aims.push_back(aim);
+  }
+  return aims;
+}
+
+std::vector<std::vector<Aim>> Idc::aims(const ActivationBatch& batch, std::size_t row) const {
+  std::vector<std::vector<Aim>> ways;
+  for (const LayerCombinations& layer : layers_) {
+    std::set<Combination> reached{layer.combination_of(batch.layers[layer.position].row(row))};
+    std::vector<Combination> open;
+    for (int step = 0; step < 2 && open.empty(); ++step) {
+      std::set<Combination> next;
+      for (const Combination& from : reached) {
+        for (std::size_t i = 0; i < layer.neurons.size(); ++i) {
+          Combination to = from;
+          for (std::size_t c = 0; c < layer.neurons[i].clusters.centroids.size(); ++c) {
+            to[i] = static_cast<char>(c);
+            next.insert(to);
+          }
+        }
+      }
+      std::ranges::copy_if(next, std::back_inserter(open), [&](const Combination& to) { return !layer.covered.contains(to); });
+      reached = std::move(next);
+    }
+    for (const Combination& to : open) ways.push_back(layer.aims_of(to));
+  }
+  return ways;
+}
+
+Combination Idc::LayerCombinations::place(std::size_t record, std::span<const float> activations) {
+  const Combination combination = combination_of(activations);
   Covered& entry = covered[combination];
   if (entry.records++ == 0) {
     entry.first = record;

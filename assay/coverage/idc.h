@@ -32,6 +32,8 @@ class Idc final : public Criterion {
     collected_ = items;
     return true;
   }
+  // Uncovered combinations that differ from the record's own in one neuron; where all of those are covered, in two.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;
 
   struct Covered {
     std::uint64_t records = 0;   // how many records fell into it
@@ -61,6 +63,9 @@ class Idc final : public Criterion {
 
     // Returns the combination that the record covers.
     Combination place(std::size_t record, std::span<const float> activations);
+    Combination combination_of(std::span<const float> activations) const;
+    // Activations inside the clusters of a combination.
+    std::vector<Aim> aims_of(const Combination& combination) const;
     std::vector<Neighbour> nearest_uncovered(std::size_t count) const;
   };
   const std::vector<LayerCombinations>& layers() const { return layers_; }

@@ -187,6 +187,31 @@ std::vector<Difference> ItemCriterion::difference(const Criterion& other, std::s
   return differences;
 }
 
+std::vector<std::vector<Aim>> ItemCriterion::aims(const ActivationBatch& batch, std::size_t row) const {
+  std::vector<std::vector<Aim>> ways;
+  for (const LayerItems& layer : layers_) {
+    const Wanted find = wanted(layer, batch, row);
+    for (std::size_t n = 0; n < layer.neurons; ++n) {
+      std::optional<Aim> aim = find(n);
+      if (!aim) continue;
+      aim->layer = layer.position;
+      aim->neuron = n;
+      ways.push_back({*aim});
+    }
+  }
+  return ways;
+}
+
+std::vector<Aim> away_from_mean(std::size_t layer, std::span<const double> mean, std::span<const float> activations) {
+  std::vector<Aim> aims;
+  for (std::size_t n = 0; n < activations.size(); ++n) {
+    Aim aim{.layer = layer, .neuron = n, .beyond = true};
+    (activations[n] < mean[n] ? aim.high : aim.low) = mean[n];
+    aims.push_back(aim);
+  }
+  return aims;
+}
+
 std::vector<std::size_t> ItemCriterion::first_records() const {
   std::set<std::size_t> records;
   for (const LayerItems& layer : layers_) {

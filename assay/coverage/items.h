@@ -26,6 +26,8 @@ class ItemCriterion : public Criterion {
     collected_ = items;
     return true;
   }
+  // One entry per neuron that has uncovered items.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;
 
  protected:
   // Few items per neuron keep the first record of each; many keep one bit, so a layer takes a bit per item.
@@ -64,6 +66,14 @@ class ItemCriterion : public Criterion {
   bool covered(const LayerItems& layer, std::size_t item) const {
     return keep_ == Keep::bit ? (layer.bits[item >> 6] >> (item & 63) & 1) != 0 : layer.first[item] != none;
   }
+
+  // Whether an item counts, can be covered and is not.
+  bool open(const LayerItems& layer, std::size_t item) const {
+    return !covered(layer, item) && (layer.counted.empty() || layer.counted[item / per_neuron_]) && (layer.attainable.empty() || layer.attainable[item]);
+  }
+  // For a record: where a neuron's activation should go to cover the nearest of its open items, if any is left.
+  using Wanted = std::function<std::optional<Aim>(std::size_t neuron)>;
+  virtual Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const = 0;
 
   // Words for an item of a neuron: "section 7", "above".
   virtual std::string item_name(std::size_t item_of_neuron) const { return std::to_string(item_of_neuron); }

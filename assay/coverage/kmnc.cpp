@@ -49,6 +49,23 @@ class MultisectionCoverage final : public ItemCriterion {
  protected:
   std::string item_name(std::size_t item) const override { return fmt::format("section {}", item); }
 
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
+    const auto l = static_cast<std::size_t>(&layer - layers().data());
+    return [this, &layer, l, values = batch.layers[layer.position].row(row)](std::size_t n) -> std::optional<Aim> {
+      const double low = low_[l][n], width = (static_cast<double>(high_[l][n]) - low) / sections_;
+      if (!(width > 0)) return std::nullopt;
+      const auto last = static_cast<std::int64_t>(items_per_neuron()) - 1;
+      const auto here = static_cast<std::int64_t>(std::clamp(std::floor((values[n] - low) / width), 0.0, static_cast<double>(last)));
+      const auto is_open = [&](std::int64_t s) { return s >= 0 && s <= last && open(layer, n * items_per_neuron() + static_cast<std::size_t>(s)); };
+      for (std::int64_t away = 0; away <= last; ++away) {
+        for (const std::int64_t s : {here - away, here + away}) {
+          if (is_open(s)) return Aim{.low = low + width * static_cast<double>(s), .high = low + width * static_cast<double>(s + 1)};
+        }
+      }
+      return std::nullopt;
+    };
+  }
+
  private:
   std::size_t section(float value, float low, float high) const {
     std::int64_t found = -1;

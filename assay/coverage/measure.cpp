@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "assay/coverage/learn.h"
-#include "assay/engine/classify.h"
+#include "assay/coverage/observer.h"
 #include "assay/engine/evaluate.h"
 #include "assay/selection/scores.h"
 #include "assay/support/error.h"
@@ -48,32 +48,13 @@ class Selection {
   std::vector<std::vector<float>> least_, greatest_;
 };
 
-// Per record, the least (or greatest) of a layer's neurons.
-std::vector<float> extremes(const Activations& activations, bool least) {
-  std::vector<float> result(activations.rows);
-  for (std::size_t r = 0; r < activations.rows; ++r) {
-    const auto row = activations.row(r);
-    result[r] = least ? *std::ranges::min_element(row) : *std::ranges::max_element(row);
-  }
-  return result;
-}
-
 class Measurer {
  public:
   Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options)
       : session_(session), state_(state), test_(std::move(test)), options_(options),
         part_(state.part(options.context, test_->hash(), test_->describe(), test_->size())),
-        threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads) : available_threads()) {
-    const Profile& profile = state.profile();
-    for (const LayerStatistics& layer : profile.statistics) {
-      layers_.push_back(&session.layer(layer.layer));
-      taps_.push_back({layers_.back(), profile.reduction});
-    }
-    wants_extremes_ = std::ranges::any_of(state.specs(), [&](const Spec& spec) { return make_criterion(profile, spec)->wants_extremes(); });
-    if (wants_extremes_) {
-      for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::min});
-      for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::max});
-    }
+        threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads) : available_threads()),
+        observer_(session, state.profile(), std::ranges::any_of(state.specs(), [&](const Spec& spec) { return make_criterion(state.profile(), spec)->wants_extremes(); })) {
     classifies_ = test_->target_width() == 0;
     if (options.remember_items) prepare_items();
     prepare_histograms();
@@ -103,26 +84,10 @@ class Measurer {
   }
 
   void observe(const Batch& batch, const Tensors& given) {
-    const ValueId logits = session_.logits();
-    const std::span<const ValueId> outputs = classifies_ ? std::span(&logits, 1) : std::span<const ValueId>();
-    Session::Observed seen = session_.observe(given, taps_, outputs);
-    std::vector<std::vector<float>> least, greatest;
-    const std::size_t count = layers_.size();
-    for (std::size_t l = 0; wants_extremes_ && l < count; ++l) {
-      least.push_back(extremes(seen.layers[count + l], true));
-      greatest.push_back(extremes(seen.layers[2 * count + l], false));
-    }
-    seen.layers.resize(count);
-    for (std::size_t l = 0; l < count; ++l) {
-      if (seen.layers[l].columns == state_.profile().statistics[l].neurons()) continue;
-      fail(Fault::mismatch, "layer '{}' has {} neurons here and {} in the profile; learn it again with records of this shape", layers_[l]->name,
-           seen.layers[l].columns, state_.profile().statistics[l].neurons());
-    }
-    std::vector<std::int64_t> predicted;
-    if (classifies_) predicted = predicted_classes(session_, seen.outputs.at(logits));
+    const Observer::Seen seen = observer_.observe(given, classifies_);
     const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
-    const ActivationBatch whole{batch.indices, seen.layers, least, greatest, predicted, batch.labels};
-    if (options_.remember_records && classifies_) remember(batch, predicted, seen.outputs.at(logits));
+    const ActivationBatch whole = seen.batch(batch.indices, batch.labels);
+    if (options_.remember_records && classifies_) remember(batch, seen.predicted, seen.outputs.at(session_.logits()));
     hand_out(whole, usable);
     count_records(whole, usable);
     if (growth_step_ > 0 && part_.records / growth_step_ != growth_seen_) note_growth();
@@ -237,9 +202,8 @@ class Measurer {
   const MeasureOptions& options_;
   CoveragePart& part_;
   std::size_t threads_;
-  std::vector<const Layer*> layers_;
-  std::vector<Tap> taps_;
-  bool wants_extremes_ = false, classifies_ = true;
+  Observer observer_;
+  bool classifies_ = true;
   Clock::time_point last_written_;
   std::size_t growth_step_ = 0, growth_seen_ = 0;
   Observations seen_;

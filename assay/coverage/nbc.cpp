@@ -35,6 +35,16 @@ class BoundaryCoverage final : public ItemCriterion {
  protected:
   std::string item_name(std::size_t item) const override { return item == 0 ? "below" : "above"; }
 
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
+    const auto l = static_cast<std::size_t>(&layer - layers().data());
+    return [this, &layer, l, values = batch.layers[layer.position].row(row)](std::size_t n) -> std::optional<Aim> {
+      const bool below = open(layer, 2 * n), above = open(layer, 2 * n + 1);
+      const double low = bounds_[l].low[n], high = bounds_[l].high[n];
+      if (below && (!above || values[n] - low < high - values[n])) return Aim{.high = low, .beyond = true};
+      return above ? std::optional(Aim{.low = high, .beyond = true}) : std::nullopt;
+    };
+  }
+
  private:
   // Corners beyond the bounds of the activation function.
   static void forbid(LayerItems& layer, const LayerStatistics& statistics, const Bounds& bounds) {

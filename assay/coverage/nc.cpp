@@ -28,15 +28,7 @@ class NeuronCoverage final : public ItemCriterion {
     for (LayerItems& layer : layers()) {
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
         const auto row = batch.layers[layer.position].row(r);
-        double low = 0, range = 1;
-        if (scale_ == Scale::layer) {
-          low = batch.least[layer.position][r];
-          range = batch.greatest[layer.position][r] - low;
-        } else if (scale_ == Scale::neurons) {
-          const auto [least, greatest] = std::ranges::minmax(row);
-          low = least;
-          range = static_cast<double>(greatest) - low;
-        }
+        const auto [low, range] = unit_of(layer, batch, r);
         for (std::size_t n = 0; n < row.size(); ++n) {
           const double value = range == 0 ? 0 : (static_cast<double>(row[n]) - low) / range;  // a constant layer scales to 0
           if (value > threshold_) cover(layer, n, batch.indices[r]);
@@ -48,7 +40,22 @@ class NeuronCoverage final : public ItemCriterion {
  protected:
   std::string item_name(std::size_t) const override { return "activated"; }
 
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
+    const auto [low, range] = unit_of(layer, batch, row);
+    return [this, &layer, threshold = low + threshold_ * range](std::size_t n) {
+      return open(layer, n) ? std::optional(Aim{.low = threshold, .beyond = true}) : std::nullopt;
+    };
+  }
+
  private:
+  // What scales to 0 for a record, and how far above it lies what scales to 1.
+  std::pair<double, double> unit_of(const LayerItems& layer, const ActivationBatch& batch, std::size_t r) const {
+    if (scale_ == Scale::none) return {0, 1};
+    if (scale_ == Scale::layer) return {batch.least[layer.position][r], static_cast<double>(batch.greatest[layer.position][r]) - batch.least[layer.position][r]};
+    const auto [least, greatest] = std::ranges::minmax(batch.layers[layer.position].row(r));
+    return {least, static_cast<double>(greatest) - least};
+  }
+
   double threshold_;
   Scale scale_;
 };

@@ -62,6 +62,7 @@ class NeuralCoverage final : public Criterion {
              statistics.layer, statistics.neurons(), statistics.neurons() * statistics.neurons(), cap);
       }
       names_.push_back(statistics.layer);
+      means_.push_back(statistics.mean);
       moments_.push_back({unit_of(statistics), 0, 0, std::vector<Wide>(statistics.neurons()), std::vector<Wide>(pairs(statistics.neurons()))});
     }
   }
@@ -72,6 +73,12 @@ class NeuralCoverage final : public Criterion {
         add(moments_[l], batch.layers[positions_[l]], begin, std::min(batch.indices.size(), begin + most_rows));
       }
     }
+  }
+
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
+    std::vector<std::vector<Aim>> ways;
+    for (std::size_t l = 0; l < positions_.size(); ++l) ways.push_back(away_from_mean(positions_[l], means_[l], batch.layers[positions_[l]].row(row)));
+    return ways;
   }
 
   void merge(const Criterion& other) override {
@@ -166,6 +173,7 @@ class NeuralCoverage final : public Criterion {
 
   std::string spec_;
   std::vector<std::size_t> positions_;
+  std::vector<std::vector<double>> means_;   // over the training set
   std::vector<std::string> names_;
   std::vector<Moments> moments_;
 };

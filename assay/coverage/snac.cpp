@@ -36,6 +36,11 @@ class StrongActivationCoverage final : public ItemCriterion {
  protected:
   std::string item_name(std::size_t) const override { return "above"; }
 
+  Wanted wanted(const LayerItems& layer, const ActivationBatch&, std::size_t) const override {
+    const auto l = static_cast<std::size_t>(&layer - layers().data());
+    return [this, &layer, l](std::size_t n) { return open(layer, n) ? std::optional(Aim{.low = bounds_[l].high[n], .beyond = true}) : std::nullopt; };
+  }
+
  private:
   std::vector<Bounds> bounds_;
 };

@@ -103,6 +103,22 @@ class SignSignCoverage final : public Criterion {
     }
   }
 
+  // A neuron whose change of sign alone gives a pattern that no record has.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
+    std::vector<std::vector<Aim>> ways;
+    for (const LayerPair& pair : pairs_) {
+      Words pattern = signs_of(batch.layers[pair.first].row(row));
+      for (std::size_t n = 0; n < pair.from; ++n) {
+        const std::uint64_t bit = std::uint64_t{1} << (n & 63);
+        pattern[n >> 6] ^= bit;
+        const bool on = (pattern[n >> 6] & bit) != 0;
+        if (!pair.patterns.contains(pattern)) ways.push_back({on ? Aim{.layer = pair.first, .neuron = n, .low = 0, .beyond = true} : Aim{.layer = pair.first, .neuron = n, .high = 0}});
+        pattern[n >> 6] ^= bit;
+      }
+    }
+    return ways;
+  }
+
   void merge(const Criterion& other) override {
     const SignSignCoverage& same = same_kind(other);
     for (std::size_t p = 0; p < pairs_.size(); ++p) {

@@ -46,6 +46,7 @@ SurpriseCriterion::SurpriseCriterion(const CriterionSetup& setup)
       upper_(setup.options.number("upper")), by_label_(by_label(setup.options)), waiting_(layers().size()), values_(layers().size()) {
   if (!(lower_ < upper_)) fail(Fault::usage, "{}: upper must be greater than lower", spec());
   for (const LayerItems& layer : layers()) {
+    means_.push_back(setup.profile.statistics[layer.position].mean);
     const auto found = std::ranges::find(setup.profile.traces, layer.name, [](const auto& traces) { return traces->layer; });
     traces_.push_back(found == setup.profile.traces.end() ? nullptr : *found);
   }
@@ -55,6 +56,18 @@ std::vector<std::int32_t> SurpriseCriterion::training_classes(const LayerTraces&
   const std::vector<std::int64_t>& classes = by_label_ ? training.labels : training.predicted;
   if (classes.empty()) return std::vector<std::int32_t>(training.values.size() / training.dimensions, 0);
   return {classes.begin(), classes.end()};
+}
+
+std::vector<std::vector<Aim>> SurpriseCriterion::aims(const ActivationBatch& batch, std::size_t row) const {
+  settle();
+  std::vector<std::vector<Aim>> ways;
+  for (std::size_t l = 0; l < layers().size(); ++l) {
+    const LayerItems& layer = layers()[l];
+    bool any_open = false;
+    for (std::size_t item = 0; item < items_per_neuron() && !any_open; ++item) any_open = open(layer, item);
+    if (any_open) ways.push_back(away_from_mean(layer.position, means_[l], batch.layers[layer.position].row(row)));
+  }
+  return ways;
 }
 
 void SurpriseCriterion::observe(const ActivationBatch& batch) {

@@ -21,11 +21,16 @@ class SurpriseCriterion : public ItemCriterion {
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
   std::optional<RecordValues> values() const override;
   std::vector<std::size_t> first_records() const override;
+  // Surprise grows away from what was usual in training, whichever bucket is open.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;
 
  protected:
   // Reads the options lower, upper, buckets and classes. Buckets are of the profile's layers with traces that count.
   explicit SurpriseCriterion(const CriterionSetup& setup);
   std::string item_name(std::size_t item) const override;
+  Wanted wanted(const LayerItems&, const ActivationBatch&, std::size_t) const override {
+    return [](std::size_t) { return std::nullopt; };
+  }
   std::string remark(std::size_t layer) const override;
   // Surprise of each record; NaN or infinity where it is not defined.
   virtual std::vector<double> score(const LayerTraces& training, const Traces& test) const = 0;
@@ -43,6 +48,7 @@ class SurpriseCriterion : public ItemCriterion {
 
   double lower_, upper_;
   bool by_label_;
+  std::vector<std::vector<double>> means_;                              // per layer, over the training set
   std::vector<std::shared_ptr<const LayerTraces>> traces_;              // per layer; null in states read without the profile
   mutable std::vector<Waiting> waiting_;                                // per layer
   mutable std::vector<std::map<std::size_t, double>> values_;           // per layer, by record

@@ -25,6 +25,17 @@ class ExtremeNeuronCoverage final : public ItemCriterion {
  protected:
   std::string item_name(std::size_t) const override { return least_ ? "among the least" : "among the greatest"; }
 
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
+    const auto values = batch.layers[layer.position].row(row);
+    std::vector<std::uint32_t> chosen;
+    top_k(values, k_, least_, chosen);
+    const double last = values[chosen.back()];
+    return [this, &layer, last](std::size_t n) -> std::optional<Aim> {
+      if (!open(layer, n)) return std::nullopt;
+      return least_ ? Aim{.high = last, .beyond = true} : Aim{.low = last, .beyond = true};
+    };
+  }
+
  private:
   std::size_t k_;
   bool least_;

@@ -44,6 +44,21 @@ class PatternCoverage final : public Criterion {
     return true;
   }
 
+  // Any neuron that is not among the k makes another pattern when it comes to be.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
+    std::vector<std::vector<Aim>> ways;
+    std::vector<std::uint32_t> chosen;
+    for (const std::size_t layer : layers_) {
+      const auto values = batch.layers[layer].row(row);
+      top_k(values, k_, false, chosen);
+      const double last = values[chosen.back()];
+      for (std::size_t n = 0; n < values.size(); ++n) {
+        if (std::ranges::find(chosen, n) == chosen.end()) ways.push_back({Aim{.layer = layer, .neuron = n, .low = last, .beyond = true}});
+      }
+    }
+    return ways;
+  }
+
   void merge(const Criterion& other) override {
     const auto* same = dynamic_cast<const PatternCoverage*>(&other);
     if (same == nullptr || same->spec_ != spec_ || same->layers_ != layers_) {

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -12,12 +11,12 @@
 #include <set>
 
 #include "assay/engine/classify.h"
+#include "assay/engine/crew.h"
 #include "assay/engine/evaluate.h"
 #include "assay/mutation/judge.h"
 #include "assay/mutation/replay.h"
 #include "assay/support/binary.h"
 #include "assay/support/error.h"
-#include "assay/support/threads.h"
 
 namespace assay {
 namespace {
@@ -29,49 +28,6 @@ Hash128 content_of(const Array& inputs, std::size_t row) {
   const std::size_t size = inputs.byte_size() / static_cast<std::size_t>(inputs.shape()[0]);
   return hash_128(inputs.data() + row * size, size);
 }
-
-// Several mutants at a time, each on one thread with a session of its own: small networks have too little work for many.
-class Crew {
- public:
-  explicit Crew(const Session& session) : session_(session) {
-    const int asked = session.options().threads;
-    threads_ = asked > 0 ? static_cast<std::size_t>(asked) : available_threads();
-    if (session.options().device != "cpu") threads_ = 1;
-    SessionOptions alone = session.options();
-    alone.threads = 1;
-    for (std::size_t w = 0; threads_ > 1 && w < threads_; ++w) workers_.push_back(std::make_unique<Session>(session.graph(), alone));
-  }
-
-  // Calls work(session, i) for every i in [0, count).
-  void run(std::size_t count, const std::function<void(const Session&, std::size_t)>& work) {
-    if (workers_.empty()) {
-      for (std::size_t i = 0; i < count; ++i) work(session_, i);
-      return;
-    }
-    std::atomic<std::size_t> next{0};
-    set_engine_threads(1);
-    try {
-      parallel_for(workers_.size(), workers_.size(), [&](std::size_t w) {
-        set_engine_threads(1);
-        try {
-          for (std::size_t i; (i = next.fetch_add(1)) < count;) work(*workers_[w], i);
-        } catch (...) {
-          next = count;
-          throw;
-        }
-      });
-    } catch (...) {
-      set_engine_threads(session_.options().threads);
-      throw;
-    }
-    set_engine_threads(session_.options().threads);
-  }
-
- private:
-  const Session& session_;
-  std::size_t threads_ = 1;
-  std::vector<std::unique_ptr<Session>> workers_;
-};
 
 class Runner {
  public:
@@ -248,13 +204,13 @@ class Runner {
     const std::vector<std::size_t> turns = order();
     for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));
     Stage stage(progress, "running mutants", turns.size() * blocks, blocks > 1 ? "mutants, by part of the records" : "mutants");
-    Crew crew(session_);
+    Crew crew({&session_});
     for (std::size_t begin = 0; begin < needed.size(); begin += size) {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));
       Block block(session_);
       load(block, part, batch);
-      crew.run(turns.size(), [&](const Session& worker, std::size_t turn) {
-        run_mutant(worker, turns[turn], block, part, batch);
+      crew.run(turns.size(), [&](const Crew::Sessions& worker, std::size_t turn) {
+        run_mutant(*worker[0], turns[turn], block, part, batch);
         const std::lock_guard lock(mutex_);
         const auto killed = std::ranges::count_if(state_.mutants(), [](const MutantOutcome& mutant) { return mutant.killed.count() > 0; });
         stage.advance(1, fmt::format("{} killed", killed));
