@@ -60,6 +60,7 @@ class Run {
     if (options_.only_successful) set_.keep_successful();
     summary_.stored = set_.size();
     if (summary_.attacked > 0) set_.write(file);
+    summary_.records = set_.records();
     return summary_;
   }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "assay/attack/adversarial_set.h"
 #include "assay/attack/catalogue.h"
 #include "assay/data/dataset.h"
 #include "assay/support/progress.h"
@@ -32,6 +33,7 @@ struct AttackSummary {
   double l0 = 0, l2 = 0, linf = 0;           // l0: elements changed by more than 1e-6 of the range
   double forward = 0, backward = 0;          // passes per attacked record
   double seconds = 0;                        // of the search
+  std::vector<AdversarialSet::Record> records;  // as the file has them, without their inputs
   std::map<std::string, std::size_t> endings;  // why searches ended without success, where attacks say so
 };
 

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/heat_map.h"
 #include "apps/assay/inputs.h"
+#include "apps/assay/triples.h"
 #include "assay/attack/run.h"
 #include "assay/support/error.h"
 
@@ -29,6 +31,31 @@ Table summary_table(const std::vector<AttackSummary>& summaries) {
   return table;
 }
 
+// Up to `count` records of an attack beside what they were: successes, or where there are none the others.
+void draw(Document& document, const Dataset& data, const AttackSummary& summary, std::size_t count, const std::filesystem::path& folder) {
+  std::vector<std::size_t> rows, originals;
+  for (std::size_t row = 0; row < summary.records.size() && rows.size() < count; ++row) {
+    if (summary.records[row].success || summary.succeeded == 0) rows.push_back(row);
+  }
+  if (rows.empty()) return;
+  for (const std::size_t row : rows) originals.push_back(summary.records[row].original);
+  const Batch before = data.read(originals), after = open_dataset(summary.data)->read(rows);
+  const auto from = before.inputs.as<float>(), to = after.inputs.as<float>();
+  const std::size_t size = from.size() / rows.size();
+  const std::vector<std::string> names = data.class_names();
+  std::vector<ChangedRecord> records;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const AdversarialSet::Record& record = summary.records[rows[i]];
+    const auto name = [&](std::int64_t c) { return static_cast<std::size_t>(c) < names.size() ? names[static_cast<std::size_t>(c)] : std::to_string(c); };
+    const std::string outcome = data.target_width() > 0 ? record.success ? "the output moves" : "the output stays"
+        : data.has_labels() ? fmt::format("{} is taken for {}", name(data.label(record.original)), name(record.predicted))
+                            : fmt::format("is taken for {}", name(record.predicted));
+    records.push_back({from.subspan(i * size, size), to.subspan(i * size, size),
+                       fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name, data.id(record.original), outcome, record.l2)});
+  }
+  for (Picture& picture : draw_triples(data, records, folder, summary.file.stem().string())) document.pictures.push_back(std::move(picture));
+}
+
 class AttackCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
@@ -40,6 +67,7 @@ class AttackCommand final : public Command {
     app.add_flag("--all", options_.all, "attack also records that the network gets wrong; they are to leave the class that it names");
     app.add_flag("--only-successful", options_.only_successful, "store only records that succeed");
     app.add_flag("--levels", options_.levels, "store 8-bit levels of the valid range, as pictures have them; success is judged after rounding");
+    app.add_option("--pictures", pictures_, "draw so many records of each attack: before, after, difference (records of pictures only)")->check(CLI::Range(0, 1000))->capture_default_str();
     app.add_option("--margin", options_.margin, "regression: an output that moves by more than this is a success")->check(CLI::PositiveNumber)->capture_default_str();
     check_.declare(app);
   }
@@ -60,6 +88,9 @@ class AttackCommand final : public Command {
       summaries.push_back(attack_dataset(session, data, spec, std::filesystem::path(output_) / (name + ".npz"), options_, context.progress));
     }
     describe(document, session, *data, summaries);
+    for (const AttackSummary& summary : summaries) {
+      if (is_picture(*data)) draw(document, *data, summary, pictures_, output_);
+    }
     add_provenance(document, session, {{"data", data}});
     return document;
   }
@@ -110,6 +141,7 @@ class AttackCommand final : public Command {
   AccuracyCheck check_;
   std::vector<std::string> attacks_;
   std::string preset_, output_ = "assay-attack";
+  std::size_t pictures_ = 4;
   AttackOptions options_;
 };
 
