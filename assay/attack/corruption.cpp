@@ -2,9 +2,29 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "assay/support/error.h"
 
 namespace assay {
+namespace {
+
+// [length, length]: row i holds the weights of all places for place i. Places beyond the edge count for the edge.
+Tensor gaussian(std::int64_t length, double sigma) {
+  const Tensor weights = at::zeros({length, length}, at::kFloat);
+  const auto reach = static_cast<std::int64_t>(std::ceil(4 * sigma));
+  float* const w = weights.data_ptr<float>();
+  for (std::int64_t i = 0; i < length; ++i) {
+    for (std::int64_t d = -reach; d <= reach; ++d) {
+      const double share = std::exp(-0.5 * static_cast<double>(d * d) / (sigma * sigma));
+      w[i * length + std::clamp<std::int64_t>(i + d, 0, length - 1)] += static_cast<float>(share);
+    }
+  }
+  return weights / weights.sum(1, true);
+}
+
+}  // namespace
 
 double strength(const SpecOptions& options, const std::array<double, 5>& by_severity) {
   const std::size_t severity = options.count("severity", 1);
@@ -25,6 +45,11 @@ Tensor resampled(const Tensor& pictures, const Tensor& maps) {
   constexpr std::int64_t bilinear = 0, edge = 1;
   const Tensor grid = at::affine_grid_generator(maps.to(pictures.options()), pictures.sizes(), /*align_corners=*/false);
   return at::grid_sampler(pictures, grid, bilinear, edge, /*align_corners=*/false);
+}
+
+Tensor gaussian_blur(const Tensor& pictures, double sigma) {
+  const Tensor rows = gaussian(pictures.size(2), sigma).to(pictures.device()), columns = gaussian(pictures.size(3), sigma).to(pictures.device());
+  return at::matmul(at::matmul(rows, pictures), columns.t());
 }
 
 std::vector<double> random_signs(const AttackProblem& problem) {

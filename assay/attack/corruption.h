@@ -23,6 +23,9 @@ void require_pictures(const AttackProblem& problem, const std::string& attack);
 // edges of the picture, to places of the picture. Bilinear; outside, the nearest edge pixel.
 Tensor resampled(const Tensor& pictures, const Tensor& maps);
 
+// Pictures through a Gaussian of this standard deviation in pixels, cut at four of them; beyond the edge, the edge pixel.
+Tensor gaussian_blur(const Tensor& pictures, double sigma);
+
 // +1 or -1 per record, from its stream.
 std::vector<double> random_signs(const AttackProblem& problem);
 

@@ -29,7 +29,10 @@ class AttackedNetwork {
 
   const Session& session() const { return session_; }
   const std::optional<ValidRange>& range() const { return units_.range; }
+  const InputUnits& units() const { return units_; }
   bool regression() const { return regression_; }
+  // The graph value that decides: before a final softmax or sigmoid.
+  ValueId decision() const { return decision_; }
 
   // What the network takes, of any number of records [n, record...].
   Tensors bind(const Tensor& points) const;

@@ -339,6 +339,14 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
   return arrays;
 }
 
+Array name_rows(const std::vector<std::string>& names) {
+  std::size_t width = 1;
+  for (const std::string& name : names) width = std::max(width, name.size());
+  std::vector<std::uint8_t> bytes(names.size() * width, 0);
+  for (std::size_t i = 0; i < names.size(); ++i) std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
+  return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)}, bytes);
+}
+
 void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays) {
   if (path.has_parent_path()) {
     std::error_code ignored;

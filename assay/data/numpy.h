@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "assay/model/array.h"
 
@@ -18,6 +19,9 @@ Array parse_npy(std::string_view bytes, const std::string& name);
 // All arrays of an archive by name, without ".npy". Throws Error{data}; refuses archives that unpack to more than
 // `limit` bytes.
 std::map<std::string, Array> read_npz(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{16} << 30);
+
+// Names as an array of numbers, one row of bytes each, filled up with zeros.
+Array name_rows(const std::vector<std::string>& names);
 
 // Writes an archive (stored, not compressed). Throws Error{io}.
 void write_npz(const std::filesystem::path& path, const std::map<std::string, Array>& arrays);

@@ -1,0 +1,59 @@
+#pragma once
+
+// What a search may do to a record so that it stays one of its domain (Pei et al., DeepXplore, SOSP 2017, section 6.2).
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "assay/attack/network.h"
+#include "assay/support/random.h"
+
+namespace assay {
+
+// Searches under way, one per row. Records are in units of the valid range: every element between 0 and 1.
+struct Searches {
+  Tensor seeds;                            // [n, record...]
+  std::vector<std::uint64_t> keys;         // what names each search's random streams
+  std::vector<std::size_t> iterations;     // steps taken so far
+  std::uint64_t seed = 1;
+  const InputUnits* units = nullptr;       // what the units stand for
+
+  std::int64_t size() const { return seeds.size(0); }
+  // Random numbers of a search that are the same in every iteration, or new in each.
+  Rng constant_rng(std::size_t row, std::uint64_t purpose) const { return Rng(seed, {keys[row], purpose}); }
+  Rng rng(std::size_t row, std::uint64_t purpose) const { return Rng(seed, {keys[row], purpose, iterations[row] + 1}); }
+};
+
+// How what was found may be made smaller without leaving the domain: by taking the whole change back in part, and by taking
+// back single elements.
+struct Shrinking {
+  bool scale = true, elements = true;
+};
+
+// Immutable. Every search is on its own: what happens to a row depends on that row alone. Tensors are [n, record...].
+class Constraint {
+ public:
+  virtual ~Constraint() = default;
+  // What is allowed of the wanted direction, whose elements have a mean square of 1.
+  virtual Tensor direction(const Searches&, const Tensor& points, const Tensor& wanted) const {
+    static_cast<void>(points);
+    return wanted;
+  }
+  // Where the search goes on from after a step.
+  virtual Tensor kept(const Searches&, const Tensor& points) const { return points; }
+  // The record that a point of the search stands for, where they differ. What leaves [0, 1] is clipped.
+  virtual Tensor shown(const Searches&, const Tensor& points) const { return points; }
+  // Points lie on a line through each seed and may leave [0, 1]; only the records they stand for are clipped.
+  virtual bool on_a_line() const { return false; }
+  virtual Shrinking shrinking() const { return {}; }
+  // Steps without any change after which a search is given up.
+  virtual std::size_t patience() const { return 5; }
+  // [elements] bool of a record that hold whole numbers in the data's own units; undefined: none.
+  virtual Tensor integers(std::int64_t elements) const {
+    static_cast<void>(elements);
+    return {};
+  }
+};
+
+}  // namespace assay

@@ -1,0 +1,95 @@
+#include "assay/explore/guide.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "assay/coverage/learn.h"
+
+namespace assay {
+
+Guide::Guide(std::vector<const AttackedNetwork*> networks, std::vector<std::shared_ptr<const Profile>> profiles, const Spec& criterion, const NeuronChoice& choice)
+    : choice_(choice), parts_(networks.size()) {
+  for (std::size_t k = 0; k < networks.size(); ++k) {
+    Part& part = parts_[k];
+    part.network = networks[k];
+    part.profile = profiles[k];
+    part.criterion = make_criterion(*part.profile, criterion);
+    part.observer = std::make_unique<Observer>(networks[k]->session(), *part.profile, part.criterion->wants_extremes());
+    part.itemised = part.criterion->collect_into(&part.items);
+    for (const LayerStatistics& layer : part.profile->statistics) part.active.emplace_back(layer.neurons(), 0);
+  }
+}
+
+std::vector<Aim> Guide::pick(std::size_t network, const ActivationBatch& batch, std::size_t row, const ByNeuron<float>* relevance, Rng rng) const {
+  const Part& part = parts_[network];
+  std::vector<std::vector<Aim>> ways = part.criterion->aims(batch, row);
+  if (ways.empty()) return {};
+  const ChoiceView view{.ways = ways, .batch = batch, .row = row, .profile = *part.profile, .active = part.active, .relevance = relevance, .rng = rng};
+  return std::move(ways[choice_.choose(view)]);
+}
+
+std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensor& points) {
+  const auto count = static_cast<std::size_t>(points.size(0));
+  const Observer::Seen seen = part.observer->observe(part.network->bind(points), !part.network->regression());
+  const std::vector<bool> usable = finite_rows(seen.layers, count);
+  std::vector<std::optional<std::uint64_t>> gained(count);
+  part.items.assign(records_ + count, {});
+  for (std::size_t r = 0; r < count; ++r) {
+    if (!usable[r]) continue;
+    // One record at a time, so that the first of two that cover the same counts.
+    Observer::Seen one;
+    const auto pick = [&](const auto& from, auto& to) {
+      if (!from.empty()) to = {from[r]};
+    };
+    for (const Activations& layer : seen.layers) one.layers.push_back({1, layer.columns, {layer.row(r).begin(), layer.row(r).end()}});
+    for (const auto& layer : seen.least) pick(layer, one.least.emplace_back());
+    for (const auto& layer : seen.greatest) pick(layer, one.greatest.emplace_back());
+    pick(seen.predicted, one.predicted);
+    const std::size_t index = records_ + r;
+    part.criterion->observe(one.batch(std::span(&index, 1), one.predicted));
+    if (part.itemised) {
+      gained[r] = 0;
+      for (const std::uint64_t item : part.items[index]) *gained[r] += part.covered.insert(item).second;
+    }
+    for (std::size_t l = 0; l < seen.layers.size(); ++l) {
+      const auto row = seen.layers[l].row(r);
+      for (std::size_t n = 0; n < row.size(); ++n) part.active[l][n] += row[n] > part.profile->statistics[l].mean[n];
+    }
+  }
+  return gained;
+}
+
+std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(const Tensor& points) {
+  const auto count = static_cast<std::size_t>(points.size(0));
+  std::vector<std::vector<std::optional<std::uint64_t>>> gained(count);
+  if (count == 0) return gained;
+  for (Part& part : parts_) {
+    const auto of_network = add(part, points);
+    for (std::size_t r = 0; r < count; ++r) gained[r].push_back(of_network[r]);
+    part.items.clear();
+    part.criterion->result();  // brings to rest what criteria put off, so that pick() only reads
+  }
+  records_ += count;
+  return gained;
+}
+
+Coverage Guide::coverage(std::size_t network) const {
+  const std::vector<Coverage> rows = parts_[network].criterion->result();
+  const auto all = std::ranges::find(rows, "all", &Coverage::layer);
+  return all != rows.end() ? *all : rows.front();
+}
+
+std::optional<double> Guide::share() const {
+  double covered = 0, coverable = 0;
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    const Coverage here = coverage(k);
+    if (here.coverable.empty()) return std::nullopt;
+    covered += std::stod(here.covered);
+    coverable += std::stod(here.coverable);
+  }
+  return coverable > 0 ? covered / coverable : 0;
+}
+
+}  // namespace assay

@@ -1,0 +1,57 @@
+#pragma once
+
+// The coverage that an exploration is to raise: one criterion for each network.
+
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "assay/attack/network.h"
+#include "assay/coverage/catalogue.h"
+#include "assay/coverage/observer.h"
+#include "assay/explore/choice.h"
+
+namespace assay {
+
+class Guide {
+ public:
+  // `networks` must outlive this; one profile for each.
+  Guide(std::vector<const AttackedNetwork*> networks, std::vector<std::shared_ptr<const Profile>> profiles, const Spec& criterion, const NeuronChoice& choice);
+
+  std::size_t networks() const { return parts_.size(); }
+  const Profile& profile(std::size_t network) const { return *parts_[network].profile; }
+  bool wants_extremes() const { return parts_[0].criterion->wants_extremes(); }
+  const NeuronChoice& choice() const { return choice_; }
+
+  // What a record is to climb towards in one network; empty when nothing is left. Thread-safe between calls of add().
+  std::vector<Aim> pick(std::size_t network, const ActivationBatch& batch, std::size_t row, const ByNeuron<float>* relevance, Rng rng) const;
+
+  // Adds records [n, record...] in units of the valid range. Returns for every record and network how many items it is the
+  // first to cover; nothing for criteria without items. Records with activations that are not finite count nowhere.
+  std::vector<std::vector<std::optional<std::uint64_t>>> add(const Tensor& points);
+
+  // Coverage of one network over all layers (of the first layer where layers do not add up).
+  Coverage coverage(std::size_t network) const;
+  // Of all networks together: what is covered of all that can be, as DeepXplore reports it. Nothing for measures without a
+  // greatest value.
+  std::optional<double> share() const;
+
+ private:
+  struct Part {
+    const AttackedNetwork* network;
+    std::shared_ptr<const Profile> profile;
+    std::unique_ptr<Criterion> criterion;
+    std::unique_ptr<Observer> observer;
+    bool itemised = false;
+    std::vector<std::vector<std::uint64_t>> items;      // of records just added
+    std::unordered_set<std::uint64_t> covered;
+    ByNeuron<std::uint32_t> active;
+  };
+  std::vector<std::optional<std::uint64_t>> add(Part& part, const Tensor& points);
+
+  const NeuronChoice& choice_;
+  std::vector<Part> parts_;
+  std::size_t records_ = 0;
+};
+
+}  // namespace assay

@@ -1,0 +1,374 @@
+#include "assay/explore/run.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <numeric>
+#include <set>
+
+#include "assay/attack/preparation.h"
+#include "assay/engine/crew.h"
+#include "assay/engine/evaluate.h"
+#include "assay/explore/constraints.h"
+#include "assay/explore/duplicates.h"
+#include "assay/support/binary.h"
+#include "assay/support/error.h"
+#include "assay/support/hash.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+constexpr double changed = 1e-6;  // of the valid range: below is rounding
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+Tensor from_stored(const Json& json, const Tensor& like, bool levels) {
+  const auto count = static_cast<std::size_t>(like.numel());
+  if (levels) {
+    const auto bytes = from_binary<std::uint8_t>(json, count);
+    return at::tensor(at::ArrayRef<std::uint8_t>(bytes), at::kByte).to(at::kFloat).div(255).reshape_as(like);
+  }
+  const auto values = from_binary<float>(json, count);
+  return at::tensor(at::ArrayRef<float>(values)).reshape_as(like);
+}
+
+class Explorer {
+ public:
+  Explorer(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds, const ExploreOptions& options)
+      : explored_(networks), dataset_(std::move(seeds)), options_(with_task(options, *dataset_)), constraint_(make_constraint(options.constraints)),
+        preparation_(*checked(networks, options).front().session, *dataset_, {options.search.seed, options.search.disagreement.margin, "none"}),
+        networks_(networks_of(networks)), guide_(pointers(), profiles(networks), options.criterion, find_neuron_choice(options.choice)),
+        seen_(options.near_duplicate) {}
+
+  Exploration run(Progress& progress) {
+    cover_baseline(progress);
+    for (std::size_t k = 0; k < networks_.size(); ++k) result_.before.push_back(guide_.coverage(k));
+    result_.share_before = guide_.share();
+    open_journal(progress);
+    const std::size_t size = dataset_->size(), rounds = (size + options_.round - 1) / options_.round;
+    Stage stage(progress, "exploring", size * options_.passes, "seeds");
+    Crew crew(sessions());
+    const auto start = Clock::now();
+    result_.ended_by = "all seeds have been searched";
+    for (std::size_t pass = 0; pass < options_.passes; ++pass) {
+      for (std::size_t r = 0; r < rounds; ++r) {
+        explore_round(pass, r, crew, stage);
+        result_.seconds = since(start);
+        result_.rounds.push_back({result_.searched, result_.findings.size(), result_.seconds, guide_.share()});
+        if (ended()) {
+          finish();
+          return std::move(result_);
+        }
+      }
+    }
+    finish();
+    return std::move(result_);
+  }
+
+ private:
+  static const std::vector<ExploredNetwork>& checked(const std::vector<ExploredNetwork>& networks, const ExploreOptions& options) {
+    if (networks.size() < 2) fail(Fault::usage, "differences need at least two networks; give another file, or mutants of the one (--mutant int8)");
+    if (options.search.target && *options.search.target >= networks.size()) {
+      fail(Fault::usage, "there is no network {}; they count from 0 to {}", *options.search.target, networks.size() - 1);
+    }
+    return networks;
+  }
+
+  static ExploreOptions with_task(ExploreOptions options, const Dataset& dataset) {
+    options.search.disagreement.regression = dataset.target_width() > 0;
+    return options;
+  }
+
+  std::vector<std::unique_ptr<AttackedNetwork>> networks_of(const std::vector<ExploredNetwork>& networks) const {
+    std::vector<std::unique_ptr<AttackedNetwork>> all;
+    for (const ExploredNetwork& network : networks) {
+      require_attackable(*network.session);
+      all.push_back(std::make_unique<AttackedNetwork>(*network.session, preparation_.network().units(), dataset_->target_width() > 0));
+    }
+    return all;
+  }
+
+  static std::vector<std::shared_ptr<const Profile>> profiles(const std::vector<ExploredNetwork>& networks) {
+    std::vector<std::shared_ptr<const Profile>> all;
+    for (const ExploredNetwork& network : networks) {
+      require_profile_fits(*network.profile, network.session->graph().hash(), network.name);
+      all.push_back(network.profile);
+    }
+    return all;
+  }
+
+  std::vector<const AttackedNetwork*> pointers() const {
+    std::vector<const AttackedNetwork*> all;
+    for (const auto& network : networks_) all.push_back(network.get());
+    return all;
+  }
+
+  Crew::Sessions sessions() const {
+    Crew::Sessions all;
+    for (const ExploredNetwork& network : explored_) all.push_back(network.session);
+    return all;
+  }
+
+  std::size_t batch() const { return options_.search.width; }
+
+  // Records of the data set in units of the valid range, and what names their random streams in a pass.
+  Tensor units(const Batch& batch) const { return preparation_.problem(batch).inputs; }
+
+  void cover_baseline(Progress& progress) {
+    if (!options_.baseline) return;
+    const Preparation preparation(*explored_.front().session, *options_.baseline, {});
+    walk(*explored_.front().session, options_.baseline, {.batch = batch(), .stage = "covering the baseline"}, progress,
+         [&](const Batch& given, const Tensors&) { guide_.add(preparation.problem(given).inputs); });
+  }
+
+  std::string job() const {
+    const SearchOptions& search = options_.search;
+    Hasher hasher;
+    for (std::size_t k = 0; k < explored_.size(); ++k) hasher.text(explored_[k].session->graph().hash()).text(explored_[k].profile->hash());
+    hasher.text(dataset_->hash()).text(options_.criterion.text()).text(options_.choice).number(options_.only_correct).number(options_.round);
+    for (const Spec& constraint : options_.constraints) hasher.text(constraint.text());
+    if (options_.baseline) hasher.text(options_.baseline->hash());
+    hasher.real(search.lambda1).real(search.lambda2).real(search.step).number(search.iterations).number(search.target ? *search.target + 1 : 0);
+    hasher.number(search.probability).number(search.choose_once).number(search.levels).number(search.shrink).number(search.seed);
+    hasher.real(search.disagreement.margin).number(search.disagreement.opposite_signs).real(options_.near_duplicate);
+    return hasher.hex();
+  }
+
+  void open_journal(Progress& progress) {
+    if (options_.journal.empty()) return;
+    journal_.emplace(options_.journal);
+    const auto& found = journal_->found();
+    if (found.empty()) {
+      journal_->append({{"schema", "assay/exploration-journal"}, {"job", job()}});
+      return;
+    }
+    try {
+      if (found[0].at("job") != job()) {
+        fail(Fault::mismatch, "{} is the journal of another exploration: other networks, seeds or options; finish that one, use another --output, or remove the file",
+             options_.journal.string());
+      }
+      for (std::size_t i = 1; i < found.size(); ++i) known_[{found[i].at("pass").get<std::size_t>(), found[i].at("seed").get<std::size_t>()}] = &found[i];
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {
+      fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", options_.journal.string(), error.what());
+    }
+    if (!known_.empty()) progress.notice(fmt::format("going on from {}: {} searches are done", options_.journal.string(), known_.size()));
+  }
+
+  // What was noted of a search, unless this pass has to make it.
+  std::optional<Outcome> known(std::size_t pass, std::size_t seed, const Tensor& like) const {
+    const auto at = known_.find({pass, seed});
+    if (at == known_.end()) return std::nullopt;
+    try {
+      const Json& json = *at->second;
+      const int ending = json.at("ending").get<int>();
+      if (ending < 0 || ending > static_cast<int>(Ending::non_finite)) throw std::runtime_error("it names an ending that there is not");
+      Outcome outcome{seed, static_cast<Ending>(ending), json.at("iterations").get<std::size_t>(), json.at("target").get<std::size_t>(), {}};
+      if (json.contains("point")) outcome.point = from_stored(json.at("point"), like, options_.search.levels);
+      return outcome;
+    } catch (const std::exception& error) {
+      fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", options_.journal.string(), error.what());
+    }
+  }
+
+  void note(std::size_t pass, const Outcome& outcome) {
+    if (!journal_) return;
+    Json json{{"pass", pass}, {"seed", outcome.seed}, {"ending", static_cast<int>(outcome.ending)}, {"iterations", outcome.iterations}, {"target", outcome.target}};
+    if (outcome.point.defined()) json["point"] = Json::binary(stored(outcome.point, options_.search.levels));
+    journal_->append(json);
+  }
+
+  // The seeds of a round, ready to be searched from.
+  struct Round {
+    std::vector<std::size_t> positions;  // in the data set
+    Seeds seeds;
+  };
+
+  Round load(std::size_t pass, std::size_t r) {
+    Round round;
+    std::vector<Tensor> points;
+    const std::size_t begin = r * options_.round, end = std::min(dataset_->size(), begin + options_.round);
+    for (std::size_t first = begin; first < end; first += batch()) {
+      std::vector<std::size_t> positions(std::min(batch(), end - first));
+      std::iota(positions.begin(), positions.end(), first);
+      const Batch given = dataset_->read(positions);
+      const AttackProblem problem = preparation_.problem(given);
+      points.push_back(problem.inputs);
+      const Tensor labels = problem.labels.to(at::kCPU).contiguous();
+      for (std::size_t i = 0; i < positions.size(); ++i) {
+        round.positions.push_back(positions[i]);
+        round.seeds.keys.push_back(problem.keys[i] + pass * 0x9E3779B97F4A7C15ULL);
+        const bool wrong = options_.only_correct && !given.labels.empty() && given.labels[i] != labels.data_ptr<std::int64_t>()[i];
+        round.seeds.skip.push_back(wrong || (pass > 0 && differing_.contains(positions[i])));
+        result_.left_out += wrong && pass == 0;
+      }
+    }
+    round.seeds.points = at::cat(points);
+    return round;
+  }
+
+  void explore_round(std::size_t pass, std::size_t r, Crew& crew, Stage& stage) {
+    const Round round = load(pass, r);
+    const std::size_t size = round.positions.size();
+    std::vector<std::optional<Outcome>> outcomes(size);
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (round.seeds.skip[i]) continue;
+      outcomes[i] = known(pass, round.positions[i], round.seeds.points[static_cast<std::int64_t>(i)]);
+      if (outcomes[i]) ++result_.resumed;
+      else open.push_back(i);
+    }
+    stage.advance(size - open.size());
+    std::atomic<std::size_t> next{0};
+    std::mutex mutex;
+    std::size_t found = 0;
+    const auto worker = [&](const Crew::Sessions& sessions, std::size_t) {
+      std::vector<std::unique_ptr<AttackedNetwork>> own;
+      std::vector<const AttackedNetwork*> networks;
+      for (const Session* session : sessions) {
+        own.push_back(std::make_unique<AttackedNetwork>(*session, preparation_.network().units(), dataset_->target_width() > 0));
+        networks.push_back(own.back().get());
+      }
+      Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
+      searcher.run(round.seeds,
+                   [&]() -> std::optional<std::size_t> {
+                     const std::size_t turn = next.fetch_add(1);
+                     return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
+                   },
+                   [&](const Outcome& outcome) {
+                     const std::lock_guard lock(mutex);
+                     Outcome named = outcome;
+                     named.seed = round.positions[outcome.seed];
+                     note(pass, named);
+                     found += outcome.point.defined();
+                     outcomes[outcome.seed] = std::move(named);
+                     stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
+                   });
+    };
+    if (!open.empty()) crew.run(std::min(crew.size(), open.size()), worker);
+    take_in(pass, r, round, outcomes);
+  }
+
+  // In the order of the seeds, so that nothing depends on which search ended first.
+  void take_in(std::size_t pass, std::size_t r, const Round& round, const std::vector<std::optional<Outcome>>& outcomes) {
+    std::vector<Tensor> points, seeds;
+    std::vector<Finding> findings;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (!outcomes[i]) continue;
+      const Outcome& outcome = *outcomes[i];
+      ++result_.searched;
+      ++result_.endings[outcome.ending];
+      result_.iterations += outcome.iterations;
+      if (!outcome.point.defined()) continue;
+      if (outcome.ending == Ending::differing) differing_.insert(outcome.seed);
+      findings.push_back({.seed = outcome.seed, .pass = pass, .round = r, .differing = outcome.ending == Ending::differing, .iterations = outcome.iterations,
+                          .target = outcome.target, .point = outcome.point, .classes = {}, .outputs = {}, .majority = {}, .median = {}, .gained = {}});
+      points.push_back(outcome.point);
+      seeds.push_back(round.seeds.points[static_cast<std::int64_t>(i)]);
+    }
+    std::vector<Tensor> kept;
+    for (std::size_t begin = 0; begin < findings.size(); begin += batch()) {
+      const std::size_t end = std::min(findings.size(), begin + batch());
+      const std::span part = std::span(findings).subspan(begin, end - begin);
+      describe(part, at::stack(std::vector<Tensor>(points.begin() + static_cast<std::ptrdiff_t>(begin), points.begin() + static_cast<std::ptrdiff_t>(end))),
+               at::stack(std::vector<Tensor>(seeds.begin() + static_cast<std::ptrdiff_t>(begin), seeds.begin() + static_cast<std::ptrdiff_t>(end))));
+      std::vector<Tensor> fresh;
+      const std::size_t first = result_.findings.size();
+      for (Finding& finding : part) {
+        if (!seen_.add(answers_of(finding), finding.point)) {
+          ++result_.duplicates;
+          continue;
+        }
+        fresh.push_back(finding.point);
+        result_.findings.push_back(std::move(finding));
+      }
+      if (fresh.empty()) continue;
+      const auto gained = guide_.add(at::stack(fresh));
+      for (std::size_t i = 0; i < gained.size(); ++i) result_.findings[first + i].gained = gained[i];
+    }
+  }
+
+  // What every network says, and how far the records are from their seeds.
+  void describe(std::span<Finding> findings, const Tensor& points, const Tensor& seeds) const {
+    std::vector<Tensor> scores;
+    for (const auto& network : networks_) {
+      const Tensor outputs = network->outputs(network->bind(points));
+      scores.push_back(network->regression() ? outputs : network->scores_of({}, outputs));
+    }
+    const Answers answers = compare(scores, options_.search.disagreement);
+    const Tensor difference = (points - seeds).flatten(1).to(at::kCPU, at::kDouble).abs();
+    const Tensor l0 = difference.gt(changed).sum(1), l1 = difference.sum(1), l2 = difference.square().sum(1).sqrt(), linf = difference.amax(1);
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+      Finding& finding = findings[i];
+      const auto row = static_cast<std::int64_t>(i);
+      for (std::int64_t k = 0; k < answers.outputs.size(0); ++k) {
+        const Tensor own = answers.outputs[k][row].contiguous();
+        finding.outputs.emplace_back(own.data_ptr<float>(), own.data_ptr<float>() + own.numel());
+        if (answers.classes.defined()) finding.classes.push_back(answers.classes[k][row].item<std::int64_t>());
+      }
+      finding.majority = majority(answers, i);
+      if (!answers.classes.defined()) finding.median = median(answers, i);
+      finding.l0 = static_cast<double>(l0[row].item<std::int64_t>());
+      finding.l1 = l1[row].item<double>();
+      finding.l2 = l2[row].item<double>();
+      finding.linf = linf[row].item<double>();
+    }
+  }
+
+  // Classes; for regression which networks say more than the median one, and that by the margin.
+  std::vector<std::int64_t> answers_of(const Finding& finding) const {
+    if (!finding.classes.empty()) return finding.classes;
+    std::vector<std::int64_t> steps;
+    for (const auto& outputs : finding.outputs) {
+      for (const float value : outputs) steps.push_back(static_cast<std::int64_t>(std::floor(value / std::max(1e-9, options_.search.disagreement.margin))));
+    }
+    return steps;
+  }
+
+  bool ended() {
+    if (options_.goal > 0 && guide_.share() && *guide_.share() >= options_.goal) result_.ended_by = "the coverage goal is reached";
+    else if (options_.findings > 0 && result_.findings.size() >= options_.findings) result_.ended_by = "there are as many findings as asked for";
+    else if (options_.seconds > 0 && result_.seconds >= options_.seconds) result_.ended_by = "the time is up";
+    else return false;
+    return true;
+  }
+
+  void finish() {
+    for (std::size_t k = 0; k < networks_.size(); ++k) result_.after.push_back(guide_.coverage(k));
+    result_.share_after = guide_.share();
+  }
+
+  const std::vector<ExploredNetwork>& explored_;
+  DatasetPtr dataset_;
+  ExploreOptions options_;
+  std::unique_ptr<Constraint> constraint_;
+  Preparation preparation_;
+  std::vector<std::unique_ptr<AttackedNetwork>> networks_;
+  Guide guide_;
+  Seen seen_;
+  std::optional<AppendFile> journal_;
+  std::map<std::pair<std::size_t, std::size_t>, const Json*> known_;  // by pass and seed
+  std::set<std::size_t> differing_;                                  // seeds on which networks disagree
+  Exploration result_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> stored(const Tensor& point, bool levels) {
+  const Tensor host = (levels ? (point * 255).round().clamp(0, 255).to(at::kByte) : point.to(at::kFloat)).to(at::kCPU).contiguous();
+  const auto* bytes = static_cast<const std::uint8_t*>(host.data_ptr());
+  return {bytes, bytes + host.nbytes()};
+}
+
+Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds, const ExploreOptions& options, Progress& progress) {
+  return Explorer(networks, std::move(seeds), options).run(progress);
+}
+
+}  // namespace assay

@@ -1,0 +1,377 @@
+#include "assay/explore/search.h"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/explore/shrink.h"
+#include "assay/relevance/attribution.h"
+
+namespace assay {
+namespace {
+
+constexpr std::uint64_t target_stream = 0x7a67, choice_stream = 0xc401;
+constexpr std::size_t most_waiting = 32;  // found and not yet shrunk
+constexpr double least_slope = 1e-5;      // added to the root mean square by which a gradient is divided, as published
+
+template <typename T>
+std::vector<T> picked(const std::vector<T>& from, const std::vector<std::int64_t>& rows) {
+  std::vector<T> to;
+  to.reserve(rows.size());
+  for (const std::int64_t row : rows) to.push_back(from[static_cast<std::size_t>(row)]);
+  return to;
+}
+
+Tensor picked(const Tensor& from, const std::vector<std::int64_t>& rows) { return from.index_select(0, at::tensor(rows, at::kLong).to(from.device())); }
+
+Tensor finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
+
+}  // namespace
+
+std::string_view to_string(Ending ending) {
+  switch (ending) {
+    case Ending::found: return "found";
+    case Ending::differing: return "networks disagree on the seed itself";
+    case Ending::exhausted: return "as many iterations as allowed";
+    case Ending::still: return "nothing moves any more";
+    case Ending::non_finite: return "a network gives no number for the seed";
+  }
+  return {};
+}
+
+// The searches of one thread.
+class Searcher::Run {
+ public:
+  Run(const Searcher& searcher, const Seeds& seeds, const std::function<void(const Outcome&)>& deliver)
+      : networks_(searcher.networks_), guide_(searcher.guide_), constraint_(searcher.constraint_), units_(searcher.units_), options_(searcher.options_),
+        attributions_(searcher.attributions_), seeds_(seeds), deliver_(deliver) {}
+
+  void run(const std::function<std::optional<std::size_t>()>& next) {
+    const at::NoGradGuard no_grad;
+    bool more = true;
+    while (more || size() > 0) {
+      if (more && size() <= options_.width / 2) more = refill(next);
+      if (size() > 0) step();
+      if (waiting_.size() >= most_waiting) settle();
+    }
+    settle();
+  }
+
+ private:
+  // What is known of one search under way.
+  struct Row {
+    std::size_t seed = 0, target = 0, still = 0;
+    std::int64_t label = 0;
+    float direction = 1;                     // regression: whether the target is pushed up (-1) or down (1)
+    std::vector<std::vector<Aim>> aims;      // per network
+    std::vector<ByNeuron<float>> relevance;  // per network, where the choice asks for it
+  };
+  struct Waiting {
+    Row row;
+    std::size_t iterations = 0;
+    Tensor point, record;
+  };
+
+  std::size_t size() const { return rows_.size(); }
+
+  // Scores as objectives and judgements see them, [n, outputs].
+  static Tensor scores_of(const AttackedNetwork& network, const Tensor& values) {
+    const Tensor outputs = values.reshape({values.size(0), -1}).to(at::kFloat);
+    return network.regression() ? outputs : network.scores_of({}, outputs);
+  }
+
+  Answers judge(const Tensor& records) const {
+    std::vector<Tensor> scores;
+    for (const AttackedNetwork* network : networks_) scores.push_back(scores_of(*network, network->outputs(network->bind(records))));
+    return compare(scores, options_.disagreement);
+  }
+
+  // Starts searches until the pool is full. False when no seeds are left.
+  bool refill(const std::function<std::optional<std::size_t>()>& next) {
+    std::vector<std::int64_t> fresh;
+    bool more = true;
+    while (size() + fresh.size() < options_.width) {
+      const auto seed = next();
+      if (!seed) {
+        more = false;
+        break;
+      }
+      fresh.push_back(static_cast<std::int64_t>(*seed));
+    }
+    if (fresh.empty()) return more;
+    const Tensor points = picked(seeds_.points, fresh);
+    const Answers answers = judge(points);
+    std::vector<std::int64_t> started;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+      const auto seed = static_cast<std::size_t>(fresh[i]);
+      if (!answers.finite[i]) {
+        deliver_({seed, Ending::non_finite, 0, 0, {}});
+      } else if (answers.differ[i]) {
+        deliver_({seed, Ending::differing, 0, 0, points[static_cast<std::int64_t>(i)].clone()});
+      } else {
+        started.push_back(static_cast<std::int64_t>(i));
+        rows_.push_back(begin(seed, answers, static_cast<std::int64_t>(i)));
+        searches_.keys.push_back(seeds_.keys[seed]);
+        searches_.iterations.push_back(0);
+      }
+    }
+    if (started.empty()) return more;
+    const Tensor begun = picked(points, started);
+    const auto join = [](Tensor& all, const Tensor& more_rows) { all = all.defined() && all.size(0) > 0 ? at::cat({all, more_rows}) : more_rows.clone(); };
+    join(searches_.seeds, begun);
+    join(points_, begun);
+    join(records_, begun);
+    searches_.seed = options_.seed;
+    searches_.units = &units_;
+    if (guided() && guide_.choice().needs_relevance) attribute(begun, size() - started.size());
+    return more;
+  }
+
+  bool guided() const { return options_.lambda2 != 0; }
+
+  Row begin(std::size_t seed, const Answers& answers, std::int64_t i) const {
+    Row row{.seed = seed, .aims = {}, .relevance = {}};
+    row.target = options_.target ? *options_.target : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
+    if (answers.classes.defined()) {
+      row.label = answers.classes[0][i].item<std::int64_t>();
+      return row;
+    }
+    // Regression: away from the rest, on the side where the target already is.
+    const Tensor sums = answers.outputs.select(1, i).sum(1);
+    const double own = sums[static_cast<std::int64_t>(row.target)].item<double>();
+    const double rest = (sums.sum().item<double>() - own) / static_cast<double>(networks_.size() - 1);
+    row.direction = own <= rest ? 1.0F : -1.0F;
+    return row;
+  }
+
+  // Relevance of the decisions on new seeds, for rows from `first` on.
+  void attribute(const Tensor& seeds, std::size_t first) {
+    for (std::size_t k = 0; k < networks_.size(); ++k) {
+      const Profile& profile = guide_.profile(k);
+      const Session& session = networks_[k]->session();
+      std::vector<ValueId> wanted;
+      for (const LayerStatistics& layer : profile.statistics) wanted.push_back(session.layer(layer.layer).value);
+      const Relevance relevance = attributions_[k]->attribute(networks_[k]->bind(seeds), {}, wanted);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(seeds.size(0)); ++r) rows_[first + r].relevance.emplace_back();
+      for (std::size_t l = 0; l < profile.statistics.size(); ++l) {
+        const Activations of_layer = on_host(reduce_to_neurons(relevance.values.at(wanted[l]), session.layer(profile.statistics[l].layer), profile.reduction));
+        for (std::size_t r = 0; r < of_layer.rows; ++r) rows_[first + r].relevance.back().emplace_back(of_layer.row(r).begin(), of_layer.row(r).end());
+      }
+    }
+  }
+
+  static Activations on_host(const Tensor& neurons) {
+    const Tensor host = neurons.detach().to(at::kCPU, at::kFloat).contiguous();
+    return {static_cast<std::size_t>(host.size(0)), static_cast<std::size_t>(host.size(1)), {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()}};
+  }
+
+  // One iteration of every search.
+  void step() {
+    const Tensor wanted = slope();
+    const Tensor flat = wanted.flatten(1);
+    const Tensor scaled = wanted / per_record(flat.square().mean(1).sqrt() + least_slope, wanted);
+    Tensor points = points_ + constraint_.direction(searches_, points_, scaled) * options_.step;
+    points = constraint_.kept(searches_, points);
+    if (!constraint_.on_a_line()) points = points.clamp(0, 1);
+    const Tensor records = record_of(searches_, points);
+    const Tensor moved = records.ne(records_).flatten(1).any(1).to(at::kCPU).contiguous();
+    points_ = points;
+    records_ = records;
+    const Answers answers = judge(records);
+    std::vector<std::int64_t> going_on;
+    for (std::size_t i = 0; i < size(); ++i) {
+      Row& row = rows_[i];
+      const std::size_t iterations = ++searches_.iterations[i];
+      row.still = moved.data_ptr<bool>()[i] ? 0 : row.still + 1;
+      const auto place = static_cast<std::int64_t>(i);
+      if (answers.differ[i]) waiting_.push_back({std::move(row), iterations, points[place].clone(), records[place].clone()});
+      else if (iterations >= options_.iterations) deliver_({row.seed, Ending::exhausted, iterations, row.target, {}});
+      else if (row.still > constraint_.patience()) deliver_({row.seed, Ending::still, iterations, row.target, {}});
+      else going_on.push_back(place);
+    }
+    if (going_on.size() < size()) keep(going_on);
+  }
+
+  void keep(const std::vector<std::int64_t>& going_on) {
+    std::vector<Row> rows;
+    for (const std::int64_t i : going_on) rows.push_back(std::move(rows_[static_cast<std::size_t>(i)]));
+    rows_ = std::move(rows);
+    searches_.keys = picked(searches_.keys, going_on);
+    searches_.iterations = picked(searches_.iterations, going_on);
+    searches_.seeds = picked(searches_.seeds, going_on);
+    points_ = picked(points_, going_on);
+    records_ = picked(records_, going_on);
+  }
+
+  // The record a point stands for: admissible, valid, in the precision of the file.
+  Tensor record_of(const Searches& searches, const Tensor& points) const {
+    const Tensor shown = constraint_.shown(searches, points).clamp(0, 1);
+    if (!options_.levels) return shown;
+    return at::where(shown.eq(searches.seeds), shown, (shown * 255).round() / 255);
+  }
+
+  // The gradient of the joint objective at the records, summed over networks.
+  Tensor slope() {
+    const at::AutoGradMode with_grad(true);
+    Tensor total = at::zeros_like(records_);
+    for (std::size_t k = 0; k < networks_.size(); ++k) {
+      const Tensor leaf = records_.detach().requires_grad_();
+      const Tensor objective = objective_of(k, leaf);
+      if (!objective.requires_grad()) continue;
+      const Tensor gradient = torch::autograd::grad({objective}, {leaf}, {}, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true)[0];
+      if (gradient.defined()) total += finite(gradient.detach());
+    }
+    return total;
+  }
+
+  Tensor objective_of(std::size_t k, const Tensor& leaf) {
+    const AttackedNetwork& network = *networks_[k];
+    const Session& session = network.session();
+    std::vector<ValueId> wanted{network.decision()};
+    const bool choosing = guided() && (!options_.choose_once || std::ranges::any_of(rows_, [&](const Row& row) { return row.aims.size() <= k; }));
+    if (guided()) {
+      const auto& layers = guide_.profile(k).statistics;
+      for (std::size_t l = 0; l < layers.size(); ++l) {
+        const bool aimed_at = std::ranges::any_of(rows_, [&](const Row& row) {
+          return row.aims.size() > k && std::ranges::any_of(row.aims[k], [&](const Aim& aim) { return aim.layer == l; });
+        });
+        if (choosing || aimed_at) wanted.push_back(session.layer(layers[l].layer).value);
+      }
+    }
+    const Tensors values = session.trace(network.bind(leaf), wanted);
+    const Tensor scores = scores_of(network, values.at(network.decision()));
+    Tensor objective = disagreement_term(k, options_.probability && !network.regression() ? scores.softmax(1) : scores);
+    if (choosing) choose(k, values);
+    if (guided()) objective = objective + coverage_term(k, values);
+    return objective;
+  }
+
+  // The sum over searches of F_k[c], or of -lambda1 F_k[c] where the network is the target.
+  Tensor disagreement_term(std::size_t k, const Tensor& scores) const {
+    std::vector<float> weights;
+    std::vector<std::int64_t> labels;
+    for (const Row& row : rows_) {
+      weights.push_back(row.direction * (row.target == k ? -static_cast<float>(options_.lambda1) : 1.0F));
+      labels.push_back(row.label);
+    }
+    const Tensor weight = at::tensor(weights).to(scores.device());
+    if (networks_[k]->regression()) return (scores.sum(1) * weight).sum();
+    return (scores.gather(1, at::tensor(labels, at::kLong).to(scores.device()).unsqueeze(1)).squeeze(1) * weight).sum();
+  }
+
+  // New aims for every search, from the activations at its record.
+  void choose(std::size_t k, const Tensors& values) {
+    const at::NoGradGuard no_grad;
+    const Profile& profile = guide_.profile(k);
+    const Session& session = networks_[k]->session();
+    Observer::Seen seen;
+    for (const LayerStatistics& statistics : profile.statistics) {
+      const Layer& layer = session.layer(statistics.layer);
+      const Tensor value = values.at(layer.value).detach();
+      seen.layers.push_back(on_host(reduce_to_neurons(value, layer, profile.reduction)));
+      if (!guide_.wants_extremes()) continue;
+      const Tensor least = reduce_to_neurons(value, layer, Reduction::min).amin(1).to(at::kCPU).contiguous();
+      const Tensor greatest = reduce_to_neurons(value, layer, Reduction::max).amax(1).to(at::kCPU).contiguous();
+      seen.least.emplace_back(least.data_ptr<float>(), least.data_ptr<float>() + least.numel());
+      seen.greatest.emplace_back(greatest.data_ptr<float>(), greatest.data_ptr<float>() + greatest.numel());
+    }
+    std::vector<std::size_t> names;
+    for (const Row& row : rows_) {
+      names.push_back(row.seed);
+      seen.predicted.push_back(row.label);
+    }
+    const ActivationBatch batch = seen.batch(names, seen.predicted);
+    for (std::size_t i = 0; i < size(); ++i) {
+      Row& row = rows_[i];
+      if (options_.choose_once && row.aims.size() > k) continue;
+      row.aims.resize(std::max(row.aims.size(), k + 1));
+      row.aims[k] = guide_.pick(k, batch, i, row.relevance.empty() ? nullptr : &row.relevance[k], searches_.rng(i, choice_stream + k));
+    }
+  }
+
+  // The sum over searches of lambda2 times what lifts or lowers the activations aimed at.
+  Tensor coverage_term(std::size_t k, const Tensors& values) const {
+    const auto& layers = guide_.profile(k).statistics;
+    Tensor sum = at::zeros({});
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      std::vector<std::int64_t> places, neurons;
+      std::vector<double> low, high;
+      std::vector<float> weights, inside;
+      for (std::size_t i = 0; i < size(); ++i) {
+        for (const Aim& aim : rows_[i].aims[k]) {
+          if (aim.layer != l) continue;
+          places.push_back(static_cast<std::int64_t>(i));
+          neurons.push_back(static_cast<std::int64_t>(aim.neuron));
+          low.push_back(aim.low);
+          high.push_back(aim.high);
+          inside.push_back(!aim.beyond ? 0.0F : std::isinf(aim.high) ? 1.0F : -1.0F);
+          weights.push_back(1.0F / static_cast<float>(rows_[i].aims[k].size()));
+        }
+      }
+      if (places.empty()) continue;
+      const Layer& layer = networks_[k]->session().layer(layers[l].layer);
+      const Tensor activations = reduce_to_neurons(values.at(layer.value), layer, guide_.profile(k).reduction);
+      const c10::Device device = activations.device();
+      const Tensor chosen = activations.index({at::tensor(places, at::kLong).to(device), at::tensor(neurons, at::kLong).to(device)});
+      const Tensor now = chosen.detach().to(at::kDouble), up = at::ones_like(chosen);
+      const Tensor way = at::where(now.lt(at::tensor(low).to(device)), up, at::where(now.gt(at::tensor(high).to(device)), -up, at::tensor(inside).to(device)));
+      sum = sum.to(device) + (chosen * way * at::tensor(weights).to(device)).sum() * options_.lambda2;
+    }
+    return sum;
+  }
+
+  // Shrinks and delivers what has been found.
+  void settle() {
+    if (waiting_.empty()) return;
+    Searches searches{.seeds = {}, .keys = {}, .iterations = {}, .seed = options_.seed, .units = &units_};
+    std::vector<std::int64_t> seeds;
+    std::vector<Tensor> points, records;
+    for (const Waiting& found : waiting_) {
+      seeds.push_back(static_cast<std::int64_t>(found.row.seed));
+      searches.keys.push_back(seeds_.keys[found.row.seed]);
+      searches.iterations.push_back(found.iterations);
+      points.push_back(found.point);
+      records.push_back(found.record);
+    }
+    searches.seeds = picked(seeds_.points, seeds);
+    Tensor all = at::stack(records);
+    if (options_.shrink) {
+      all = assay::shrink(searches, {at::stack(points), all}, constraint_.shrinking(),
+                          [this](const Searches& at, const Tensor& moved) { return record_of(at, moved); },
+                          [this](const Tensor& candidates) { return judge(candidates).differ; });
+    }
+    for (std::size_t i = 0; i < waiting_.size(); ++i) {
+      deliver_({waiting_[i].row.seed, Ending::found, waiting_[i].iterations, waiting_[i].row.target, all[static_cast<std::int64_t>(i)].clone()});
+    }
+    waiting_.clear();
+  }
+
+  const std::vector<const AttackedNetwork*>& networks_;
+  const Guide& guide_;
+  const Constraint& constraint_;
+  const InputUnits& units_;
+  const SearchOptions& options_;
+  const std::vector<std::unique_ptr<Attribution>>& attributions_;
+  const Seeds& seeds_;
+  const std::function<void(const Outcome&)>& deliver_;
+  std::vector<Row> rows_;
+  Searches searches_;
+  Tensor points_, records_;       // [n, record...]: where searches are, and the records these stand for
+  std::vector<Waiting> waiting_;
+};
+
+Searcher::Searcher(std::vector<const AttackedNetwork*> networks, const Guide& guide, const Constraint& constraint, const InputUnits& units, const SearchOptions& options)
+    : networks_(std::move(networks)), guide_(guide), constraint_(constraint), units_(units), options_(options) {
+  if (options.lambda2 == 0 || !guide.choice().needs_relevance) return;
+  for (const AttackedNetwork* network : networks_) attributions_.push_back(make_attribution("epsilon", network->session()));
+}
+
+Searcher::~Searcher() = default;
+
+void Searcher::run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next, const std::function<void(const Outcome&)>& deliver) {
+  Run(*this, seeds, deliver).run(next);
+}
+
+}  // namespace assay
