@@ -163,14 +163,14 @@ class Explorer {
   }
 
   // What was noted of a search, unless this pass has to make it.
-  std::optional<Outcome> known(std::size_t pass, std::size_t seed, const Tensor& like) const {
+  std::optional<SearchOutcome> known(std::size_t pass, std::size_t seed, const Tensor& like) const {
     const auto at = known_.find({pass, seed});
     if (at == known_.end()) return std::nullopt;
     try {
       const Json& json = *at->second;
       const int ending = json.at("ending").get<int>();
       if (ending < 0 || ending > static_cast<int>(Ending::non_finite)) throw std::runtime_error("it names an ending that there is not");
-      Outcome outcome{seed, static_cast<Ending>(ending), json.at("iterations").get<std::size_t>(), json.at("target").get<std::size_t>(), {}};
+      SearchOutcome outcome{seed, static_cast<Ending>(ending), json.at("iterations").get<std::size_t>(), json.at("target").get<std::size_t>(), {}};
       if (json.contains("point")) outcome.point = from_stored(json.at("point"), like, options_.search.levels);
       return outcome;
     } catch (const std::exception& error) {
@@ -178,7 +178,7 @@ class Explorer {
     }
   }
 
-  void note(std::size_t pass, const Outcome& outcome) {
+  void note(std::size_t pass, const SearchOutcome& outcome) {
     if (!journal_) return;
     Json json{{"pass", pass}, {"seed", outcome.seed}, {"ending", static_cast<int>(outcome.ending)}, {"iterations", outcome.iterations}, {"target", outcome.target}};
     if (outcome.point.defined()) json["point"] = Json::binary(stored(outcome.point, options_.search.levels));
@@ -217,7 +217,7 @@ class Explorer {
   void explore_round(std::size_t pass, std::size_t r, Crew& crew, Stage& stage) {
     const Round round = load(pass, r);
     const std::size_t size = round.positions.size();
-    std::vector<std::optional<Outcome>> outcomes(size);
+    std::vector<std::optional<SearchOutcome>> outcomes(size);
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < size; ++i) {
       if (round.seeds.skip[i]) continue;
@@ -242,9 +242,9 @@ class Explorer {
                      const std::size_t turn = next.fetch_add(1);
                      return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
                    },
-                   [&](const Outcome& outcome) {
+                   [&](const SearchOutcome& outcome) {
                      const std::lock_guard lock(mutex);
-                     Outcome named = outcome;
+                     SearchOutcome named = outcome;
                      named.seed = round.positions[outcome.seed];
                      note(pass, named);
                      found += outcome.point.defined();
@@ -257,12 +257,12 @@ class Explorer {
   }
 
   // In the order of the seeds, so that nothing depends on which search ended first.
-  void take_in(std::size_t pass, std::size_t r, const Round& round, const std::vector<std::optional<Outcome>>& outcomes) {
+  void take_in(std::size_t pass, std::size_t r, const Round& round, const std::vector<std::optional<SearchOutcome>>& outcomes) {
     std::vector<Tensor> points, seeds;
     std::vector<Finding> findings;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
       if (!outcomes[i]) continue;
-      const Outcome& outcome = *outcomes[i];
+      const SearchOutcome& outcome = *outcomes[i];
       ++result_.searched;
       ++result_.endings[outcome.ending];
       result_.iterations += outcome.iterations;

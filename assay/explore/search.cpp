@@ -44,7 +44,7 @@ std::string_view to_string(Ending ending) {
 // The searches of one thread.
 class Searcher::Run {
  public:
-  Run(const Searcher& searcher, const Seeds& seeds, const std::function<void(const Outcome&)>& deliver)
+  Run(const Searcher& searcher, const Seeds& seeds, const std::function<void(const SearchOutcome&)>& deliver)
       : networks_(searcher.networks_), guide_(searcher.guide_), constraint_(searcher.constraint_), units_(searcher.units_), options_(searcher.options_),
         attributions_(searcher.attributions_), seeds_(seeds), deliver_(deliver) {}
 
@@ -355,7 +355,7 @@ class Searcher::Run {
   const SearchOptions& options_;
   const std::vector<std::unique_ptr<Attribution>>& attributions_;
   const Seeds& seeds_;
-  const std::function<void(const Outcome&)>& deliver_;
+  const std::function<void(const SearchOutcome&)>& deliver_;
   std::vector<Row> rows_;
   Searches searches_;
   Tensor points_, records_;       // [n, record...]: where searches are, and the records these stand for
@@ -370,7 +370,7 @@ Searcher::Searcher(std::vector<const AttackedNetwork*> networks, const Guide& gu
 
 Searcher::~Searcher() = default;
 
-void Searcher::run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next, const std::function<void(const Outcome&)>& deliver) {
+void Searcher::run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next, const std::function<void(const SearchOutcome&)>& deliver) {
   Run(*this, seeds, deliver).run(next);
 }
 

@@ -41,7 +41,7 @@ enum class Ending : std::uint8_t {
 // "found", "networks disagree on the seed", ...
 std::string_view to_string(Ending ending);
 
-struct Outcome {
+struct SearchOutcome {
   std::size_t seed = 0;         // position among those given
   Ending ending = Ending::exhausted;
   std::size_t iterations = 0;   // steps taken
@@ -64,7 +64,7 @@ class Searcher {
 
   // Searches from every seed that `next()` names until it names none, and calls deliver() for each when its search has ended.
   // What is delivered for a seed depends on it, the options and the guide alone, up to float rounding.
-  void run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next, const std::function<void(const Outcome&)>& deliver);
+  void run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next, const std::function<void(const SearchOutcome&)>& deliver);
 
  private:
   class Run;

@@ -14,7 +14,7 @@ OperatorInfo bf16_operator() {
           .paper = "a precision fault: the format as hardware stores it",
           .level = OperatorInfo::Level::layer,
           .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
-          .apply = [](const Target& target, Edit& edit) {
+          .apply = [](const Strike& target, Edit& edit) {
             change_all_weights(target, edit, [](float w) { return rounded_to(bfloat16, w); });
           }};
 }

@@ -48,7 +48,7 @@ OperatorInfo bitflip_operator() {
                 return std::string();
               },
           .apply =
-              [](const Target& target, Edit& edit) {
+              [](const Strike& target, Edit& edit) {
                 const BitRange bits = bits_of(target.options);
                 change_weights(target, edit, [&](float w) {
                   const auto bit = static_cast<unsigned>(bits.first) + static_cast<unsigned>(target.rng.below(static_cast<std::uint64_t>(bits.count)));

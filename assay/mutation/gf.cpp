@@ -38,7 +38,7 @@ OperatorInfo gf_operator() {
             return sigma_of(layer, chosen) > 0 ? "" : "all its weights are equal, so that a sigma relative to their deviation is 0";
           },
           .apply =
-              [](const Target& target, Edit& edit) {
+              [](const Strike& target, Edit& edit) {
                 const double sigma = sigma_of(target.layer, target.options);
                 change_weights(target, edit, [&](float w) { return static_cast<float>(w + sigma * target.rng.normal()); });
               }};

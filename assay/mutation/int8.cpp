@@ -10,7 +10,7 @@ namespace {
 
 constexpr float greatest = 127;
 
-void quantise(const Target& target, Edit& edit, const LayerWeights& weights, const NeuronLayout& layout, std::int64_t neuron) {
+void quantise(const Strike& target, Edit& edit, const LayerWeights& weights, const NeuronLayout& layout, std::int64_t neuron) {
   float range = 0;
   for (std::int64_t k = 0; k < layout.per_neuron(); ++k) {
     const float magnitude = std::abs(edit.weight(weights, layout.index(neuron, k)));
@@ -39,7 +39,7 @@ OperatorInfo int8_operator() {
           .level = OperatorInfo::Level::layer,
           .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
           .apply =
-              [](const Target& target, Edit& edit) {
+              [](const Strike& target, Edit& edit) {
                 for (const LayerWeights& weights : target.layer.weights) {
                   const NeuronLayout layout = weights.layout.value_or(NeuronLayout{.outer = 1, .before = 1, .inner = 1, .after = weights.count});
                   for (std::int64_t neuron = 0; neuron < layout.neurons(); ++neuron) quantise(target, edit, weights, layout, neuron);

@@ -61,7 +61,7 @@ void insert_activation(GraphBuilder& builder, const SubjectLayer& layer, const s
                                    .inputs = {layer.layer.value}, .outputs = {}, .attributes = {}});
 }
 
-void apply(const Target& target, Edit& edit) {
+void apply(const Strike& target, Edit& edit) {
   const std::vector<std::string> choices = possible(target.layer, target.options);
   const std::string kind = choices[target.rng.below(choices.size())];
   edit.note(target.layer, -1, kind == "duplicate" ? "is followed by a copy of itself" : "is followed by " + kind);

@@ -24,7 +24,7 @@ int switch_axis(const SubjectLayer& layer) {
 }
 
 // The neurons in random order, with one more where their number is odd and there is one left, or one less.
-std::vector<std::int64_t> pairs(const Target& target) {
+std::vector<std::int64_t> pairs(const Strike& target) {
   std::vector<std::int64_t> neurons = target.sites;
   if (neurons.size() % 2 == 1 && std::ssize(neurons) < target.layer.layer.neurons) {
     auto partner = static_cast<std::int64_t>(target.rng.below(static_cast<std::uint64_t>(target.layer.layer.neurons - std::ssize(neurons))));
@@ -36,7 +36,7 @@ std::vector<std::int64_t> pairs(const Target& target) {
   return neurons;
 }
 
-void apply(const Target& target, Edit& edit) {
+void apply(const Strike& target, Edit& edit) {
   const std::vector<std::int64_t> chosen = pairs(target);
   if (chosen.empty()) return;
   std::vector<std::int64_t> order(static_cast<std::size_t>(target.layer.layer.neurons));

@@ -15,7 +15,7 @@
 namespace assay {
 
 // Where one mutant strikes in one layer.
-struct Target {
+struct Strike {
   const SubjectLayer& layer;
   const SpecOptions& options;
   // Weight level: positions in [0, weights of the layer); see weight_at(). Neuron level: neurons. Ascending and distinct.
@@ -39,7 +39,7 @@ struct OperatorInfo {
   // Why the operator cannot act on the layer; empty when it can. Throws Error{usage} for options out of range.
   std::string (*refusal)(const SubjectLayer& layer, const SpecOptions& options);
   // REQUIRES an empty refusal(). May find nothing to change at these sites.
-  void (*apply)(const Target& target, Edit& edit);
+  void (*apply)(const Strike& target, Edit& edit);
 };
 
 // Weight `position` of a layer: of its weights one after another, then of its biases.
@@ -51,7 +51,7 @@ WeightPlace weight_at(const SubjectLayer& layer, std::int64_t position);
 
 // Calls change(weight) for each site of a weight-level operator and stores what it returns.
 template <typename Function>
-void change_weights(const Target& target, Edit& edit, Function&& change) {
+void change_weights(const Strike& target, Edit& edit, Function&& change) {
   for (const std::int64_t site : target.sites) {
     const auto [weights, index] = weight_at(target.layer, site);
     edit.set_weight(target.layer, weights, index, change(edit.weight(weights, index)));
@@ -60,7 +60,7 @@ void change_weights(const Target& target, Edit& edit, Function&& change) {
 
 // The same for all weights of the layer, biases left out.
 template <typename Function>
-void change_all_weights(const Target& target, Edit& edit, Function&& change) {
+void change_all_weights(const Strike& target, Edit& edit, Function&& change) {
   for (const LayerWeights& weights : target.layer.weights) {
     for (std::int64_t i = 0; i < weights.count; ++i) edit.set_weight(target.layer, weights, i, change(edit.weight(weights, i)));
   }

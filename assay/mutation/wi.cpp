@@ -15,7 +15,7 @@ OperatorInfo wi_operator() {
           .level = OperatorInfo::Level::weight,
           .options = site_options(OperatorInfo::Level::weight, "0.01", "0"),
           .refusal = [](const SubjectLayer&, const SpecOptions&) { return std::string(); },
-          .apply = [](const Target& target, Edit& edit) { change_weights(target, edit, [](float) { return 0.0f; }); }};
+          .apply = [](const Strike& target, Edit& edit) { change_weights(target, edit, [](float) { return 0.0f; }); }};
 }
 
 }  // namespace assay

@@ -11,7 +11,7 @@ namespace {
 constexpr int most_shuffles = 16;  // of one neuron, until a permutation changes something
 
 // Permutes the weights of one neuron in one constant. Weights that are all equal cannot be told apart and stay.
-void shuffle(const Target& target, Edit& edit, const LayerWeights& weights, std::int64_t neuron) {
+void shuffle(const Strike& target, Edit& edit, const LayerWeights& weights, std::int64_t neuron) {
   const NeuronLayout& layout = *weights.layout;
   std::vector<float> original;
   for (std::int64_t k = 0; k < layout.per_neuron(); ++k) original.push_back(edit.weight(weights, layout.index(neuron, k)));
@@ -42,7 +42,7 @@ OperatorInfo ws_operator() {
             return several ? "" : "each neuron has one weight only";
           },
           .apply =
-              [](const Target& target, Edit& edit) {
+              [](const Strike& target, Edit& edit) {
                 for (const std::int64_t neuron : target.sites) {
                   for (const LayerWeights& weights : target.layer.weights) shuffle(target, edit, weights, neuron);
                 }

@@ -21,6 +21,8 @@ std::span<const CommandInfo> commands() {
       select_command(),
       attack_command(),
       attacks_command(),
+      explore_command(),
+      constraints_command(),
       report_command(),
   };
   return all;

@@ -7,6 +7,8 @@ namespace assay::app {
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();
 CommandInfo attacks_command();
+CommandInfo explore_command();
+CommandInfo constraints_command();
 CommandInfo cover_command();
 CommandInfo criteria_command();
 CommandInfo combine_command();
