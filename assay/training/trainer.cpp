@@ -55,9 +55,7 @@ class Trainer {
       auto& slots = state_[id];
       for (std::size_t s = 0; s < optimiser_->slots(); ++s) slots.push_back(at::zeros_like(constants_[id]));
     }
-    fingerprint_ = Hasher().text(graph_.hash()).text(training_->hash()).text(recipe_.loss).text(recipe_.optimiser).real(recipe_.learning_rate)
-                       .real(recipe_.rho).real(recipe_.momentum).real(recipe_.decay).real(recipe_.weight_decay).real(recipe_.beta1).real(recipe_.beta2)
-                       .real(recipe_.epsilon).number(static_cast<std::int64_t>(recipe_.batch)).number(static_cast<std::int64_t>(recipe_.seed)).hex();
+    fingerprint_ = Hasher().text(graph_.hash()).text(training_->hash()).text(recipe_hash(recipe_)).hex();
   }
 
   TrainingResult run() {
@@ -231,6 +229,12 @@ class Trainer {
 };
 
 }  // namespace
+
+std::string recipe_hash(const Recipe& recipe) {
+  return Hasher().text(recipe.loss).text(recipe.optimiser).real(recipe.learning_rate).real(recipe.rho).real(recipe.momentum).real(recipe.decay)
+      .real(recipe.weight_decay).real(recipe.beta1).real(recipe.beta2).real(recipe.epsilon).number(static_cast<std::int64_t>(recipe.batch))
+      .number(static_cast<std::int64_t>(recipe.seed)).hex();
+}
 
 TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe, const SessionOptions& options, Progress& progress) {
   return Trainer(graph, std::move(training), std::move(validation), recipe, options, progress).run();

@@ -32,6 +32,9 @@ struct Recipe {
   std::filesystem::path checkpoint;     // written after each epoch; resumed from when present; empty: none
 };
 
+// Content hash of what decides the steps of training: everything but epochs, best_epoch, initialiser and checkpoint.
+std::string recipe_hash(const Recipe& recipe);
+
 struct EpochResult {
   double loss = 0, accuracy = 0;                        // accuracy is 0 for regression
   std::optional<double> validation_loss, validation_accuracy;

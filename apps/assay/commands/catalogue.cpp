@@ -23,6 +23,7 @@ std::span<const CommandInfo> commands() {
       attacks_command(),
       explore_command(),
       constraints_command(),
+      retrain_command(),
       report_command(),
   };
   return all;

@@ -21,6 +21,7 @@ CommandInfo model_command();
 CommandInfo mutate_command();
 CommandInfo operators_command();
 CommandInfo report_command();
+CommandInfo retrain_command();
 CommandInfo select_command();
 CommandInfo train_command();
 

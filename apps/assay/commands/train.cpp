@@ -4,6 +4,7 @@
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "apps/assay/recipe_options.h"
 #include "assay/model/model.h"
 #include "assay/support/error.h"
 #include "assay/support/text.h"
@@ -44,16 +45,8 @@ class Train final : public Command {
     validation_.declare(app);
     app.add_option("--out", out_, "where the trained network goes, as ONNX")->type_name("FILE.onnx");
     app.add_option("--checkpoint", checkpoint_, "written after each epoch; the same command continues from it")->type_name("FILE.npz");
-    app.add_option("--loss", recipe_.loss, "cross-entropy, or mse for regression")->capture_default_str();
-    app.add_option("--optimiser", recipe_.optimiser, "sgd, adam, adadelta, rmsprop")->capture_default_str();
-    app.add_option("--learning-rate", recipe_.learning_rate, "learning rate")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--momentum", recipe_.momentum, "of sgd")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-    app.add_option("--rho", recipe_.rho, "of adadelta and rmsprop")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-    app.add_option("--decay", recipe_.decay, "learning rate over 1 + decay * step")->check(CLI::NonNegativeNumber)->capture_default_str();
-    app.add_option("--weight-decay", recipe_.weight_decay, "L2 penalty on parameters")->check(CLI::NonNegativeNumber)->capture_default_str();
-    app.add_option("--train-batch", recipe_.batch, "records per step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-    app.add_option("--epochs", recipe_.epochs, "passes over the data")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-    app.add_option("--initialiser", recipe_.initialiser, "keras, pytorch, or keep the weights of --model")->capture_default_str();
+    options_.declare(app);
+    app.add_option("--initialiser", initialiser_, "keras, pytorch, or keep the weights of --model")->capture_default_str();
     app.add_flag("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
   }
 
@@ -62,10 +55,12 @@ class Train final : public Command {
     if (out_.empty()) fail(Fault::usage, "where should the trained network go? give --out FILE.onnx");
     const Graph graph = architecture_.empty() ? read_model(model_) : build_architecture(architecture_);
     const DatasetPtr data = data_.open(), validation = validation_.given() ? validation_.open() : nullptr;
-    recipe_.seed = context.settings.seed;
-    recipe_.checkpoint = checkpoint_;
-    recipe_.best_epoch = !last_epoch_;
-    const TrainingResult result = train(graph, data, validation, recipe_, session_options(context, data.get()), context.progress);
+    Recipe recipe = options_.recipe();
+    recipe.initialiser = initialiser_;
+    recipe.seed = context.settings.seed;
+    recipe.checkpoint = checkpoint_;
+    recipe.best_epoch = !last_epoch_;
+    const TrainingResult result = train(graph, data, validation, recipe, session_options(context, data.get()), context.progress);
     write_onnx(result.graph, out_);
     return describe(result, data, validation);
   }
@@ -80,15 +75,15 @@ class Train final : public Command {
     document.headline = fmt::format("trained {} on {}: epoch {}, {}; written to {}", result.graph.name(), data->describe(), result.best_epoch + 1, score, out_);
     document.facts = {{"parameters", "parameters", result.graph.parameter_count(), Column::Kind::count},
                       {"best_epoch", "epoch kept", static_cast<std::int64_t>(result.best_epoch + 1), Column::Kind::count}};
-    document.tables.push_back(epoch_table(result, recipe_.loss == "cross-entropy"));
+    document.tables.push_back(epoch_table(result, options_.recipe().loss == "cross-entropy"));
     document.provenance = {{"model_hash", result.graph.hash()}, {"data", data->describe()}, {"data_hash", data->hash()}};
     if (validation) document.provenance.emplace_back("validation_hash", validation->hash());
     return document;
   }
 
-  std::string architecture_, model_, out_, checkpoint_;
+  std::string architecture_, model_, out_, checkpoint_, initialiser_ = "keras";
   bool last_epoch_ = false;
-  Recipe recipe_;
+  RecipeOptions options_{10};
   DataInput data_{"data", "training records"}, validation_{"validation", "records that choose the best epoch"};
 };
 
