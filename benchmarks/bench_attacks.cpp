@@ -1,7 +1,7 @@
 // Attacks on batches against plain one-by-one loops in libtorch with equal settings, on a LeNet-5 trained for a moment on
 // procedural digits. The loops hold nothing of Assay: the layers are called directly, gradients come from autograd, C&W
 // lets autograd see its change of variables, JSMA takes one backward pass per class and looks at all pairs at once as a
-// matrix. Usage: bench_attacks [threads [records]]
+// matrix. Usage: bench_attacks [threads [records [ATTACK]]]
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -135,9 +135,9 @@ double success(const Network& network, const Tensor& points, const Tensor& class
 
 class Comparison {
  public:
-  Comparison(const Session& session, DatasetPtr data, std::size_t records)
+  Comparison(const Session& session, DatasetPtr data, std::size_t records, std::string only)
       : data_(std::move(data)), network_(plain_network(session.graph())), preparation_(session, *data_, {.target = "none"}),
-        aimed_(session, *data_, {.target = "next"}), records_(records) {
+        aimed_(session, *data_, {.target = "next"}), records_(records), only_(std::move(only)) {
     std::vector<std::size_t> indices(data_->size());
     std::iota(indices.begin(), indices.end(), std::size_t{0});
     batch_ = data_->read(indices);
@@ -145,6 +145,7 @@ class Comparison {
 
   // `loop`: how many records the plain loop does; it does not get slower or faster with their number.
   void compare(const std::string& spec, std::size_t loop, const std::function<Tensor(const Tensor&, std::int64_t)>& plain) {
+    if (!spec.starts_with(only_)) return;
     const bool aims = spec.starts_with("jsma");
     const Preparation& preparation = aims ? aimed_ : preparation_;
     AttackProblem problem = preparation.problem(batch_);
@@ -171,16 +172,17 @@ class Comparison {
   Network network_;
   Preparation preparation_, aimed_;
   std::size_t records_;
+  std::string only_;
   Batch batch_;
 };
 
-void run(int threads, std::size_t records) {
+void run(int threads, std::size_t records, const std::string& only) {
   Recipe recipe;
   recipe.epochs = 2;
   recipe.batch = 64;
   const SessionOptions options{.threads = threads};
   const Session session(train(build_architecture("lenet5"), open_dataset("digits:3000"), nullptr, recipe, options, silence()).graph, options);
-  Comparison comparison(session, open_dataset(fmt::format("digits:{},seed=2", records)), records);
+  Comparison comparison(session, open_dataset(fmt::format("digits:{},seed=2", records)), records, only);
   const Network& network = comparison.network();
   comparison.compare("fgsm[eps=0.1]", records, [&](const Tensor& x, std::int64_t y) { return plain_fgsm(network, x, y, 0.1); });
   comparison.compare("bim[eps=0.1,step=0.02,steps=10]", 200, [&](const Tensor& x, std::int64_t y) { return plain_iterated(network, x, x, y, 0.1, 0.02, 10); });
@@ -198,5 +200,5 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
-  assay::bench::run(threads, argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 500);
+  assay::bench::run(threads, argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 500, argc > 3 ? argv[3] : "");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "assay/engine/kernels/few_channels.h"
 #include "assay/engine/kernels/support.h"
 #include "assay/engine/kernels/window.h"
 
@@ -72,6 +73,10 @@ void require_bias(const Tensor& bias, std::int64_t channels) {
   }
 }
 
+bool is_plain(const Window& window, std::int64_t group) {
+  return window.rank() == 2 && group == 1 && std::ranges::all_of(window.dilation, [](auto d) { return d == 1; });
+}
+
 }  // namespace
 
 Outputs conv(const Call& call) {
@@ -87,6 +92,8 @@ Outputs conv(const Call& call) {
   require_bias(bias, filter.size(0));
   const Ints none(sizes.size(), 0);
   if (window.symmetric()) {
+    const PictureConvolution picture{input, filter, bias, window.stride, window.begin};
+    if (is_plain(window, group) && gains_from_few_channels(picture)) return {convolve_few_channels(picture)};
     return {at::convolution(input, filter, bias, window.stride, window.begin, window.dilation, false, none,
                             group)};
   }

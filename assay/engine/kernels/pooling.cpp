@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "assay/engine/kernels/tiled_pool.h"
 #include "assay/engine/kernels/window.h"
 
 namespace assay::operators {
@@ -26,6 +27,11 @@ struct Pool {
     bool fits = window.symmetric();
     for (std::size_t i = 0; i < sizes.size(); ++i) fits = fits && 2 * window.begin[i] <= window.kernel[i];
     return fits;
+  }
+  // Two axes, and every window whole within the input.
+  bool tiled() const {
+    const Ints none(2, 0);
+    return window.rank() == 2 && window.begin == none && window.end == none && !window.ceil && !dilated();
   }
   bool dilated() const {
     return std::ranges::any_of(window.dilation, [](auto d) { return d != 1; });
@@ -133,6 +139,9 @@ Outputs max_pool(const Call& call) {
   const Tensor& input = call.input(0);
   const Pool pool = read_pool(call);
   const Tensor x = is_integral(input) ? input.to(at::kFloat) : input;  // 8-bit integers, exact
+  if (!call.wants(1) && pool.tiled() && is_tiled_pool(x)) {
+    return {tiled_max_pool(x, pool.window.kernel, pool.window.stride, pool.places).to(input.scalar_type())};
+  }
   const bool direct = pool.direct();
   const Ints none(pool.sizes.size(), 0), begin = direct ? none : pool.window.begin;
   const Tensor padded =
