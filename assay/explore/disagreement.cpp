@@ -32,17 +32,22 @@ Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& op
     }
     rows.push_back(of_network.detach().to(at::kCPU, at::kFloat));
   }
-  Answers answers{.outputs = at::stack(rows).contiguous(), .classes = {}, .finite = {}, .differ = {}};
+  Answers answers{.outputs = at::stack(rows).contiguous(), .classes = {}, .finite = {}, .differ = {}, .closeness = {}};
   const Tensor finite = at::isfinite(answers.outputs).all(2).all(0);
-  Tensor differ;
+  Tensor differ, closeness;
   if (options.regression) {
     differ = values_differ(answers.outputs, options);
+    closeness = -(answers.outputs.amax(0) - answers.outputs.amin(0)).amax(1);
   } else {
     answers.classes = answers.outputs.argmax(2).contiguous();
     differ = answers.classes.ne(answers.classes[0]).any(0);
+    const Tensor leaders = std::get<0>(answers.outputs.topk(2, 2));
+    closeness = (leaders.select(2, 0) - leaders.select(2, 1)).amin(0);
   }
   answers.finite = truths(finite);
   answers.differ = truths(differ.logical_and(finite));
+  closeness = closeness.contiguous();
+  answers.closeness.assign(closeness.data_ptr<float>(), closeness.data_ptr<float>() + closeness.numel());
   return answers;
 }
 

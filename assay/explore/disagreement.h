@@ -23,6 +23,9 @@ struct Answers {
   Tensor classes;              // [networks, records] int64; undefined for regression
   std::vector<bool> finite;    // per record: every output of every network is
   std::vector<bool> differ;    // per record: finite, and at least two networks disagree
+  // Per record: the least lead of a network's first class over its second, or for regression minus the greatest distance between
+  // outputs. Falls as a disagreement comes nearer.
+  std::vector<float> closeness;
   std::size_t networks() const { return static_cast<std::size_t>(outputs.size(0)); }
 };
 

@@ -134,7 +134,7 @@ class Explorer {
     hasher.text(dataset_->hash()).text(options_.criterion.text()).text(options_.choice).number(options_.only_correct).number(options_.round);
     for (const Spec& constraint : options_.constraints) hasher.text(constraint.text());
     if (options_.baseline) hasher.text(options_.baseline->hash());
-    hasher.real(search.lambda1).real(search.lambda2).real(search.step).number(search.iterations).number(search.target ? *search.target + 1 : 0);
+    hasher.real(search.lambda1).real(search.lambda2).real(search.step).number(search.iterations).number(search.patience).number(search.target ? *search.target + 1 : 0);
     hasher.number(search.probability).number(search.choose_once).number(search.levels).number(search.shrink).number(search.seed);
     hasher.real(search.disagreement.margin).number(search.disagreement.opposite_signs).real(options_.near_duplicate);
     return hasher.hex();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "assay/explore/shrink.h"
 #include "assay/relevance/attribution.h"
@@ -35,6 +36,7 @@ std::string_view to_string(Ending ending) {
     case Ending::found: return "found";
     case Ending::differing: return "networks disagree on the seed itself";
     case Ending::exhausted: return "as many iterations as allowed";
+    case Ending::hopeless: return "no nearer to a disagreement for as many iterations as patience has";
     case Ending::still: return "nothing moves any more";
     case Ending::non_finite: return "a network gives no number for the seed";
   }
@@ -62,7 +64,8 @@ class Searcher::Run {
  private:
   // What is known of one search under way.
   struct Row {
-    std::size_t seed = 0, target = 0, still = 0;
+    std::size_t seed = 0, target = 0, still = 0, idle = 0;
+    float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
     std::int64_t label = 0;
     float direction = 1;                     // regression: whether the target is pushed up (-1) or down (1)
     std::vector<std::vector<Aim>> aims;      // per network
@@ -132,7 +135,8 @@ class Searcher::Run {
   bool guided() const { return options_.lambda2 != 0; }
 
   Row begin(std::size_t seed, const Answers& answers, std::int64_t i) const {
-    Row row{.seed = seed, .aims = {}, .relevance = {}};
+    Row row;
+    row.seed = seed;
     row.target = options_.target ? *options_.target : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
     if (answers.classes.defined()) {
       row.label = answers.classes[0][i].item<std::int64_t>();
@@ -185,10 +189,13 @@ class Searcher::Run {
       Row& row = rows_[i];
       const std::size_t iterations = ++searches_.iterations[i];
       row.still = moved.data_ptr<bool>()[i] ? 0 : row.still + 1;
+      row.idle = answers.closeness[i] < row.nearest ? 0 : row.idle + 1;
+      row.nearest = std::min(row.nearest, answers.closeness[i]);
       const auto place = static_cast<std::int64_t>(i);
       if (answers.differ[i]) waiting_.push_back({std::move(row), iterations, points[place].clone(), records[place].clone()});
       else if (iterations >= options_.iterations) deliver_({row.seed, Ending::exhausted, iterations, row.target, {}});
       else if (row.still > constraint_.patience()) deliver_({row.seed, Ending::still, iterations, row.target, {}});
+      else if (options_.patience > 0 && row.idle >= options_.patience) deliver_({row.seed, Ending::hopeless, iterations, row.target, {}});
       else going_on.push_back(place);
     }
     if (going_on.size() < size()) keep(going_on);

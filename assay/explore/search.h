@@ -21,6 +21,7 @@ struct SearchOptions {
   double lambda2 = 0.1;          // weight of the coverage term; 0: none
   double step = 10;              // of a gradient with mean square 1, as a share of the valid range
   std::size_t iterations = 50;   // steps at most
+  std::size_t patience = 0;      // steps without coming nearer to a disagreement after which a seed is given up; 0: never
   std::optional<std::size_t> target = {};  // the network pushed away; else drawn for each seed
   bool probability = false;      // the objective climbs softmax probabilities, not the scores before
   bool choose_once = false;      // neurons are chosen once per seed, as the released code does, not in each iteration
@@ -35,6 +36,7 @@ enum class Ending : std::uint8_t {
   found,       // networks disagree
   differing,   // they disagree on the seed itself
   exhausted,   // as many steps as allowed
+  hopeless,    // no nearer to a disagreement for SearchOptions::patience steps
   still,       // nothing moved for some steps
   non_finite,  // a network gives NaN or infinity for the seed
 };

@@ -30,6 +30,7 @@ class Explore final : public Command {
     app.add_option("--lambda2", options_.search.lambda2, "weight of the coverage term; 0: none")->check(CLI::NonNegativeNumber)->capture_default_str();
     app.add_option("--step", options_.search.step, "step size, as a share of the valid range; gradients are divided by their root mean square")->check(CLI::PositiveNumber)->capture_default_str();
     app.add_option("--iterations", options_.search.iterations, "steps per seed at most")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+    app.add_option("--patience", options_.search.patience, "steps without coming nearer to a disagreement after which a seed is given up; 0: never")->capture_default_str();
     app.add_option("--target", target_, "the network pushed away, counted from 0 (default: drawn for each seed)")->check(CLI::NonNegativeNumber)->type_name("N");
     app.add_flag("--probability", options_.search.probability, "climb probabilities after the softmax, not the scores before it");
     app.add_option("--margin", options_.search.disagreement.margin, "regression: outputs further apart than this disagree")->check(CLI::PositiveNumber)->capture_default_str();
