@@ -85,9 +85,13 @@ class Searcher::Run {
     return network.regression() ? outputs : network.scores_of({}, outputs);
   }
 
+  // Batches of few different sizes, since a network is prepared for each size anew: some rows are repeated.
   Answers judge(const Tensor& records) const {
+    constexpr std::int64_t multiple = 16;
+    const std::int64_t count = records.size(0), missing = (multiple - count % multiple) % multiple;
+    const Tensor filled = missing == 0 ? records : at::cat({records, records.slice(0, 0, 1).repeat_interleave(missing, 0)});
     std::vector<Tensor> scores;
-    for (const AttackedNetwork* network : networks_) scores.push_back(scores_of(*network, network->outputs(network->bind(records))));
+    for (const AttackedNetwork* network : networks_) scores.push_back(scores_of(*network, network->outputs(network->bind(filled))).narrow(0, 0, count));
     return compare(scores, options_.disagreement);
   }
 

@@ -43,7 +43,28 @@ struct Team::State {
   }
 };
 
-Team::Team(std::size_t size) : state_(std::make_unique<State>()) {
+namespace {
+
+// Keeps OpenMP to the calling thread while it lives.
+class SingleThread {
+ public:
+  SingleThread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~SingleThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+  SingleThread(const SingleThread&) = delete;
+  SingleThread& operator=(const SingleThread&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
+
+Team::Team(std::size_t size) : size_(size), state_(std::make_unique<State>()) {
+  if (size == 1) return;
   for (std::size_t w = 0; w < size; ++w) {
     state_->threads.emplace_back([state = state_.get(), w] { state->loop(w); });
   }
@@ -58,9 +79,14 @@ Team::~Team() {
   for (std::thread& thread : state_->threads) thread.join();
 }
 
-std::size_t Team::size() const { return state_->threads.size(); }
+std::size_t Team::size() const { return size_; }
 
 void Team::run(std::size_t count, const std::function<void(std::size_t)>& job) {
+  if (size_ == 1) {
+    const SingleThread single;
+    if (count > 0) job(0);
+    return;
+  }
   State& s = *state_;
   std::unique_lock lock(s.mutex);
   s.job = &job;

@@ -1,7 +1,7 @@
 #pragma once
 
 // Threads that stay: each runs oneDNN primitives on its own chunk, with OpenMP set to one thread inside, so no
-// barrier is paid per primitive and results do not depend on how many threads there are.
+// barrier is paid per primitive and results do not depend on how many threads there are. A team of one is the calling thread.
 
 #include <cstddef>
 #include <functional>
@@ -19,6 +19,7 @@ class Team {
 
  private:
   struct State;
+  std::size_t size_;
   std::unique_ptr<State> state_;
 };
 
