@@ -47,6 +47,8 @@ void add_column(Table& table, const CoverageState& state, const CoverageState& a
 
 }  // namespace
 
+fs::path journal_of(const fs::path& file) { return file.string() + ".journal"; }
+
 std::vector<std::string> split_specs(const std::string& text) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -74,13 +76,16 @@ void Extensions::measure(const Session& session, const std::shared_ptr<const Pro
   if (attacks_.empty()) return;
   Table table = table_of(state);
   std::vector<std::string> taken;
+  std::vector<fs::path> files;
   for (const std::string& text : split_specs(attacks_)) {
     const Spec spec = parse_spec("attack", text);
     const auto earlier = std::ranges::count(taken, spec.name);
     taken.push_back(spec.name);
     const std::string name = earlier == 0 ? spec.name : fmt::format("{}-{}", spec.name, earlier + 1);
-    const AttackOptions options{.batch = context.settings.batch, .seed = context.settings.seed, .all = true};
-    const AttackSummary made = attack_dataset(session, test, spec, fs::path(folder_) / (name + ".npz"), options, context.progress);
+    const fs::path file = fs::path(folder_) / (name + ".npz");
+    const AttackOptions options{.batch = context.settings.batch, .seed = context.settings.seed, .all = true, .journal = journal_of(file)};
+    const AttackSummary made = attack_dataset(session, test, spec, file, options, context.progress);
+    files.push_back(file);
     CoverageState attacked(profile, state.specs(), false);
     if (made.stored > 0) {
       assay::measure(session, attacked, open_dataset(made.data), {.context = name, .batch = context.settings.batch}, context.progress);
@@ -88,6 +93,7 @@ void Extensions::measure(const Session& session, const std::shared_ptr<const Pro
     add_column(table, state, attacked, name);
     document.definitions.push_back({"+ " + name, fmt::format("the test set and {} records made from it by {}", made.stored, made.spec.text()), find_attack(spec.name).paper});
   }
+  for (const fs::path& file : files) fs::remove(journal_of(file));
   document.tables.insert(document.tables.begin(), std::move(table));
 }
 

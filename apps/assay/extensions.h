@@ -2,6 +2,7 @@
 
 // assay cover --extend-with: the coverage of a test set beside that of the set extended by attacked records.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ class Extensions {
  private:
   std::string attacks_, folder_ = "assay-attack";
 };
+
+// Where attacks that make `file` keep what is finished until the whole command is done.
+std::filesystem::path journal_of(const std::filesystem::path& file);
 
 // "fgsm,pgd[eps=0.1,steps=5]" at the commas outside of brackets.
 std::vector<std::string> split_specs(const std::string& text);

@@ -1,6 +1,5 @@
 #include "assay/attack/adversarial_set.h"
 
-#include <ATen/ATen.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -14,11 +13,9 @@ namespace assay {
 AdversarialSet::AdversarialSet(const Dataset& dataset, DType type)
     : dataset_(dataset), type_(type), record_bytes_(static_cast<std::size_t>(element_count(dataset.record_shape())) * size_of(type)) {}
 
-void AdversarialSet::add(const Record& record, const Tensor& inputs) {
-  const Tensor values = inputs.contiguous();
-  const auto* begin = static_cast<const std::byte*>(values.data_ptr());
-  inputs_.insert(inputs_.end(), begin, begin + record_bytes_);
-  records_.push_back(record);
+void AdversarialSet::add(std::span<const Record> records, std::span<const std::byte> inputs) {
+  records_.insert(records_.end(), records.begin(), records.end());
+  inputs_.insert(inputs_.end(), inputs.begin(), inputs.end());
 }
 
 void AdversarialSet::keep_successful() {

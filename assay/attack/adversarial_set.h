@@ -3,11 +3,11 @@
 // What attacks have made so far, on its way to a file.
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "assay/data/dataset.h"
-#include "assay/engine/tensor.h"
 
 namespace assay {
 
@@ -24,8 +24,9 @@ class AdversarialSet {
     std::uint64_t forward = 0, backward = 0;
   };
 
-  // `inputs`: one record of the data set's shape, of the element type.
-  void add(const Record& record, const Tensor& inputs);
+  // `inputs`: of these records in order, of the data set's shape and the element type. REQUIRES record_bytes() for each.
+  void add(std::span<const Record> records, std::span<const std::byte> inputs);
+  std::size_t record_bytes() const { return record_bytes_; }
   std::size_t size() const { return records_.size(); }
   std::vector<Record>& records() { return records_; }
   const std::vector<Record>& records() const { return records_; }

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <optional>
 
 #include "assay/attack/adversarial_set.h"
+#include "assay/attack/journal.h"
 #include "assay/attack/preparation.h"
 #include "assay/engine/evaluate.h"
 #include "assay/support/error.h"
+#include "assay/support/hash.h"
 
 namespace assay {
 namespace {
@@ -46,13 +50,20 @@ class Run {
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {
     summary_.file = file;
     summary_.data = spec_of_file(file, *dataset_, type_);
+    if (!options_.journal.empty()) go_on(progress);
+    std::vector<std::size_t> rest(dataset_->size() - summary_.walked);
+    std::iota(rest.begin(), rest.end(), summary_.walked);
     try {
-      walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name}, progress,
-           [&](const Batch& batch, const Tensors&) { search(batch); });
+      walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name, .records = std::move(rest)}, progress, [&](const Batch& batch, const Tensors&) {
+        const AttackedBatch attacked = search(batch);
+        if (journal_) journal_->append(attacked);
+        take(attacked);
+      });
     } catch (const Error& error) {
       if (error.fault() != Fault::interrupted) throw;
       set_.write(file);
-      fail(Fault::interrupted, "interrupted; {} holds the {} records that were attacked so far, not yet checked", file.string(), set_.size());
+      fail(Fault::interrupted, "interrupted; {} holds the {} records that were attacked so far, not yet checked{}", file.string(), set_.size(),
+           journal_ ? "; the same command goes on from there" : "");
     }
     set_.write(file);
     if (set_.size() > 0) check(progress);
@@ -65,33 +76,56 @@ class Run {
   }
 
  private:
+  // Which attack a journal belongs to.
+  std::string job() const {
+    Hasher hasher;
+    hasher.text(session_.graph().hash()).text(dataset_->hash()).text(spec_.text()).number(options_.seed).number(options_.all).number(options_.levels);
+    return hasher.real(options_.margin).hex();
+  }
+
+  // Takes what an earlier run has finished.
+  void go_on(Progress& progress) {
+    journal_.emplace(options_.journal, job(), dataset_->size(), set_.record_bytes());
+    for (const AttackedBatch& batch : journal_->found()) take(batch);
+    if (summary_.walked > 0) progress.notice(fmt::format("{}: going on from {}, {} records are done", spec_.name, options_.journal.string(), summary_.walked));
+  }
+
+  void take(const AttackedBatch& batch) {
+    summary_.walked += batch.walked;
+    summary_.seconds += batch.seconds;
+    for (const auto& [ending, records] : batch.endings) summary_.endings[ending] += records;
+    set_.add(batch.records, batch.inputs);
+  }
+
   // Attacks the records of a batch that are worth it.
-  void search(const Batch& batch) {
+  AttackedBatch search(const Batch& batch) const {
     const AttackProblem all = preparation_.problem(batch);
     const std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
-    summary_.walked += batch.indices.size();
-    if (rows.empty()) return;
+    AttackedBatch result{.walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
+    if (rows.empty()) return result;
     const at::NoGradGuard no_grad;
     const Tensor chosen = at::tensor(rows, at::kLong);
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
     const Tensor points = attack_->perturb(preparation_.network(), problem).clamp(0, 1);
-    summary_.seconds += since(start);
+    result.seconds = since(start);
     const Tensor scores = preparation_.network().scores_of(problem, preparation_.network().outputs(preparation_.network().bind(points)));
     const std::vector<bool> won = truths(AttackedNetwork::won(problem, scores));
     const Tensor predicted = scores.argmax(1).to(at::kCPU).contiguous();
-    const Tensor clean = to_tensor(batch.inputs).index_select(0, chosen);
-    const Tensor stored = options_.levels ? preparation_.to_levels(points) : preparation_.to_records(clean, problem, points);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t place = problem.places[i];
-      set_.add({.original = batch.indices[static_cast<std::size_t>(rows[i])],
-                .predicted = predicted.data_ptr<std::int64_t>()[i],
-                .success = won[i],
-                .forward = problem.log->forward[place],
-                .backward = problem.log->backward[place]},
-               stored[static_cast<std::int64_t>(i)]);
-      if (!won[i] && !problem.log->ending[place].empty()) ++summary_.endings[std::string(problem.log->ending[place])];
+      result.records.push_back({.original = batch.indices[static_cast<std::size_t>(rows[i])],
+                                .predicted = predicted.data_ptr<std::int64_t>()[i],
+                                .success = won[i],
+                                .forward = problem.log->forward[place],
+                                .backward = problem.log->backward[place]});
+      if (!won[i] && !problem.log->ending[place].empty()) ++result.endings[std::string(problem.log->ending[place])];
     }
+    const Tensor clean = to_tensor(batch.inputs).index_select(0, chosen);
+    const Tensor stored = (options_.levels ? preparation_.to_levels(points) : preparation_.to_records(clean, problem, points)).contiguous();
+    const auto* const bytes = static_cast<const std::byte*>(stored.data_ptr());
+    result.inputs.assign(bytes, bytes + stored.nbytes());
+    return result;
   }
 
   // Success, predictions and distances of the records as they are read back.
@@ -148,6 +182,7 @@ class Run {
   DType type_;
   AdversarialSet set_;
   AttackSummary summary_;
+  std::optional<AttackJournal> journal_;
 };
 
 }  // namespace

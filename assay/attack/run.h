@@ -19,6 +19,7 @@ struct AttackOptions {
   bool all = false;               // attack also records that the network gets wrong (they are to leave the class it names)
   bool only_successful = false;   // store only records that succeed
   bool levels = false;            // store 8-bit levels of the valid range, not float32
+  std::filesystem::path journal = {};  // where finished batches are kept, so that the same attack goes on from them; empty: nowhere
   double margin = 0.2;            // regression: outputs that move by more than this are a success
 };
 
@@ -38,7 +39,8 @@ struct AttackSummary {
 };
 
 // Writes `file` (.npz; under a temporary name, renamed). After an interruption it holds what was finished, with success as
-// the search found it, and the Error{interrupted} says how much that is.
+// the search found it, and the Error{interrupted} says how much that is. A journal is left behind, also by an attack that was
+// finished: whoever asked for it removes it once nothing has to be repeated. Throws Error{mismatch} for the journal of another attack.
 AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const Spec& spec, const std::filesystem::path& file,
                              const AttackOptions& options, Progress& progress);
 

@@ -121,6 +121,10 @@ void AppendFile::append(const Json& value) {
   }
 }
 
+void AppendFile::sync() {
+  if (::fdatasync(file_) != 0) fail(Fault::io, "{}: cannot be written: {}", path_.string(), std::strerror(errno));
+}
+
 void AppendFile::clear() {
   if (::ftruncate(file_, 0) != 0 || ::lseek(file_, 0, SEEK_SET) < 0) fail(Fault::io, "{}: cannot be emptied: {}", path_.string(), std::strerror(errno));
 }

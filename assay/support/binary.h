@@ -57,6 +57,8 @@ class AppendFile {
   const std::vector<nlohmann::json>& found() const { return found_; }
   // Throws Error{io} when the system refuses; what was there stays readable.
   void append(const nlohmann::json& value);
+  // Returns when all values are on the disk itself, safe from a loss of power. Throws Error{io}.
+  void sync();
   // Drops all values.
   void clear();
 

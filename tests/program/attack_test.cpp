@@ -32,5 +32,21 @@ TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
   EXPECT_TRUE(json("out.json")["pictures"].empty());
 }
 
+TEST_F(AttackProgram, ARunThatIsKilledGoesOn) {
+  const std::string run = "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack 'cw[iterations=40,search=3]' --attack noise --output ";
+  ASSERT_EQ(assay(run + "calm").code, 0);
+  bool killed = false, kept = false;
+  for (int i = 0; i < 6 && !(killed && kept); ++i) {
+    const std::string seconds = std::to_string(0.8 + 0.3 * i);
+    killed |= std::system(("cd '" + folder.string() + "' && timeout -s KILL " + seconds + " '" ASSAY_PROGRAM "' " + run + "killed >/dev/null 2>&1").c_str()) != 0;
+    kept |= std::filesystem::exists(folder / "killed" / "cw.npz.journal");
+  }
+  EXPECT_TRUE(killed && kept);
+  ASSERT_EQ(assay(run + "killed").code, 0);
+  for (const char* name : {"cw.npz", "noise.npz"}) EXPECT_TRUE(read_file(folder / "calm" / name) == read_file(folder / "killed" / name)) << name;
+  EXPECT_FALSE(std::filesystem::exists(folder / "killed" / "cw.npz.journal"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "killed" / "noise.npz.journal"));
+}
+
 }  // namespace
 }  // namespace assay

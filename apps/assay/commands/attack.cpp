@@ -5,6 +5,7 @@
 #include <set>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/extensions.h"
 #include "apps/assay/heat_map.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/triples.h"
@@ -85,8 +86,11 @@ class AttackCommand final : public Command {
     for (const Spec& spec : specs) {
       std::string name = spec.name;
       for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}-{}", spec.name, i);
-      summaries.push_back(attack_dataset(session, data, spec, std::filesystem::path(output_) / (name + ".npz"), options_, context.progress));
+      const std::filesystem::path file = std::filesystem::path(output_) / (name + ".npz");
+      options_.journal = journal_of(file);
+      summaries.push_back(attack_dataset(session, data, spec, file, options_, context.progress));
     }
+    for (const AttackSummary& summary : summaries) std::filesystem::remove(journal_of(summary.file));
     describe(document, session, *data, summaries);
     for (const AttackSummary& summary : summaries) {
       if (is_picture(*data)) draw(document, *data, summary, pictures_, output_);
