@@ -117,9 +117,6 @@ class Explorer {
 
   std::size_t batch() const { return options_.search.width; }
 
-  // Records of the data set in units of the valid range, and what names their random streams in a pass.
-  Tensor units(const Batch& batch) const { return preparation_.problem(batch).inputs; }
-
   void cover_baseline(Progress& progress) {
     if (!options_.baseline) return;
     const Preparation preparation(*explored_.front().session, *options_.baseline, {});
@@ -211,6 +208,7 @@ class Explorer {
       }
     }
     round.seeds.points = at::cat(points);
+    if (options_.search.levels) round.seeds.points = on_levels(round.seeds.points);
     return round;
   }
 
@@ -362,7 +360,7 @@ class Explorer {
 }  // namespace
 
 std::vector<std::uint8_t> stored(const Tensor& point, bool levels) {
-  const Tensor host = (levels ? (point * 255).round().clamp(0, 255).to(at::kByte) : point.to(at::kFloat)).to(at::kCPU).contiguous();
+  const Tensor host = (levels ? (point * 255).round().to(at::kByte) : point.to(at::kFloat)).to(at::kCPU).contiguous();
   const auto* bytes = static_cast<const std::uint8_t*>(host.data_ptr());
   return {bytes, bytes + host.nbytes()};
 }

@@ -219,8 +219,7 @@ class Searcher::Run {
   // The record a point stands for: admissible, valid, in the precision of the file.
   Tensor record_of(const Searches& searches, const Tensor& points) const {
     const Tensor shown = constraint_.shown(searches, points).clamp(0, 1);
-    if (!options_.levels) return shown;
-    return at::where(shown.eq(searches.seeds), shown, (shown * 255).round() / 255);
+    return options_.levels ? on_levels(shown) : shown;
   }
 
   // The gradient of the joint objective at the records, summed over networks.
@@ -372,6 +371,8 @@ class Searcher::Run {
   Tensor points_, records_;       // [n, record...]: where searches are, and the records these stand for
   std::vector<Waiting> waiting_;
 };
+
+Tensor on_levels(const Tensor& points) { return (points * 255).round() / 255; }
 
 Searcher::Searcher(std::vector<const AttackedNetwork*> networks, const Guide& guide, const Constraint& constraint, const InputUnits& units, const SearchOptions& options)
     : networks_(std::move(networks)), guide_(guide), constraint_(constraint), units_(units), options_(options) {

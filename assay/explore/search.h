@@ -51,7 +51,10 @@ struct SearchOutcome {
   Tensor point;                 // [record...] what was found, rounded; undefined otherwise
 };
 
-// Seeds [n, record...] in units of the valid range, and what names their random streams.
+// The nearest 8-bit levels of the valid range.
+Tensor on_levels(const Tensor& points);
+
+// Seeds [n, record...] in units of the valid range (on levels, where findings are), and what names their random streams.
 struct Seeds {
   Tensor points;
   std::vector<std::uint64_t> keys;

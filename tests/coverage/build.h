@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,6 +47,9 @@ class Suite {
   const std::vector<std::int64_t>& predicted() const { return predicted_; }
 
   void give(Criterion& criterion, const std::vector<std::size_t>& indices) const {
+    with_batch(indices, [&](const ActivationBatch& batch) { criterion.observe(batch); });
+  }
+  void with_batch(const std::vector<std::size_t>& indices, const std::function<void(const ActivationBatch&)>& use) const {
     std::vector<Activations> layers;
     std::vector<std::vector<float>> least, greatest;
     std::vector<std::int64_t> predicted;
@@ -62,7 +66,7 @@ class Suite {
       layers.push_back(std::move(activations));
     }
     for (const std::size_t i : indices) predicted.push_back(predicted_[i]);
-    criterion.observe({indices, layers, least, greatest, predicted, predicted});
+    use({indices, layers, least, greatest, predicted, predicted});
   }
   // Records [begin, end) in batches of `batch`.
   void give(Criterion& criterion, std::size_t begin, std::size_t end, std::size_t batch = 16) const {

@@ -77,6 +77,35 @@ TEST_P(EveryCriterion, MergingIsCommutativeAndAssociative) {
   EXPECT_EQ(ab->result(), a_bc->result());
 }
 
+// Moves the activations of record 20 as an aim of each way asks.
+TEST_P(EveryCriterion, AimsLeadToWhatIsNotCovered) {
+  const auto criterion = having_seen(0, 1);
+  std::vector<std::vector<Aim>> ways;
+  suite.with_batch({20}, [&](const ActivationBatch& batch) { ways = criterion->aims(batch, 0); });
+  ASSERT_FALSE(ways.empty());
+  const bool of_neurons = !std::set<std::string>{"tknp", "nlc", "ss", "lsc", "dsc", "mdsc"}.contains(GetParam());
+  for (const std::vector<Aim>& way : ways) {
+    ASSERT_FALSE(way.empty());
+    std::vector<float> rows[2] = {suite.row(0, 20), suite.row(1, 20)};
+    for (const Aim& aim : way) {
+      ASSERT_LT(aim.layer, 2u);
+      ASSERT_LT(aim.neuron, Suite::widths[aim.layer]);
+      EXPECT_LT(aim.low, aim.high);
+      float& value = rows[aim.layer][aim.neuron];
+      if (value >= aim.low && value <= aim.high && !aim.beyond) continue;
+      const bool below = std::isinf(aim.low), above = std::isinf(aim.high);
+      value = static_cast<float>(above ? aim.low + 1 : below ? aim.high - 1 : (aim.low + aim.high) / 2);
+    }
+    if (!of_neurons) continue;
+    Suite moved;
+    moved.add(rows[0], rows[1]);
+    const auto after = having_seen(0, 1), one = fresh();
+    moved.give(*one);
+    after->merge(*one);
+    EXPECT_GT(after->result().back().value, criterion->result().back().value);
+  }
+}
+
 TEST_P(EveryCriterion, AFreshOneIsTheIdentityOfMerging) {
   const auto seen = having_seen(0, 9), left = fresh();
   const std::string before = state(*seen);

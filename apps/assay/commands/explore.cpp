@@ -45,8 +45,8 @@ class Explore final : public Command {
     app.add_option("--storage", storage_, "levels: 8-bit levels of the valid range, as pictures have them; float: float32 (default: levels for pictures)")
         ->check(CLI::IsMember({"levels", "float"}))->type_name("FORM");
     app.add_flag("--no-shrink", no_shrink_, "keep findings as the search left them");
-    app.add_option("--near-duplicate", options_.near_duplicate, "root mean square difference, as a share of the range, up to which two findings with the same answers are one")
-        ->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--near-duplicate", near_duplicate_, "root mean square difference, as a share of the range, up to which two findings with the same answers are one (default: 0.01 for pictures, 0 for others)")
+        ->check(CLI::Range(0.0, 1.0))->type_name("SHARE");
     app.add_option("--plausibility", plausibility_, "judge findings by dsa or lsa against the training records, or not: none (default: dsa, for regression lsa, with --training)")
         ->check(CLI::IsMember({"dsa", "lsa", "none"}))->type_name("MEASURE");
     app.add_option("--output", output_, "folder for findings.npz, voted.npz, manifest.json, pictures and the journal")->type_name("FOLDER")->capture_default_str();
@@ -88,6 +88,7 @@ class Explore final : public Command {
     find_neuron_choice(options_.choice);
     if (target_) options_.search.target = *target_;
     options_.search.shrink = !no_shrink_;
+    options_.near_duplicate = near_duplicate_.value_or(is_picture(seeds) ? 0.01 : 0);
     options_.search.levels = storage_.empty() ? is_picture(seeds) : storage_ == "levels";
     options_.search.seed = context.settings.seed;
     if (context.settings.batch > 0) options_.search.width = context.settings.batch;
@@ -131,6 +132,7 @@ class Explore final : public Command {
   std::vector<std::string> constraints_;
   std::string criterion_ = "nc[threshold=0.25]", storage_, plausibility_, output_ = "assay-explore";
   std::optional<std::size_t> target_;
+  std::optional<double> near_duplicate_;
   bool no_shrink_ = false;
   std::size_t pictures_ = 24;
   ExploreOptions options_;

@@ -1,0 +1,261 @@
+// Whole explorations: confirmation, labels, coverage, journal, files.
+
+#include <nlohmann/json.hpp>
+
+#include "assay/explore/finding_set.h"
+#include "assay/explore/plausibility.h"
+#include "assay/support/error.h"
+#include "assay/support/file.h"
+#include "tests/explore/build.h"
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Exploring : public Networks {
+ protected:
+  Exploring() {
+    std::vector<std::int64_t> labels;
+    for (int i = 0; i < 40; ++i) labels.push_back(i % 4);
+    use({classifier(1), classifier(2), classifier(3)}, write("seeds.npz", random_records(40, {6}), labels));
+  }
+  Exploration run(const ExploreOptions& with) const { return explore(networks, data, with, silence()); }
+};
+
+void expect_same(const Exploration& a, const Exploration& b) {
+  ASSERT_EQ(a.findings.size(), b.findings.size());
+  for (std::size_t i = 0; i < a.findings.size(); ++i) {
+    EXPECT_EQ(a.findings[i].seed, b.findings[i].seed);
+    EXPECT_EQ(a.findings[i].iterations, b.findings[i].iterations);
+    EXPECT_EQ(a.findings[i].classes, b.findings[i].classes);
+    EXPECT_EQ(a.findings[i].gained, b.findings[i].gained);
+    EXPECT_LT(greatest_difference(a.findings[i].point, b.findings[i].point), 1e-5);
+  }
+  EXPECT_EQ(a.share_after, b.share_after);
+  EXPECT_EQ(a.endings, b.endings);
+}
+
+TEST_F(Exploring, KeepsOnlyWhatDisagrees) {
+  const Exploration result = run(options());
+  ASSERT_GE(result.findings.size(), 5u);
+  std::size_t ended = 0;
+  for (const auto& [ending, count] : result.endings) ended += count;
+  EXPECT_EQ(ended, 40u);
+  EXPECT_EQ(result.searched, 40u);
+  std::size_t previous = 0;
+  for (const Finding& finding : result.findings) {
+    EXPECT_GE(finding.seed, previous);
+    previous = finding.seed;
+    std::map<std::int64_t, int> votes;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int64_t named = Plain(*sessions[k], {6}).decision(list(finding.point));
+      EXPECT_EQ(named, finding.classes[k]);
+      ++votes[named];
+    }
+    EXPECT_GT(votes.size(), 1u);
+    const auto most = std::ranges::max_element(votes, {}, &std::pair<const std::int64_t, int>::second);
+    EXPECT_EQ(finding.majority, most->second >= 2 ? std::optional(most->first) : std::nullopt);
+    const Tensor seed = to_tensor(data->read(std::vector<std::size_t>{finding.seed}).inputs)[0];
+    EXPECT_NEAR(finding.l2, (finding.point - seed).norm().item<double>(), 1e-5);
+    EXPECT_NEAR(finding.l1, (finding.point - seed).abs().sum().item<double>(), 1e-5);
+    EXPECT_EQ(finding.differing, finding.l2 == 0);
+  }
+}
+
+TEST_F(Exploring, GainsAddUpToTheCoverage) {
+  const Exploration result = run(options());
+  for (std::size_t k = 0; k < 3; ++k) {
+    std::uint64_t gained = 0;
+    for (const Finding& finding : result.findings) gained += *finding.gained[k];
+    EXPECT_EQ(std::to_string(gained), result.after[k].covered);
+    EXPECT_EQ(result.before[k].covered, "0");
+  }
+}
+
+TEST_F(Exploring, ABaselineCountsAsCovered) {
+  ExploreOptions with = options();
+  with.baseline = data;
+  const Exploration result = run(with);
+  EXPECT_GT(*result.share_before, 0);
+  EXPECT_GE(*result.share_after, *result.share_before);
+}
+
+TEST_F(Exploring, IsTheSameAgainAndOnMoreThreads) {
+  const Exploration once = run(options());
+  expect_same(once, run(options()));
+  ExploreOptions narrow = options();
+  narrow.search.width = 2;
+  expect_same(once, run(narrow));
+  std::vector<ExploredNetwork> threaded = networks;
+  std::vector<std::unique_ptr<Session>> owners;
+  for (ExploredNetwork& network : threaded) {
+    owners.push_back(std::make_unique<Session>(network.session->graph(), SessionOptions{.threads = 3}));
+    network.session = owners.back().get();
+  }
+  expect_same(once, explore(threaded, data, options(), silence()));
+  ExploreOptions other = options();
+  other.search.seed = 2;
+  const Exploration different = run(other);
+  bool same = different.findings.size() == once.findings.size();
+  for (std::size_t i = 0; same && i < once.findings.size(); ++i) same = once.findings[i].target == different.findings[i].target;
+  EXPECT_FALSE(same);
+}
+
+TEST_F(Exploring, GoesOnFromAJournalCutOffAnywhere) {
+  ExploreOptions with = options();
+  with.journal = folder / "journal";
+  const Exploration whole = run(with);
+  const std::string bytes = read_file(with.journal);
+  for (const double share : {0.0, 0.1, 0.37, 0.5, 0.81, 0.999, 1.0}) {
+    write_file(with.journal, bytes.substr(0, static_cast<std::size_t>(share * static_cast<double>(bytes.size()))));
+    const Exploration resumed = run(with);
+    expect_same(whole, resumed);
+    EXPECT_GE(resumed.resumed, share == 1.0 ? 40u : share >= 0.5 ? 5u : 0u);
+  }
+}
+
+TEST_F(Exploring, RefusesTheJournalOfAnotherExploration) {
+  ExploreOptions with = options();
+  with.journal = folder / "journal";
+  run(with);
+  with.search.lambda1 = 3;
+  try {
+    run(with);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
+  }
+}
+
+TEST_F(Exploring, EndsAtTheGoalTheCountOrTheTime) {
+  ExploreOptions with = options();
+  with.goal = 0.1;
+  EXPECT_EQ(run(with).ended_by, "the coverage goal is reached");
+  with = options();
+  with.findings = 1;
+  const Exploration few = run(with);
+  EXPECT_EQ(few.ended_by, "there are as many findings as asked for");
+  EXPECT_LT(few.searched, 40u);
+  with = options();
+  with.seconds = 1e-9;
+  EXPECT_EQ(run(with).ended_by, "the time is up");
+  EXPECT_EQ(run(options()).ended_by, "all seeds have been searched");
+}
+
+TEST_F(Exploring, SecondPassSkipsSeedsThatDifferAnyway) {
+  ExploreOptions with = options();
+  with.passes = 2;
+  const Exploration result = run(with);
+  const std::size_t differing = result.endings.contains(Ending::differing) ? result.endings.at(Ending::differing) : 0;
+  EXPECT_EQ(result.searched, 80 - differing);
+}
+
+TEST_F(Exploring, OnlyCorrectLeavesOutTheRest) {
+  ExploreOptions with = options();
+  with.only_correct = true;
+  const Exploration result = run(with);
+  EXPECT_EQ(result.searched + result.left_out, 40u);
+  EXPECT_GT(result.left_out, 0u);
+  for (const Finding& finding : result.findings) {
+    const Batch batch = data->read(std::vector<std::size_t>{finding.seed});
+    EXPECT_EQ(Plain(*sessions[0], {6}).decision(list(to_tensor(batch.inputs)[0])), batch.labels[0]);
+  }
+}
+
+TEST_F(Exploring, NearDuplicatesAreMerged) {
+  const Tensor two = random_records(1, {6}).repeat({6, 1});
+  const DatasetPtr same = write("same.npz", two);
+  ExploreOptions with = options();
+  with.search.target = 0;
+  with.near_duplicate = 0.01;
+  const Exploration result = explore(networks, same, with, silence());
+  const std::size_t kept = result.findings.size();
+  EXPECT_TRUE((kept == 0 && result.duplicates == 0) || kept + result.duplicates == 6) << kept << " and " << result.duplicates;
+}
+
+TEST_F(Exploring, StoresWhatCanBeReadBack) {
+  for (const bool levels : {false, true}) {
+    ExploreOptions with = options();
+    with.search.levels = levels;
+    Exploration result = run(with);
+    const StoredFindings stored = store(networks, *data, result.findings, with, folder / "out", silence());
+    EXPECT_EQ(stored.lost, 0u);
+    const DatasetPtr again = open_dataset(stored.data);
+    ASSERT_EQ(again->size(), result.findings.size());
+    std::size_t voted = 0;
+    for (std::size_t i = 0; i < again->size(); ++i) {
+      EXPECT_EQ(again->id(i), std::to_string(result.findings[i].seed));
+      EXPECT_EQ(again->label(i), data->label(result.findings[i].seed));
+      const Tensor record = to_tensor(again->read(std::vector<std::size_t>{i}).inputs)[0];
+      EXPECT_LT(greatest_difference(record, result.findings[i].point), 1e-6);
+      voted += result.findings[i].majority.has_value();
+    }
+    EXPECT_EQ(stored.voted_count, voted);
+    ASSERT_GT(voted, 0u);
+    const DatasetPtr labelled = open_dataset(stored.voted_data);
+    ASSERT_EQ(labelled->size(), voted);
+    std::size_t at = 0;
+    for (const Finding& finding : result.findings) {
+      if (finding.majority) {
+        EXPECT_EQ(labelled->label(at++), *finding.majority);
+      }
+    }
+  }
+}
+
+TEST_F(Exploring, DropsWhatNoLongerDisagreesOnceReadBack) {
+  Exploration result = run(options());
+  const std::size_t before = result.findings.size();
+  ASSERT_GT(before, 1u);
+  // A point on which the networks agree, as if the search had been wrong about it.
+  for (std::size_t i = 0; i < 40; ++i) {
+    const Tensor seed = to_tensor(data->read(std::vector<std::size_t>{i}).inputs)[0];
+    const std::vector<double> x = list(seed);
+    if (Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[1], {6}).decision(x) || Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[2], {6}).decision(x)) continue;
+    result.findings[0].point = seed;
+    break;
+  }
+  EXPECT_EQ(store(networks, *data, result.findings, options(), folder / "out", silence()).lost, 1u);
+  EXPECT_EQ(result.findings.size(), before - 1);
+}
+
+TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
+  const Tensor counts = (random_records(40, {6}) * 20).floor();
+  write_npz(folder / "counts.npz", {{"x", to_array(counts)}});
+  const DatasetPtr table = open_dataset((folder / "counts.npz").string() + ",range=0:20");
+  ExploreOptions with = options();
+  with.constraints = {parse_spec("constraint", "features[both=0-5,integer=all]")};
+  with.search.step = 0.2;
+  Exploration result = explore(networks, table, with, silence());
+  ASSERT_FALSE(result.findings.empty());
+  const StoredFindings stored = store(networks, *table, result.findings, with, folder / "out", silence());
+  EXPECT_EQ(stored.lost, 0u);
+  const auto arrays = read_npz(stored.file);
+  for (const float value : arrays.at("x").as<float>()) EXPECT_EQ(value, std::round(value));
+}
+
+TEST_F(Exploring, FarAwayFindingsAreImplausible) {
+  LearnOptions learn;
+  learn.criteria = {parse_spec("criterion", "dsc")};
+  learn.subjects = {"hidden"};
+  const Profile profile = learn_profile(*sessions[0], data, learn, silence()).profile;
+  write_npz(folder / "far.npz", {{"x", to_array(at::cat({random_records(5, {6}), at::full({1, 6}, 1.0F) * at::tensor({9.0F, -9.0F, 9.0F, -9.0F, 9.0F, -9.0F})}))}});
+  const Plausibility judged = judge_plausibility(*sessions[0], profile, "dsa", data, open_dataset((folder / "far.npz").string()), 0.99, 100, silence());
+  ASSERT_EQ(judged.surprise.size(), 6u);
+  EXPECT_TRUE(judged.implausible[5]);
+  EXPECT_LT(judged.implausible_count(), 6u);
+  EXPECT_THROW(judge_plausibility(*sessions[0], *networks[0].profile, "dsa", data, data, 0.99, 100, silence()), Error);
+}
+
+TEST_F(Exploring, NeedsTwoNetworksAndAValidRange) {
+  const std::vector<ExploredNetwork> one{networks[0]};
+  EXPECT_THROW(explore(one, data, options(), silence()), Error);
+  ExploreOptions with = options();
+  with.search.target = 3;
+  EXPECT_THROW(run(with), Error);
+  EXPECT_THROW(explore(networks, open_dataset((folder / "seeds.npz").string()), options(), silence()), Error);
+}
+
+}  // namespace
+}  // namespace assay::test
