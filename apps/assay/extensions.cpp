@@ -45,6 +45,17 @@ void add_column(Table& table, const CoverageState& state, const CoverageState& a
   }
 }
 
+// The attacks that the flag names; the name of a preset stands for all of its attacks.
+std::vector<Spec> specs_of(const std::string& text) {
+  std::vector<Spec> specs;
+  for (const std::string& part : split_specs(text)) {
+    const auto preset = std::ranges::find(attack_presets(), part, &AttackPreset::name);
+    if (preset == attack_presets().end()) specs.push_back(parse_spec("attack", part));
+    else std::ranges::transform(preset->attacks, std::back_inserter(specs), [](const std::string& attack) { return parse_spec("attack", attack); });
+  }
+  return specs;
+}
+
 }  // namespace
 
 fs::path journal_of(const fs::path& file) { return file.string() + ".journal"; }
@@ -61,14 +72,14 @@ std::vector<std::string> split_specs(const std::string& text) {
 }
 
 void Extensions::declare(CLI::App& app) {
-  app.add_option("--extend-with", attacks_, "attack all test records and show the coverage of the test set extended by each kind: fgsm,bim,'pgd[eps=0.1,steps=5]' (`assay attacks` lists all)")
+  app.add_option("--extend-with", attacks_, "attack all test records and show the coverage of the test set extended by each kind: fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)")
       ->type_name("SPEC,...");
   app.add_option("--extensions", folder_, "folder for the attacked records")->type_name("FOLDER")->capture_default_str();
 }
 
 void Extensions::check() const {
   if (attacks_.empty()) return;
-  for (const std::string& text : split_specs(attacks_)) make_attack(parse_spec("attack", text));
+  for (const Spec& spec : specs_of(attacks_)) make_attack(spec);
 }
 
 void Extensions::measure(const Session& session, const std::shared_ptr<const Profile>& profile, const CoverageState& state, DatasetPtr test,
@@ -77,8 +88,7 @@ void Extensions::measure(const Session& session, const std::shared_ptr<const Pro
   Table table = table_of(state);
   std::vector<std::string> taken;
   std::vector<fs::path> files;
-  for (const std::string& text : split_specs(attacks_)) {
-    const Spec spec = parse_spec("attack", text);
+  for (const Spec& spec : specs_of(attacks_)) {
     const auto earlier = std::ranges::count(taken, spec.name);
     taken.push_back(spec.name);
     const std::string name = earlier == 0 ? spec.name : fmt::format("{}-{}", spec.name, earlier + 1);

@@ -32,8 +32,21 @@ TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
   EXPECT_TRUE(json("out.json")["pictures"].empty());
 }
 
+TEST_F(AttackProgram, ExtendsCoverageByPresetsAndAttacks) {
+  const Outcome outcome = assay("cover --quiet --threads 1 --model net.onnx --train images-idx3-ubyte --test 'images-idx3-ubyte[:20]' -m 2 --criterion nc --criterion kmnc "
+                                "--extend-with 'noise,madry,noise[sigma=0.1]' --json out.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto table = json("out.json")["tables"]["extensions"];
+  ASSERT_EQ(table["rows"].size(), 2U);
+  for (const char* column : {"test", "noise", "pgd", "noise-2"}) EXPECT_TRUE(table["rows"][1].contains(column)) << column;
+  for (const char* column : {"noise", "pgd", "noise-2"}) EXPECT_GE(table["rows"][1][column], table["rows"][1]["test"]) << column;
+  EXPECT_GT(table["rows"][1]["noise"], table["rows"][1]["test"]);  // kmnc
+  EXPECT_FALSE(std::filesystem::exists(folder / "assay-attack" / "pgd.npz.journal"));
+  EXPECT_NE(assay("cover --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --extend-with madri").code, 0);
+}
+
 TEST_F(AttackProgram, ARunThatIsKilledGoesOn) {
-  const std::string run = "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack 'cw[iterations=40,search=3]' --attack noise --output ";
+  const std::string run = "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack 'cw[iterations=20,search=2]' --attack noise --output ";
   ASSERT_EQ(assay(run + "calm").code, 0);
   bool killed = false, kept = false;
   for (int i = 0; i < 6 && !(killed && kept); ++i) {
