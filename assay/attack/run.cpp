@@ -17,7 +17,8 @@
 namespace assay {
 namespace {
 
-constexpr double changed = 1e-6;  // of the valid range: below is rounding
+constexpr double changed = 1e-6;         // of the valid range: below is rounding
+constexpr std::size_t large_batch = 128;  // more gain nothing, and a kill loses what was done on the batch
 
 std::vector<bool> truths(const Tensor& mask) {
   const Tensor host = mask.to(at::kCPU).contiguous();
@@ -45,6 +46,7 @@ class Run {
         preparation_(session, *dataset_, {options.seed, options.margin, spec_.options.contains("target") ? spec_.options.at("target") : "none"}),
         type_(options.levels ? DType::uint8 : DType::float32), set_(*dataset_, type_) {
     summary_.spec = spec_;
+    if (options_.batch == 0) options_.batch = std::min(large_batch, session.preferred_batch());
   }
 
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {
