@@ -14,8 +14,9 @@ namespace {
 Graph everywhere(const Graph& original, const Spec& op, std::uint64_t seed, const SessionOptions& options) {
   Graph graph = original;
   const Session first(original, options);
+  const Subject whole(first);
   std::size_t changed = 0;
-  for (const SubjectLayer& layer : Subject(first).layers()) {
+  for (const SubjectLayer& layer : whole.layers()) {
     const Session session(graph, options);
     const Subject subject(session);
     if (!plan_mutant(subject, {op, layer.name(), seed}).edit) continue;

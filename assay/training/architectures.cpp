@@ -55,6 +55,13 @@ Graph dave2() {
       .dense("angle", 1).apply("Atan").scale(2).build();
 }
 
+Graph dave2_dropout() {
+  return Sequential("dave2-dropout", 3, 100).conv("conv1", 16, 3, false).relu().max_pool().conv("conv2", 32, 3, false).relu().max_pool()
+      .conv("conv3", 64, 3, false).relu().max_pool()
+      .flatten().dense("fc1", 500).relu().dropout(0.5F).dense("fc2", 100).relu().dropout(0.25F).dense("fc3", 20).relu()
+      .dense("angle", 1).apply("Atan").scale(2).build();
+}
+
 }  // namespace
 
 const std::vector<ArchitectureInfo>& architectures() {
@@ -69,6 +76,7 @@ const std::vector<ArchitectureInfo>& architectures() {
       {"deepmutation-c", "four convolutions, three dense layers, for CIFAR-10", mutation, 1147978, {3, 32, 32}, deepmutation_c},
       {"cifar-convnet", "four convolutions with dropout, for CIFAR-10", importance, 952234, {3, 32, 32}, cifar_convnet},
       {"dave2", "five convolutions, five dense layers, steering angle of a frame", "Bojarski et al. 2016; Gerasimou et al., ICSE 2020", 2116983, {3, 100, 100}, dave2},
+      {"dave2-dropout", "three convolutions with max pooling, four dense layers with dropout, steering angle of a frame", "Pei et al., DeepXplore, SOSP 2017 (Dave-dropout)", 3276225, {3, 100, 100}, dave2_dropout},
   };
   return all;
 }

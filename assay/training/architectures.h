@@ -16,7 +16,7 @@ struct ArchitectureInfo {
   Graph (*build)();
 };
 
-// lenet1, lenet4, lenet5, deepmutation-a, -b, -c, cifar-convnet, dave2.
+// lenet1, lenet4, lenet5, deepmutation-a, -b, -c, cifar-convnet, dave2, dave2-dropout.
 const std::vector<ArchitectureInfo>& architectures();
 Graph build_architecture(const std::string& name);
 
