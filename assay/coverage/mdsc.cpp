@@ -1,36 +1,14 @@
 // Mahalanobis-distance surprise coverage.
 
 #include "assay/coverage/catalogue.h"
-#include "assay/coverage/surprise_criterion.h"
+#include "assay/coverage/gaussian_surprise.h"
 #include "assay/surprise/mdsa.h"
 
 namespace assay {
-namespace {
-
-class MahalanobisSurpriseCoverage final : public SurpriseCriterion {
- public:
-  explicit MahalanobisSurpriseCoverage(const CriterionSetup& setup) : SurpriseCriterion(setup), options_{setup.options.number("variance", 0), 0} {}
-
- protected:
-  std::vector<double> score(const LayerTraces& training, const Traces& test) const override {
-    const std::vector<std::int32_t> classes = training_classes(training);
-    const auto reference = training.derived<MdsaReference>(spec(), [&] {
-      return std::make_shared<const MdsaReference>(Traces{training.values, training.dimensions, classes}, options_);
-    });
-    std::vector<double> values;
-    for (const SurpriseScore& score : reference->score(test)) values.push_back(score.value);
-    return values;
-  }
-
- private:
-  GaussianOptions options_;
-};
-
-}  // namespace
 
 CriterionInfo mdsc_criterion() {
   std::vector<SpecOption> options = surprise_options("100");
-  options.push_back({"variance", "1e-5", "neurons whose variance within a class is smaller are left out"});
+  options.push_back(least_variance());
   return {.name = "mdsc",
           .summary = "Mahalanobis-distance surprise coverage: distance to the mean of the class's training traces under their covariance",
           .definition = "MDSA = sqrt((x - mean)^T C^-1 (x - mean)), mean and covariance C of the training traces of the record's class; buckets of (lower, upper] "
@@ -40,7 +18,9 @@ CriterionInfo mdsc_criterion() {
           .options = std::move(options),
           .needs = CriterionInfo::Needs::traces,
           .all_layers = false,
-          .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> { return std::make_unique<MahalanobisSurpriseCoverage>(setup); }};
+          .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+            return std::make_unique<GaussianSurpriseCoverage<MdsaReference>>(setup, GaussianOptions{setup.options.number("variance", 0), 0});
+          }};
 }
 
 }  // namespace assay
