@@ -54,7 +54,7 @@ bool is_odd_one(const Finding& finding, std::size_t network) { return finding.ma
 Table network_table(const ExplorationResult& result) {
   Table table{"networks", "Networks",
               {{"network", "network"}, {"before", "coverage before", Kind::percent}, {"after", "coverage after", Kind::percent}, {"covered", "covered items"}, {"coverable", "coverable"},
-               {"gained", "gained by findings", Kind::count}, {"pushed", "findings made by pushing it", Kind::count}, {"odd", "findings it gets otherwise than most", Kind::count}}, {}, false};
+               {"gained", "items gained", Kind::count}, {"pushed", "made by pushing it", Kind::count}, {"odd", "otherwise than most", Kind::count}}, {}, false};
   for (std::size_t k = 0; k < result.networks.size(); ++k) {
     const Coverage &before = result.exploration.before[k], &after = result.exploration.after[k];
     std::int64_t gained = 0, pushed = 0, odd = 0;

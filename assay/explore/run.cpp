@@ -58,7 +58,12 @@ class Explorer {
     result_.ended_by = "all seeds have been searched";
     for (std::size_t pass = 0; pass < options_.passes; ++pass) {
       for (std::size_t r = 0; r < rounds; ++r) {
-        explore_round(pass, r, crew, stage);
+        try {
+          explore_round(pass, r, crew, stage);
+        } catch (const Error& error) {
+          if (error.fault() != Fault::interrupted || !journal_) throw;
+          fail(Fault::interrupted, "interrupted; {} holds every search that has ended, the same command goes on from there", options_.journal.string());
+        }
         result_.seconds = since(start);
         result_.rounds.push_back({result_.searched, result_.findings.size(), result_.seconds, guide_.share()});
         if (ended()) {
