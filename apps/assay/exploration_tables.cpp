@@ -192,14 +192,14 @@ void write_manifest(const ExplorationResult& result, const std::filesystem::path
 std::vector<Picture> draw_findings(const ExplorationResult& result, std::size_t count, const std::filesystem::path& folder) {
   const std::vector<Finding>& findings = result.exploration.findings;
   if (!is_picture(result.seeds) || count == 0 || findings.empty()) return {};
-  // Answers that were not drawn yet come first, so that the pictures show what there is.
-  std::vector<std::size_t> chosen, rest;
+  // Answers that were not drawn yet come first, so that the pictures show what there is; seeds that differ by themselves last.
+  std::vector<std::size_t> chosen, rest, unchanged;
   std::set<std::string> drawn;
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    if (findings[i].differing) continue;
-    (drawn.insert(answers_of(findings[i])).second ? chosen : rest).push_back(i);
+    (findings[i].differing ? unchanged : drawn.insert(answers_of(findings[i])).second ? chosen : rest).push_back(i);
   }
   chosen.insert(chosen.end(), rest.begin(), rest.end());
+  chosen.insert(chosen.end(), unchanged.begin(), unchanged.end());
   chosen.resize(std::min(chosen.size(), count));
   const DatasetPtr stored = open_dataset(result.stored.data);
   std::vector<std::size_t> originals;
