@@ -11,6 +11,7 @@
 #include "assay/data/csv.h"
 #include "assay/data/dataset.h"
 #include "assay/data/bytes.h"
+#include "assay/data/relabel.h"
 #include "assay/data/source.h"
 #include "assay/support/error.h"
 #include "assay/support/hash.h"
@@ -24,7 +25,7 @@ namespace {
 // Options that any format may have; formats add theirs.
 const std::set<std::string> known_options{"format", "labels", "targets", "id", "scale", "mean", "std", "layout", "color", "resize", "range",
                                           "classes", "sample", "per_class", "seed", "under", "part", "x", "y", "label", "target", "ignore",
-                                          "vocab", "length", "unknown", "padding", "flatten", "hard"};
+                                          "vocab", "length", "unknown", "padding", "flatten", "hard", "relabel"};
 
 struct Preparation {
   std::vector<float> scale{1}, shift{0};  // value * scale + shift, one for all or one per channel
@@ -252,6 +253,9 @@ class Prepared final : public Dataset {
     }
     if (labels_.empty()) names_.clear();
     for (auto c = static_cast<std::int64_t>(names_.size()); c <= largest; ++c) names_.push_back(std::to_string(c));
+    if (!spec_.has("relabel")) return;
+    if (labels_.empty()) fail(Fault::usage, "data '{}': relabel= needs labels", text_);
+    relabel(labels_, names_, spec_.words("relabel"), static_cast<std::uint64_t>(spec_.integer("seed", 1)));
   }
 
   void read_targets() {

@@ -97,6 +97,19 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   return summary;
 }
 
+std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other) {
+  if (!dataset.has_labels() || !other.has_labels()) fail(Fault::mismatch, "{} and {}: both need labels to be compared", dataset.describe(), other.describe());
+  std::unordered_map<std::string, std::int64_t> labels;
+  for (std::size_t i = 0; i < other.size(); ++i) labels.emplace(other.id(i), other.label(i));
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < dataset.size(); ++i) {
+    const auto it = labels.find(dataset.id(i));
+    if (it == labels.end()) fail(Fault::mismatch, "{} has no record '{}', which {} has", other.describe(), dataset.id(i), dataset.describe());
+    if (it->second != dataset.label(i)) positions.push_back(i);
+  }
+  return positions;
+}
+
 Image picture_of(std::span<const float> elements, const Shape& shape, float low, float high) {
   const int channels = shape[0] == 3 ? 3 : 1, height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
   Image image = make_image(width, height, channels);

@@ -22,6 +22,10 @@ struct DataSummary {
 
 DataSummary summarise(const DatasetPtr& dataset, Progress& progress);
 
+// Positions in `dataset` of the records whose label differs from that of the record with the same id in `other`, ascending. Throws
+// Error{mismatch} when a record is not in `other` or one of the sets has no labels.
+std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other);
+
 // A grid of pictures, each class in rows of its own where there are labels, chosen at random by the seed. Values are
 // mapped from the valid range (or the range found) to black and white. Throws Error{usage} when records are no pictures.
 Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed);

@@ -44,6 +44,7 @@ class Documents : public Program {
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"operators", ""},
       {"report", "a.json"},
+      {"polluted", "--data images-idx3-ubyte --findings 'images-idx3-ubyte[:3]' --window-size 3 --label 1 --truth 'images-idx3-ubyte,relabel=1>0:0.5'"},
       {"retrain", "net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 --repeats 2 --epochs 1 --fail-under 'retrained[condition=given,set=test]=1%'"},
       {"select", "--model net.onnx --profile net.profile --test images-idx3-ubyte --by additional --criterion kmnc"},
       {"train", "--model net.onnx --data images-idx3-ubyte --epochs 1 --out trained.onnx"},

@@ -24,6 +24,7 @@ std::span<const CommandInfo> commands() {
       explore_command(),
       constraints_command(),
       retrain_command(),
+      polluted_command(),
       report_command(),
   };
   return all;

@@ -20,6 +20,7 @@ CommandInfo importance_command();
 CommandInfo model_command();
 CommandInfo mutate_command();
 CommandInfo operators_command();
+CommandInfo polluted_command();
 CommandInfo report_command();
 CommandInfo retrain_command();
 CommandInfo select_command();

@@ -7,6 +7,8 @@
 #include "assay/data/numpy.h"
 #include "assay/data/source.h"
 #include "assay/data/summary.h"
+#include "assay/support/error.h"
+#include "assay/support/file.h"
 
 namespace assay::app {
 namespace {
@@ -43,6 +45,8 @@ class Data final : public Command {
     data_.declare(app, true);
     app.add_option("--sheet", sheet_, "write a contact sheet of pictures, one class a row")->type_name("FILE.png");
     app.add_option("--write", write_, "write the records, as a network would see them, as x and y")->type_name("FILE.npz");
+    app.add_option("--labels-of", labels_of_, "the same records under another spec: counts those that are labelled otherwise there")->type_name("SPEC");
+    app.add_option("--ids", ids_, "write the ids of those, one a line")->type_name("FILE.txt");
     app.description(app.get_description() + "\n\nA SPEC is PATH[,key=value...][slice], see docs/data.md.\n" + format_help());
   }
 
@@ -69,6 +73,8 @@ class Data final : public Command {
     for (const auto& [record, earlier] : summary.examples) {
       document.notices.push_back(fmt::format("record '{}' repeats '{}'", data->id(record), data->id(earlier)));
     }
+    if (!labels_of_.empty()) compare_labels(*data, document);
+    else if (!ids_.empty()) fail(Fault::usage, "--ids writes what --labels-of finds; give that, too");
     if (!sheet_.empty()) {
       write_png(sheet_, contact_sheet(*data, 16, 8, context.settings.seed));
       document.pictures.push_back({"contact sheet", sheet_});
@@ -80,6 +86,15 @@ class Data final : public Command {
   }
 
  private:
+  void compare_labels(const Dataset& data, Document& document) const {
+    const std::vector<std::size_t> records = other_labels(data, *open_dataset(labels_of_));
+    document.facts.push_back({"labelled_otherwise", "labelled otherwise in " + labels_of_, static_cast<std::int64_t>(records.size()), Column::Kind::count});
+    if (ids_.empty()) return;
+    std::string text;
+    for (const std::size_t record : records) text += data.id(record) + "\n";
+    write_file(ids_, text);
+  }
+
   void write(const Dataset& data) const {
     std::vector<std::size_t> all(data.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -91,7 +106,7 @@ class Data final : public Command {
   }
 
   DataInput data_{"data", "the data set"};
-  std::string sheet_, write_;
+  std::string sheet_, write_, labels_of_, ids_;
 };
 
 }  // namespace
