@@ -8,7 +8,7 @@ namespace assay {
 std::span<const AttackInfo> attacks() {
   static const AttackInfo all[] = {
       fgsm_attack(), bim_attack(), pgd_attack(), mi_fgsm_attack(), jsma_attack(), cw_attack(), deepfool_attack(),
-      noise_attack(), salt_pepper_attack(), noise_relevant_attack(), noise_random_attack(),
+      noise_attack(), salt_pepper_attack(), noise_relevant_attack(), noise_random_attack(), removal_attack(),
       brightness_attack(), contrast_attack(), blur_attack(), rotation_attack(), translation_attack(), scale_attack(),
   };
   return all;

@@ -57,6 +57,7 @@ AttackInfo noise_attack();
 AttackInfo salt_pepper_attack();
 AttackInfo noise_relevant_attack();
 AttackInfo noise_random_attack();
+AttackInfo removal_attack();
 AttackInfo brightness_attack();
 AttackInfo contrast_attack();
 AttackInfo blur_attack();

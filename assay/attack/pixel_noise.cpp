@@ -4,7 +4,6 @@
 
 #include "assay/attack/catalogue.h"
 #include "assay/attack/pixels.h"
-#include "assay/relevance/attribution.h"
 #include "assay/support/error.h"
 
 namespace assay {
@@ -46,21 +45,8 @@ class RelevantPixelNoise final : public PixelNoise {
   explicit RelevantPixelNoise(const SpecOptions& options) : PixelNoise(options), method_(options.text("method")) {}
 
  private:
-  // The pixels whose channels together carry most relevance for the class that the network names, ties to the lower place.
   std::vector<std::vector<std::size_t>> choose(const AttackedNetwork& network, const AttackProblem& problem, std::size_t count) const override {
-    const ValueId input = network.session().graph().inputs()[0];
-    const auto attribution = make_attribution(method_, network.session(), {.range = network.range(), .wanted = {input}});
-    const Tensors bound = network.bind(problem.inputs);
-    const Tensor relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
-    const Pixels pixels = pixels_of(problem.inputs);
-    const Tensor sums = relevance.to(at::kFloat).reshape({problem.size(), pixels.channels, pixels.count}).sum(1);
-    const Tensor order = std::get<1>(sums.sort(/*stable=*/true, 1, /*descending=*/true)).to(at::kCPU).contiguous();
-    std::vector<std::vector<std::size_t>> chosen;
-    for (std::int64_t row = 0; row < problem.size(); ++row) {
-      const std::int64_t* const places = order.data_ptr<std::int64_t>() + row * pixels.count;
-      chosen.emplace_back(places, places + count);
-    }
-    return chosen;
+    return relevant_pixels(network, problem, count, method_);
   }
 
   std::string method_;

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "assay/relevance/attribution.h"
+
 namespace assay {
 
 Pixels pixels_of(const Tensor& inputs) {
@@ -38,6 +40,22 @@ std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem
   const auto pixels = static_cast<std::size_t>(pixels_of(problem.inputs).count);
   std::vector<std::vector<std::size_t>> chosen;
   for (std::size_t row = 0; row < problem.keys.size(); ++row) chosen.push_back(problem.rng(row).sample(pixels, count));
+  return chosen;
+}
+
+std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& network, const AttackProblem& problem, std::size_t count, const std::string& method) {
+  const ValueId input = network.session().graph().inputs()[0];
+  const auto attribution = make_attribution(method, network.session(), {.range = network.range(), .wanted = {input}});
+  const Tensors bound = network.bind(problem.inputs);
+  const Tensor relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
+  const Pixels pixels = pixels_of(problem.inputs);
+  const Tensor sums = relevance.to(at::kFloat).reshape({problem.size(), pixels.channels, pixels.count}).sum(1);
+  const Tensor order = std::get<1>(sums.sort(/*stable=*/true, 1, /*descending=*/true)).to(at::kCPU).contiguous();
+  std::vector<std::vector<std::size_t>> chosen;
+  for (std::int64_t row = 0; row < problem.size(); ++row) {
+    const std::int64_t* const places = order.data_ptr<std::int64_t>() + row * pixels.count;
+    chosen.emplace_back(places, places + count);
+  }
   return chosen;
 }
 

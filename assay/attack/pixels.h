@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "assay/attack/network.h"
 #include "assay/attack/problem.h"
 
 namespace assay {
@@ -25,5 +27,9 @@ Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<s
 
 // `count` random pixels per record, ascending, from stream 0 of each.
 std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem, std::size_t count);
+
+// Per record the `count` pixels whose channels together carry most relevance for the class that the network names, most relevant
+// first, ties to the lower place. `method`: of make_attribution().
+std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& network, const AttackProblem& problem, std::size_t count, const std::string& method);
 
 }  // namespace assay

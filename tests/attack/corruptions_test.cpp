@@ -143,5 +143,15 @@ TEST_F(Corruption, RelevantPixelNoiseChangesThePixelsOfGreatestRelevance) {
   }
 }
 
+TEST_F(Corruption, RemovalTakesAwayThePixelsOfGreatestRelevance) {
+  const AttackProblem problem = problem_of(network, random_records(3, {1, 12, 12}));
+  const Tensor low = corrupted("removal[share=0.1]", problem), opposite = corrupted("removal[share=0.1,fill=opposite]", problem);
+  // The same places as those of the noise.
+  const Tensor places = corrupted("noise-relevant[share=0.1]", problem).ne(problem.inputs);
+  EXPECT_EQ(places.flatten(1).sum(1).max().item<std::int64_t>(), 14);
+  EXPECT_TRUE(low.equal(problem.inputs.masked_fill(places, 0)));
+  EXPECT_TRUE(opposite.equal(at::where(places, problem.inputs.le(0.5).to(at::kFloat), problem.inputs)));
+}
+
 }  // namespace
 }  // namespace assay::test
