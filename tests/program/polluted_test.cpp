@@ -44,7 +44,10 @@ TEST_F(PollutedProgram, LabelsClassesAndRelabelledData) {
   for (const auto& row : json("label.json")["tables"]["suspects"]["rows"]) EXPECT_EQ(row["label"], "0");
   const Outcome between = polluted("--between 0+1 --json between.json");
   ASSERT_EQ(between.code, 0) << between.err;
-  EXPECT_EQ(json("between.json")["facts"]["findings"], 2);
+  EXPECT_EQ(json("between.json")["facts"]["findings"], 1);
+  const Outcome both = polluted("--findings findings.npz,range=0:1 --between 0+1 --json both.json");
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_EQ(json("both.json")["facts"]["findings"], 2);
   const Outcome relabelled = assay("polluted --quiet --data 'images-idx3-ubyte,relabel=1>0:0.25' --findings findings.npz,range=0:1 --window-size 3 --truth images-idx3-ubyte --json truth.json");
   ASSERT_EQ(relabelled.code, 0) << relabelled.err;
   EXPECT_EQ(json("truth.json")["facts"]["polluted"], 30);

@@ -23,26 +23,44 @@ namespace {
 
 using Kind = Column::Kind;
 
-// Class numbers of "9+1" in a data set.
-std::set<std::int64_t> classes_named(const std::string& text, const Dataset& data) {
+// Class numbers of "9+1" in a data set, in that order.
+std::vector<std::int64_t> classes_named(const std::string& text, const Dataset& data) {
   const std::vector<std::string> names = data.class_names();
-  std::set<std::int64_t> classes;
+  std::vector<std::int64_t> classes;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('+', begin), text.size());
     const auto it = std::ranges::find(names, text.substr(begin, end - begin));
     if (it == names.end()) fail(Fault::usage, "no class of {} is named '{}'", data.describe(), text.substr(begin, end - begin));
-    classes.insert(it - names.begin());
+    classes.push_back(it - names.begin());
     begin = end + 1;
   }
   return classes;
+}
+
+// Positions of the findings in a file of `assay explore` for which the networks name these classes, in their order.
+std::vector<std::size_t> findings_named(const std::string& path, const Dataset& findings, const std::vector<std::int64_t>& wanted) {
+  const auto arrays = path.ends_with(".npz") ? read_npz(path) : std::map<std::string, Array>();
+  const auto classes = arrays.find("classes");
+  const bool fits = classes != arrays.end() && classes->second.dtype() == DType::int64 &&
+                    classes->second.shape() == Shape{static_cast<std::int64_t>(findings.size()), static_cast<std::int64_t>(wanted.size())};
+  if (!fits) {
+    fail(Fault::usage, "--between: {} does not say what each of {} networks names each finding; give the whole findings.npz of `assay explore`, and as many classes as networks",
+         path, wanted.size());
+  }
+  const auto named = classes->second.as<std::int64_t>();
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (std::ranges::equal(named.subspan(i * wanted.size(), wanted.size()), wanted)) positions.push_back(i);
+  }
+  return positions;
 }
 
 class Polluted final : public Command {
  public:
   void declare(CLI::App& app) override {
     data_.declare(app);
-    findings_.declare(app);
-    app.add_option("--between", between_, "of the findings only those for which networks name exactly these classes, such as 9+1 (findings.npz of `assay explore`)")->type_name("A+B");
+    app.add_option("--findings", findings_, "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated")->type_name("SPEC");
+    app.add_option("--between", between_, "of the findings only those for which the networks name these classes, in their order: 9+1 (findings.npz of `assay explore`)")->type_name("A+B");
     app.add_option("--label", label_, "suspect only training records with these labels, such as 1 or 1+7")->type_name("A+B");
     app.add_option("--by", by_, "what similar means: ssim, structural similarity")->check(CLI::IsMember({"ssim"}))->capture_default_str();
     app.add_option("--window", options_.ssim.window, "gaussian, or uniform")->check(CLI::IsMember({"gaussian", "uniform"}))->capture_default_str();
@@ -59,7 +77,7 @@ class Polluted final : public Command {
   }
 
   Document run(Context& context) override {
-    const DatasetPtr all = data_.open(), training = with_label(all), findings = between();
+    const DatasetPtr all = data_.open(), training = with_label(all), findings = open_findings(*all);
     const std::set<std::string> truth = truth_.empty() ? std::set<std::string>() : polluted_ids(*all);
     options_.threads = static_cast<std::size_t>(context.settings.threads);
     const Suspicion suspicion = find_suspects(findings, training, options_, context.progress);
@@ -95,35 +113,29 @@ class Polluted final : public Command {
   DatasetPtr with_label(const DatasetPtr& all) const {
     if (label_.empty()) return all;
     if (!all->has_labels()) fail(Fault::usage, "--label: {} has no labels", all->describe());
-    const std::set<std::int64_t> wanted = classes_named(label_, *all);
+    const std::vector<std::int64_t> wanted = classes_named(label_, *all);
     std::vector<std::size_t> positions;
     for (std::size_t i = 0; i < all->size(); ++i) {
-      if (wanted.contains(all->label(i))) positions.push_back(i);
+      if (std::ranges::find(wanted, all->label(i)) != wanted.end()) positions.push_back(i);
     }
     if (positions.empty()) fail(Fault::data, "{}: no record has the label {}", all->describe(), label_);
     return selected(all, positions);
   }
 
-  // Findings whose networks name the classes of --between; the file lists what each network names.
-  DatasetPtr between() const {
-    const DatasetPtr findings = findings_.open();
-    if (between_.empty()) return findings;
-    const std::string path = parse_spec(findings_.spec()).path;
-    const auto arrays = path.ends_with(".npz") ? read_npz(path) : std::map<std::string, Array>();
-    const auto classes = arrays.find("classes");
-    const bool fits = classes != arrays.end() && classes->second.dtype() == DType::int64 && classes->second.shape().size() == 2 &&
-                      classes->second.shape()[0] == static_cast<std::int64_t>(findings->size());
-    if (!fits) fail(Fault::usage, "--between: {} does not say what each network names each finding; give the whole findings.npz of `assay explore`", path);
-    const std::set<std::int64_t> wanted = classes_named(between_, *findings);
-    const auto named = classes->second.as<std::int64_t>();
-    const std::size_t networks = static_cast<std::size_t>(classes->second.shape()[1]);
-    std::vector<std::size_t> positions;
-    for (std::size_t i = 0; i < findings->size(); ++i) {
-      const auto own = named.subspan(i * networks, networks);
-      if (std::set<std::int64_t>(own.begin(), own.end()) == wanted) positions.push_back(i);
+  DatasetPtr open_findings(const Dataset& training) const {
+    if (findings_.empty()) fail(Fault::usage, "which findings? give --findings SPEC, inputs that break the network (of `assay explore` or `assay attack`)");
+    std::vector<DatasetPtr> parts;
+    for (const std::string& spec : findings_) {
+      const DatasetPtr findings = open_dataset(spec);
+      if (between_.empty()) {
+        parts.push_back(findings);
+        continue;
+      }
+      const auto positions = findings_named(parse_spec(spec).path, *findings, classes_named(between_, training));
+      if (!positions.empty()) parts.push_back(selected(findings, positions));
     }
-    if (positions.empty()) fail(Fault::data, "{}: the networks name {} for no finding", path, between_);
-    return selected(findings, positions);
+    if (parts.empty()) fail(Fault::data, "the networks name {} for no finding", between_);
+    return joined(std::move(parts));
   }
 
   std::set<std::string> polluted_ids(const Dataset& training) const {
@@ -177,7 +189,8 @@ class Polluted final : public Command {
     document.pictures = draw_triples(training, pairs, folder_, "suspect");
   }
 
-  DataInput data_{"data", "training records"}, findings_{"findings", "inputs that break the network, as `assay explore` and `assay attack` write them"};
+  DataInput data_{"data", "training records"};
+  std::vector<std::string> findings_;
   std::string between_, label_, by_ = "ssim", rank_ = "similarity", truth_, out_, folder_ = "assay-polluted";
   SuspectOptions options_;
   std::size_t inspect_ = 0, pictures_ = 12;
