@@ -62,6 +62,19 @@ TEST_F(RetrainProgram, VotesAndGates) {
   EXPECT_EQ(retrain(small + "--no-worse-than vote.json").code, 2);
 }
 
+TEST_F(RetrainProgram, CoverageRaisingRecordsAreOneMoreKind) {
+  const Outcome run = retrain("--count 15 --epochs 2 --repeats 2 --against noise --coverage-raising 'kmnc[sections=100]' --evaluate-on 'removal[share=0.2]' --json raising.json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto rows = json("raising.json")["tables"]["retraining"]["rows"];
+  ASSERT_EQ(rows.size(), 15U);
+  EXPECT_EQ(rows[1]["condition"], "raising");
+  EXPECT_EQ(rows[14]["set"], "test-removal");
+  EXPECT_GT(json("raising.json")["facts"]["raised"], 0);
+  EXPECT_EQ(retrain("--coverage-raising kmcn").code, 1);
+  const Outcome none = assay("retrain --quiet net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --coverage-raising nc --count 5");
+  EXPECT_EQ(none.code, 5) << none.err;
+}
+
 TEST_F(RetrainProgram, SaysWhatIsMissing) {
   EXPECT_EQ(assay("retrain --quiet net.onnx --data images-idx3-ubyte --test images-idx3-ubyte").code, 1);
   const Outcome two = retrain("--labels majority --voters net.onnx net.onnx");
