@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "assay/coverage/learn.h"
@@ -41,12 +42,13 @@ Turn turn(const std::vector<ExploredNetwork>& nets, const DatasetPtr& seeds, Exp
 void print(const char* name, const Turn& seen, const Turn& baseline) {
   const auto rate = [](const Turn& of) { return static_cast<double>(of.findings) / of.seconds; };
   fmt::print("{:<52} {:6} findings {:7} iterations {:8.2f} s {:8.1f} findings/s  ratio {:.1f}\n", name, seen.findings, seen.iterations, seen.seconds, rate(seen), rate(seen) / rate(baseline));
+  std::fflush(stdout);
 }
 
 int main(int argc, char** argv) {
   keep_freed_memory();
   const std::string data = argc > 1 ? argv[1] : "digits:2000,seed=2";
-  const DatasetPtr seeds = open_dataset(data), few = open_dataset(data + "[:200]");
+  const DatasetPtr seeds = open_dataset(data), few = open_dataset(data + "[:60]");
   ExploreOptions options;
   options.constraints = {parse_spec("constraint", "occl[size=10x10,at=0x0]")};
   LearnOptions learn;
@@ -64,7 +66,7 @@ int main(int argc, char** argv) {
   one.search.shrink = false;
   one.search.choose_once = true;
   const Turn baseline = turn(nets, few, one);
-  print("baseline: one seed at a time (200 seeds)", baseline, baseline);
+  print("baseline: one seed at a time (60 seeds)", baseline, baseline);
   print("many seeds at a time", turn(nets, seeds, options), baseline);
   options.search.patience = 5;
   print("the same, --patience 5", turn(nets, seeds, options), baseline);

@@ -7,8 +7,8 @@
 namespace assay {
 namespace {
 
-constexpr int halvings = 8;
-constexpr std::int64_t parts = 8;
+constexpr int halvings = 6;
+constexpr std::int64_t parts = 4;
 
 Tensor mask_of(const std::vector<bool>& truths) {
   const Tensor mask = at::empty({static_cast<std::int64_t>(truths.size())}, at::kBool);
@@ -57,7 +57,7 @@ class Shrinker {
     }
   }
 
-  // Without those eighths of the changed elements that are not needed, one after the other.
+  // Without those quarters of the changed elements that are not needed, one after the other.
   void drop_parts() {
     const Tensor moved = (found_.points - searches_.seeds).flatten(1).ne(0), count = moved.sum(1, true);
     const Tensor part = ((moved.cumsum(1) - 1) * parts).div(count.clamp_min(1), "floor");
