@@ -31,6 +31,14 @@ std::vector<std::pair<std::string, Spec>> named_specs(const std::string& text) {
   return named;
 }
 
+// Attacked records; what a kill leaves unfinished is gone on with.
+AttackSummary attacked(const Session& session, const DatasetPtr& data, const Spec& spec, const fs::path& file, AttackOptions options, Progress& progress) {
+  options.journal = journal_of(file);
+  const AttackSummary made = attack_dataset(session, data, spec, file, options, progress);
+  fs::remove(options.journal);
+  return made;
+}
+
 // Positions of `count` random records, ascending.
 std::vector<std::size_t> drawn(std::size_t size, std::size_t count, std::uint64_t seed) { return Rng(seed, {1}).sample(size, std::min(count, size)); }
 
@@ -114,8 +122,9 @@ std::vector<Condition> MadeAdditions::conditions(const Session& session, const D
   if (named.empty()) return conditions;
   const DatasetPtr pool = selected(training, drawn(training->size(), pool_, context.settings.seed));
   for (const auto& [name, spec] : named) {
-    const AttackOptions options{.batch = context.settings.batch, .seed = context.settings.seed, .only_successful = only_successful_};
-    const AttackSummary made = attack_dataset(session, pool, spec, fs::path(folder_) / ("training-" + name + ".npz"), options, context.progress);
+    AttackOptions options{.batch = context.settings.batch, .seed = context.settings.seed};
+    options.only_successful = only_successful_;
+    const AttackSummary made = attacked(session, pool, spec, fs::path(folder_) / ("training-" + name + ".npz"), options, context.progress);
     if (made.stored < count) {
       fail(Fault::usage, "--against {}: it made {} records out of {}, but {} are to be added; give a larger --pool{}", spec.text(), made.stored, pool->size(), count,
            only_successful_ ? ", or a stronger attack" : "");
@@ -130,8 +139,9 @@ std::vector<Condition> MadeAdditions::conditions(const Session& session, const D
 std::vector<EvaluationSet> MadeAdditions::sets(const Session& session, const DatasetPtr& test, Context& context, Document& document) const {
   std::vector<EvaluationSet> sets;
   for (const auto& [name, spec] : named_specs(evaluate_on_)) {
-    const AttackOptions options{.batch = context.settings.batch, .seed = context.settings.seed, .all = true};
-    const AttackSummary made = attack_dataset(session, test, spec, fs::path(folder_) / ("test-" + name + ".npz"), options, context.progress);
+    AttackOptions options{.batch = context.settings.batch, .seed = context.settings.seed};
+    options.all = true;
+    const AttackSummary made = attacked(session, test, spec, fs::path(folder_) / ("test-" + name + ".npz"), options, context.progress);
     sets.push_back({"test-" + name, open_dataset(made.data)});
     document.definitions.push_back({sets.back().name, fmt::format("all {} test records changed by {} against the network as given", made.stored, made.spec.text()),
                                     find_attack(spec.name).paper});

@@ -30,17 +30,10 @@ void AdversarialSet::keep_successful() {
   inputs_.resize(kept * record_bytes_);
 }
 
-// Arrays hold numbers only: one row of bytes per id, filled up with zeros.
 Array AdversarialSet::ids() const {
-  std::size_t width = 1;
   std::vector<std::string> names;
-  for (const Record& record : records_) {
-    names.push_back(dataset_.id(record.original));
-    width = std::max(width, names.back().size());
-  }
-  std::vector<std::uint8_t> bytes(names.size() * width, 0);
-  for (std::size_t i = 0; i < names.size(); ++i) std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
-  return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)}, bytes);
+  for (const Record& record : records_) names.push_back(dataset_.id(record.original));
+  return name_rows(names);
 }
 
 void AdversarialSet::write(const std::filesystem::path& file) const {
