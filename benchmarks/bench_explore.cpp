@@ -72,8 +72,10 @@ int main(int argc, char** argv) {
   print("the same, --patience 5", turn(nets, seeds, options), baseline);
   options.search.patience = 3;
   print("the same, --patience 3", turn(nets, seeds, options), baseline);
+  options.round = 1024;
+  print("the same, --patience 3 --round 1024", turn(nets, seeds, options), baseline);
   options.search.shrink = false;
-  print("the same, --patience 3 --no-shrink", turn(nets, seeds, options), baseline);
+  print("the same, --patience 3 --round 1024 --no-shrink", turn(nets, seeds, options), baseline);
   return EXIT_SUCCESS;
 }
 
