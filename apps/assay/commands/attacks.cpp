@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/explained.h"
 #include "assay/attack/catalogue.h"
 #include "assay/support/text.h"
 
@@ -14,7 +15,12 @@ class Attacks final : public Command {
   void declare(CLI::App& app) override { app.add_option("name", name_, "the attack to explain (default: list all)")->type_name("NAME"); }
 
   Document run(Context&) override {
-    if (!name_.empty()) return explained(find_attack(name_));
+    if (!name_.empty()) {
+      const AttackInfo& info = find_attack(name_);
+      std::vector<SpecOption> options = info.options;
+      if (!info.target.empty()) options.push_back(target_option(info));
+      return explained(info.name, info, options, "docs/algorithms/attacks.md");
+    }
     Document document;
     document.headline = fmt::format("{} attacks; `assay attacks NAME` explains one", attacks().size());
     Table table{"attacks_known", "Attacks", {{"name", "name"}, {"summary", "what it is"}, {"paper", "source"}}, {}, false};
@@ -26,18 +32,6 @@ class Attacks final : public Command {
   }
 
  private:
-  static Document explained(const AttackInfo& info) {
-    Document document;
-    document.headline = fmt::format("{}: {}", info.name, info.summary);
-    Table options{"options", "Options", {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}}, {}, false};
-    std::vector<SpecOption> declared = info.options;
-    if (!info.target.empty()) declared.push_back(target_option(info));
-    for (const SpecOption& option : declared) options.rows.push_back({option.name, option.fallback.empty() ? Cell() : Cell(option.fallback), option.summary});
-    document.tables = {std::move(options)};
-    document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, "docs/algorithms/attacks.md"}};
-    return document;
-  }
-
   std::string name_;
 };
 

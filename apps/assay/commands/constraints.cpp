@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/explained.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/constraints.h"
 
@@ -14,7 +15,10 @@ class Constraints final : public Command {
   void declare(CLI::App& app) override { app.add_option("name", name_, "the constraint to explain (default: list all)")->type_name("NAME"); }
 
   Document run(Context&) override {
-    if (!name_.empty()) return explained(find_constraint(name_));
+    if (!name_.empty()) {
+      const ConstraintInfo& info = find_constraint(name_);
+      return explained(info.name, info, info.options, "docs/algorithms/exploration.md");
+    }
     Document document;
     document.headline = fmt::format("{} constraints; `assay constraints NAME` explains one", constraints().size());
     Table table{"constraints", "Constraints (assay explore --constraint NAME)", {{"name", "name"}, {"summary", "what it allows"}, {"paper", "source"}}, {}, false};
@@ -26,16 +30,6 @@ class Constraints final : public Command {
   }
 
  private:
-  static Document explained(const ConstraintInfo& info) {
-    Document document;
-    document.headline = fmt::format("{}: {}", info.name, info.summary);
-    Table options{"options", "Options", {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}}, {}, false};
-    for (const SpecOption& option : info.options) options.rows.push_back({option.name, option.fallback.empty() ? Cell() : Cell(option.fallback), option.summary});
-    document.tables = {std::move(options)};
-    document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, "docs/algorithms/exploration.md"}};
-    return document;
-  }
-
   std::string name_;
 };
 

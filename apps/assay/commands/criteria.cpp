@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/explained.h"
 #include "assay/coverage/catalogue.h"
 
 namespace assay::app {
@@ -13,8 +14,8 @@ class Criteria final : public Command {
   void declare(CLI::App& app) override { app.add_option("name", name_, "the criterion to explain (default: list all)")->type_name("NAME"); }
 
   Document run(Context&) override {
-    Document document;
     if (!name_.empty()) return explained(find_criterion(name_));
+    Document document;
     document.headline = fmt::format("{} criteria; `assay criteria NAME` explains one", criteria().size());
     Table table{"criteria_known", "Criteria", {{"name", "name"}, {"summary", "what it is"}, {"paper", "source"}}, {}, false};
     for (const CriterionInfo& info : criteria()) table.rows.push_back({info.name, info.summary, info.paper});
@@ -26,14 +27,9 @@ class Criteria final : public Command {
 
  private:
   static Document explained(const CriterionInfo& info) {
-    Document document;
-    document.headline = fmt::format("{}: {}", info.name, info.summary);
-    Table options{"options", "Options", {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}}, {}, false};
-    std::vector<SpecOption> declared = info.options;
-    declared.push_back(layer_option());
-    for (const SpecOption& option : declared) options.rows.push_back({option.name, option.fallback.empty() ? Cell() : Cell(option.fallback), option.summary});
-    document.tables = {std::move(options)};
-    document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, "docs/algorithms/criteria.md"}};
+    std::vector<SpecOption> options = info.options;
+    options.push_back(layer_option());
+    Document document = app::explained(info.name, info, options, "docs/algorithms/criteria.md");
     const char* const needs[] = {"ranges of all neurons", "important neurons and the clusters of their activations", "activation traces of the subject layer"};
     document.facts = {{"learned", "learned from training data", std::string(needs[static_cast<int>(info.needs)])},
                       {"layers", "layers", std::string(info.all_layers ? "all, or --count-layer" : "the one before the last with weights, or --layer")}};

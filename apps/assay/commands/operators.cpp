@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/explained.h"
 #include "assay/mutation/catalogue.h"
 #include "assay/support/text.h"
 
@@ -23,7 +24,12 @@ class Operators final : public Command {
   void declare(CLI::App& app) override { app.add_option("name", name_, "the operator to explain (default: list all)")->type_name("NAME"); }
 
   Document run(Context&) override {
-    if (!name_.empty()) return explained(find_mutation_operator(name_));
+    if (!name_.empty()) {
+      const OperatorInfo& info = find_mutation_operator(name_);
+      Document document = explained(fmt::format("{} ({})", info.name, info.title), info, info.options, "docs/algorithms/mutation-operators.md");
+      document.facts = {{"level", "acts on", level_of(info)}};
+      return document;
+    }
     Document document;
     document.headline = fmt::format("{} mutation operators; `assay operators NAME` explains one", mutation_operators().size());
     Table table{"operators_known", "Mutation operators", {{"name", "name"}, {"title", "operator"}, {"level", "acts on"}, {"summary", "what it does"}, {"paper", "source"}}, {}, false};
@@ -35,17 +41,6 @@ class Operators final : public Command {
   }
 
  private:
-  static Document explained(const OperatorInfo& info) {
-    Document document;
-    document.headline = fmt::format("{} ({}): {}", info.name, info.title, info.summary);
-    Table options{"options", "Options", {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}}, {}, false};
-    for (const SpecOption& option : info.options) options.rows.push_back({option.name, option.fallback, option.summary});
-    if (!options.rows.empty()) document.tables = {std::move(options)};
-    document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, "docs/algorithms/mutation-operators.md"}};
-    document.facts = {{"level", "acts on", level_of(info)}};
-    return document;
-  }
-
   std::string name_;
 };
 
