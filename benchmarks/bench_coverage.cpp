@@ -1,6 +1,7 @@
-// Eleven criteria in one pass over all layers of LeNet-5 against the plain forward pass over the same 10,000 records, and
-// combining states at the speed of memory. Processor time is beside the time by the clock, since it is the steadier of the
-// two where others use the machine. Usage: bench_coverage [threads [together]]; "together" leaves out each criterion alone.
+// Eleven criteria in one pass over all layers of LeNet-5 against the plain forward pass over the same 10,000
+// records, and combining states at the speed of memory. Processor time is beside the time by the clock, since
+// it is the steadier of the two where others use the machine. Usage: bench_coverage [threads [together]];
+// "together" leaves out each criterion alone.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -12,8 +13,9 @@
 #include <functional>
 #include <limits>
 
-#include "assay/coverage/learn.h"
-#include "assay/coverage/measure.h"
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/tensor_records.h>
 #include "assay/support/threads.h"
 #include "benchmarks/networks.h"
 
@@ -36,62 +38,42 @@ struct Least {
   }
 };
 
-// Records in memory, so that reading costs nothing but a copy.
-class Records final : public Dataset {
- public:
-  explicit Records(std::size_t count) : count_(count), values_(at::rand({static_cast<std::int64_t>(count), 784})) {}
-  std::size_t size() const override { return count_; }
-  Shape record_shape() const override { return {1, 28, 28}; }
-  DType dtype() const override { return DType::float32; }
-  std::string id(std::size_t i) const override { return std::to_string(i); }
-  bool has_labels() const override { return false; }
-  std::int64_t label(std::size_t) const override { return 0; }
-  std::size_t class_count() const override { return 0; }
-  std::vector<std::string> class_names() const override { return {}; }
-  std::size_t target_width() const override { return 1; }  // all records count for importance
-  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
-  Batch read(std::span<const std::size_t> indices) const override {
-    std::vector<float> rows;
-    rows.reserve(indices.size() * 784);
-    for (const std::size_t i : indices) rows.insert(rows.end(), values_.data_ptr<float>() + i * 784, values_.data_ptr<float>() + (i + 1) * 784);
-    Batch batch;
-    batch.indices.assign(indices.begin(), indices.end());
-    batch.inputs = Array::of<float>({static_cast<std::int64_t>(indices.size()), 1, 28, 28}, rows);
-    batch.targets = Array::of<float>({static_cast<std::int64_t>(indices.size()), 10}, std::vector<float>(indices.size() * 10));
-    return batch;
-  }
-  std::string hash() const override { return std::to_string(count_); }
-  std::string describe() const override { return "random records"; }
-
- private:
-  std::size_t count_;
-  at::Tensor values_;
-};
+// Records in memory, so that reading costs nothing but a copy. With targets, all count for importance.
+DatasetPtr records(std::int64_t count) {
+  return from_tensors(at::rand({count, 1, 28, 28}), {},
+                      {.targets = Array::zeros(DType::float32, {count, 10})});
+}
 
 void run(int threads, bool each) {
   const Graph graph = lenet5();
   const Session session(graph, {.threads = threads});
-  LearnOptions learn;
-  for (const char* text : {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss", "idc[m=6]", "idc[m=12]"}) learn.criteria.push_back(parse_spec("criterion", text));
-  const auto profile = std::make_shared<const Profile>(learn_profile(session, std::make_shared<Records>(2000), learn, silence()).profile);
-  const auto test = std::make_shared<Records>(10000);
+  coverage::LearnOptions learn;
+  for (const char* text :
+       {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss", "idc[m=6]", "idc[m=12]"})
+    learn.criteria.push_back(parse_spec("criterion", text));
+  const auto profile = std::make_shared<const coverage::Profile>(
+      coverage::learn_profile(session, records(2000), learn, silence()).profile);
+  const auto test = records(10000);
   const ValueId output = graph.outputs()[0];
   Least forward, covered, figures;
   std::map<std::string, Least> alone;
   for (int round = 0; round < 5; ++round) {  // in turn, so that a slow spell of the machine meets all
-    forward.turn([&] { walk(session, test, {}, silence(), [&](const Batch&, const Tensors& given) { session.run(given, std::span(&output, 1)); }); });
-    CoverageState state(profile, learn.criteria, false);
-    covered.turn([&] { measure(session, state, test, {}, silence()); });
+    forward.turn([&] {
+      walk(session, test, {}, silence(),
+           [&](const Batch&, const Tensors& given) { session.run(given, std::span(&output, 1)); });
+    });
+    coverage::CoverageState state(profile, learn.criteria, false);
+    covered.turn([&] { coverage::measure(session, state, test, {}, silence()); });
     figures.turn([&] { state.figures(); });
     for (const Spec& spec : learn.criteria) {
       if (!each) break;
-      CoverageState one(profile, {spec}, false);
-      alone[spec.text()].turn([&] { measure(session, one, test, {}, silence()); });
+      coverage::CoverageState one(profile, {spec}, false);
+      alone[spec.text()].turn([&] { coverage::measure(session, one, test, {}, silence()); });
     }
   }
   const auto line = [&](const std::string& name, const Least& least) {
-    fmt::print("  {:12} {:.3f} s, ratio {:.2f}; processor {:.3f} s, ratio {:.2f}\n", name, least.seconds, least.seconds / forward.seconds, least.processor,
-               least.processor / forward.processor);
+    fmt::print("  {:12} {:.3f} s, ratio {:.2f}; processor {:.3f} s, ratio {:.2f}\n", name, least.seconds,
+               least.seconds / forward.seconds, least.processor, least.processor / forward.processor);
   };
   fmt::print("LeNet-5, 10000 records, {} criteria\n", learn.criteria.size());
   line("forward", forward);
@@ -100,16 +82,19 @@ void run(int threads, bool each) {
   for (const auto& [name, least] : alone) line(name, least);
 
   // Ten thousand neurons with a thousand sections each.
-  Profile wide;
+  coverage::Profile wide;
   const std::vector<float> low(10000, 0.0F), high(10000, 1.0F);
   std::vector<std::uint32_t> own(10000);
   for (std::uint32_t i = 0; i < own.size(); ++i) own[i] = i;
-  wide.statistics.push_back({"wide", "Gemm", low, high, std::vector<double>(10000), std::vector<double>(10000), own});
-  const auto a = make_criterion(wide, parse_spec("criterion", "kmnc")), b = make_criterion(wide, parse_spec("criterion", "kmnc"));
+  wide.statistics.push_back(
+      {"wide", "Gemm", low, high, std::vector<double>(10000), std::vector<double>(10000), own});
+  const auto a = coverage::make_criterion(wide, parse_spec("criterion", "kmnc")),
+             b = coverage::make_criterion(wide, parse_spec("criterion", "kmnc"));
   double merge = std::numeric_limits<double>::infinity();
   for (int round = 0; round < 20; ++round) merge = std::min(merge, seconds([&] { a->merge(*b); }));
   const std::size_t bytes = a->save()[0].get_binary().size();
-  fmt::print("10 million sections: {} bytes, {:.3f} bytes a section, merged in {:.2f} ms ({:.1f} GB/s)\n", bytes, static_cast<double>(bytes) / 1e7, merge * 1e3,
+  fmt::print("10 million sections: {} bytes, {:.3f} bytes a section, merged in {:.2f} ms ({:.1f} GB/s)\n",
+             bytes, static_cast<double>(bytes) / 1e7, merge * 1e3,
              3 * static_cast<double>(bytes) / merge / 1e9);
 }
 

@@ -1,5 +1,5 @@
-// Forward passes: Assay against libtorch's own operators in three layouts and three batch sizes on the same threads,
-// and with all layers tapped against untapped. Usage: bench_engine [threads]
+// Forward passes: Assay against libtorch's own operators in three layouts and three batch sizes on the same
+// threads, and with all layers tapped against untapped. Usage: bench_engine [threads]
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -11,7 +11,7 @@
 #include <functional>
 #include <limits>
 
-#include "assay/engine/session.h"
+#include <assay/session.h>
 #include "assay/support/threads.h"
 #include "benchmarks/networks.h"
 
@@ -34,12 +34,16 @@ enum class Layout { plain, channels_last, blocked };
 // The network as a user of libtorch would write it, one operator call per module.
 class Libtorch {
  public:
-  Libtorch(const Graph& graph, Layout layout) : graph_(graph), layout_(layout), values_(graph.values().size()) {
+  Libtorch(const Graph& graph, Layout layout)
+      : graph_(graph), layout_(layout), values_(graph.values().size()) {
     for (std::size_t id = 0; id < values_.size(); ++id) {
       if (!graph.is_constant(static_cast<ValueId>(id))) continue;
       Tensor weight = to_tensor(graph.constant(static_cast<ValueId>(id))).clone();
-      if (layout == Layout::channels_last && weight.dim() == 4) weight = weight.contiguous(at::MemoryFormat::ChannelsLast);
-      if (layout == Layout::blocked && graph.value(static_cast<ValueId>(id)).name.find("norm") == std::string::npos) weight = weight.to_mkldnn();
+      if (layout == Layout::channels_last && weight.dim() == 4)
+        weight = weight.contiguous(at::MemoryFormat::ChannelsLast);
+      if (layout == Layout::blocked &&
+          graph.value(static_cast<ValueId>(id)).name.find("norm") == std::string::npos)
+        weight = weight.to_mkldnn();
       values_[id] = weight;
     }
   }
@@ -62,15 +66,18 @@ class Libtorch {
     const auto in = [&](std::size_t i) { return value(node.inputs[i]); };
     if (node.op == "Conv") {
       const auto pads = node.integers("pads", {}), strides = node.integers("strides", {});
-      if (x.is_mkldnn()) return at::mkldnn_convolution(x, in(1), in(2), at::IntArrayRef{pads[0], pads[1]}, strides, {1, 1}, 1);
+      if (x.is_mkldnn())
+        return at::mkldnn_convolution(x, in(1), in(2), at::IntArrayRef{pads[0], pads[1]}, strides, {1, 1}, 1);
       return at::conv2d(x, in(1), in(2), strides, at::IntArrayRef{pads[0], pads[1]});
     }
-    if (node.op == "BatchNormalization") return at::batch_norm(x, in(1), in(2), in(3), in(4), false, 0, 1e-5, true);
+    if (node.op == "BatchNormalization")
+      return at::batch_norm(x, in(1), in(2), in(3), in(4), false, 0, 1e-5, true);
     if (node.op == "Relu") return at::relu(x);
     if (node.op == "MaxPool") return at::max_pool2d(x, {2, 2}, {2, 2});
     if (node.op == "GlobalAveragePool") return at::adaptive_avg_pool2d(x, {1, 1});
     if (node.op == "Flatten") return x.reshape({x.size(0), -1});
-    if (node.op == "Gemm") return x.is_mkldnn() ? at::mkldnn_linear(x, in(1), in(2)) : at::linear(x, in(1), in(2));
+    if (node.op == "Gemm")
+      return x.is_mkldnn() ? at::mkldnn_linear(x, in(1), in(2)) : at::linear(x, in(1), in(2));
     return at::add(x, in(1));
   }
 
@@ -86,15 +93,19 @@ struct Baseline {
 
 Baseline best_of_libtorch(const Graph& graph, const Tensor& records) {
   Baseline best;
-  for (const auto& [layout, name] : {std::pair{Layout::plain, "plain"}, {Layout::channels_last, "channels-last"}, {Layout::blocked, "blocked"}}) {
+  for (const auto& [layout, name] : {std::pair{Layout::plain, "plain"},
+                                     {Layout::channels_last, "channels-last"},
+                                     {Layout::blocked, "blocked"}}) {
     for (const std::int64_t batch : {64, 256, 1024}) {
       try {
         Libtorch network(graph, layout);
-        const double time = seconds([&] {
-          for (std::int64_t i = 0; i < records.size(0); i += batch) {
-            network.run(records.slice(0, i, std::min(records.size(0), i + batch)));
-          }
-        }, 3);
+        const double time = seconds(
+            [&] {
+              for (std::int64_t i = 0; i < records.size(0); i += batch) {
+                network.run(records.slice(0, i, std::min(records.size(0), i + batch)));
+              }
+            },
+            3);
         if (time < best.seconds) best = {time, fmt::format("{}, batches of {}", name, batch)};
       } catch (const c10::Error&) {
         break;  // libtorch has no such operator in this layout
@@ -115,16 +126,30 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
   // As analyses do it: in batches of the engine's own choice.
   const auto in_batches = [&](const std::function<void(const Tensors&)>& work) {
     const auto batch = static_cast<std::int64_t>(session.preferred_batch());
-    for (std::int64_t i = 0; i < records; i += batch) work({{graph.inputs()[0], input.slice(0, i, std::min(records, i + batch))}});
+    for (std::int64_t i = 0; i < records; i += batch)
+      work({{graph.inputs()[0], input.slice(0, i, std::min(records, i + batch))}});
   };
   double forward = std::numeric_limits<double>::infinity(), tapped = forward;
   for (int round = 0; round < 5; ++round) {  // in turn, so that a slow spell of the machine meets both
-    forward = std::min(forward, seconds([&] { in_batches([&](const Tensors& given) { session.run(given, std::span(&output, 1)); }); }, 2));
-    tapped = std::min(tapped, seconds([&] { in_batches([&](const Tensors& given) { session.observe(given, taps_of(layers, Reduction::mean), std::span(&output, 1)); }); }, 2));
+    forward = std::min(
+        forward,
+        seconds([&] { in_batches([&](const Tensors& given) { session.run(given, std::span(&output, 1)); }); },
+                2));
+    tapped = std::min(tapped, seconds(
+                                  [&] {
+                                    in_batches([&](const Tensors& given) {
+                                      session.observe(given, taps_of(layers, Reduction::mean),
+                                                      std::span(&output, 1));
+                                    });
+                                  },
+                                  2));
   }
   const Baseline libtorch = best_of_libtorch(graph, input);
-  fmt::print("{:10} {:6} records  forward {:.4f} s  libtorch {:.4f} s ({})  forward/libtorch {:.2f}  {} layers tapped {:.4f} s  tapped/forward {:.2f}\n",
-             graph.name(), records, forward, libtorch.seconds, libtorch.name, forward / libtorch.seconds, layers.size(), tapped, tapped / forward);
+  fmt::print(
+      "{:10} {:6} records  forward {:.4f} s  libtorch {:.4f} s ({})  forward/libtorch {:.2f}  {} layers "
+      "tapped {:.4f} s  tapped/forward {:.2f}\n",
+      graph.name(), records, forward, libtorch.seconds, libtorch.name, forward / libtorch.seconds,
+      layers.size(), tapped, tapped / forward);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Epsilon relevance of a whole network against a forward pass of the reference kernels on the same threads and batch.
-// Usage: bench_relevance [threads]
+// Epsilon relevance of a whole network against a forward pass of the reference kernels on the same threads
+// and batch. Usage: bench_relevance [threads]
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include "assay/relevance/attribution.h"
+#include <assay/relevance.h>
 #include "assay/support/threads.h"
 #include "benchmarks/networks.h"
 
@@ -35,13 +35,17 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
   const Session session(graph, {.threads = threads, .reference = true});
   for (const std::int64_t batch : {64, 128, 256, 512}) {
     const auto all = [&](const std::function<void(const Tensors&)>& one) {
-      for (std::int64_t i = 0; i < records; i += batch) one({{in, input.slice(0, i, std::min(records, i + batch))}});
+      for (std::int64_t i = 0; i < records; i += batch)
+        one({{in, input.slice(0, i, std::min(records, i + batch))}});
     };
-    const double forward = seconds([&] { all([&](const Tensors& given) { session.run(given, std::span(&out, 1)); }); });
+    const double forward =
+        seconds([&] { all([&](const Tensors& given) { session.run(given, std::span(&out, 1)); }); });
     for (const char* method : {"epsilon", "epsilon-plus"}) {
-      const auto attribution = make_attribution(method, session);
-      const double relevance = seconds([&] { all([&](const Tensors& given) { attribution->attribute(given, {}, std::span(&in, 1)); }); });
-      fmt::print("{:10} {:6} records, batches of {:3}: forward {:.3f} s, {:12} {:.3f} s, ratio {:.2f}\n", graph.name(), records, batch, forward, method, relevance, relevance / forward);
+      const auto attribution = relevance::make_attribution(method, session);
+      const double relevance = seconds(
+          [&] { all([&](const Tensors& given) { attribution->attribute(given, {}, std::span(&in, 1)); }); });
+      fmt::print("{:10} {:6} records, batches of {:3}: forward {:.3f} s, {:12} {:.3f} s, ratio {:.2f}\n",
+                 graph.name(), records, batch, forward, method, relevance, relevance / forward);
     }
   }
 }

@@ -1,5 +1,5 @@
-// Greedy choice of covering records among a million with sparse rows: popular and rare items, as sections of neurons have
-// them. Usage: bench_selection [records [items [items per record]]]
+// Greedy choice of covering records among a million with sparse rows: popular and rare items, as sections of
+// neurons have them. Usage: bench_selection [records [items [items per record]]]
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "assay/selection/cover.h"
-#include "assay/support/random.h"
+#include <assay/random.h>
+#include <assay/selection.h>
 
 namespace assay::bench {
 namespace {
@@ -18,33 +18,37 @@ template <typename Work>
 void timed(const char* name, const Work& work) {
   const auto start = std::chrono::steady_clock::now();
   const std::size_t chosen = work();
-  fmt::print("{:12} {:6.2f} s, {} records chosen\n", name, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), chosen);
+  fmt::print("{:12} {:6.2f} s, {} records chosen\n", name,
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), chosen);
   std::fflush(stdout);
 }
 
-CoveredRows make(std::size_t records, std::size_t items, std::size_t each) {
-  CoveredRows rows;
+selection::CoveredRows make(std::size_t records, std::size_t items, std::size_t each) {
+  selection::CoveredRows rows;
   Rng rng(1);
   std::vector<std::uint32_t> row(each);
   for (std::size_t r = 0; r < records; ++r) {
-    for (std::uint32_t& item : row) item = static_cast<std::uint32_t>(static_cast<double>(items) * std::pow(rng.uniform(), 4));
+    for (std::uint32_t& item : row)
+      item = static_cast<std::uint32_t>(static_cast<double>(items) * std::pow(rng.uniform(), 4));
     rows.add(row);
   }
   return rows;
 }
 
 void run(std::size_t records, std::size_t items, std::size_t each) {
-  const CoveredRows rows = make(records, items, each);
+  const selection::CoveredRows rows = make(records, items, each);
   fmt::print("{} records, {} items, {} a record\n", records, items, each);
-  timed("minimise", [&] { return minimise(rows).records.size(); });
-  timed("budget 1000", [&] { return budgeted(rows, 1000).records.size(); });
-  timed("additional", [&] { return order_additional(rows).size(); });
+  timed("minimise", [&] { return selection::minimise(rows).records.size(); });
+  timed("budget 1000", [&] { return selection::budgeted(rows, 1000).records.size(); });
+  timed("additional", [&] { return selection::order_additional(rows).size(); });
 }
 
 }  // namespace
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
-  const auto argument = [&](int i, std::size_t otherwise) { return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise; };
+  const auto argument = [&](int i, std::size_t otherwise) {
+    return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise;
+  };
   assay::bench::run(argument(1, 1'000'000), argument(2, 10'000), argument(3, 20));
 }

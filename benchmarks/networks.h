@@ -1,46 +1,59 @@
 #pragma once
 
-// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network and a small ResNet, with random
-// weights (speed does not depend on their values).
+// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network and a small ResNet, with
+// random weights (speed does not depend on their values).
 
 #include <cmath>
 #include <string>
 
-#include "assay/model/graph.h"
-#include "assay/support/random.h"
+#include <assay/graph.h>
+#include <assay/model.h>
+#include <assay/random.h>
 
 namespace assay::bench {
 
 class NetworkMaker {
  public:
   NetworkMaker(std::string name, std::int64_t channels, std::int64_t side)
-      : build_(std::move(name)), at_(build_.input("input", DType::float32, {-1, channels, side, side})),
-        channels_(channels), side_(side) {}
+      : build_(std::move(name)),
+        at_(build_.input("input", DType::float32, {-1, channels, side, side})),
+        channels_(channels),
+        side_(side) {}
 
   NetworkMaker& conv(std::int64_t out, std::int64_t kernel, std::int64_t pad, std::int64_t stride = 1) {
     const ValueId w = random({out, channels_, kernel, kernel}), b = random({out});
     using Ints = std::vector<std::int64_t>;
-    at_ = build_.add("Conv", fresh("conv"), {at_, w, b}, {{"pads", Ints(4, pad)}, {"strides", Ints{stride, stride}}});
+    at_ = build_.add("Conv", fresh("conv"), {at_, w, b},
+                     {{"pads", Ints(4, pad)}, {"strides", Ints{stride, stride}}});
     channels_ = out;
     side_ = (side_ + 2 * pad - kernel) / stride + 1;
     return *this;
   }
   NetworkMaker& norm() {
     const auto vector = [&](float v) {
-      return build_.constant("", Array::of<float>({channels_}, std::vector<float>(static_cast<std::size_t>(channels_), v)));
+      return build_.constant(
+          "", Array::of<float>({channels_}, std::vector<float>(static_cast<std::size_t>(channels_), v)));
     };
     const ValueId gamma = vector(1), beta = vector(0), mean = vector(0), variance = vector(1);
     at_ = build_.add("BatchNormalization", fresh("norm"), {at_, gamma, beta, mean, variance});
     return *this;
   }
-  NetworkMaker& relu() { at_ = build_.add("Relu", fresh("relu"), {at_}); return *this; }
+  NetworkMaker& relu() {
+    at_ = build_.add("Relu", fresh("relu"), {at_});
+    return *this;
+  }
   NetworkMaker& pool() {
     using Ints = std::vector<std::int64_t>;
-    at_ = build_.add("MaxPool", fresh("pool"), {at_}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+    at_ =
+        build_.add("MaxPool", fresh("pool"), {at_}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
     side_ /= 2;
     return *this;
   }
-  NetworkMaker& global_pool() { at_ = build_.add("GlobalAveragePool", fresh("pool"), {at_}); side_ = 1; return *this; }
+  NetworkMaker& global_pool() {
+    at_ = build_.add("GlobalAveragePool", fresh("pool"), {at_});
+    side_ = 1;
+    return *this;
+  }
   NetworkMaker& flatten() {
     at_ = build_.add("Flatten", fresh("flatten"), {at_});
     channels_ *= side_ * side_;
@@ -90,17 +103,56 @@ class NetworkMaker {
 };
 
 inline Graph lenet5() {
-  return NetworkMaker("LeNet-5", 1, 28).conv(6, 5, 0).relu().pool().conv(16, 5, 0).relu().pool().flatten()
-      .dense(120).relu().dense(84).relu().dense(10).done();
+  return NetworkMaker("LeNet-5", 1, 28)
+      .conv(6, 5, 0)
+      .relu()
+      .pool()
+      .conv(16, 5, 0)
+      .relu()
+      .pool()
+      .flatten()
+      .dense(120)
+      .relu()
+      .dense(84)
+      .relu()
+      .dense(10)
+      .done();
 }
 inline Graph vgg() {
-  return NetworkMaker("VGG-like", 3, 32).conv(64, 3, 1).relu().conv(64, 3, 1).relu().pool().conv(128, 3, 1).relu()
-      .conv(128, 3, 1).relu().pool().conv(256, 3, 1).relu().conv(256, 3, 1).relu().pool().flatten()
-      .dense(256).relu().dense(10).done();
+  return NetworkMaker("VGG-like", 3, 32)
+      .conv(64, 3, 1)
+      .relu()
+      .conv(64, 3, 1)
+      .relu()
+      .pool()
+      .conv(128, 3, 1)
+      .relu()
+      .conv(128, 3, 1)
+      .relu()
+      .pool()
+      .conv(256, 3, 1)
+      .relu()
+      .conv(256, 3, 1)
+      .relu()
+      .pool()
+      .flatten()
+      .dense(256)
+      .relu()
+      .dense(10)
+      .done();
 }
 inline Graph resnet() {
-  return NetworkMaker("ResNet", 3, 32).conv(16, 3, 1).norm().relu().residual(16, 1).residual(32, 2).residual(64, 2)
-      .global_pool().flatten().dense(10).done();
+  return NetworkMaker("ResNet", 3, 32)
+      .conv(16, 3, 1)
+      .norm()
+      .relu()
+      .residual(16, 1)
+      .residual(32, 2)
+      .residual(64, 2)
+      .global_pool()
+      .flatten()
+      .dense(10)
+      .done();
 }
 
 }  // namespace assay::bench

@@ -1,24 +1,35 @@
-# cmake --install: program, libraries, headers, completion, and a CMake package for find_package(assay).
+# cmake --install: program, libraries, headers, completion, manual, and a CMake package for find_package(assay). Components:
+# program; development (headers, static libraries, CMake package); library (shared libraries, with ASSAY_SHARED).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ASSAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
 
-install(TARGETS assay assay_base EXPORT assayTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${ASSAY_PACKAGE_DIR})
+install(TARGETS assay assay_base assay_plugin EXPORT assayTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+  FILES_MATCHING PATTERN "*.h")
+install(EXPORT assayTargets NAMESPACE assay:: DESTINATION ${ASSAY_PACKAGE_DIR} COMPONENT development)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/assayConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/assayConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/AssayDependencies.cmake
-  ${PROJECT_BINARY_DIR}/assayConfigVersion.cmake DESTINATION ${ASSAY_PACKAGE_DIR})
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  ${PROJECT_BINARY_DIR}/assayConfigVersion.cmake DESTINATION ${ASSAY_PACKAGE_DIR} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT program)
 
 if(TARGET assay_program)
-  install(TARGETS assay_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(ASSAY_SHARED)
+    set_target_properties(assay_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  endif()
+  install(TARGETS assay_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  # The program itself writes its completion and its manual.
   install(CODE "
-    set(shells \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
-    file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${shells}/bash-completion/completions\" \"\$ENV{DESTDIR}\${shells}/fish/vendor_completions.d\")
+    set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")
+    set(manual \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\")
+    file(MAKE_DIRECTORY \"\${share}/bash-completion/completions\" \"\${share}/fish/vendor_completions.d\" \"\${manual}\")
     execute_process(COMMAND $<TARGET_FILE:assay_program> completion bash COMMAND_ERROR_IS_FATAL ANY
-      OUTPUT_FILE \"\$ENV{DESTDIR}\${shells}/bash-completion/completions/assay\")
+      OUTPUT_FILE \"\${share}/bash-completion/completions/assay\")
     execute_process(COMMAND $<TARGET_FILE:assay_program> completion fish COMMAND_ERROR_IS_FATAL ANY
-      OUTPUT_FILE \"\$ENV{DESTDIR}\${shells}/fish/vendor_completions.d/assay.fish\")
-  ")
+      OUTPUT_FILE \"\${share}/fish/vendor_completions.d/assay.fish\")
+    execute_process(COMMAND $<TARGET_FILE:assay_program> manual \"\${manual}\" COMMAND_ERROR_IS_FATAL ANY)
+  " COMPONENT program)
 endif()

@@ -2,18 +2,28 @@
 add_library(assay_settings INTERFACE)
 target_compile_features(assay_settings INTERFACE cxx_std_20)
 target_include_directories(assay_settings INTERFACE ${PROJECT_SOURCE_DIR})
-# -Wrestrict: GCC 12 warns about its own std::string::operator+ (GCC bug 105651).
+# -Wsubobject-linkage: in a group of sources every anonymous namespace looks like that of a header. -Wrestrict: GCC 12
+# warns about its own std::string::operator+ (GCC bug 105651).
 target_compile_options(assay_settings INTERFACE -Wall -Wextra -Wshadow $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${ASSAY_UNITY}>>:-Wno-subobject-linkage>
   $<$<BOOL:${ASSAY_WERROR}>:-Werror>)
 if(ASSAY_SANITIZE)
   target_compile_options(assay_settings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
   target_link_options(assay_settings INTERFACE -fsanitize=address,undefined)
 endif()
 
-# assay_test(NAME model SOURCES a.cpp b.cpp LIBRARIES assay): one test program per folder.
+# assay_test(NAME model SOURCES a.cpp b.cpp LIBRARIES assay): one test program per folder. Tests of what runs networks share
+# one precompiled header, the others another: GoogleTest takes longer to read than most tests.
 function(assay_test)
   cmake_parse_arguments(T "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(test_${T_NAME} ${T_SOURCES})
+  # Fixtures of one folder's tests have the same names.
+  set_target_properties(test_${T_NAME} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(test_${T_NAME} PRIVATE assay_settings ${T_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(assay IN_LIST T_LIBRARIES)
+    target_precompile_headers(test_${T_NAME} REUSE_FROM test_frame)
+  else()
+    target_precompile_headers(test_${T_NAME} REUSE_FROM test_base_frame)
+  endif()
   add_test(NAME ${T_NAME} COMMAND test_${T_NAME} --gtest_brief=1)
 endfunction()

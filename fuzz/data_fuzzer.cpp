@@ -1,5 +1,5 @@
-// Every data format on arbitrary bytes, through the catalogue: the first byte chooses the format, a line of options
-// follows, the rest is the file. Anything but a data set or an Error is a defect.
+// Every data format on arbitrary bytes, through the catalogue: the first byte chooses the format, a line of
+// options follows, the rest is the file. Anything but a data set or an Error is a defect.
 
 #include <unistd.h>
 
@@ -9,11 +9,11 @@
 #include <fstream>
 #include <functional>
 
-#include "assay/data/dataset.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
 #include "assay/data/source.h"
-#include "assay/support/error.h"
 #include "seeds.h"
 
 namespace {
@@ -39,9 +39,11 @@ std::string made(const std::function<void(const fs::path&)>& write) {
 // One small file of each kind; archives of pictures are found from the tar header of the first.
 std::vector<std::string> seeds() {
   using assay::Array;
-  const std::string png = made([](const fs::path& file) { assay::write_png(file, assay::make_image(3, 2, 3)); });
+  const std::string png =
+      made([](const fs::path& file) { assay::write_png(file, assay::make_image(3, 2, 3)); });
   const std::string npz = made([](const fs::path& file) {
-    assay::write_npz(file, {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<std::int64_t>({2}, {0, 1})}});
+    assay::write_npz(file,
+                     {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<std::int64_t>({2}, {0, 1})}});
   });
   const std::string npy = npz.substr(npz.find("\x93NUMPY"), 128 + 8);
   std::string tar(512, '\0');
@@ -62,12 +64,19 @@ std::vector<std::string> seeds() {
   field(148, std::string(checksum, 7));
   tar += png;
   tar.resize((tar.size() + 511) / 512 * 512 + 1024, '\0');
-  std::vector<std::string> bodies{
-      "", npy, std::string("\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\2abcd", 20), std::string(3073, '\1'), tar, "a,b\n1,2\n3,4\n", "ab cd\tx\ne\ty\n"};
+  std::vector<std::string> bodies{"",
+                                  npy,
+                                  std::string("\0\0\x08\x03\0\0\0\2\0\0\0\1\0\0\0\2abcd", 20),
+                                  std::string(3073, '\1'),
+                                  tar,
+                                  "a,b\n1,2\n3,4\n",
+                                  "ab cd\tx\ne\ty\n"};
   std::vector<std::string> result;
-  for (std::size_t i = 0; i < bodies.size(); ++i) result.push_back(static_cast<char>(i) + std::string("\n") + bodies[i]);
+  for (std::size_t i = 0; i < bodies.size(); ++i)
+    result.push_back(static_cast<char>(i) + std::string("\n") + bodies[i]);
   result.push_back("\x01.npz\n" + npz);
-  result.push_back(std::string("\x02") + ",scale=1/255,mean=0.5,std=0.25,range=0:1,layout=nhwc[1:][::-1]\n" + bodies[2]);
+  result.push_back(std::string("\x02") + ",scale=1/255,mean=0.5,std=0.25,range=0:1,layout=nhwc[1:][::-1]\n" +
+                   bodies[2]);
   result.push_back(std::string("\x04") + ",color=grey,resize=2x2,under=a[:1]\n" + tar);
   result.push_back(std::string("\x05") + ",label=b,classes=2,per_class=1,seed=3\n" + bodies[5]);
   result.push_back("\x07\n" + png);
@@ -103,7 +112,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool is_npz = options.starts_with(".npz");
   if (is_npz) options.erase(0, 4);
   const std::string& path = is_npz ? npz : file;
-  std::ofstream(path, std::ios::binary).write(bytes.data() + line + 1, static_cast<std::streamsize>(size - line - 1));
+  std::ofstream(path, std::ios::binary)
+      .write(bytes.data() + line + 1, static_cast<std::streamsize>(size - line - 1));
   try {
     if (choice == formats.size()) {
       assay::decode_image(bytes.substr(line + 1), "picture");

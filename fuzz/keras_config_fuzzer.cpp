@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "assay/model/keras.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/model/keras/read.h"
 #include "keras_seeds.h"
 #include "seeds.h"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "assay/model/keras.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/model/keras/read.h"
 #include "keras_seeds.h"
 #include "seeds.h"
 

@@ -9,8 +9,8 @@
 #include <iostream>
 #include <optional>
 
-#include "assay/model/model.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/model.h>
 #include "onnx_seeds.h"
 #include "seeds.h"
 

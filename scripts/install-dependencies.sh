@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that Assay is built from. Safe to repeat: does nothing when all are there.
+# Installs the Debian 12 packages that Assay is built from; with --checks those that check its sources, too, where the
+# release has them. Safe to repeat: does nothing when all are there.
 set -euo pipefail
 
 packages=(
@@ -11,9 +12,17 @@ packages=(
   libgtest-dev libgmock-dev
 )
 
+# Of exactly this version: others format and warn otherwise.
+checks=(clang-format-14 clang-tidy-14)
+[ "${1:-}" = --checks ] || checks=()
+
+installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
+offered() { apt-cache show "$1" >/dev/null 2>&1; }
 missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
+for package in "${checks[@]}"; do
+  # Before the first update the release seems to have nothing.
+  if ! installed "$package" && { offered "$package" || ! offered g++; }; then missing+=("$package"); fi
 done
 if [ ${#missing[@]} -eq 0 ]; then
   echo "== dependencies: all installed"
@@ -23,4 +32,8 @@ echo "== dependencies: installing ${missing[*]}"
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
 "${as_root[@]}" apt-get update -qq
-"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+wanted=()
+for package in "${missing[@]}"; do
+  if [[ " ${checks[*]} " != *" $package "* ]] || offered "$package"; then wanted+=("$package"); fi
+done
+"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${wanted[@]}"

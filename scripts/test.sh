@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
-# Installs dependencies, builds everything, runs all tests.
+# Installs dependencies, builds everything, runs all tests and the checks of the sources.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+scripts/install-dependencies.sh --checks
 scripts/build.sh
 echo "== testing"
 ctest --preset release
+scripts/check-style.sh
+# Findings are shown and do not fail: sources that nobody has touched since the checks exist may still have some.
+scripts/check-tidy.sh --changed || echo "== tidy: findings, see above"

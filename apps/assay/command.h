@@ -12,23 +12,25 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "assay/report/document.h"
-#include "assay/support/progress.h"
+#include <assay/progress.h>
+#include <assay/report.h>
 
 namespace assay::app {
 
 // Flags that every subcommand has.
 struct Settings {
-  std::string json;             // result document as a file, "-" for standard output
+  std::string json;                               // result document as a file, "-" for standard output
   std::map<std::string, std::string> renderings;  // file by name of renderer
-  std::string config;           // assay.toml
+  std::string config;                             // assay.toml
+  std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
   bool quiet = false;
   std::uint64_t seed = 1;
-  int threads = 0;              // 0: all
-  std::size_t batch = 0;        // 0: chosen by the engine
+  int threads = 0;        // 0: all
+  std::size_t batch = 0;  // 0: chosen by the engine
   std::string device = "cpu";
-  double memory_gib = 0;        // limit for one tensor, 0: half of the machine's memory
+  double memory_gib = 0;  // limit for one tensor, 0: half of the machine's memory
 };
 
 struct Context {
@@ -39,16 +41,17 @@ struct Context {
 class Command {
  public:
   virtual ~Command() = default;
-  // Adds the subcommand's own flags. Do not use CLI11's required(): a value may come from assay.toml, so check in run().
+  // Adds the subcommand's own flags. Do not use CLI11's required(): a value may come from assay.toml, so
+  // check in run().
   virtual void declare(CLI::App& app) = 0;
   // Throws Error for everything a user can get wrong.
-  virtual Document run(Context& context) = 0;
+  virtual report::Document run(Context& context) = 0;
 };
 
 struct CommandInfo {
   std::string_view name;
-  std::string_view summary;    // one line, lower case
-  std::string_view examples;   // lines shown below the flags in --help
+  std::string_view summary;   // one line, lower case
+  std::string_view examples;  // lines shown below the flags in --help
   std::unique_ptr<Command> (*make)();
 };
 

@@ -7,10 +7,6 @@
 namespace assay::app {
 namespace {
 
-std::vector<const CLI::App*> subcommands(const CLI::App& root) {
-  return root.get_subcommands([](const CLI::App*) { return true; });
-}
-
 std::vector<std::string> flags_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
@@ -28,7 +24,7 @@ std::string quoted(const std::string& text) {
 
 std::string bash(const CLI::App& root) {
   std::string names, cases;
-  for (const CLI::App* sub : subcommands(root)) {
+  for (const CLI::App* sub : shown_subcommands(root)) {
     names += (names.empty() ? "" : " ") + sub->get_name();
     cases += fmt::format("    {}) words={} ;;\n", sub->get_name(), quoted(joined(flags_of(*sub), " ")));
   }
@@ -51,13 +47,13 @@ std::string bash(const CLI::App& root) {
 
 std::string fish(const CLI::App& root) {
   std::string script;
-  for (const CLI::App* sub : subcommands(root)) {
+  for (const CLI::App* sub : shown_subcommands(root)) {
     script += fmt::format("complete -c assay -n __fish_use_subcommand -f -a {} -d {}\n", sub->get_name(),
                           quoted(sub->get_description()));
     for (const CLI::Option* option : sub->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        script += fmt::format("complete -c assay -n '__fish_seen_subcommand_from {}' -l {} -d {}\n", sub->get_name(),
-                              name, quoted(option->get_description()));
+        script += fmt::format("complete -c assay -n '__fish_seen_subcommand_from {}' -l {} -d {}\n",
+                              sub->get_name(), name, quoted(option->get_description()));
       }
     }
   }
@@ -65,6 +61,10 @@ std::string fish(const CLI::App& root) {
 }
 
 }  // namespace
+
+std::vector<const CLI::App*> shown_subcommands(const CLI::App& root) {
+  return root.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
+}
 
 std::string completion_script(const CLI::App& root, const std::string& shell) {
   if (shell == "fish") return fish(root);

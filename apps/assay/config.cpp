@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <set>
-#include <toml++/toml.h>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/file.h"
 #include "assay/support/text.h"
 
@@ -69,8 +69,8 @@ void set_option(const std::filesystem::path& file, const toml::node& node, CLI::
 using Seen = std::set<const CLI::Option*>;
 
 // Options of `command` named by the keys of `table`; returns keys that are not options of it.
-std::vector<std::string> apply_table(const std::filesystem::path& file, const toml::table& table, CLI::App& command,
-                                     const Seen& given, Seen& done) {
+std::vector<std::string> apply_table(const std::filesystem::path& file, const toml::table& table,
+                                     CLI::App& command, const Seen& given, Seen& done) {
   std::vector<std::string> unknown;
   for (const auto& [key, node] : table) {
     if (node.is_table()) continue;
@@ -104,18 +104,21 @@ void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& c
   }
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    const bool known_table = std::find(command_names.begin(), command_names.end(), name) != command_names.end();
+    const bool known_table =
+        std::find(command_names.begin(), command_names.end(), name) != command_names.end();
     if (node.is_table() && !known_table) {
-      fail(Fault::usage, "{}: no subcommand is named '{}'{}", place(file, node), name, did_you_mean(name, command_names));
+      fail(Fault::usage, "{}: no subcommand is named '{}'{}", place(file, node), name,
+           did_you_mean(name, command_names));
     }
     if (!node.is_table() && std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
-      fail(Fault::usage, "{}: no flag is named '--{}'{}", place(file, node), name, did_you_mean(name, all_options));
+      fail(Fault::usage, "{}: no flag is named '--{}'{}", place(file, node), name,
+           did_you_mean(name, all_options));
     }
   }
   if (const toml::table* own = table[command.get_name()].as_table()) {
     for (const std::string& key : apply_table(file, *own, command, given, done)) {
-      fail(Fault::usage, "{}: `assay {}` has no flag '--{}'{}", place(file, *own->get(key)), command.get_name(), key,
-           did_you_mean(key, option_names(command)));
+      fail(Fault::usage, "{}: `assay {}` has no flag '--{}'{}", place(file, *own->get(key)),
+           command.get_name(), key, did_you_mean(key, option_names(command)));
     }
   }
   apply_table(file, table, command, given, done);

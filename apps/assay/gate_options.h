@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/gate.h>
 #include "apps/assay/command.h"
-#include "assay/report/gate.h"
 
 namespace assay::app {
 
@@ -17,7 +17,7 @@ class GateOptions {
   // Throws Error{usage} for a gate that cannot be read; to be called before long work.
   void check() const;
   // Evaluates the gates and puts them into the document; the program's exit code follows from them.
-  void apply(Document& document, std::span<const Measurement> measurements) const;
+  void apply(report::Document& document, std::span<const report::Measurement> measurements) const;
 
  private:
   std::vector<std::string> fail_under_;

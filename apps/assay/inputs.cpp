@@ -3,8 +3,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "assay/model/model.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/model.h>
+#include "assay/results/evaluation.h"
 
 namespace assay::app {
 namespace {
@@ -25,9 +26,29 @@ std::vector<std::int64_t> parse_list(const std::string& text, char separator, st
   }
 }
 
+// 3x32x32, or picture=3x32x32,table=7.
+void take_shapes(const std::string& text, SessionOptions& options) {
+  constexpr std::string_view flag = "--input-shape";
+  if (text.find('=') == std::string::npos) {
+    options.record_shape = parse_shape(text, flag);
+    return;
+  }
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size()), equals = text.find('=', begin);
+    if (equals >= end)
+      fail(Fault::usage, "{} '{}': each of several inputs needs its name, as in picture=3x32x32,table=7",
+           flag, text);
+    options.record_shapes[text.substr(begin, equals - begin)] =
+        parse_shape(text.substr(equals + 1, end - equals - 1), flag);
+    begin = end + 1;
+  }
+}
+
 }  // namespace
 
-Shape parse_shape(const std::string& text, std::string_view flag) { return parse_list(text, 'x', flag, "3x32x32"); }
+Shape parse_shape(const std::string& text, std::string_view flag) {
+  return parse_list(text, 'x', flag, "3x32x32");
+}
 
 std::vector<std::int64_t> parse_integers(const std::string& text, std::string_view flag) {
   return parse_list(text, ',', flag, "6,8,10");
@@ -38,7 +59,7 @@ SessionOptions session_options(const Context& context, const Dataset* dataset) {
   options.threads = context.settings.threads;
   options.device = context.settings.device;
   options.memory_limit = static_cast<std::uint64_t>(context.settings.memory_gib * 1024.0 * 1024.0 * 1024.0);
-  if (dataset != nullptr) options.record_shape = dataset->record_shape();
+  if (dataset != nullptr) set_record_shapes(options, dataset->facts());
   return options;
 }
 
@@ -47,18 +68,22 @@ WalkOptions walk_options(const Context& context, std::string stage) {
 }
 
 void ModelInput::declare(CLI::App& app, bool positional) {
-  app.add_option(positional ? "model,--model" : "--model", path_, "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras")
+  app.add_option(positional ? "model,--model" : "--model", path_,
+                 "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras")
       ->type_name("FILE");
-  app.add_option("--input-shape", input_shape_, "shape of one record, where neither network nor data tell it")
+  app.add_option(
+         "--input-shape", input_shape_,
+         "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs")
       ->type_name("CxHxW");
 }
 
 Session ModelInput::open(Context& context, const Dataset* dataset) const {
-  if (path_.empty()) fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+  if (path_.empty())
+    fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   Graph graph = read_model(path_);
   for (const std::string& notice : graph.notices()) context.progress.notice(notice);
   SessionOptions options = session_options(context, dataset);
-  if (!input_shape_.empty()) options.record_shape = parse_shape(input_shape_, "--input-shape");
+  if (!input_shape_.empty()) take_shapes(input_shape_, options);
   Session session(std::move(graph), std::move(options));
   for (const std::string& notice : session.notices()) context.progress.notice(notice);
   return session;
@@ -70,40 +95,35 @@ void DataInput::declare(CLI::App& app, bool positional) {
 
 DatasetPtr DataInput::open() const {
   if (spec_.empty()) {
-    fail(Fault::usage, "which data? give --{} SPEC (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
+    fail(Fault::usage,
+         "which data? give --{} SPEC (or {} = \"SPEC\" in assay.toml); `assay data --help` shows specs",
          flag_, flag_);
   }
   return open_dataset(spec_);
 }
 
 void AccuracyCheck::declare(CLI::App& app) {
-  app.add_option("--expect-accuracy", expected_, "stop unless the network reaches this accuracy (0.9879) on the data")
+  app.add_option("--expect-accuracy", expected_,
+                 "stop unless the network reaches this accuracy (0.9879) on the data")
+      ->default_str("")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--tolerance", tolerance_, "how far the accuracy may be off")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  app.add_option("--tolerance", tolerance_, "how far the accuracy may be off")->check(CLI::Range(0.0, 1.0));
 }
 
-Evaluation AccuracyCheck::run(const Session& session, DatasetPtr dataset, Context& context, Document& document) const {
+Evaluation AccuracyCheck::run(const Session& session, const DatasetPtr& dataset, Context& context) const {
   Evaluation evaluation = evaluate(session, dataset, walk_options(context, "evaluating"), context.progress);
-  apply(evaluation, session, dataset, document);
+  apply(evaluation, session, dataset);
   return evaluation;
 }
 
-void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session, DatasetPtr dataset, Document& document,
-                          const std::string& which) const {
-  if (evaluation.accuracy) {
-    document.facts.push_back({which + "_accuracy", which + " accuracy", *evaluation.accuracy, Column::Kind::percent});
-  }
-  if (evaluation.mean_squared_error) {
-    document.facts.push_back({which + "_mean_squared_error", which + " mean squared error",
-                              *evaluation.mean_squared_error, Column::Kind::number, 5});
-  }
-  if (evaluation.non_finite > 0) {
-    std::string ids;
-    for (const std::string& id : evaluation.non_finite_ids) ids += (ids.empty() ? "" : ", ") + id;
-    document.notices.push_back(
-        fmt::format("{} records give a NaN or infinite output: {}", evaluation.non_finite, ids));
-  }
-  if (expected_ >= 0 && dataset != nullptr) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
+void AccuracyCheck::run_if_asked(const Session& session, const DatasetPtr& dataset, Context& context,
+                                 report::Document& document) const {
+  if (expected_ >= 0) results::add_scores(document, run(session, dataset, context), "test");
+}
+
+void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session,
+                          const DatasetPtr& dataset) const {
+  if (expected_ >= 0) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
 }
 
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {
@@ -113,19 +133,11 @@ std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {
     const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, out);
     return error == std::errc() && stop == text.data() + end;
   };
-  const bool sound = slash != std::string::npos && read(0, slash, shard) && read(slash + 1, text.size(), shards);
-  if (!sound || shard < 1 || shard > shards) fail(Fault::usage, "--shard '{}' is not of the form 2/8, the second of eight parts", text);
+  const bool sound =
+      slash != std::string::npos && read(0, slash, shard) && read(slash + 1, text.size(), shards);
+  if (!sound || shard < 1 || shard > shards)
+    fail(Fault::usage, "--shard '{}' is not of the form 2/8, the second of eight parts", text);
   return {shard, shards};
-}
-
-void add_provenance(Document& document, const Session& session,
-                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets) {
-  document.provenance.emplace_back("model", session.graph().name());
-  document.provenance.emplace_back("model_hash", session.graph().hash());
-  for (const auto& [name, dataset] : datasets) {
-    document.provenance.emplace_back(name, dataset->describe());
-    document.provenance.emplace_back(name + "_hash", dataset->hash());
-  }
 }
 
 }  // namespace assay::app

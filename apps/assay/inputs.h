@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include <assay/dataset.h>
+#include <assay/evaluate.h>
+#include <assay/session.h>
 #include "apps/assay/command.h"
-#include "assay/engine/evaluate.h"
-#include "assay/engine/session.h"
 
 namespace assay::app {
 
@@ -43,13 +44,13 @@ class DataInput {
 class AccuracyCheck {
  public:
   void declare(CLI::App& app);
-  bool expects() const { return expected_ >= 0; }
-  // Evaluates, adds accuracy (or mean squared error) to the document's facts, and stops with Error{mismatch} when the
-  // user declared another accuracy.
-  Evaluation run(const Session& session, DatasetPtr dataset, Context& context, Document& document) const;
-  // The same with an evaluation that an analysis has already made; without `dataset` only the facts are added.
-  void apply(const Evaluation& evaluation, const Session& session, DatasetPtr dataset, Document& document,
-             const std::string& which = "test") const;
+  // Evaluates, and stops with Error{mismatch} when the user declared another accuracy.
+  Evaluation run(const Session& session, const DatasetPtr& dataset, Context& context) const;
+  // The same as facts of the document, where the user declared an accuracy; else nothing is evaluated.
+  void run_if_asked(const Session& session, const DatasetPtr& dataset, Context& context,
+                    report::Document& document) const;
+  // The same with an evaluation that an analysis has already made.
+  void apply(const Evaluation& evaluation, const Session& session, const DatasetPtr& dataset) const;
 
  private:
   double expected_ = -1, tolerance_ = 0.005;
@@ -66,9 +67,5 @@ std::vector<std::int64_t> parse_integers(const std::string& text, std::string_vi
 
 // "2/8" -> {2, 8}: the second of eight parts. Throws Error{usage}.
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text);
-
-// Model and data hashes for the document's provenance.
-void add_provenance(Document& document, const Session& session,
-                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets);
 
 }  // namespace assay::app

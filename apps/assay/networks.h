@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/explore.h>
 #include "apps/assay/inputs.h"
-#include "assay/coverage/learn.h"
-#include "assay/explore/run.h"
 
 namespace assay::app {
 
@@ -17,20 +18,23 @@ class NetworksInput {
  public:
   void declare(CLI::App& app);
   // Reads and prepares them all, names told apart. Throws Error{usage} for fewer than two.
-  void open(Context& context, const Dataset& data, Document& document);
-  // Learns a profile of each from the training records, or from `fallback` where none are named; or reads --profile.
-  void learn(const LearnOptions& options, const DatasetPtr& fallback, Context& context, Document& document);
+  void open(Context& context, const Dataset& data, report::Document& document);
+  // Learns a profile of each from the training records, or from `fallback` where none are named; or reads
+  // --profile.
+  void learn(const coverage::LearnOptions& options, const DatasetPtr& fallback, Context& context,
+             report::Document& document);
   bool has_training() const { return training_.given() || !profiles_.empty(); }
-  const std::vector<ExploredNetwork>& networks() const { return networks_; }
+  const std::vector<explore::ExploredNetwork>& networks() const { return networks_; }
 
  private:
   void add(const std::string& name, Graph graph, const SessionOptions& options);
-  void add_mutants(const SessionOptions& options, std::uint64_t seed, Document& document);
 
   std::vector<std::string> models_, mutants_, profiles_;
-  DataInput training_{"training", "training records, from which activations' ranges, clusters and surprise are learned (default: the seeds)"};
+  DataInput training_{"training",
+                      "training records, from which activations' ranges, clusters and surprise are learned "
+                      "(default: the seeds)"};
   std::vector<std::unique_ptr<Session>> sessions_;
-  std::vector<ExploredNetwork> networks_;
+  std::vector<explore::ExploredNetwork> networks_;
 };
 
 }  // namespace assay::app

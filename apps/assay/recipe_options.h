@@ -2,8 +2,8 @@
 
 // Flags that say how a network is trained.
 
+#include <assay/training.h>
 #include "apps/assay/command.h"
-#include "assay/training/trainer.h"
 
 namespace assay::app {
 
@@ -11,10 +11,10 @@ class RecipeOptions {
  public:
   explicit RecipeOptions(std::size_t epochs) { recipe_.epochs = epochs; }
   void declare(CLI::App& app);
-  const Recipe& recipe() const { return recipe_; }
+  const training::Recipe& recipe() const { return recipe_; }
 
  private:
-  Recipe recipe_;
+  training::Recipe recipe_;
 };
 
 }  // namespace assay::app

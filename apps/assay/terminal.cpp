@@ -18,8 +18,10 @@ using Clock = std::chrono::steady_clock;
 
 std::string duration(double seconds) {
   if (seconds < 60) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 3600) return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
-  return fmt::format("{:.0f} h {:02.0f} min", std::floor(seconds / 3600), std::floor(std::fmod(seconds, 3600) / 60));
+  if (seconds < 3600)
+    return fmt::format("{:.0f} min {:02.0f} s", std::floor(seconds / 60), std::fmod(seconds, 60));
+  return fmt::format("{:.0f} h {:02.0f} min", std::floor(seconds / 3600),
+                     std::floor(std::fmod(seconds, 3600) / 60));
 }
 
 class TerminalProgress final : public Progress {
@@ -52,9 +54,12 @@ class TerminalProgress final : public Progress {
   void end() override {
     if (quiet_) return;
     const double seconds = elapsed();
-    const std::string rate = done_ > 0 && seconds > 0.05 ? fmt::format(", {:.0f} {}/s", static_cast<double>(done_) / seconds, unit_) : "";
+    const std::string rate = done_ > 0 && seconds > 0.05
+                                 ? fmt::format(", {:.0f} {}/s", static_cast<double>(done_) / seconds, unit_)
+                                 : "";
     clear();
-    fmt::print(stderr, "{}: {} {} in {:.1f} s{}{}\n", stage_, done_, unit_, seconds, rate, note_.empty() ? "" : "  " + note_);
+    fmt::print(stderr, "{}: {} {} in {:.1f} s{}{}\n", stage_, done_, unit_, seconds, rate,
+               note_.empty() ? "" : "  " + note_);
   }
 
   void notice(std::string_view message) override {
@@ -86,7 +91,8 @@ class TerminalProgress final : public Progress {
       for (std::size_t i = 0; i < cells; ++i) bar += i < full ? "█" : "░";
       bar += " ";
     }
-    fmt::print(stderr, "\r\033[K{}{}", bar, line().substr(0, static_cast<std::size_t>(std::max(20, terminal_width() - 28))));
+    fmt::print(stderr, "\r\033[K{}{}", bar,
+               line().substr(0, static_cast<std::size_t>(std::max(20, terminal_width() - 28))));
     std::fflush(stderr);
   }
 

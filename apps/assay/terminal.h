@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "assay/support/progress.h"
+#include <assay/progress.h>
 
 namespace assay::app {
 

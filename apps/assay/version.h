@@ -9,4 +9,8 @@ namespace assay::app {
 // Versions of Assay (first) and of the libraries that results rest on.
 std::vector<std::pair<std::string, std::string>> component_versions();
 
+// The commit that the program was built from, "-modified" behind it where files differed from it; "unknown"
+// where it was built outside a clone. Defined in a source that the build writes (cmake/AssayCommit.cmake).
+const char* commit();
+
 }  // namespace assay::app

@@ -3,15 +3,51 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/data/numpy.h"
 #include "assay/data/spec.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::attack {
+namespace {
+
+// Names that mean something else in the files written here.
+const std::set<std::string> taken_names{"y",  "ids", "original", "predicted", "success",
+                                        "l0", "l2",  "linf",     "forward",   "backward"};
+
+// Several inputs are stored under their names.
+std::string inputs_option(const Dataset& dataset) {
+  const DatasetFacts& facts = dataset.facts();
+  if (facts.others.empty()) return {};
+  std::string text = ",inputs=" + facts.input_name;
+  for (const InputFacts& other : facts.others) text += "+" + other.name;
+  return text;
+}
+
+void require_names(const Dataset& dataset) {
+  const DatasetFacts& facts = dataset.facts();
+  if (facts.others.empty()) return;
+  std::vector<std::string> names{facts.input_name};
+  for (const InputFacts& other : facts.others) names.push_back(other.name);
+  for (const std::string& name : names) {
+    if (taken_names.contains(name) || name.find_first_of(",[]=+/") != std::string::npos)
+      fail(Fault::unsupported,
+           "adversarial records of input '{}' cannot be stored under its name; rename the input of the "
+           "network",
+           name);
+  }
+}
+
+}  // namespace
 
 AdversarialSet::AdversarialSet(const Dataset& dataset, DType type)
-    : dataset_(dataset), type_(type), record_bytes_(static_cast<std::size_t>(element_count(dataset.record_shape())) * size_of(type)) {}
+    : dataset_(dataset),
+      type_(type),
+      record_bytes_(static_cast<std::size_t>(element_count(dataset.record_shape())) * size_of(type)) {
+  require_names(dataset);
+}
 
 void AdversarialSet::add(std::span<const Record> records, std::span<const std::byte> inputs) {
   records_.insert(records_.end(), records.begin(), records.end());
@@ -36,12 +72,28 @@ Array AdversarialSet::ids() const {
   return name_rows(names);
 }
 
+std::vector<std::size_t> AdversarialSet::originals() const {
+  std::vector<std::size_t> originals;
+  for (const Record& record : records_) originals.push_back(record.original);
+  return originals;
+}
+
+std::map<std::string, Array> AdversarialSet::held_inputs() const {
+  std::map<std::string, Array> arrays{{"ids", ids()}};
+  for (const NamedArray& other : dataset_.read(originals()).others)
+    arrays.insert_or_assign(other.name, other.values);
+  return arrays;
+}
+
 void AdversarialSet::write(const std::filesystem::path& file) const {
   const auto rows = static_cast<std::int64_t>(records_.size());
   Shape shape = dataset_.record_shape();
   shape.insert(shape.begin(), rows);
-  std::map<std::string, Array> arrays{{"x", Array(type_, shape, inputs_)}, {"ids", ids()}};
-  const auto column = [&]<typename T>(const std::string& name, T Record::* field, auto as) {
+  std::map<std::string, Array> arrays{{"ids", ids()}};
+  const DatasetFacts& facts = dataset_.facts();
+  if (!facts.others.empty()) arrays = held_inputs();
+  arrays.emplace(facts.others.empty() ? "x" : facts.input_name, Array(type_, shape, inputs_));
+  const auto column = [&]<typename T>(const std::string& name, T Record::*field, auto as) {
     std::vector<decltype(as)> values;
     for (const Record& record : records_) values.push_back(static_cast<decltype(as)>(record.*field));
     arrays.emplace(name, Array::of<decltype(as)>({rows}, values));
@@ -59,9 +111,7 @@ void AdversarialSet::write(const std::filesystem::path& file) const {
     for (const Record& record : records_) labels.push_back(dataset_.label(record.original));
     arrays.emplace("y", Array::of<std::int64_t>({rows}, labels));
   } else if (dataset_.target_width() > 0) {
-    std::vector<std::size_t> originals;
-    for (const Record& record : records_) originals.push_back(record.original);
-    arrays.emplace("y", dataset_.read(originals).targets);
+    arrays.emplace("y", dataset_.read(originals()).targets);
   }
   write_npz(file, arrays);
 }
@@ -69,10 +119,17 @@ void AdversarialSet::write(const std::filesystem::path& file) const {
 std::string spec_of_file(const std::filesystem::path& file, const Dataset& dataset, DType type) {
   const std::string path = file.string();
   const bool plain = path.find_first_of(",[]=") == std::string::npos;
-  if (!plain) fail(Fault::usage, "'{}' cannot be the name of a data file: a comma, = or bracket in it means something in a data spec", path);
+  if (!plain)
+    fail(Fault::usage,
+         "'{}' cannot be the name of a data file: a comma, = or bracket in it means something in a data spec",
+         path);
   const auto range = dataset.valid_range();
-  if (!range) return path;
-  if (type != DType::uint8) return range->low.size() == 1 ? fmt::format("{},range={}:{}", path, range->low[0], range->high[0]) : path;
+  const std::string inputs = inputs_option(dataset);
+  if (!range) return path + inputs;
+  if (type != DType::uint8)
+    return range->low.size() == 1
+               ? fmt::format("{}{},range={}:{}", path, inputs, range->low[0], range->high[0])
+               : path + inputs;
   // Levels are scaled to [0, 1]; then (v - mean) / std has the bounds low and high.
   std::vector<double> means, deviations;
   bool unit = true;
@@ -82,7 +139,9 @@ std::string spec_of_file(const std::filesystem::path& file, const Dataset& datas
     deviations.push_back(deviation);
     unit &= range->low[c] == 0 && range->high[c] == 1;
   }
-  return unit ? path : fmt::format("{},mean={},std={}", path, fmt::join(means, "/"), fmt::join(deviations, "/"));
+  return unit ? path + inputs
+              : fmt::format("{}{},mean={},std={}", path, inputs, fmt::join(means, "/"),
+                            fmt::join(deviations, "/"));
 }
 
-}  // namespace assay
+}  // namespace assay::attack

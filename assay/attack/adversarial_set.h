@@ -3,28 +3,25 @@
 // What attacks have made so far, on its way to a file.
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "assay/data/dataset.h"
+#include <assay/attack.h>
+#include <assay/dataset.h>
 
-namespace assay {
+namespace assay::attack {
 
 class AdversarialSet {
  public:
   // `dataset`: where ids, labels and targets come from; must outlive this. `type`: float32 or uint8 (levels).
   AdversarialSet(const Dataset& dataset, DType type);
 
-  struct Record {
-    std::size_t original = 0;        // position in the data set
-    std::int64_t predicted = 0;      // class that the network gives the changed record; 0 or 1 for regression: moved
-    bool success = false;
-    double l0 = 0, l2 = 0, linf = 0;
-    std::uint64_t forward = 0, backward = 0;
-  };
+  using Record = AttackedRecord;
 
-  // `inputs`: of these records in order, of the data set's shape and the element type. REQUIRES record_bytes() for each.
+  // `inputs`: of these records in order, of the data set's shape and the element type. REQUIRES
+  // record_bytes() for each.
   void add(std::span<const Record> records, std::span<const std::byte> inputs);
   std::size_t record_bytes() const { return record_bytes_; }
   std::size_t size() const { return records_.size(); }
@@ -37,6 +34,9 @@ class AdversarialSet {
 
  private:
   Array ids() const;
+  std::vector<std::size_t> originals() const;
+  // Ids, and the inputs that were not attacked.
+  std::map<std::string, Array> held_inputs() const;
 
   const Dataset& dataset_;
   DType type_;
@@ -45,9 +45,9 @@ class AdversarialSet {
   std::vector<std::byte> inputs_;
 };
 
-// The spec under which a file that holds records of `dataset` is to be opened, so that a network sees what the attack made:
-// its path, and for levels the mean and std that stand for the valid range. Throws Error{usage} for a path that cannot be
-// part of a spec.
+// The spec under which a file that holds records of `dataset` is to be opened, so that a network sees what
+// the attack made: its path, and for levels the mean and std that stand for the valid range. Throws
+// Error{usage} for a path that cannot be part of a spec.
 std::string spec_of_file(const std::filesystem::path& file, const Dataset& dataset, DType type);
 
-}  // namespace assay
+}  // namespace assay::attack

@@ -1,39 +1,74 @@
-#include "assay/attack/catalogue.h"
+#include <assay/attack.h>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::attack {
 
-std::span<const AttackInfo> attacks() {
-  static const AttackInfo all[] = {
-      fgsm_attack(), bim_attack(), pgd_attack(), mi_fgsm_attack(), jsma_attack(), cw_attack(), deepfool_attack(),
-      noise_attack(), salt_pepper_attack(), noise_relevant_attack(), noise_random_attack(), removal_attack(),
-      brightness_attack(), contrast_attack(), blur_attack(), rotation_attack(), translation_attack(), scale_attack(),
-  };
+// One line for each: NAME_attack() is defined in the file of that name.
+#define ASSAY_ATTACKS(X) \
+  X(fgsm)                \
+  X(bim)                 \
+  X(pgd)                 \
+  X(mi_fgsm)             \
+  X(jsma)                \
+  X(cw)                  \
+  X(deepfool)            \
+  X(noise)               \
+  X(salt_pepper)         \
+  X(noise_relevant)      \
+  X(noise_random)        \
+  X(removal)             \
+  X(brightness)          \
+  X(contrast)            \
+  X(blur)                \
+  X(rotation)            \
+  X(translation)         \
+  X(scale)
+
+#define DECLARE(name) AttackInfo name##_attack();
+ASSAY_ATTACKS(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_attack(),
+
+Catalogue<AttackInfo>& attacks() {
+  static Catalogue<AttackInfo> all({"attack", "`assay attacks` explains them"}, {ASSAY_ATTACKS(LIST)});
   return all;
 }
-
-const AttackInfo& find_attack(const std::string& name) {
-  std::vector<std::string> names;
-  for (const AttackInfo& info : attacks()) {
-    if (info.name == name) return info;
-    names.push_back(info.name);
-  }
-  fail(Fault::usage, "no attack is named '{}'{}; there are {} (`assay attacks` explains them)", name, did_you_mean(name, names), joined(names));
-}
+#undef LIST
 
 SpecOption target_option(const AttackInfo& info) {
-  return {"target", info.target, "class to reach: a number, next (the one after its own), random, least-likely; none: any other will do"};
+  return {"target", info.target,
+          "class to reach: a number, next (the one after its own), random, least-likely; none: any other "
+          "will do"};
 }
 
-SpecOptions attack_options(const Spec& spec) {
-  const AttackInfo& info = find_attack(spec.name);
+namespace {
+
+SpecOptions options_of(const Spec& spec) {
+  const AttackInfo& info = attacks().find(spec.name);
   std::vector<SpecOption> declared = info.options;
   if (!info.target.empty()) declared.push_back(target_option(info));
   return SpecOptions("attack", spec, declared);
 }
 
-std::unique_ptr<Attack> make_attack(const Spec& spec) { return find_attack(spec.name).make(attack_options(spec)); }
+}  // namespace
 
-}  // namespace assay
+std::shared_ptr<const Attack> make_attack(const AttackChoice& choice) {
+  if (choice.object()) return choice.object();
+  return attacks().find(choice.spec().name).make(options_of(choice.spec()));
+}
+
+Spec whole_spec(const AttackChoice& choice) {
+  if (choice.object()) return choice.spec();
+  const AttackInfo& info = attacks().find(choice.spec().name);
+  const SpecOptions options = options_of(choice.spec());
+  Spec whole{choice.spec().name, {}};
+  for (const SpecOption& option : info.options) {
+    if (!options.text(option.name).empty()) whole.options[option.name] = options.text(option.name);
+  }
+  if (!info.target.empty()) whole.options["target"] = options.text("target");
+  return whole;
+}
+
+}  // namespace assay::attack

@@ -1,16 +1,17 @@
-#include "assay/attack/network.h"
+#include <assay/attack_problem.h>
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
-#include "assay/engine/classify.h"
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include "assay/engine/input_form.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::attack {
 namespace {
 
-// The input of the sigmoid that a network ends in, whose slope does not vanish; else the decision value itself.
+// The input of the sigmoid that a network ends in, whose slope does not vanish; else the decision value
+// itself.
 ValueId before_sigmoid(const Session& session) {
   const int producer = session.graph().producer(session.logits());
   if (producer < 0) return session.logits();
@@ -18,37 +19,57 @@ ValueId before_sigmoid(const Session& session) {
   return node.op == "Sigmoid" ? node.inputs[0] : session.logits();
 }
 
+int axis_of(const Session& session, ValueId input) {
+  return input_form(session.graph(), input, {session.options().record_shape, session.options().record_shapes})
+      .batch_axis;
+}
+
 Tensor zero_where_not_finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
 
 }  // namespace
 
-void require_attackable(const Session& session) {
+void require_attackable(const Session& session, ValueId input) {
   const Graph& graph = session.graph();
-  if (graph.inputs().size() != 1) {
-    fail(Fault::unsupported, "network '{}' has {} inputs; attacks are for networks with one", graph.name(), graph.inputs().size());
-  }
-  const DType type = graph.value(graph.inputs()[0]).dtype;
+  const DType type = graph.value(input).dtype;
   if (at::isFloatingType(scalar_type(type))) return;
   fail(Fault::unsupported,
-       "network '{}' takes {} numbers (tokens, say), which cannot be changed a little; attacks are for inputs of real numbers",
+       "network '{}' takes {} numbers (tokens, say), which cannot be changed a little; attacks are for "
+       "inputs of real numbers",
        graph.name(), to_string(type));
 }
 
-AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool regression)
-    : session_(session), units_(std::move(units)), regression_(regression), input_(session.graph().inputs()[0]),
+AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool regression, ValueId input)
+    : session_(session),
+      units_(std::move(units)),
+      regression_(regression),
+      input_(input == no_value ? session.graph().inputs()[0] : input),
       decision_(regression ? session.logits() : before_sigmoid(session)),
-      batch_axis_(input_form(session.graph(), input_, session.options().record_shape).batch_axis),
+      batch_axis_(axis_of(session, input_)),
       type_(scalar_type(session.graph().value(input_).dtype)),
       sigmoid_(!regression && session.ends_in_sigmoid() && decision_ == session.logits()) {}
 
-Tensors AttackedNetwork::bind(const Tensor& points) const {
+Tensors AttackedNetwork::bind(const Tensor& points, const HeldInputs& held) const {
   Tensor values = points;
   if (units_.low.defined()) values = (points.flatten(1) * units_.span + units_.low).reshape_as(points);
   values = values.to(type_);
   if (batch_axis_ > 0) values = values.movedim(0, batch_axis_);
   Tensors bound;
   bound.emplace(input_, values);
+  for (const auto& [id, records] : held) {
+    const int axis = axis_of(session_, id);
+    bound.emplace(id, axis > 0 ? records.movedim(0, axis) : records);
+  }
   return bound;
+}
+
+HeldInputs AttackedNetwork::held_of(const Tensors& given) const {
+  HeldInputs held;
+  for (const auto& [id, values] : given) {
+    if (id == input_) continue;
+    const int axis = axis_of(session_, id);
+    held.emplace(id, axis > 0 ? values.movedim(axis, 0) : values);
+  }
+  return held;
 }
 
 Tensor AttackedNetwork::first(const Tensors& given) const {
@@ -76,30 +97,35 @@ Tensor AttackedNetwork::scores_of(const AttackProblem& problem, const Tensor& ou
 
 Tensor AttackedNetwork::scores(const AttackProblem& problem, const Tensor& points) const {
   for (const std::size_t place : problem.places) ++problem.log->forward[place];
-  return scores_of(problem, outputs(bind(points)));
+  return scores_of(problem, outputs(bind(points, problem.held)));
 }
 
-AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, const Tensor& points, std::span<const Objective> objectives) const {
+AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, const Tensor& points,
+                                                std::span<const Objective> objectives) const {
   for (const std::size_t place : problem.places) {
     ++problem.log->forward[place];
     problem.log->backward[place] += objectives.size();
   }
   const at::AutoGradMode with_grad(true);
   const Tensor leaf = points.detach().requires_grad_();
-  const Tensor values = session_.trace(bind(leaf), std::span(&decision_, 1)).at(decision_);
+  const Tensor values = session_.trace(bind(leaf, problem.held), std::span(&decision_, 1)).at(decision_);
   const Tensor scores = scores_of(problem, values.reshape({values.size(0), -1}).to(at::kFloat));
   Slopes result{.scores = scores.detach(), .gradients = {}};
   for (std::size_t i = 0; i < objectives.size(); ++i) {
     const Tensor total = objectives[i](scores).sum();
-    const Tensor gradient = total.requires_grad()
-        ? torch::autograd::grad({total}, {leaf}, {}, /*retain_graph=*/i + 1 < objectives.size(), /*create_graph=*/false, /*allow_unused=*/true)[0]
-        : Tensor();
-    result.gradients.push_back(gradient.defined() ? zero_where_not_finite(gradient.detach()) : at::zeros_like(points));
+    const Tensor gradient =
+        total.requires_grad()
+            ? torch::autograd::grad({total}, {leaf}, {}, /*retain_graph=*/i + 1 < objectives.size(),
+                                    /*create_graph=*/false, /*allow_unused=*/true)[0]
+            : Tensor();
+    result.gradients.push_back(gradient.defined() ? zero_where_not_finite(gradient.detach())
+                                                  : at::zeros_like(points));
   }
   return result;
 }
 
-Tensor AttackedNetwork::slope(const AttackProblem& problem, const Tensor& points, const Objective& objective) const {
+Tensor AttackedNetwork::slope(const AttackProblem& problem, const Tensor& points,
+                              const Objective& objective) const {
   return slopes(problem, points, std::span(&objective, 1)).gradients[0];
 }
 
@@ -109,4 +135,4 @@ Tensor AttackedNetwork::won(const AttackProblem& problem, const Tensor& scores) 
   return reached.logical_and(at::isfinite(scores).all(1));
 }
 
-}  // namespace assay
+}  // namespace assay::attack

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "assay/attack/problem.h"
+#include <assay/attack_problem.h>
 
-namespace assay {
+namespace assay::attack {
 
 const std::vector<std::string>& norm_names() {
   static const std::vector<std::string> names{"linf", "l2", "l1"};
@@ -34,4 +34,4 @@ Tensor project(const Tensor& change, Norm norm, double eps) {
 
 Tensor l2_lengths(const Tensor& change) { return change.flatten(1).to(at::kDouble).norm(2, 1); }
 
-}  // namespace assay
+}  // namespace assay::attack

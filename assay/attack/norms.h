@@ -1,13 +1,14 @@
 #pragma once
 
-// Steps and balls in the norms that attacks are bounded by. Tensors have one row per record; lengths are per record.
+// Steps and balls in the norms that attacks are bounded by. Tensors have one row per record; lengths are per
+// record.
 
 #include <string>
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
-namespace assay {
+namespace assay::attack {
 
 enum class Norm { linf, l2, l1 };
 
@@ -16,8 +17,8 @@ const std::vector<std::string>& norm_names();
 Norm norm_named(const std::string& name);
 
 // The step of length 1 that raises a function with this gradient most: its sign, the gradient over its length
-// (sqrt(max(1e-12, sum of squares))), or in L1 the sign shared equally by the elements of greatest size. A gradient of zero
-// gives no step.
+// (sqrt(max(1e-12, sum of squares))), or in L1 the sign shared equally by the elements of greatest size. A
+// gradient of zero gives no step.
 Tensor steepest(const Tensor& gradient, Norm norm);
 
 // `change` cut down to length `eps`: element by element (linf), or scaled (l2). REQUIRES norm is not l1.
@@ -26,4 +27,4 @@ Tensor project(const Tensor& change, Norm norm, double eps);
 // [n] lengths in float64.
 Tensor l2_lengths(const Tensor& change);
 
-}  // namespace assay
+}  // namespace assay::attack

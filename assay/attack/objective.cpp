@@ -1,10 +1,12 @@
 #include "assay/attack/objective.h"
 
+#include <assay/attack_problem.h>
+
 #include <ATen/ATen.h>
 
 #include <limits>
 
-namespace assay {
+namespace assay::attack {
 
 AttackedNetwork::Objective loss(const AttackProblem& problem) {
   const bool targeted = problem.targeted();
@@ -27,4 +29,4 @@ Tensor margin(const AttackProblem& problem, const Tensor& scores) {
   return problem.targeted() ? best - own : own - best;
 }
 
-}  // namespace assay
+}  // namespace assay::attack

@@ -2,9 +2,9 @@
 
 // The objectives that attacks climb: the greater, the nearer to what the problem wants.
 
-#include "assay/attack/network.h"
+#include <assay/attack_problem.h>
 
-namespace assay {
+namespace assay::attack {
 
 // Cross-entropy of the softmax of the scores with the label, or less the cross-entropy with the target.
 AttackedNetwork::Objective loss(const AttackProblem& problem);
@@ -12,8 +12,8 @@ AttackedNetwork::Objective loss(const AttackProblem& problem);
 // The score of one class per record ([n] int64).
 AttackedNetwork::Objective score_of(const Tensor& classes);
 
-// How far the scores are from what is wanted: Z_y - max_{i != y} Z_i, or max_{i != t} Z_i - Z_t for a target. Negative once
-// it is reached.
+// How far the scores are from what is wanted: Z_y - max_{i != y} Z_i, or max_{i != t} Z_i - Z_t for a target.
+// Negative once it is reached.
 Tensor margin(const AttackProblem& problem, const Tensor& scores);
 
-}  // namespace assay
+}  // namespace assay::attack

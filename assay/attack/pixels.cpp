@@ -4,9 +4,10 @@
 
 #include <cmath>
 
-#include "assay/relevance/attribution.h"
+#include <assay/attack_problem.h>
+#include <assay/relevance.h>
 
-namespace assay {
+namespace assay::attack {
 
 Pixels pixels_of(const Tensor& inputs) {
   const std::int64_t elements = inputs.numel() / std::max<std::int64_t>(1, inputs.size(0));
@@ -22,7 +23,8 @@ std::size_t pixels_in(const Pixels& pixels, double share) {
 Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<std::size_t>>& chosen,
                    const std::function<void(Rng&, std::span<float*>)>& change) {
   const Pixels pixels = pixels_of(problem.inputs);
-  const auto channels = static_cast<std::size_t>(pixels.channels), count = static_cast<std::size_t>(pixels.count);
+  const auto channels = static_cast<std::size_t>(pixels.channels),
+             count = static_cast<std::size_t>(pixels.count);
   const Tensor host = problem.inputs.to(at::kCPU).clone(at::MemoryFormat::Contiguous);
   std::vector<float*> pixel(channels);
   for (std::size_t row = 0; row < chosen.size(); ++row) {
@@ -39,18 +41,24 @@ Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<s
 std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem, std::size_t count) {
   const auto pixels = static_cast<std::size_t>(pixels_of(problem.inputs).count);
   std::vector<std::vector<std::size_t>> chosen;
-  for (std::size_t row = 0; row < problem.keys.size(); ++row) chosen.push_back(problem.rng(row).sample(pixels, count));
+  for (std::size_t row = 0; row < problem.keys.size(); ++row)
+    chosen.push_back(problem.rng(row).sample(pixels, count));
   return chosen;
 }
 
-std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& network, const AttackProblem& problem, std::size_t count, const std::string& method) {
-  const ValueId input = network.session().graph().inputs()[0];
-  const auto attribution = make_attribution(method, network.session(), {.range = network.range(), .wanted = {input}});
-  const Tensors bound = network.bind(problem.inputs);
+std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& network,
+                                                      const AttackProblem& problem, std::size_t count,
+                                                      const std::string& method) {
+  const ValueId input = network.input();
+  const auto attribution =
+      relevance::make_attribution(method, network.session(), {.range = network.range(), .wanted = {input}});
+  const Tensors bound = network.bind(problem.inputs, problem.held);
   const Tensor relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
   const Pixels pixels = pixels_of(problem.inputs);
-  const Tensor sums = relevance.to(at::kFloat).reshape({problem.size(), pixels.channels, pixels.count}).sum(1);
-  const Tensor order = std::get<1>(sums.sort(/*stable=*/true, 1, /*descending=*/true)).to(at::kCPU).contiguous();
+  const Tensor sums =
+      relevance.to(at::kFloat).reshape({problem.size(), pixels.channels, pixels.count}).sum(1);
+  const Tensor order =
+      std::get<1>(sums.sort(/*stable=*/true, 1, /*descending=*/true)).to(at::kCPU).contiguous();
   std::vector<std::vector<std::size_t>> chosen;
   for (std::int64_t row = 0; row < problem.size(); ++row) {
     const std::int64_t* const places = order.data_ptr<std::int64_t>() + row * pixels.count;
@@ -59,4 +67,4 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
   return chosen;
 }
 
-}  // namespace assay
+}  // namespace assay::attack

@@ -6,10 +6,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/attack_problem.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/support/hash.h"
 
-namespace assay {
+namespace assay::attack {
 namespace {
 
 constexpr double tolerance = 1e-4;               // of the range, for elements that rounding puts outside
@@ -24,10 +26,12 @@ Tensor bounds(const std::vector<float>& values, const Shape& record) {
 }
 
 ValidRange declared_range(const Session& session, const Dataset& dataset) {
-  require_attackable(session);
+  require_attackable(session, session.first_input(dataset.facts()));
   const auto range = dataset.valid_range();
   if (range) return *range;
-  fail(Fault::data, "data '{}' do not say which values are valid, and attacks must stay among them; add range=LOW:HIGH, such as range=0:1",
+  fail(Fault::data,
+       "data '{}' do not say which values are valid, and attacks must stay among them; add range=LOW:HIGH, "
+       "such as range=0:1",
        dataset.describe());
 }
 
@@ -49,29 +53,35 @@ std::uint64_t key_of(const std::string& id) { return hash_128(id.data(), id.size
 }  // namespace
 
 Preparation::Preparation(const Session& session, const Dataset& dataset, PreparationOptions options)
-    : dataset_(dataset), options_(std::move(options)),
+    : dataset_(dataset),
+      options_(std::move(options)),
       low_(bounds(declared_range(session, dataset).low, dataset.record_shape())),
       span_(bounds(declared_range(session, dataset).high, dataset.record_shape()) - low_),
-      network_(session, units_of(session, dataset, low_, span_), dataset.target_width() > 0) {
+      network_(session, units_of(session, dataset, low_, span_), dataset.target_width() > 0,
+               session.first_input(dataset.facts())) {
   const std::string& target = options_.target;
   const bool word = target == "none" || target == "next" || target == "random" || target == "least-likely";
-  if (!word && !class_number(target)) fail(Fault::usage, "target={}: a class number, next, random, least-likely or none", target);
+  if (!word && !class_number(target))
+    fail(Fault::usage, "target={}: a class number, next, random, least-likely or none", target);
 }
 
 AttackProblem Preparation::problem(const Batch& batch) const {
   const at::NoGradGuard no_grad;
   AttackProblem problem;
   const auto records = static_cast<std::int64_t>(batch.indices.size());
-  const Tensors given = network_.session().bind(batch.inputs);
+  const Tensors given = network_.session().bind(batch);
   const Tensor units = ((to_tensor(batch.inputs).to(at::kFloat) - low_) / span_).reshape({records, -1});
   const Tensor outside = units.lt(-tolerance).logical_or(units.gt(1 + tolerance)).any(1);
   if (outside.any().item<bool>()) {
     const auto row = static_cast<std::size_t>(outside.nonzero()[0].item<std::int64_t>());
-    fail(Fault::data, "record '{}' has values outside the valid range that the data declare; check range, scale, mean and std of '{}'",
+    fail(Fault::data,
+         "record '{}' has values outside the valid range that the data declare; check range, scale, mean and "
+         "std of '{}'",
          dataset_.id(batch.indices[row]), dataset_.describe());
   }
   const Tensor shaped = network_.first(given);
   problem.inputs = units.clamp(0, 1).reshape(shaped.sizes()).to(shaped.device());
+  problem.held = network_.held_of(given);
   problem.seed = options_.seed;
   for (std::size_t i = 0; i < batch.indices.size(); ++i) {
     problem.keys.push_back(key_of(dataset_.id(batch.indices[i])));
@@ -111,31 +121,36 @@ Tensor Preparation::targets(const AttackProblem& problem) const {
   if (target == "least-likely") return problem.scores.argmin(1);
   if (target != "random") {
     const std::int64_t number = *class_number(target);
-    if (number < 0 || number >= classes) fail(Fault::usage, "target={}: the network has classes 0 to {}", number, classes - 1);
+    if (number < 0 || number >= classes)
+      fail(Fault::usage, "target={}: the network has classes 0 to {}", number, classes - 1);
     return at::full_like(problem.labels, number);
   }
   std::vector<std::int64_t> steps;  // to one of the other classes
   for (std::size_t row = 0; row < problem.keys.size(); ++row) {
-    steps.push_back(1 + static_cast<std::int64_t>(problem.rng(row, target_stream).below(static_cast<std::uint64_t>(classes - 1))));
+    steps.push_back(1 + static_cast<std::int64_t>(
+                            problem.rng(row, target_stream).below(static_cast<std::uint64_t>(classes - 1))));
   }
   return (problem.labels + at::tensor(steps, at::kLong).to(problem.labels.device())).remainder(classes);
 }
 
-std::vector<std::int64_t> Preparation::attackable(const Batch& batch, const AttackProblem& problem, bool right) const {
+std::vector<std::int64_t> Preparation::attackable(const Batch& batch, const AttackProblem& problem,
+                                                  bool right) const {
   const Tensor finite = at::isfinite(problem.scores).all(1).to(at::kCPU).contiguous();
   const Tensor labels = problem.labels.to(at::kCPU).contiguous();
   const Tensor aims = problem.targeted() ? problem.targets.to(at::kCPU).contiguous() : Tensor();
   std::vector<std::int64_t> rows;
   for (std::int64_t i = 0; i < problem.size(); ++i) {
     const std::int64_t label = labels.data_ptr<std::int64_t>()[i];
-    const bool correct = network_.regression() || batch.labels.empty() || batch.labels[static_cast<std::size_t>(i)] == label;
+    const bool correct =
+        network_.regression() || batch.labels.empty() || batch.labels[static_cast<std::size_t>(i)] == label;
     const bool there = aims.defined() && aims.data_ptr<std::int64_t>()[i] == label;
     if (finite.data_ptr<bool>()[i] && !there && (correct || !right)) rows.push_back(i);
   }
   return rows;
 }
 
-Tensor Preparation::to_records(const Tensor& clean, const AttackProblem& problem, const Tensor& points) const {
+Tensor Preparation::to_records(const Tensor& clean, const AttackProblem& problem,
+                               const Tensor& points) const {
   const Tensor changed = points.ne(problem.inputs).to(at::kCPU).reshape_as(clean);
   return at::where(changed, points.to(at::kCPU).reshape_as(clean) * span_ + low_, clean);
 }
@@ -148,4 +163,4 @@ Tensor Preparation::difference(const Tensor& records, const Tensor& clean) const
   return ((records.to(at::kDouble) - clean.to(at::kDouble)) / span_.to(at::kDouble)).flatten(1);
 }
 
-}  // namespace assay
+}  // namespace assay::attack

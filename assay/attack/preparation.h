@@ -2,33 +2,34 @@
 
 // From records of a data set to the problem that an attack is given, and back.
 
-#include "assay/attack/catalogue.h"
-#include "assay/data/dataset.h"
+#include <assay/attack.h>
+#include <assay/attack_problem.h>
+#include <assay/dataset.h>
 
-namespace assay {
+namespace assay::attack {
 
 struct PreparationOptions {
   std::uint64_t seed = 1;
-  double margin = 0.2;           // regression: an output that moves by more than this is a success
-  std::string target = "none";   // see target_option()
+  double margin = 0.2;          // regression: an output that moves by more than this is a success
+  std::string target = "none";  // see target_option()
 };
 
 class Preparation {
  public:
-  // Throws Error{data} when the data declare no valid range, Error{usage} for a target that does not exist. Session and
-  // data set must outlive this.
+  // Throws Error{data} when the data declare no valid range, Error{usage} for a target that does not exist.
+  // Session and data set must outlive this.
   Preparation(const Session& session, const Dataset& dataset, PreparationOptions options);
 
   const AttackedNetwork& network() const { return network_; }
   // The problem of all records of a batch. Throws Error{data} naming a record
   // with elements outside the valid range.
   AttackProblem problem(const Batch& batch) const;
-  // Records for which an attack makes sense, positions in the batch: finite scores, not yet at their target, and with `right`
-  // only those whose label the network names.
+  // Records for which an attack makes sense, positions in the batch: finite scores, not yet at their target,
+  // and with `right` only those whose label the network names.
   std::vector<std::int64_t> attackable(const Batch& batch, const AttackProblem& problem, bool right) const;
 
-  // Changed inputs of a problem as records of the data set [n, record...], on the host. What was not changed is the clean
-  // record bit for bit.
+  // Changed inputs of a problem as records of the data set [n, record...], on the host. What was not changed
+  // is the clean record bit for bit.
   Tensor to_records(const Tensor& clean, const AttackProblem& problem, const Tensor& points) const;
   // The same as levels 0 to 255 of the valid range, uint8.
   Tensor to_levels(const Tensor& points) const;
@@ -45,4 +46,4 @@ class Preparation {
   AttackedNetwork network_;
 };
 
-}  // namespace assay
+}  // namespace assay::attack

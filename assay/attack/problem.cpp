@@ -1,17 +1,20 @@
-#include "assay/attack/problem.h"
+#include <assay/attack_problem.h>
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::attack {
 
 AttackProblem AttackProblem::at(const Tensor& rows) const {
   AttackProblem part = *this;
   const auto pick = [&](Tensor& tensor) {
     if (tensor.defined()) tensor = tensor.index_select(0, rows.to(tensor.device()));
   };
-  for (Tensor* tensor : {&part.inputs, &part.labels, &part.scores, &part.targets, &part.reference, &part.direction}) pick(*tensor);
+  for (Tensor* tensor :
+       {&part.inputs, &part.labels, &part.scores, &part.targets, &part.reference, &part.direction})
+    pick(*tensor);
+  for (auto& [id, tensor] : part.held) pick(tensor);
   const Tensor host = rows.to(at::kCPU).contiguous();
   const std::int64_t* const row = host.data_ptr<std::int64_t>();
   part.keys.clear();
@@ -42,4 +45,4 @@ Tensor per_record(const Tensor& values, const Tensor& like) {
 
 Tensor positions(const Tensor& mask) { return mask.nonzero().squeeze(1); }
 
-}  // namespace assay
+}  // namespace assay::attack

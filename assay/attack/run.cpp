@@ -1,23 +1,26 @@
-#include "assay/attack/run.h"
+#include <assay/attack.h>
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <optional>
 
+#include <assay/attack_problem.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include "assay/attack/adversarial_set.h"
-#include "assay/attack/journal.h"
+#include "assay/attack/attacked_batch.h"
 #include "assay/attack/preparation.h"
-#include "assay/engine/evaluate.h"
-#include "assay/support/error.h"
 #include "assay/support/hash.h"
 
-namespace assay {
+namespace assay::attack {
 namespace {
 
-constexpr double changed = 1e-6;         // of the valid range: below is rounding
+constexpr double changed = 1e-6;          // of the valid range: below is rounding
 constexpr std::size_t large_batch = 128;  // more gain nothing, and a kill loses what was done on the batch
 
 std::vector<bool> truths(const Tensor& mask) {
@@ -29,22 +32,19 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-Spec with_all_options(const Spec& spec) {
-  const SpecOptions options = attack_options(spec);
-  Spec whole{spec.name, {}};
-  for (const SpecOption& option : find_attack(spec.name).options) {
-    if (!options.text(option.name).empty()) whole.options[option.name] = options.text(option.name);
-  }
-  if (!find_attack(spec.name).target.empty()) whole.options["target"] = options.text("target");
-  return whole;
-}
-
 class Run {
  public:
-  Run(const Session& session, DatasetPtr dataset, const Spec& spec, const AttackOptions& options)
-      : session_(session), dataset_(std::move(dataset)), options_(options), spec_(with_all_options(spec)), attack_(make_attack(spec)),
-        preparation_(session, *dataset_, {options.seed, options.margin, spec_.options.contains("target") ? spec_.options.at("target") : "none"}),
-        type_(options.levels ? DType::uint8 : DType::float32), set_(*dataset_, type_) {
+  Run(const Session& session, DatasetPtr dataset, const AttackChoice& choice, const AttackOptions& options)
+      : session_(session),
+        dataset_(std::move(dataset)),
+        options_(options),
+        spec_(whole_spec(choice)),
+        attack_(make_attack(choice)),
+        preparation_(session, *dataset_,
+                     {options.seed, options.margin,
+                      spec_.options.contains("target") ? spec_.options.at("target") : "none"}),
+        type_(options.levels ? DType::uint8 : DType::float32),
+        set_(*dataset_, type_) {
     summary_.spec = spec_;
     if (options_.batch == 0) options_.batch = std::min(large_batch, session.preferred_batch());
   }
@@ -56,16 +56,21 @@ class Run {
     std::vector<std::size_t> rest(dataset_->size() - summary_.walked);
     std::iota(rest.begin(), rest.end(), summary_.walked);
     try {
-      walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name, .records = std::move(rest)}, progress, [&](const Batch& batch, const Tensors&) {
-        const AttackedBatch attacked = search(batch);
-        if (journal_) journal_->append(attacked);
-        take(attacked);
-      });
+      walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name, .records = std::move(rest)},
+           progress, [&](const Batch& batch, const Tensors&) {
+             const AttackedBatch attacked = search(batch);
+             if (journal_) {
+               journal_->append(fmt::format("to {}", summary_.walked + attacked.walked), to_bytes(attacked));
+               journal_->sync();
+             }
+             take(attacked);
+           });
     } catch (const Error& error) {
       if (error.fault() != Fault::interrupted) throw;
       set_.write(file);
-      fail(Fault::interrupted, "interrupted; {} holds the {} records that were attacked so far, not yet checked{}", file.string(), set_.size(),
-           journal_ ? "; the same command goes on from there" : "");
+      fail(Fault::interrupted,
+           "interrupted; {} holds the {} records that were attacked so far, not yet checked{}", file.string(),
+           set_.size(), journal_ ? "; the same command goes on from there" : "");
     }
     set_.write(file);
     if (set_.size() > 0) check(progress);
@@ -78,18 +83,14 @@ class Run {
   }
 
  private:
-  // Which attack a journal belongs to.
-  std::string job() const {
-    Hasher hasher;
-    hasher.text(session_.graph().hash()).text(dataset_->hash()).text(spec_.text()).number(options_.seed).number(options_.all).number(options_.levels);
-    return hasher.real(options_.margin).hex();
-  }
-
   // Takes what an earlier run has finished.
   void go_on(Progress& progress) {
-    journal_.emplace(options_.journal, job(), dataset_->size(), set_.record_bytes());
-    for (const AttackedBatch& batch : journal_->found()) take(batch);
-    if (summary_.walked > 0) progress.notice(fmt::format("{}: going on from {}, {} records are done", spec_.name, options_.journal.string(), summary_.walked));
+    journal_.emplace(options_.journal, journal_key(session_, *dataset_, spec_, options_));
+    for (const AttackedBatch& batch : batches_of(*journal_, dataset_->size(), set_.record_bytes()))
+      take(batch);
+    if (summary_.walked > 0)
+      progress.notice(fmt::format("{}: going on from {}, {} records are done", spec_.name,
+                                  options_.journal.string(), summary_.walked));
   }
 
   void take(const AttackedBatch& batch) {
@@ -103,7 +104,8 @@ class Run {
   AttackedBatch search(const Batch& batch) const {
     const AttackProblem all = preparation_.problem(batch);
     const std::vector<std::int64_t> rows = preparation_.attackable(batch, all, !options_.all);
-    AttackedBatch result{.walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
+    AttackedBatch result{
+        .walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
     if (rows.empty()) return result;
     const at::NoGradGuard no_grad;
     const Tensor chosen = at::tensor(rows, at::kLong);
@@ -111,7 +113,8 @@ class Run {
     const auto start = std::chrono::steady_clock::now();
     const Tensor points = attack_->perturb(preparation_.network(), problem).clamp(0, 1);
     result.seconds = since(start);
-    const Tensor scores = preparation_.network().scores_of(problem, preparation_.network().outputs(preparation_.network().bind(points)));
+    const Tensor scores = preparation_.network().scores_of(
+        problem, preparation_.network().outputs(preparation_.network().bind(points, problem.held)));
     const std::vector<bool> won = truths(AttackedNetwork::won(problem, scores));
     const Tensor predicted = scores.argmax(1).to(at::kCPU).contiguous();
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -121,10 +124,13 @@ class Run {
                                 .success = won[i],
                                 .forward = problem.log->forward[place],
                                 .backward = problem.log->backward[place]});
-      if (!won[i] && !problem.log->ending[place].empty()) ++result.endings[std::string(problem.log->ending[place])];
+      if (!won[i] && !problem.log->ending[place].empty())
+        ++result.endings[std::string(problem.log->ending[place])];
     }
     const Tensor clean = to_tensor(batch.inputs).index_select(0, chosen);
-    const Tensor stored = (options_.levels ? preparation_.to_levels(points) : preparation_.to_records(clean, problem, points)).contiguous();
+    const Tensor stored =
+        (options_.levels ? preparation_.to_levels(points) : preparation_.to_records(clean, problem, points))
+            .contiguous();
     const auto* const bytes = static_cast<const std::byte*>(stored.data_ptr());
     result.inputs.assign(bytes, bytes + stored.nbytes());
     return result;
@@ -179,19 +185,31 @@ class Run {
   DatasetPtr dataset_;
   AttackOptions options_;
   Spec spec_;
-  std::unique_ptr<Attack> attack_;
+  std::shared_ptr<const Attack> attack_;
   Preparation preparation_;
   DType type_;
   AdversarialSet set_;
   AttackSummary summary_;
-  std::optional<AttackJournal> journal_;
+  std::optional<Journal> journal_;
 };
 
 }  // namespace
 
-AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const Spec& spec, const std::filesystem::path& file,
-                             const AttackOptions& options, Progress& progress) {
-  return Run(session, std::move(dataset), spec, options).run(file, progress);
+AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
+                             const std::filesystem::path& file, const AttackOptions& options,
+                             Progress& progress) {
+  return Run(session, std::move(dataset), attack, options).run(file, progress);
 }
 
-}  // namespace assay
+std::filesystem::path journal_of(const std::filesystem::path& file) { return file.string() + ".journal"; }
+
+std::vector<std::string> names_of(std::span<const Spec> attacks) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    const auto earlier = std::ranges::count(attacks.first(i), attacks[i].name, &Spec::name);
+    names.push_back(earlier == 0 ? attacks[i].name : fmt::format("{}-{}", attacks[i].name, earlier + 1));
+  }
+  return names;
+}
+
+}  // namespace assay::attack

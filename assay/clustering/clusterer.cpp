@@ -1,14 +1,13 @@
-#include "assay/clustering/clusterer.h"
+#include <assay/clustering.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "assay/support/error.h"
-#include "assay/support/text.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::clustering {
 namespace {
 
 // What the options make of the values before any clustering: zeros dropped, sorted.
@@ -47,7 +46,8 @@ class ExactKMeans final : public Clusterer {
  public:
   explicit ExactKMeans(const ClusterOptions& options) : options_(options) {
     if (options.min_k < 1 || options.max_k < options.min_k) {
-      fail(Fault::usage, "cluster counts from {} to {}: the first must be at least 1 and not above the last", options.min_k, options.max_k);
+      fail(Fault::usage, "cluster counts from {} to {}: the first must be at least 1 and not above the last",
+           options.min_k, options.max_k);
     }
   }
 
@@ -68,10 +68,14 @@ class ExactKMeans final : public Clusterer {
   }
 
   std::string describe() const override {
-    return fmt::format("exact one-dimensional k-means, k from {} to {} by best mean silhouette{}{}, fewer than {} distinct values give one cluster",
-                       options_.min_k, options_.max_k, options_.drop_zeros ? ", zeros dropped" : "",
-                       options_.round_decimals < 0 ? "" : fmt::format(", centroids rounded to {} decimals", options_.round_decimals),
-                       options_.min_distinct);
+    return fmt::format(
+        "exact one-dimensional k-means, k from {} to {} by best mean silhouette{}{}, fewer than {} distinct "
+        "values give one cluster",
+        options_.min_k, options_.max_k, options_.drop_zeros ? ", zeros dropped" : "",
+        options_.round_decimals < 0
+            ? ""
+            : fmt::format(", centroids rounded to {} decimals", options_.round_decimals),
+        options_.min_distinct);
   }
 
  private:
@@ -83,21 +87,19 @@ std::unique_ptr<Clusterer> make(const ClusterOptions& options) {
   return std::make_unique<T>(options);
 }
 
-const ClustererInfo catalogue[] = {
-    {"kmeans", "exact one-dimensional k-means with the best silhouette", "Gerasimou et al., ICSE 2020, section 3.2; Wang and Song, R Journal 2011", make<ExactKMeans>},
-};
-
 }  // namespace
 
-std::span<const ClustererInfo> clusterers() { return catalogue; }
-
-std::unique_ptr<Clusterer> make_clusterer(const std::string& name, const ClusterOptions& options) {
-  std::vector<std::string> names;
-  for (const ClustererInfo& info : catalogue) {
-    if (info.name == name) return info.make(options);
-    names.push_back(info.name);
-  }
-  fail(Fault::usage, "no clusterer is named '{}'{}; there is {}", name, did_you_mean(name, names), joined(names));
+Catalogue<ClustererInfo>& clusterers() {
+  static Catalogue<ClustererInfo> all(
+      {"clusterer"},
+      {{"kmeans", "exact one-dimensional k-means with the best silhouette",
+        "Gerasimou et al., ICSE 2020, section 3.2; Wang and Song, R Journal 2011", make<ExactKMeans>}});
+  return all;
 }
 
-}  // namespace assay
+std::shared_ptr<const Clusterer> make_clusterer(const ClustererChoice& choice,
+                                                const ClusterOptions& options) {
+  return choice.object() ? choice.object() : clusterers().find(choice.spec().name).make(options);
+}
+
+}  // namespace assay::clustering

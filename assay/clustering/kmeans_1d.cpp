@@ -1,19 +1,20 @@
-// Exact one-dimensional k-means: dynamic programming over contiguous clusters of the sorted values, with divide and
-// conquer on the monotone position of the last split (docs/algorithms/clustering.md).
+// Exact one-dimensional k-means: dynamic programming over contiguous clusters of the sorted values, with
+// divide and conquer on the monotone position of the last split (docs/algorithms/clustering.md).
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "assay/clustering/clusterer.h"
+#include <assay/clustering.h>
 
-namespace assay {
+namespace assay::clustering {
 namespace {
 
-// Distinct values with multiplicities, as prefix sums. Equal values never belong to different clusters of an optimum
-// that is stable under nearest-centroid assignment, so working on distinct values loses nothing.
+// Distinct values with multiplicities, as prefix sums. Equal values never belong to different clusters of an
+// optimum that is stable under nearest-centroid assignment, so working on distinct values loses nothing.
 struct Weighted {
-  std::vector<double> count{0}, sum{0}, squares{0};  // prefix sums of shifted values; entry i covers the first i
+  std::vector<double> count{0}, sum{0},
+      squares{0};  // prefix sums of shifted values; entry i covers the first i
   double shift = 0;
 
   explicit Weighted(std::span<const double> sorted) {
@@ -36,15 +37,15 @@ struct Weighted {
   }
 };
 
-// One row of the programme: best[i] is the least cost of the first i values in m clusters, split[i] the lowest start
-// of the last cluster that reaches it.
+// One row of the programme: best[i] is the least cost of the first i values in m clusters, split[i] the
+// lowest start of the last cluster that reaches it.
 struct Row {
   std::vector<double> best;
   std::vector<std::size_t> split;
 };
 
-void fill(const Weighted& values, const Row& previous, Row& row, std::size_t low, std::size_t high, std::size_t first,
-          std::size_t last) {
+void fill(const Weighted& values, const Row& previous, Row& row, std::size_t low, std::size_t high,
+          std::size_t first, std::size_t last) {
   if (low > high) return;
   const std::size_t middle = low + (high - low) / 2;
   double best = std::numeric_limits<double>::infinity();
@@ -79,7 +80,8 @@ Clustering kmeans_1d(std::span<const double> sorted, std::size_t k) {
   k = std::clamp<std::size_t>(k, 1, n);
   std::vector<Row> rows(k);
   for (std::size_t m = 0; m < k; ++m) {
-    rows[m] = {std::vector<double>(n + 1, std::numeric_limits<double>::infinity()), std::vector<std::size_t>(n + 1, 0)};
+    rows[m] = {std::vector<double>(n + 1, std::numeric_limits<double>::infinity()),
+               std::vector<std::size_t>(n + 1, 0)};
     if (m == 0) {
       for (std::size_t i = 1; i <= n; ++i) rows[0].best[i] = values.cost(0, i);
     } else {
@@ -133,4 +135,4 @@ double silhouette_1d(std::span<const double> sorted, std::span<const std::size_t
   return total / static_cast<double>(sorted.size());
 }
 
-}  // namespace assay
+}  // namespace assay::clustering

@@ -1,34 +1,52 @@
-#include "assay/coverage/catalogue.h"
+#include <assay/criteria.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::coverage {
 
-std::span<const CriterionInfo> criteria() {
-  static const CriterionInfo all[] = {
-      idc_criterion(), nc_criterion(), kmnc_criterion(), nbc_criterion(), snac_criterion(), tknc_criterion(), bknc_criterion(),
-      tknp_criterion(), lsc_criterion(), dsc_criterion(), mdsc_criterion(), nlc_criterion(), ss_criterion(),
-  };
+// One line for each: NAME_criterion() is defined in the file of that name.
+#define ASSAY_CRITERIA(X) \
+  X(idc)                  \
+  X(nc)                   \
+  X(kmnc)                 \
+  X(nbc)                  \
+  X(snac)                 \
+  X(tknc)                 \
+  X(bknc)                 \
+  X(tknp)                 \
+  X(lsc)                  \
+  X(dsc)                  \
+  X(mdsc)                 \
+  X(nlc)                  \
+  X(ss)
+
+#define DECLARE(name) CriterionInfo name##_criterion();
+ASSAY_CRITERIA(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_criterion(),
+
+Catalogue<CriterionInfo>& criteria() {
+  static Catalogue<CriterionInfo> all({"criterion", "`assay criteria` explains them"},
+                                      {ASSAY_CRITERIA(LIST)});
   return all;
 }
+#undef LIST
 
-const CriterionInfo& find_criterion(const std::string& name) {
-  std::vector<std::string> names;
-  for (const CriterionInfo& info : criteria()) {
-    if (info.name == name) return info;
-    names.push_back(info.name);
-  }
-  fail(Fault::usage, "no criterion is named '{}'{}; there are {} (`assay criteria` explains them)", name, did_you_mean(name, names), joined(names));
+const CriterionInfo& info_of(const CriterionChoice& choice) {
+  return choice.object() ? *choice.object() : criteria().find(choice.spec().name);
 }
 
-SpecOption layer_option() { return {"layer", "", "layers that count, by name, joined by +; all that the criterion looks at if empty"}; }
+SpecOption layer_option() {
+  return {"layer", "", "layers that count, by name, joined by +; all that the criterion looks at if empty"};
+}
 
-std::unique_ptr<Criterion> make_criterion(const Profile& profile, const Spec& spec) {
-  const CriterionInfo& info = find_criterion(spec.name);
+std::unique_ptr<Criterion> make_criterion(const Profile& profile, const CriterionChoice& choice) {
+  const CriterionInfo& info = info_of(choice);
+  const Spec& spec = choice.spec();
   std::vector<SpecOption> declared = info.options;
   declared.push_back(layer_option());
   const SpecOptions options("criterion", spec, declared);
@@ -43,4 +61,4 @@ std::unique_ptr<Criterion> make_criterion(const Profile& profile, const Spec& sp
   return info.make({profile, spec, options, std::move(layers)});
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

@@ -1,4 +1,4 @@
-#include "assay/coverage/learn.h"
+#include <assay/coverage.h>
 
 #include <ATen/ATen.h>
 
@@ -8,30 +8,17 @@
 #include <map>
 #include <tuple>
 
-#include "assay/engine/classify.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include "assay/coverage/finite.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 constexpr std::size_t histogram_bins = 42;
 constexpr std::size_t most_ids = 10;  // of records with non-finite activations that are named
-
-// Bounds of what an activation function gives.
-void set_bounds(LayerStatistics& layer) {
-  const std::string_view last = std::string_view(layer.op).substr(layer.op.rfind(' ') + 1);  // "Relu" of "Conv + Relu"
-  const auto ends = [&](std::string_view name) { return last == name; };
-  if (ends("Relu") || ends("Softplus")) layer.floor = 0;
-  if (ends("Sigmoid") || ends("HardSigmoid") || ends("Softmax")) {
-    layer.floor = 0;
-    layer.ceiling = 1;
-  }
-  if (ends("Tanh") || ends("Softsign")) {
-    layer.floor = -1;
-    layer.ceiling = 1;
-  }
-}
 
 // Ranges, moments and duplicates of one layer's neurons, record by record, so that batches do not matter.
 class StatisticsLearner {
@@ -39,7 +26,8 @@ class StatisticsLearner {
   explicit StatisticsLearner(const Layer& layer) {
     result_.layer = layer.name;
     result_.op = layer.op;
-    set_bounds(result_);
+    result_.floor = layer.range.low;
+    result_.ceiling = layer.range.high;
   }
 
   void observe(const Activations& activations, const std::vector<bool>& usable) {
@@ -102,18 +90,20 @@ struct Wishes {
   std::size_t m = 0;  // largest
 };
 
-Wishes wishes_of(std::span<const Spec> specs) {
+Wishes wishes_of(std::span<const CriterionChoice> choices) {
   Wishes wishes;
-  for (const Spec& spec : specs) {
-    const CriterionInfo& info = find_criterion(spec.name);
+  for (const CriterionChoice& choice : choices) {
+    const CriterionInfo& info = info_of(choice);
     wishes.traces |= info.needs == CriterionInfo::Needs::traces;
     if (info.needs != CriterionInfo::Needs::clusters) continue;
     wishes.clusters = true;
     std::vector<SpecOption> declared = info.options;
     declared.push_back(layer_option());
-    const SpecOptions options("criterion", spec, declared);
-    if (options.text("m") == "auto") wishes.automatic = true;
-    else wishes.m = std::max(wishes.m, options.count("m", 1));
+    const SpecOptions options("criterion", choice.spec(), declared);
+    if (options.text("m") == "auto")
+      wishes.automatic = true;
+    else
+      wishes.m = std::max(wishes.m, options.count("m", 1));
   }
   return wishes;
 }
@@ -125,19 +115,24 @@ std::vector<Layer> selected(const Session& session, std::span<const std::string>
 }
 
 // In the order of computation, each once.
-std::vector<Layer> in_order(const Session& session, std::span<const Layer> wanted, std::span<const Layer> also) {
+std::vector<Layer> in_order(const Session& session, std::span<const Layer> wanted,
+                            std::span<const Layer> also) {
   std::vector<Layer> layers;
-  const auto named = [](std::span<const Layer> list, const std::string& name) { return std::ranges::find(list, name, &Layer::name) != list.end(); };
+  const auto named = [](std::span<const Layer> list, const std::string& name) {
+    return std::ranges::find(list, name, &Layer::name) != list.end();
+  };
   for (const Layer& layer : session.layers()) {
     if (named(wanted, layer.name) || named(also, layer.name)) layers.push_back(layer);
   }
   return layers;
 }
 
-std::string describe_importance(const Session& session, std::span<const Layer> layers, const ImportanceOptions& options) {
-  AttributionOptions attribution = options.attribution;
-  for (const Layer& layer : layers) attribution.wanted.push_back(layer.value);  // nodes before them need no rule
-  std::string text = make_attribution(options.method, session, attribution)->describe();
+std::string describe_importance(const Session& session, std::span<const Layer> layers,
+                                const relevance::ImportanceOptions& options) {
+  relevance::AttributionOptions attribution = options.attribution;
+  for (const Layer& layer : layers)
+    attribution.wanted.push_back(layer.value);  // nodes before them need no rule
+  std::string text = relevance::make_attribution(options.method, session, attribution)->describe();
   if (options.absolute) text += ", absolute values";
   if (options.normalised) text += ", each record's divided by its decision value";
   if (options.only_class) text += fmt::format(", records of class {} only", *options.only_class);
@@ -147,12 +142,16 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
 class Learner {
  public:
   Learner(const Session& session, DatasetPtr training, const LearnOptions& options)
-      : session_(session), training_(std::move(training)), options_(options), wishes_(wishes_of(options.criteria)) {
+      : session_(session),
+        training_(std::move(training)),
+        options_(options),
+        wishes_(wishes_of(options.criteria)) {
     if (wishes_.clusters || wishes_.traces) {
       subjects_ = selected(session, options.subjects);
       if (subjects_.empty()) subjects_.push_back(session.penultimate_layer());
     }
-    const std::vector<Layer> counted = options.layers.empty() ? session.layers() : selected(session, options.layers);
+    const std::vector<Layer> counted =
+        options.layers.empty() ? session.layers() : selected(session, options.layers);
     layers_ = in_order(session, counted, subjects_);
     for (const Layer& layer : layers_) statistics_.emplace_back(layer);
   }
@@ -167,7 +166,9 @@ class Learner {
     if (wishes_.traces) start_traces();
     walk(session_, training_, {.batch = options_.batch, .stage = "learning the profile"}, progress,
          [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
-    if (profile.records == 0) fail(Fault::mismatch, "nothing can be learned from {}: it has no record with finite activations", training_->describe());
+    if (profile.records == 0)
+      fail(Fault::mismatch, "nothing can be learned from {}: it has no record with finite activations",
+           training_->describe());
     for (StatisticsLearner& learner : statistics_) profile.statistics.push_back(learner.finish());
     if (wishes_.clusters) cluster(progress);
     for (auto& traces : traces_) {
@@ -182,19 +183,23 @@ class Learner {
     if (options_.reduction == Reduction::every_position) {
       fail(Fault::usage, "idc needs one activation per neuron: reduce positions by their mean or maximum");
     }
-    learned_.importance = analyse_importance(session_, training_, subjects_, options_.importance, progress);
+    learned_.importance =
+        relevance::analyse_importance(session_, training_, subjects_, options_.importance, progress);
     if (learned_.importance.used == 0) {
-      fail(Fault::mismatch, "{}: the network classifies no record of {} correctly, so nothing is known about its important neurons",
+      fail(Fault::mismatch,
+           "{}: the network classifies no record of {} correctly, so nothing is known about its important "
+           "neurons",
            session_.graph().name(), training_->describe());
     }
     Profile& profile = learned_.profile;
     profile.method = describe_importance(session_, subjects_, options_.importance);
-    for (const LayerImportance& importance : learned_.importance.layers) {
+    for (const relevance::LayerImportance& importance : learned_.importance.layers) {
       LayerClusters layer{importance.layer.name, {}, 0};
       if (wishes_.automatic) layer.auto_m = importance.smallest_m(options_.share, options_.cap);
       const std::vector<std::size_t> ranking = importance.ranking();
       const std::size_t count = std::min(std::max({wishes_.m, layer.auto_m, std::size_t{1}}), ranking.size());
-      for (std::size_t i = 0; i < count; ++i) layer.important.push_back({ranking[i], importance.relevance[ranking[i]], {}, {}});
+      for (std::size_t i = 0; i < count; ++i)
+        layer.important.push_back({ranking[i], importance.relevance[ranking[i]], {}, {}});
       columns_.emplace_back(count);
       profile.clusters.push_back(std::move(layer));
     }
@@ -214,7 +219,8 @@ class Learner {
 
   void observe(const Batch& batch, const Tensors& given) {
     const ValueId logits = session_.logits();
-    const std::span<const ValueId> outputs = wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
+    const std::span<const ValueId> outputs =
+        wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
     const Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
     const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
     for (std::size_t r = 0; r < usable.size(); ++r) {
@@ -224,15 +230,23 @@ class Learner {
         learned_.non_finite_ids.push_back(training_->id(batch.indices[r]));
       }
     }
-    const std::size_t threads = session_.options().threads > 0 ? static_cast<std::size_t>(session_.options().threads) : available_threads();
-    parallel_for(statistics_.size(), threads, [&](std::size_t l) { statistics_[l].observe(seen.layers[l], usable); });
-    for (std::size_t c = 0; c < columns_.size(); ++c) collect(learned_.profile.clusters[c], seen.layers[position(learned_.profile.clusters[c].layer)], usable, columns_[c]);
+    const std::size_t threads = session_.options().threads > 0
+                                    ? static_cast<std::size_t>(session_.options().threads)
+                                    : available_threads();
+    parallel_for(statistics_.size(), threads,
+                 [&](std::size_t l) { statistics_[l].observe(seen.layers[l], usable); });
+    for (std::size_t c = 0; c < columns_.size(); ++c)
+      collect(learned_.profile.clusters[c], seen.layers[position(learned_.profile.clusters[c].layer)], usable,
+              columns_[c]);
     if (traces_.empty()) return;
-    const std::vector<std::int64_t> predicted = outputs.empty() ? std::vector<std::int64_t>() : predicted_classes(session_, seen.outputs.at(logits));
-    for (const auto& traces : traces_) trace(*traces, seen.layers[position(traces->layer)], usable, predicted, batch.labels);
+    const std::vector<std::int64_t> predicted =
+        outputs.empty() ? std::vector<std::int64_t>() : predicted_classes(session_, seen.outputs.at(logits));
+    for (const auto& traces : traces_)
+      trace(*traces, seen.layers[position(traces->layer)], usable, predicted, batch.labels);
   }
 
-  static void collect(const LayerClusters& layer, const Activations& activations, const std::vector<bool>& usable, std::vector<std::vector<double>>& columns) {
+  static void collect(const LayerClusters& layer, const Activations& activations,
+                      const std::vector<bool>& usable, std::vector<std::vector<double>>& columns) {
     for (std::size_t n = 0; n < columns.size(); ++n) {
       for (std::size_t r = 0; r < activations.rows; ++r) {
         if (usable[r]) columns[n].push_back(activations.row(r)[layer.important[n].neuron]);
@@ -240,8 +254,8 @@ class Learner {
     }
   }
 
-  static void trace(LayerTraces& traces, const Activations& activations, const std::vector<bool>& usable, const std::vector<std::int64_t>& predicted,
-                    const std::vector<std::int64_t>& labels) {
+  static void trace(LayerTraces& traces, const Activations& activations, const std::vector<bool>& usable,
+                    const std::vector<std::int64_t>& predicted, const std::vector<std::int64_t>& labels) {
     traces.dimensions = activations.columns;
     for (std::size_t r = 0; r < activations.rows; ++r) {
       if (!usable[r]) continue;
@@ -253,14 +267,16 @@ class Learner {
   }
 
   void cluster(Progress& progress) {
-    const auto clusterer = make_clusterer(options_.clusterer, options_.clusters);
+    const auto clusterer = clustering::make_clusterer(options_.clusterer, options_.clusters);
     learned_.profile.clusterer = clusterer->describe();
     std::vector<std::pair<std::size_t, std::size_t>> work;
     for (std::size_t l = 0; l < columns_.size(); ++l) {
       for (std::size_t n = 0; n < columns_[l].size(); ++n) work.emplace_back(l, n);
     }
     Stage stage(progress, "clustering", work.size(), "neurons");
-    const std::size_t threads = session_.options().threads > 0 ? static_cast<std::size_t>(session_.options().threads) : available_threads();
+    const std::size_t threads = session_.options().threads > 0
+                                    ? static_cast<std::size_t>(session_.options().threads)
+                                    : available_threads();
     parallel_for(work.size(), threads, [&](std::size_t i) {
       const auto [l, n] = work[i];
       LayerClusters& layer = learned_.profile.clusters[l];
@@ -268,7 +284,8 @@ class Learner {
       const LayerStatistics& statistics = learned_.profile.statistics[position(layer.layer)];
       neuron.histogram.assign(histogram_bins, 0);
       for (const double value : columns_[l][n]) {
-        ++neuron.histogram[histogram_bin(static_cast<float>(value), statistics.low[neuron.neuron], statistics.high[neuron.neuron], histogram_bins)];
+        ++neuron.histogram[histogram_bin(static_cast<float>(value), statistics.low[neuron.neuron],
+                                         statistics.high[neuron.neuron], histogram_bins)];
       }
       neuron.clusters = clusterer->cluster(std::move(columns_[l][n]));
     });
@@ -294,15 +311,17 @@ std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t r
     for (std::size_t r = 0; r < layer.rows; ++r) {
       constexpr std::uint32_t exponent = 0x7F800000;  // all ones for infinities and NaN
       std::uint32_t greatest = 0;
-      for (const float value : layer.row(r)) greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value) & exponent);
+      for (const float value : layer.row(r))
+        greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value) & exponent);
       if (greatest == exponent) finite[r] = false;
     }
   }
   return finite;
 }
 
-Learned learn_profile(const Session& session, DatasetPtr training, const LearnOptions& options, Progress& progress) {
+Learned learn_profile(const Session& session, DatasetPtr training, const LearnOptions& options,
+                      Progress& progress) {
   return Learner(session, std::move(training), options).learn(progress);
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

@@ -1,4 +1,5 @@
-#include "assay/coverage/measure.h"
+#include <assay/abilities.h>
+#include <assay/coverage.h>
 
 #include <ATen/ATen.h>
 
@@ -6,15 +7,21 @@
 #include <bit>
 #include <chrono>
 #include <numeric>
+#include <optional>
 
-#include "assay/coverage/learn.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include <assay/selection.h>
+#include "assay/coverage/finite.h"
 #include "assay/coverage/observer.h"
-#include "assay/engine/evaluate.h"
-#include "assay/selection/scores.h"
-#include "assay/support/error.h"
+#include "assay/coverage/profile_json.h"
+#include "assay/support/binary.h"
+#include "assay/support/hash.h"
+#include "assay/support/journal.h"
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -33,7 +40,8 @@ class Selection {
     for (const Activations& layer : whole.layers) {
       Activations part{rows.size(), layer.columns, {}};
       part.values.reserve(rows.size() * layer.columns);
-      for (const std::size_t r : rows) part.values.insert(part.values.end(), layer.row(r).begin(), layer.row(r).end());
+      for (const std::size_t r : rows)
+        part.values.insert(part.values.end(), layer.row(r).begin(), layer.row(r).end());
       layers_.push_back(std::move(part));
     }
     for (const auto& layer : whole.least) pick(layer, least_.emplace_back());
@@ -48,52 +56,98 @@ class Selection {
   std::vector<std::vector<float>> least_, greatest_;
 };
 
+// Small enough for 32 shards of a test set (more shards leave some empty), and a power of two, which back
+// ends cut into equal chunks.
+std::size_t batch_for(const Session& session, std::size_t size, const MeasureOptions& options) {
+  if (options.batch > 0) return options.batch;
+  constexpr std::size_t shards = 32, least = 16;
+  return std::min(session.preferred_batch(), std::bit_floor(std::max(least, size / shards)));
+}
+
+// What tells this run from all others.
+JournalKey key_of(const Session& session, const CoverageState& state, const Dataset& test,
+                  const MeasureOptions& options) {
+  std::string criteria;
+  for (const Spec& spec : state.specs()) criteria += (criteria.empty() ? "" : ", ") + spec.text();
+  return JournalKey("coverage run")
+      .add("network", session.graph().hash())
+      .add("profile", state.profile_hash())
+      .add("list of criteria", criteria)
+      .add("choice of classes", state.by_class() ? "each" : "all")
+      .add("test set", test.hash())
+      .add("context", options.context)
+      .add("shard", fmt::format("{}/{}", options.shard, options.shards))
+      .add("batch size", batch_for(session, test.size(), options))
+      .add("state to add to", state.parts().empty() ? "none" : hash_hex(to_bytes(state.save())));
+}
+
+// Goes on from where an earlier run came to, if there was one.
+void go_on(const Journal& journal, CoverageState& state, Progress& progress) {
+  if (journal.found().empty()) return;
+  try {
+    state.load(from_bytes(journal.found().back().bytes));
+  } catch (const std::exception& error) {
+    journal.refuse(error.what());
+  }
+  progress.notice(
+      fmt::format("going on from {}: {} records are done", journal.path().string(), state.records()));
+}
+
 class Measurer {
  public:
-  Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options)
-      : session_(session), state_(state), test_(std::move(test)), options_(options),
+  // `state` is that of the journal, where one is gone on from.
+  Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
+           Journal* journal)
+      : session_(session),
+        state_(state),
+        test_(std::move(test)),
+        options_(options),
+        journal_(journal),
         part_(state.part(options.context, test_->hash(), test_->describe(), test_->size())),
-        threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads) : available_threads()),
-        observer_(session, state.profile(), std::ranges::any_of(state.specs(), [&](const Spec& spec) { return make_criterion(state.profile(), spec)->wants_extremes(); })) {
+        threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads)
+                                               : available_threads()),
+        observer_(session, state.profile(),
+                  std::ranges::any_of(state.choices(), [&](const CriterionChoice& choice) {
+                    return make_criterion(state.profile(), choice)->wants_extremes();
+                  })) {
     classifies_ = test_->target_width() == 0;
     if (options.remember_items) prepare_items();
     prepare_histograms();
   }
 
   Observations run(Progress& progress) {
-    // Shards are whole batches, so that a record is computed in the same company, and rounded the same way, in any run.
-    const std::size_t size = test_->size(), step = batch_for(size), blocks = (size + step - 1) / step;
+    // Shards are whole batches, so that a record is computed in the same company, and rounded the same way,
+    // in any run.
+    const std::size_t size = test_->size(), step = batch_for(session_, size, options_),
+                      blocks = (size + step - 1) / step;
     const auto cut = [&](std::size_t k) { return std::min(size, step * (blocks * k / options_.shards)); };
-    const std::vector<std::size_t> records = part_.walked.missing(cut(options_.shard - 1), cut(options_.shard));
+    const std::vector<std::size_t> records =
+        part_.walked.missing(cut(options_.shard - 1), cut(options_.shard));
     last_written_ = Clock::now();
-    growth_step_ = options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, records.size() / options_.growth_points);
+    growth_step_ =
+        options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, records.size() / options_.growth_points);
     walk(session_, test_, {.batch = step, .stage = "measuring coverage", .records = records}, progress,
          [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
     name_records();
-    if (growth_step_ > 0 && (seen_.growth.empty() || seen_.growth.back().records != part_.records)) note_growth();
+    if (growth_step_ > 0 && (seen_.growth.empty() || seen_.growth.back().records != part_.records))
+      note_growth();
     return std::move(seen_);
   }
 
  private:
-  // Small enough for 32 shards of a test set (more shards leave some empty), and a power of two, which back ends cut into
-  // equal chunks.
-  std::size_t batch_for(std::size_t size) const {
-    if (options_.batch > 0) return options_.batch;
-    constexpr std::size_t shards = 32, least = 16;
-    return std::min(session_.preferred_batch(), std::bit_floor(std::max(least, size / shards)));
-  }
-
   void observe(const Batch& batch, const Tensors& given) {
     const Observer::Seen seen = observer_.observe(given, classifies_);
     const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
     const ActivationBatch whole = seen.batch(batch.indices, batch.labels);
-    if (options_.remember_records && classifies_) remember(batch, seen.predicted, seen.outputs.at(session_.logits()));
+    if (options_.remember_records && classifies_)
+      remember(batch, seen.predicted, seen.outputs.at(session_.logits()));
     hand_out(whole, usable);
     count_records(whole, usable);
     if (growth_step_ > 0 && part_.records / growth_step_ != growth_seen_) note_growth();
-    if (!options_.journal.empty() && std::chrono::duration<double>(Clock::now() - last_written_).count() > options_.journal_seconds) {
+    if (journal_ != nullptr &&
+        std::chrono::duration<double>(Clock::now() - last_written_).count() > options_.journal_seconds) {
       name_records();
-      state_.write(options_.journal);
+      journal_->replace("state", to_bytes(state_.save()));
       last_written_ = Clock::now();
     }
   }
@@ -112,7 +166,8 @@ class Measurer {
     }
     std::map<std::int64_t, std::vector<std::size_t>> rows;
     for (std::size_t r = 0; r < usable.size(); ++r) {
-      if (usable[r]) rows[state_.by_class() && !whole.predicted.empty() ? whole.predicted[r] : every_class].push_back(r);
+      if (usable[r])
+        rows[state_.by_class() && !whole.predicted.empty() ? whole.predicted[r] : every_class].push_back(r);
     }
     for (const auto& [only_class, chosen] : rows) {
       const Selection selection(whole, chosen);
@@ -123,7 +178,9 @@ class Measurer {
 
   void give(std::vector<std::unique_ptr<Criterion>>& criteria, const ActivationBatch& batch) {
     if (options_.remember_items) {
-      for (std::size_t c = 0; c < criteria.size(); ++c) criteria[c]->collect_into(&seen_.items[c]);
+      for (std::size_t c = 0; c < criteria.size(); ++c) {
+        if (auto* itemised = ability<Itemised>(*criteria[c])) itemised->collect_into(&seen_.items[c]);
+      }
     }
     parallel_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
   }
@@ -147,14 +204,20 @@ class Measurer {
 
   void remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Tensor& logits) {
     const Tensor rows = logits.reshape({logits.size(0), -1}).to(at::kCPU, at::kFloat);
-    Tensor probabilities = rows.size(1) > 1 ? at::softmax(rows, 1) : session_.ends_in_sigmoid() ? rows : at::sigmoid(rows);
+    Tensor probabilities = rows.size(1) > 1             ? at::softmax(rows, 1)
+                           : session_.ends_in_sigmoid() ? rows
+                                                        : at::sigmoid(rows);
     if (rows.size(1) == 1) probabilities = at::cat({1 - probabilities, probabilities}, 1);
     probabilities = probabilities.contiguous();
     const auto classes = static_cast<std::size_t>(probabilities.size(1));
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
       const std::span<const float> row(probabilities.data_ptr<float>() + r * classes, classes);
-      RecordFacts facts{batch.indices[r], predicted[r], batch.labels.empty() ? -1 : batch.labels[r], *std::ranges::max_element(row), {}};
-      for (const Doubt& doubt : doubts()) facts.doubts.push_back(doubt.score(row));
+      RecordFacts facts{batch.indices[r],
+                        predicted[r],
+                        batch.labels.empty() ? -1 : batch.labels[r],
+                        *std::ranges::max_element(row),
+                        {}};
+      for (const selection::Doubt& doubt : selection::doubts()) facts.doubts.push_back(doubt.score(row));
       seen_.records.push_back(std::move(facts));
     }
   }
@@ -190,7 +253,8 @@ class Measurer {
         const std::size_t neuron = profile.clusters[l].important[n].neuron;
         auto& bins = seen_.histograms[l][n];
         for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-          ++bins[histogram_bin(batch.layers[position].row(r)[neuron], statistics.low[neuron], statistics.high[neuron], bins.size())];
+          ++bins[histogram_bin(batch.layers[position].row(r)[neuron], statistics.low[neuron],
+                               statistics.high[neuron], bins.size())];
         }
       }
     }
@@ -200,6 +264,7 @@ class Measurer {
   CoverageState& state_;
   DatasetPtr test_;
   const MeasureOptions& options_;
+  Journal* journal_;  // null: none
   CoveragePart& part_;
   std::size_t threads_;
   Observer observer_;
@@ -211,14 +276,28 @@ class Measurer {
 
 }  // namespace
 
-double RecordFacts::doubt(const std::string& name) const { return doubts.at(static_cast<std::size_t>(&assay::doubt(name) - assay::doubts().data())); }
+double RecordFacts::doubt(const std::string& name) const {
+  std::size_t place = 0;
+  for (const selection::Doubt& known : selection::doubts()) {
+    if (known.name == name) break;
+    ++place;
+  }
+  if (place >= doubts.size()) selection::doubts().find(name);  // names what there is
+  return doubts.at(place);
+}
 
-Observations measure(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options, Progress& progress) {
+Observations measure(const Session& session, CoverageState& state, DatasetPtr test,
+                     const MeasureOptions& options, Progress& progress) {
   require_profile_fits(state.profile(), session.graph().hash(), session.graph().name());
   if (options.shards == 0 || options.shard == 0 || options.shard > options.shards) {
     fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options.shard, options.shards);
   }
-  return Measurer(session, state, std::move(test), options).run(progress);
+  std::optional<Journal> journal;
+  if (!options.journal.empty()) {
+    journal.emplace(options.journal, key_of(session, state, *test, options));
+    go_on(*journal, state, progress);
+  }
+  return Measurer(session, state, std::move(test), options, journal ? &*journal : nullptr).run(progress);
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

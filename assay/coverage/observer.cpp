@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "assay/engine/classify.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 // Per record, the least (or greatest) of a layer's neurons.
@@ -35,7 +35,11 @@ Observer::Seen Observer::observe(const Tensors& given, bool classify) const {
   const ValueId logits = session_.logits();
   const std::span<const ValueId> outputs = classify ? std::span(&logits, 1) : std::span<const ValueId>();
   Session::Observed observed = session_.observe(given, taps_, outputs);
-  Seen seen{.layers = std::move(observed.layers), .least = {}, .greatest = {}, .outputs = std::move(observed.outputs), .predicted = {}};
+  Seen seen{.layers = std::move(observed.layers),
+            .least = {},
+            .greatest = {},
+            .outputs = std::move(observed.outputs),
+            .predicted = {}};
   const std::size_t count = layers_.size();
   for (std::size_t l = 0; with_extremes_ && l < count; ++l) {
     seen.least.push_back(extremes(seen.layers[count + l], true));
@@ -44,11 +48,12 @@ Observer::Seen Observer::observe(const Tensors& given, bool classify) const {
   seen.layers.resize(count);
   for (std::size_t l = 0; l < count; ++l) {
     if (seen.layers[l].columns == profile_.statistics[l].neurons()) continue;
-    fail(Fault::mismatch, "layer '{}' has {} neurons here and {} in the profile; learn it again with records of this shape", layers_[l]->name,
-         seen.layers[l].columns, profile_.statistics[l].neurons());
+    fail(Fault::mismatch,
+         "layer '{}' has {} neurons here and {} in the profile; learn it again with records of this shape",
+         layers_[l]->name, seen.layers[l].columns, profile_.statistics[l].neurons());
   }
   if (classify) seen.predicted = predicted_classes(session_, seen.outputs.at(logits));
   return seen;
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

@@ -2,10 +2,10 @@
 
 // Running records so that criteria can see them.
 
-#include "assay/coverage/criterion.h"
-#include "assay/coverage/profile.h"
+#include <assay/criterion.h>
+#include <assay/profile.h>
 
-namespace assay {
+namespace assay::coverage {
 
 // Activations of records by the layers of a profile.
 class Observer {
@@ -17,14 +17,15 @@ class Observer {
     std::vector<Activations> layers;
     std::vector<std::vector<float>> least, greatest;  // empty unless extremes were asked for
     Tensors outputs;
-    std::vector<std::int64_t> predicted;              // empty unless asked for
+    std::vector<std::int64_t> predicted;  // empty unless asked for
     // `indices`: what the records are called; `labels` may be empty. A view, to be used while this lives.
-    ActivationBatch batch(std::span<const std::size_t> indices, std::span<const std::int64_t> labels = {}) const {
+    ActivationBatch batch(std::span<const std::size_t> indices,
+                          std::span<const std::int64_t> labels = {}) const {
       return {indices, layers, least, greatest, predicted, labels};
     }
   };
-  // One forward pass; with `classify` the logits and the classes they name as well. Throws Error{mismatch} when a layer has
-  // another number of neurons than the profile knows.
+  // One forward pass; with `classify` the logits and the classes they name as well. Throws Error{mismatch}
+  // when a layer has another number of neurons than the profile knows.
   Seen observe(const Tensors& given, bool classify) const;
 
  private:
@@ -35,4 +36,4 @@ class Observer {
   std::vector<Tap> taps_;
 };
 
-}  // namespace assay
+}  // namespace assay::coverage

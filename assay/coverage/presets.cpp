@@ -1,36 +1,36 @@
 // Criteria with the options of a paper or its released code.
 
-#include "assay/coverage/catalogue.h"
-#include "assay/support/error.h"
-#include "assay/support/text.h"
+#include <assay/criteria.h>
 
-namespace assay {
+namespace assay::coverage {
 
-std::span<const CriterionPreset> criterion_presets() {
-  static const CriterionPreset all[] = {
-      {"deepimportance", "Gerasimou et al., ICSE 2020: IDC with everything it was compared to, options as in section 5",
-       {"idc[m=6]", "idc[m=8]", "idc[m=10]", "idc[m=12]", "nc[threshold=0.75]", "kmnc[sections=1000]", "nbc", "snac", "tknc[k=3]",
-        "lsc[upper=2000,buckets=1000]", "dsc[upper=2,buckets=1000]"}},
-      {"deepxplore", "Pei et al., SOSP 2017: neuron coverage, activations scaled by layer and record", {"nc[threshold=0]", "nc[threshold=0.25]", "nc[threshold=0.5]", "nc[threshold=0.75]"}},
-      {"deepgauge", "Ma et al., ASE 2018: multi-granularity criteria",
-       {"kmnc[sections=1000]", "kmnc[sections=10000]", "nbc", "nbc[widen=0.5]", "nbc[widen=1]", "snac", "snac[widen=0.5]", "snac[widen=1]",
-        "tknc[k=1]", "tknc[k=2]", "tknc[k=3]", "tknp[k=1]", "tknp[k=2]", "tknp[k=3]"}},
-      {"surprise", "Kim et al., ICSE 2019: surprise coverage by likelihood and by distance", {"lsc[upper=2000,buckets=1000]", "dsc[upper=2,buckets=1000]"}},
-      {"all", "every criterion with its defaults",
-       {"idc", "nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "lsc", "dsc", "mdsc", "nlc", "ss"}},
-      {"fast", "every criterion that needs neither relevance nor surprise",
-       {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss"}},
-  };
+Catalogue<Preset>& presets() {
+  static Catalogue<Preset> all(
+      {"preset"},
+      {
+          {"deepimportance",
+           "Gerasimou et al., ICSE 2020: IDC with everything it was compared to, options as in section 5",
+           {"idc[m=6]", "idc[m=8]", "idc[m=10]", "idc[m=12]", "nc[threshold=0.75]", "kmnc[sections=1000]",
+            "nbc", "snac", "tknc[k=3]", "lsc[upper=2000,buckets=1000]", "dsc[upper=2,buckets=1000]"}},
+          {"deepxplore",
+           "Pei et al., SOSP 2017: neuron coverage, activations scaled by layer and record",
+           {"nc[threshold=0]", "nc[threshold=0.25]", "nc[threshold=0.5]", "nc[threshold=0.75]"}},
+          {"deepgauge",
+           "Ma et al., ASE 2018: multi-granularity criteria",
+           {"kmnc[sections=1000]", "kmnc[sections=10000]", "nbc", "nbc[widen=0.5]", "nbc[widen=1]", "snac",
+            "snac[widen=0.5]", "snac[widen=1]", "tknc[k=1]", "tknc[k=2]", "tknc[k=3]", "tknp[k=1]",
+            "tknp[k=2]", "tknp[k=3]"}},
+          {"surprise",
+           "Kim et al., ICSE 2019: surprise coverage by likelihood and by distance",
+           {"lsc[upper=2000,buckets=1000]", "dsc[upper=2,buckets=1000]"}},
+          {"all",
+           "every criterion with its defaults",
+           {"idc", "nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "lsc", "dsc", "mdsc", "nlc", "ss"}},
+          {"fast",
+           "every criterion that needs neither relevance nor surprise",
+           {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss"}},
+      });
   return all;
 }
 
-const CriterionPreset& find_criterion_preset(const std::string& name) {
-  std::vector<std::string> names;
-  for (const CriterionPreset& preset : criterion_presets()) {
-    if (preset.name == name) return preset;
-    names.push_back(preset.name);
-  }
-  fail(Fault::usage, "no preset is named '{}'{}; there are {}", name, did_you_mean(name, names), joined(names));
-}
-
-}  // namespace assay
+}  // namespace assay::coverage

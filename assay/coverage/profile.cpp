@@ -1,11 +1,12 @@
-#include "assay/coverage/profile.h"
+#include <assay/profile.h>
 
 #include <algorithm>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/coverage/profile_json.h"
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::coverage {
 
 std::size_t Profile::position(const std::string& layer) const {
   std::vector<std::string> names;
@@ -13,7 +14,8 @@ std::size_t Profile::position(const std::string& layer) const {
     if (statistics[i].layer == layer) return i;
     names.push_back(statistics[i].layer);
   }
-  fail(Fault::usage, "the profile has no layer '{}'{}; it has {}", layer, did_you_mean(layer, names), joined(names));
+  fail(Fault::usage, "the profile has no layer '{}'{}; it has {}", layer, did_you_mean(layer, names),
+       joined(names));
 }
 
 std::size_t histogram_bin(float value, float low, float high, std::size_t bins) {
@@ -21,14 +23,18 @@ std::size_t histogram_bin(float value, float low, float high, std::size_t bins) 
   if (value < low) return 0;
   if (value > high) return bins - 1;
   const auto parts = static_cast<double>(bins - 2);
-  const double place = high > low ? parts * (static_cast<double>(value) - low) / (static_cast<double>(high) - low) : 0;
+  const double place =
+      high > low ? parts * (static_cast<double>(value) - low) / (static_cast<double>(high) - low) : 0;
   return 1 + std::min(bins - 3, static_cast<std::size_t>(place));
 }
 
-void require_profile_fits(const Profile& profile, const std::string& model_hash, const std::string& model_name) {
+void require_profile_fits(const Profile& profile, const std::string& model_hash,
+                          const std::string& model_name) {
   if (profile.model_hash == model_hash) return;
-  fail(Fault::mismatch, "the profile was learned from another network (hash {}) than '{}' (hash {}); learn it again with --train", profile.model_hash,
-       model_name, model_hash);
+  fail(Fault::mismatch,
+       "the profile was learned from another network (hash {}) than '{}' (hash {}); learn it again "
+       "from the training data",
+       profile.model_hash, model_name, model_hash);
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

@@ -5,17 +5,18 @@
 #include <functional>
 #include <set>
 
+#include <assay/error.h>
+#include <assay/profile.h>
+#include "assay/coverage/profile_json.h"
 #include "assay/support/binary.h"
-#include "assay/coverage/profile.h"
-#include "assay/support/error.h"
 #include "assay/support/hash.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int version = 2;
+constexpr int profile_version = 2;
 constexpr std::size_t most_clusters = 255;
 
 const char* const reductions[] = {"mean", "max", "min", "every_position"};
@@ -29,8 +30,14 @@ Reduction reduction_from(const std::string& text) {
 }
 
 Json to_json(const LayerStatistics& layer) {
-  return {{"layer", layer.layer}, {"op", layer.op}, {"low", to_binary(layer.low)}, {"high", to_binary(layer.high)}, {"mean", to_binary(layer.mean)},
-          {"deviation", to_binary(layer.deviation)}, {"same_as", to_binary(layer.same_as)}, {"bounds", to_binary(std::vector{layer.floor, layer.ceiling})}};
+  return {{"layer", layer.layer},
+          {"op", layer.op},
+          {"low", to_binary(layer.low)},
+          {"high", to_binary(layer.high)},
+          {"mean", to_binary(layer.mean)},
+          {"deviation", to_binary(layer.deviation)},
+          {"same_as", to_binary(layer.same_as)},
+          {"bounds", to_binary(std::vector{layer.floor, layer.ceiling})}};
 }
 
 LayerStatistics statistics_from(const Json& json) {
@@ -47,7 +54,8 @@ LayerStatistics statistics_from(const Json& json) {
   layer.floor = bounds[0];
   layer.ceiling = bounds[1];
   for (std::size_t n = 0; n < neurons; ++n) {
-    const bool sound = std::isfinite(layer.low[n]) && std::isfinite(layer.high[n]) && layer.low[n] <= layer.high[n] && std::isfinite(layer.mean[n]) &&
+    const bool sound = std::isfinite(layer.low[n]) && std::isfinite(layer.high[n]) &&
+                       layer.low[n] <= layer.high[n] && std::isfinite(layer.mean[n]) &&
                        std::isfinite(layer.deviation[n]) && layer.deviation[n] >= 0 && layer.same_as[n] <= n;
     if (!sound) throw std::runtime_error("the range of a neuron is not sound");
   }
@@ -57,8 +65,13 @@ LayerStatistics statistics_from(const Json& json) {
 Json to_json(const LayerClusters& layer) {
   Json neurons = Json::array();
   for (const ImportantNeuron& neuron : layer.important) {
-    neurons.push_back({{"neuron", neuron.neuron}, {"relevance", neuron.relevance}, {"centroids", neuron.clusters.centroids}, {"sizes", neuron.clusters.sizes},
-                       {"silhouette", neuron.clusters.silhouette}, {"within", neuron.clusters.within}, {"histogram", to_binary(neuron.histogram)}});
+    neurons.push_back({{"neuron", neuron.neuron},
+                       {"relevance", neuron.relevance},
+                       {"centroids", neuron.clusters.centroids},
+                       {"sizes", neuron.clusters.sizes},
+                       {"silhouette", neuron.clusters.silhouette},
+                       {"within", neuron.clusters.within},
+                       {"histogram", to_binary(neuron.histogram)}});
   }
   return {{"layer", layer.layer}, {"auto_m", layer.auto_m}, {"important", std::move(neurons)}};
 }
@@ -74,8 +87,9 @@ ImportantNeuron neuron_from(const Json& json, std::size_t neurons) {
   neuron.histogram = from_binary<std::uint32_t>(json.at("histogram"));
   const auto& centroids = neuron.clusters.centroids;
   const bool ascending = std::ranges::adjacent_find(centroids, std::greater_equal<>()) == centroids.end();
-  const bool sound = neuron.neuron < neurons && !centroids.empty() && centroids.size() == neuron.clusters.sizes.size() &&
-                     centroids.size() <= most_clusters && ascending && std::ranges::all_of(centroids, [](double c) { return std::isfinite(c); });
+  const bool sound = neuron.neuron < neurons && !centroids.empty() &&
+                     centroids.size() == neuron.clusters.sizes.size() && centroids.size() <= most_clusters &&
+                     ascending && std::ranges::all_of(centroids, [](double c) { return std::isfinite(c); });
   if (!sound) throw std::runtime_error("a neuron's clusters are not sound");
   return neuron;
 }
@@ -85,18 +99,24 @@ LayerClusters clusters_from(const Json& json, const Profile& profile) {
   layer.layer = json.at("layer").get<std::string>();
   layer.auto_m = json.at("auto_m").get<std::size_t>();
   const auto statistics = std::ranges::find(profile.statistics, layer.layer, &LayerStatistics::layer);
-  if (statistics == profile.statistics.end()) throw std::runtime_error("a layer has clusters but no statistics");
-  for (const Json& neuron : json.at("important")) layer.important.push_back(neuron_from(neuron, statistics->neurons()));
+  if (statistics == profile.statistics.end())
+    throw std::runtime_error("a layer has clusters but no statistics");
+  for (const Json& neuron : json.at("important"))
+    layer.important.push_back(neuron_from(neuron, statistics->neurons()));
   std::set<std::size_t> distinct;
   for (const ImportantNeuron& neuron : layer.important) distinct.insert(neuron.neuron);
   if (distinct.size() != layer.important.size()) throw std::runtime_error("a neuron is listed twice");
-  if (layer.important.empty() || layer.auto_m > layer.important.size()) throw std::runtime_error("a layer has too few important neurons");
+  if (layer.important.empty() || layer.auto_m > layer.important.size())
+    throw std::runtime_error("a layer has too few important neurons");
   return layer;
 }
 
 Json to_json(const LayerTraces& traces) {
-  return {{"layer", traces.layer}, {"dimensions", traces.dimensions}, {"values", to_binary(traces.values)},
-          {"predicted", to_binary(traces.predicted)}, {"labels", to_binary(traces.labels)}};
+  return {{"layer", traces.layer},
+          {"dimensions", traces.dimensions},
+          {"values", to_binary(traces.values)},
+          {"predicted", to_binary(traces.predicted)},
+          {"labels", to_binary(traces.labels)}};
 }
 
 std::shared_ptr<const LayerTraces> traces_from(const Json& json) {
@@ -106,20 +126,35 @@ std::shared_ptr<const LayerTraces> traces_from(const Json& json) {
   traces->values = from_binary<float>(json.at("values"));
   traces->predicted = from_binary<std::int64_t>(json.at("predicted"));
   traces->labels = from_binary<std::int64_t>(json.at("labels"));
-  if (traces->dimensions == 0 || traces->values.size() % traces->dimensions != 0) throw std::runtime_error("its traces are not sound");
+  if (traces->dimensions == 0 || traces->values.size() % traces->dimensions != 0)
+    throw std::runtime_error("its traces are not sound");
   const std::size_t records = traces->values.size() / traces->dimensions;
-  const auto fits = [&](const std::vector<std::int64_t>& classes) { return classes.empty() || classes.size() == records; };
-  if (!fits(traces->predicted) || !fits(traces->labels)) throw std::runtime_error("its traces and their classes differ in number");
-  if (!std::ranges::all_of(traces->values, [](float v) { return std::isfinite(v); })) throw std::runtime_error("its traces are not finite");
+  const auto fits = [&](const std::vector<std::int64_t>& classes) {
+    return classes.empty() || classes.size() == records;
+  };
+  if (!fits(traces->predicted) || !fits(traces->labels))
+    throw std::runtime_error("its traces and their classes differ in number");
+  if (!std::ranges::all_of(traces->values, [](float v) { return std::isfinite(v); }))
+    throw std::runtime_error("its traces are not finite");
   return traces;
 }
 
 }  // namespace
 
 Json to_json(const Profile& profile, bool with_traces) {
-  Json json = {{"schema", "assay/profile"}, {"version", version}, {"model_hash", profile.model_hash}, {"data_hash", profile.data_hash},
-               {"data", profile.data}, {"records", profile.records}, {"reduction", to_text(profile.reduction)}, {"method", profile.method},
-               {"clusterer", profile.clusterer}, {"traced", profile.traced}, {"statistics", Json::array()}, {"clusters", Json::array()}, {"traces", Json::array()}};
+  Json json = {{"schema", "assay/profile"},
+               {"version", profile_version},
+               {"model_hash", profile.model_hash},
+               {"data_hash", profile.data_hash},
+               {"data", profile.data},
+               {"records", profile.records},
+               {"reduction", to_text(profile.reduction)},
+               {"method", profile.method},
+               {"clusterer", profile.clusterer},
+               {"traced", profile.traced},
+               {"statistics", Json::array()},
+               {"clusters", Json::array()},
+               {"traces", Json::array()}};
   for (const LayerStatistics& layer : profile.statistics) json["statistics"].push_back(to_json(layer));
   for (const LayerClusters& layer : profile.clusters) json["clusters"].push_back(to_json(layer));
   if (with_traces) {
@@ -129,8 +164,11 @@ Json to_json(const Profile& profile, bool with_traces) {
 }
 
 Profile profile_from(const Json& json) {
-  if (!json.is_object() || json.value("schema", "") != "assay/profile") throw std::runtime_error("it is not a profile");
-  if (json.at("version") != version) throw std::runtime_error(fmt::format("its version is {}, this program reads {}", json.at("version").dump(), version));
+  if (!json.is_object() || json.value("schema", "") != "assay/profile")
+    throw std::runtime_error("it is not a profile");
+  if (json.at("version") != profile_version)
+    throw std::runtime_error(
+        fmt::format("its version is {}, this program reads {}", json.at("version").dump(), profile_version));
   Profile profile;
   profile.model_hash = json.at("model_hash").get<std::string>();
   profile.data_hash = json.at("data_hash").get<std::string>();
@@ -152,15 +190,18 @@ std::string Profile::hash() const {
   return hash_hex(bytes);
 }
 
-void write_profile(const Profile& profile, const std::filesystem::path& path) { write_binary(to_json(profile, true), path); }
+void write_profile(const Profile& profile, const std::filesystem::path& path) {
+  write_binary(to_json(profile, true), path);
+}
 
 Profile read_profile(const std::filesystem::path& path) {
   const Json json = read_binary(path);
   try {
     return profile_from(json);
   } catch (const std::exception& error) {
-    fail(Fault::data, "{}: the profile cannot be used: {}; learn it again with --train", path.string(), error.what());
+    fail(Fault::data, "{}: the profile cannot be used: {}; learn it again from the training data",
+         path.string(), error.what());
   }
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

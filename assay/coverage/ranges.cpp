@@ -1,8 +1,8 @@
-#include "assay/coverage/ranges.h"
+#include <assay/coverage_state.h>
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::coverage {
 
 void RecordRanges::add(std::size_t begin, std::size_t end) {
   if (begin >= end) return;
@@ -22,7 +22,8 @@ void RecordRanges::add(std::size_t begin, std::size_t end) {
 
 bool RecordRanges::overlaps(const RecordRanges& other) const {
   return std::ranges::any_of(ranges_, [&](const auto& a) {
-    return std::ranges::any_of(other.ranges_, [&](const auto& b) { return a.first < b.second && b.first < a.second; });
+    return std::ranges::any_of(other.ranges_,
+                               [&](const auto& b) { return a.first < b.second && b.first < a.second; });
   });
 }
 
@@ -35,11 +36,14 @@ std::size_t RecordRanges::size() const {
 std::vector<std::size_t> RecordRanges::missing(std::size_t begin, std::size_t end) const {
   std::vector<std::size_t> positions;
   for (std::size_t i = begin; i < end; ++i) {
-    const auto inside = std::ranges::find_if(ranges_, [&](const auto& range) { return range.first <= i && i < range.second; });
-    if (inside == ranges_.end()) positions.push_back(i);
-    else i = inside->second - 1;
+    const auto inside = std::ranges::find_if(
+        ranges_, [&](const auto& range) { return range.first <= i && i < range.second; });
+    if (inside == ranges_.end())
+      positions.push_back(i);
+    else
+      i = inside->second - 1;
   }
   return positions;
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

@@ -1,11 +1,12 @@
-#include "assay/coverage/state.h"
+#include <assay/abilities.h>
+#include <assay/coverage_state.h>
 
 #include <algorithm>
 #include <set>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 std::string spec_list(std::span<const Spec> specs) {
@@ -16,11 +17,16 @@ std::string spec_list(std::span<const Spec> specs) {
 
 }  // namespace
 
-CoverageState::CoverageState(std::shared_ptr<const Profile> profile, std::vector<Spec> specs, bool by_class)
-    : profile_(std::move(profile)), profile_hash_(profile_->hash()), specs_(std::move(specs)), by_class_(by_class) {
+CoverageState::CoverageState(std::shared_ptr<const Profile> profile, std::vector<CriterionChoice> criteria,
+                             bool by_class)
+    : profile_(std::move(profile)),
+      profile_hash_(profile_->hash()),
+      choices_(std::move(criteria)),
+      by_class_(by_class) {
   std::set<std::string> seen;
-  for (const Spec& spec : specs_) {
-    make_criterion(*profile_, spec);  // throws for what cannot be made
+  for (const CriterionChoice& choice : choices_) {
+    make_criterion(*profile_, choice);  // throws for what cannot be made
+    const Spec& spec = specs_.emplace_back(choice.spec());
     if (!seen.insert(spec.text()).second) fail(Fault::usage, "criterion {} is asked for twice", spec.text());
   }
 }
@@ -33,11 +39,12 @@ std::size_t CoverageState::records() const {
 
 std::vector<std::unique_ptr<Criterion>> CoverageState::fresh() const {
   std::vector<std::unique_ptr<Criterion>> made;
-  for (const Spec& spec : specs_) made.push_back(make_criterion(*profile_, spec));
+  for (const CriterionChoice& choice : choices_) made.push_back(make_criterion(*profile_, choice));
   return made;
 }
 
-CoveragePart& CoverageState::part(const std::string& context, const std::string& data_hash, const std::string& data, std::size_t data_size) {
+CoveragePart& CoverageState::part(const std::string& context, const std::string& data_hash,
+                                  const std::string& data, std::size_t data_size) {
   for (const auto& part : parts_) {
     if (part->context == context && part->data_hash == data_hash) return *part;
   }
@@ -46,11 +53,14 @@ CoveragePart& CoverageState::part(const std::string& context, const std::string&
   made->data_hash = data_hash;
   made->data = data;
   made->data_size = data_size;
-  const auto before = [](const auto& a, const auto& b) { return std::tie(a->context, a->data_hash) < std::tie(b->context, b->data_hash); };
+  const auto before = [](const auto& a, const auto& b) {
+    return std::tie(a->context, a->data_hash) < std::tie(b->context, b->data_hash);
+  };
   return **parts_.insert(std::ranges::upper_bound(parts_, made, before), std::move(made));
 }
 
-std::vector<std::unique_ptr<Criterion>>& CoverageState::criteria(CoveragePart& part, std::int64_t only_class) const {
+std::vector<std::unique_ptr<Criterion>>& CoverageState::criteria(CoveragePart& part,
+                                                                 std::int64_t only_class) const {
   auto& list = part.criteria[only_class];
   if (list.empty()) list = fresh();
   return list;
@@ -58,18 +68,22 @@ std::vector<std::unique_ptr<Criterion>>& CoverageState::criteria(CoveragePart& p
 
 void CoverageState::merge(const CoverageState& other) {
   if (other.profile_->model_hash != profile_->model_hash) {
-    fail(Fault::mismatch, "states of two networks (hashes {} and {}) cannot be combined; `assay diff` compares them", profile_->model_hash, other.profile_->model_hash);
+    fail(Fault::mismatch,
+         "states of two networks (hashes {} and {}) cannot be combined; `assay diff` compares them",
+         profile_->model_hash, other.profile_->model_hash);
   }
-  if (other.profile_hash_ != profile_hash_) fail(Fault::mismatch, "states measured with two profiles cannot be combined; measure again with one --profile");
+  if (other.profile_hash_ != profile_hash_)
+    fail(Fault::mismatch,
+         "states measured with two profiles cannot be combined; measure again with one profile");
   if (other.specs_ != specs_ || other.by_class_ != by_class_) {
-    fail(Fault::mismatch, "states of different criteria cannot be combined: {}{} and {}{}", spec_list(specs_), by_class_ ? " by class" : "",
-         spec_list(other.specs_), other.by_class_ ? " by class" : "");
+    fail(Fault::mismatch, "states of different criteria cannot be combined: {}{} and {}{}", spec_list(specs_),
+         by_class_ ? " by class" : "", spec_list(other.specs_), other.by_class_ ? " by class" : "");
   }
   for (const auto& theirs : other.parts_) {
     const CoveragePart& ours = part(theirs->context, theirs->data_hash, theirs->data, theirs->data_size);
     if (ours.walked.overlaps(theirs->walked)) {
-      fail(Fault::mismatch, "both states have seen the same records of {}{}; nothing may be counted twice", theirs->data,
-           theirs->context.empty() ? "" : " in context " + theirs->context);
+      fail(Fault::mismatch, "both states have seen the same records of {}{}; nothing may be counted twice",
+           theirs->data, theirs->context.empty() ? "" : " in context " + theirs->context);
     }
   }
   for (const auto& theirs : other.parts_) {
@@ -89,11 +103,14 @@ void CoverageState::merge(const CoverageState& other) {
   }
 }
 
-void CoverageState::name_records(CoveragePart& part, const std::function<std::string(std::size_t)>& id_of) const {
+void CoverageState::name_records(CoveragePart& part,
+                                 const std::function<std::string(std::size_t)>& id_of) const {
   std::set<std::size_t> first;
   for (const auto& [only_class, list] : part.criteria) {
     for (const auto& criterion : list) {
-      const std::vector<std::size_t> records = criterion->first_records();
+      const auto* itemised = ability<Itemised>(*criterion);
+      if (itemised == nullptr) continue;
+      const std::vector<std::size_t> records = itemised->first_records();
       first.insert(records.begin(), records.end());
     }
   }
@@ -116,8 +133,9 @@ std::string CoverageState::record_name(std::size_t record) const {
   return std::to_string(record);
 }
 
-std::unique_ptr<Criterion> CoverageState::total(std::size_t criterion, const std::string& context, std::int64_t only_class) const {
-  auto sum = make_criterion(*profile_, specs_[criterion]);
+std::unique_ptr<Criterion> CoverageState::total(std::size_t criterion, const std::string& context,
+                                                std::int64_t only_class) const {
+  auto sum = make_criterion(*profile_, choices_[criterion]);
   for (const auto& part : parts_) {
     if (context != "all" && part->context != context) continue;
     for (const auto& [of_class, list] : part->criteria) {
@@ -130,7 +148,8 @@ std::unique_ptr<Criterion> CoverageState::total(std::size_t criterion, const std
 std::vector<std::string> CoverageState::contexts() const {
   std::vector<std::string> names;
   for (const auto& part : parts_) {
-    if (!part->context.empty() && (names.empty() || names.back() != part->context)) names.push_back(part->context);
+    if (!part->context.empty() && (names.empty() || names.back() != part->context))
+      names.push_back(part->context);
   }
   return names;
 }
@@ -154,11 +173,12 @@ std::vector<CoverageFigure> CoverageState::figures() const {
   for (std::size_t c = 0; c < specs_.size(); ++c) {
     for (const std::string& context : contexts_of) {
       for (const std::int64_t only_class : classes_of) {
-        for (Coverage& coverage : total(c, context, only_class)->result()) all.push_back({c, specs_[c].text(), context, only_class, std::move(coverage)});
+        for (Coverage& coverage : total(c, context, only_class)->result())
+          all.push_back({c, specs_[c].text(), context, only_class, std::move(coverage)});
       }
     }
   }
   return all;
 }
 
-}  // namespace assay
+}  // namespace assay::coverage

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_member = std::uint64_t{1} << 28;
-// What is kept in archives here (pictures, binary batches) hardly compresses, so far more than this is an attack.
+// What is kept in archives here (pictures, binary batches) hardly compresses, so far more than this is an
+// attack.
 constexpr std::uint64_t allowed_ratio = 100, allowed_anyway = std::uint64_t{256} << 20;
 
 struct CloseArchive {
@@ -52,8 +53,10 @@ class Walk {
   void unpack(const std::function<void(std::string_view)>& take) {
     std::string buffer(1 << 16, '\0');
     for (la_ssize_t got; (got = archive_read_data(reader_.get(), buffer.data(), buffer.size())) != 0;) {
-      if (got < 0) check(static_cast<int>(got));
-      else take(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
+      if (got < 0)
+        check(static_cast<int>(got));
+      else
+        take(std::string_view(buffer).substr(0, static_cast<std::size_t>(got)));
     }
   }
 
@@ -61,7 +64,8 @@ class Walk {
   void check(int code) const {
     if (code == ARCHIVE_OK || code == ARCHIVE_WARN) return;
     const char* const reason = archive_error_string(reader_.get());
-    fail(Fault::data, "{}: the archive is damaged or cut short: {}", path_.string(), reason == nullptr ? "unknown reason" : reason);
+    fail(Fault::data, "{}: the archive is damaged or cut short: {}", path_.string(),
+         reason == nullptr ? "unknown reason" : reason);
   }
 
   fs::path path_;
@@ -78,7 +82,9 @@ std::string tidy(const char* name) {
 
 Archive::Archive(const fs::path& path, const std::function<bool(const std::string&)>& wanted)
     : plain_(path), unpacked_(FileBytes::temporary(path)) {
-  const std::uint64_t limit = std::max(allowed_anyway, plain_.size() > UINT64_MAX / allowed_ratio ? UINT64_MAX : plain_.size() * allowed_ratio);
+  const std::uint64_t limit =
+      std::max(allowed_anyway,
+               plain_.size() > UINT64_MAX / allowed_ratio ? UINT64_MAX : plain_.size() * allowed_ratio);
   std::map<std::string, Member> found;
   Walk walk(path);
   while (archive_entry* const entry = walk.next()) {
@@ -86,7 +92,9 @@ Archive::Archive(const fs::path& path, const std::function<bool(const std::strin
     if (!wanted(name)) continue;
     if (const char* const link = archive_entry_hardlink(entry)) {
       const auto target = found.find(tidy(link));
-      if (target == found.end()) fail(Fault::data, "{}: '{}' is a hard link to '{}', which is not in the archive", path.string(), name, tidy(link));
+      if (target == found.end())
+        fail(Fault::data, "{}: '{}' is a hard link to '{}', which is not in the archive", path.string(), name,
+             tidy(link));
       Member copy = target->second;
       copy.name = name;
       found.insert_or_assign(name, std::move(copy));
@@ -95,7 +103,8 @@ Archive::Archive(const fs::path& path, const std::function<bool(const std::strin
     if (archive_entry_filetype(entry) != AE_IFREG) continue;
     Member member{name, false, unpacked_.size(), 0};
     if (const auto place = walk.place(entry)) {
-      member = {name, true, *place, static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_entry_size(entry)))};
+      member = {name, true, *place,
+                static_cast<std::uint64_t>(std::max<la_int64_t>(0, archive_entry_size(entry)))};
       if (member.offset > plain_.size() || member.size > plain_.size() - member.offset) {
         fail(Fault::data, "{}: the archive is cut short inside '{}'", path.string(), name);
       }
@@ -103,13 +112,15 @@ Archive::Archive(const fs::path& path, const std::function<bool(const std::strin
       walk.unpack([&](std::string_view bytes) {
         member.size += bytes.size();
         if (unpacked_.size() + bytes.size() > limit) {
-          fail(Fault::resources, "{}: unpacks to more than {} bytes, out of {}; unpack it and name the folder if that is right",
+          fail(Fault::resources,
+               "{}: unpacks to more than {} bytes, out of {}; unpack it and name the folder if that is right",
                path.string(), limit, plain_.size());
         }
         if (member.size <= largest_member) unpacked_.append(bytes);
       });
     }
-    if (member.size > largest_member) fail(Fault::resources, "{}: '{}' is larger than {} bytes", path.string(), name, largest_member);
+    if (member.size > largest_member)
+      fail(Fault::resources, "{}: '{}' is larger than {} bytes", path.string(), name, largest_member);
     found.insert_or_assign(name, std::move(member));
   }
   for (auto& [name, member] : found) members_.push_back(std::move(member));

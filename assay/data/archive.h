@@ -1,8 +1,8 @@
 #pragma once
 
-// Members of .tar (compressed or not) and .zip archives, read in any order with bounded memory. An index of offsets is
-// made once; members of a plain .tar are read in place, those of compressed archives are decompressed once into a
-// temporary file (TMPDIR).
+// Members of .tar (compressed or not) and .zip archives, read in any order with bounded memory. An index of
+// offsets is made once; members of a plain .tar are read in place, those of compressed archives are
+// decompressed once into a temporary file (TMPDIR).
 
 #include <cstdint>
 #include <filesystem>
@@ -17,9 +17,10 @@ namespace assay {
 
 class Archive {
  public:
-  // Indexes the files whose name `wanted` accepts. Names lose a leading "./" or "/"; of files with one name the last
-  // counts, as when unpacking; hard links are the file they name; symbolic links, folders and devices are left out.
-  // Throws Error{data} when damaged, Error{resources} when it unpacks to far more than its own size.
+  // Indexes the files whose name `wanted` accepts. Names lose a leading "./" or "/"; of files with one name
+  // the last counts, as when unpacking; hard links are the file they name; symbolic links, folders and
+  // devices are left out. Throws Error{data} when damaged, Error{resources} when it unpacks to far more than
+  // its own size.
   Archive(const std::filesystem::path& path, const std::function<bool(const std::string&)>& wanted);
 
   std::size_t size() const { return members_.size(); }
@@ -38,7 +39,9 @@ class Archive {
 
 bool is_archive_name(const std::filesystem::path& path);
 
-// Whether one of the first files of an archive has a name that `wanted` accepts; false for anything unreadable.
-bool archive_begins_with(const std::filesystem::path& path, const std::function<bool(const std::string&)>& wanted);
+// Whether one of the first files of an archive has a name that `wanted` accepts; false for anything
+// unreadable.
+bool archive_begins_with(const std::filesystem::path& path,
+                         const std::function<bool(const std::string&)>& wanted);
 
 }  // namespace assay

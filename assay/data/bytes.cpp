@@ -6,7 +6,7 @@
 #include <cstring>
 #include <memory>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -45,7 +45,8 @@ void for_decompressed(const fs::path& path, const std::function<void(std::string
     const char* const message = gzerror(file.get(), &code);
     if (code == Z_ERRNO) fail(Fault::io, "{}: reading failed: {}", path.string(), std::strerror(errno));
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-      fail(Fault::data, "{}: the compressed data are damaged or cut short ({}); fetch the file again", path.string(), message);
+      fail(Fault::data, "{}: the compressed data are damaged or cut short ({}); fetch the file again",
+           path.string(), message);
     }
     if (got == 0) return;
     take(std::string_view(chunk).substr(0, static_cast<std::size_t>(got)));
@@ -55,7 +56,8 @@ void for_decompressed(const fs::path& path, const std::function<void(std::string
 std::string read_maybe_gzipped(const fs::path& path, std::uint64_t limit) {
   std::string bytes;
   for_decompressed(path, [&](std::string_view chunk) {
-    if (chunk.size() > limit - bytes.size()) fail(Fault::resources, "{}: more than {} bytes when decompressed", path.string(), limit);
+    if (chunk.size() > limit - bytes.size())
+      fail(Fault::resources, "{}: more than {} bytes when decompressed", path.string(), limit);
     bytes += chunk;
   });
   return bytes;

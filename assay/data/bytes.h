@@ -10,9 +10,10 @@
 
 namespace assay {
 
-// All of it, for formats that are held in memory. Throws Error{io} for what cannot be read, Error{data} for damaged
-// compressed data, Error{resources} above `limit` bytes.
-std::string read_maybe_gzipped(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{1} << 30);
+// All of it, for formats that are held in memory. Throws Error{io} for what cannot be read, Error{data} for
+// damaged compressed data, Error{resources} above `limit` bytes.
+std::string read_maybe_gzipped(const std::filesystem::path& path,
+                               std::uint64_t limit = std::uint64_t{1} << 30);
 
 // Calls `take` with piece after piece. Throws as above, without a limit.
 void for_decompressed(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);

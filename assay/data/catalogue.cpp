@@ -1,11 +1,26 @@
-#include "assay/data/formats.h"
+#include "assay/data/source.h"
 
 namespace assay {
 
-std::span<const FormatInfo> data_formats() {
-  // In the order in which they are tried.
-  static const FormatInfo all[] = {digits_format(), numpy_format(), idx_format(), cifar_format(), images_format(), csv_format(), text_format()};
+// One line for each: NAME_format() is defined in the file of that name.
+#define ASSAY_FORMATS(X) \
+  X(digits)              \
+  X(numpy)               \
+  X(idx)                 \
+  X(cifar)               \
+  X(images)              \
+  X(csv)                 \
+  X(text)
+
+#define DECLARE(name) FormatInfo name##_format();
+ASSAY_FORMATS(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_format(),
+
+Catalogue<FormatInfo>& data_formats() {
+  static Catalogue<FormatInfo> all({"data format"}, {ASSAY_FORMATS(LIST)});
   return all;
 }
+#undef LIST
 
 }  // namespace assay

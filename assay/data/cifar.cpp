@@ -1,11 +1,12 @@
-// CIFAR-10 and CIFAR-100 in the binary version: one or two label bytes, then 3072 pixel bytes, channels first.
+// CIFAR-10 and CIFAR-100 in the binary version: one or two label bytes, then 3072 pixel bytes, channels
+// first.
 
 #include <algorithm>
 
+#include <assay/error.h>
 #include "assay/data/archive.h"
 #include "assay/data/bytes.h"
-#include "assay/data/formats.h"
-#include "assay/support/error.h"
+#include "assay/data/source.h"
 
 namespace assay {
 namespace {
@@ -16,7 +17,8 @@ constexpr std::size_t pixels = 3 * 32 * 32;
 
 bool is_cifar_name(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.starts_with("data_batch") || name.starts_with("test_batch") || name == "train.bin" || name == "test.bin";
+  return name.starts_with("data_batch") || name.starts_with("test_batch") || name == "train.bin" ||
+         name == "test.bin";
 }
 
 bool is_batch(const fs::path& path) { return path.extension() == ".bin" && is_cifar_name(path); }
@@ -33,7 +35,8 @@ class CifarSource final : public Source {
     const std::string part = spec.text("part");
     if (is_archive_name(path)) {
       const Archive archive(path, [&](const std::string& name) { return is_part(name, part); });
-      for (std::size_t i = 0; i < archive.size(); ++i) add(archive.name(i), archive.read(i), path.string() + ": ");
+      for (std::size_t i = 0; i < archive.size(); ++i)
+        add(archive.name(i), archive.read(i), path.string() + ": ");
     } else if (fs::is_directory(path)) {
       std::vector<fs::path> files;
       for (const auto& entry : fs::directory_iterator(path)) {
@@ -55,7 +58,8 @@ class CifarSource final : public Source {
     return static_cast<unsigned char>(bytes_[index * (label_bytes_ + pixels) + label_bytes_ - 1]);
   }
   void read(std::size_t index, void* out) const override {
-    const auto* from = reinterpret_cast<const unsigned char*>(bytes_.data() + index * (label_bytes_ + pixels) + label_bytes_);
+    const auto* from = reinterpret_cast<const unsigned char*>(bytes_.data() +
+                                                              index * (label_bytes_ + pixels) + label_bytes_);
     std::copy_n(from, pixels, static_cast<float*>(out));
   }
   std::string format() const override { return label_bytes_ == 1 ? "CIFAR-10 binary" : "CIFAR-100 binary"; }
@@ -64,16 +68,21 @@ class CifarSource final : public Source {
   // Appends one batch after checking it. CIFAR-100 files are known by their names.
   void add(const fs::path& file, const std::string& batch, const std::string& where) {
     const std::string name = file.filename().string();
-    const std::size_t label_bytes = name.starts_with("train.") || name.starts_with("test.") ? 2 : 1, record = label_bytes + pixels;
-    if (!bytes_.empty() && label_bytes != label_bytes_) fail(Fault::data, "{}{}: CIFAR-10 and CIFAR-100 batches side by side", where, file.string());
+    const std::size_t label_bytes = name.starts_with("train.") || name.starts_with("test.") ? 2 : 1,
+                      record = label_bytes + pixels;
+    if (!bytes_.empty() && label_bytes != label_bytes_)
+      fail(Fault::data, "{}{}: CIFAR-10 and CIFAR-100 batches side by side", where, file.string());
     label_bytes_ = label_bytes;
     if (batch.empty() || batch.size() % record != 0) {
-      fail(Fault::data, "{}{}: {} bytes are not whole CIFAR records of {}; is the file cut short?", where, file.string(), batch.size(), record);
+      fail(Fault::data, "{}{}: {} bytes are not whole CIFAR records of {}; is the file cut short?", where,
+           file.string(), batch.size(), record);
     }
     const int classes = label_bytes == 1 ? 10 : 100;
     for (std::size_t at = 0; at < batch.size(); at += record) {
       const int label = static_cast<unsigned char>(batch[at + label_bytes - 1]);
-      if (label >= classes) fail(Fault::data, "{}{}: record {} has label {} of {} classes", where, file.string(), at / record, label, classes);
+      if (label >= classes)
+        fail(Fault::data, "{}{}: record {} has label {} of {} classes", where, file.string(), at / record,
+             label, classes);
     }
     bytes_ += batch;
   }
@@ -85,13 +94,17 @@ class CifarSource final : public Source {
 }  // namespace
 
 FormatInfo cifar_format() {
-  return {"cifar", "CIFAR-10/100 binary: a batch file, or a folder or archive of them (part=test for the test batch)",
-          [](const fs::path& path, std::string_view) {
-            if (is_archive_name(path)) return archive_begins_with(path, [](const std::string& name) { return is_batch(name); });
-            if (!fs::is_directory(path)) return is_batch(path);
-            return std::any_of(fs::directory_iterator(path), fs::directory_iterator(), [](const auto& entry) { return is_batch(entry.path()); });
-          },
-          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CifarSource>(spec); }};
+  return {
+      "cifar",
+      "CIFAR-10/100 binary: a batch file, or a folder or archive of them (part=test for the test batch)",
+      [](const fs::path& path, std::string_view) {
+        if (is_archive_name(path))
+          return archive_begins_with(path, [](const std::string& name) { return is_batch(name); });
+        if (!fs::is_directory(path)) return is_batch(path);
+        return std::any_of(fs::directory_iterator(path), fs::directory_iterator(),
+                           [](const auto& entry) { return is_batch(entry.path()); });
+      },
+      [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CifarSource>(spec); }};
 }
 
 }  // namespace assay

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cmath>
 
+#include <assay/error.h>
 #include "assay/data/bytes.h"
-#include "assay/data/formats.h"
-#include "assay/support/error.h"
+#include "assay/data/source.h"
 #include "assay/support/text.h"
 
 namespace assay {
@@ -39,7 +39,8 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
     field.clear();
     if (row.size() > 1 || !row[0].empty()) {
       if (!rows.empty() && rows[0].size() != row.size()) {
-        fail(Fault::data, "{}:{}: {} fields where the rows before have {}", path, line, row.size(), rows[0].size());
+        fail(Fault::data, "{}:{}: {} fields where the rows before have {}", path, line, row.size(),
+             rows[0].size());
       }
       rows.push_back(std::move(row));
     }
@@ -49,9 +50,12 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
     const char c = text[i];
     if (quoted) {
       line += c == '\n';
-      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"') field += text[++i];
-      else if (c == '"') quoted = false;
-      else field += c;
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+        field += text[++i];
+      else if (c == '"')
+        quoted = false;
+      else
+        field += c;
     } else if (c == '"' && field.empty()) {
       quoted = true;
     } else if (c == separator) {
@@ -95,7 +99,8 @@ class CsvSource final : public Source {
   std::optional<std::int64_t> label(std::size_t index) const override {
     if (!label_) return std::nullopt;
     if (numeric_) return std::stoll(table_.rows[index][*label_]);
-    return static_cast<std::int64_t>(std::lower_bound(classes_.begin(), classes_.end(), table_.rows[index][*label_]) - classes_.begin());
+    return static_cast<std::int64_t>(
+        std::lower_bound(classes_.begin(), classes_.end(), table_.rows[index][*label_]) - classes_.begin());
   }
   std::vector<std::string> class_names() const override { return classes_; }
   std::vector<float> target(std::size_t index) const override {
@@ -124,7 +129,8 @@ class CsvSource final : public Source {
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
     if (!numbers) return;
     classes_.clear();
-    for (std::int64_t c = 0; c <= static_cast<std::int64_t>(largest); ++c) classes_.push_back(std::to_string(c));
+    for (std::int64_t c = 0; c <= static_cast<std::int64_t>(largest); ++c)
+      classes_.push_back(std::to_string(c));
     for (auto& row : table_.rows) {
       double value = 0;
       to_number(row[*label_], value);
@@ -147,7 +153,9 @@ std::size_t CsvTable::column(const std::string& name) const {
   if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
   double number = 0;
   const std::size_t width = rows[0].size();
-  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width) && number == std::floor(number)) return static_cast<std::size_t>(number);
+  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width) &&
+      number == std::floor(number))
+    return static_cast<std::size_t>(number);
   fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
        header.empty() ? fmt::format("columns 0 to {}", width - 1) : joined(header));
 }
@@ -172,7 +180,8 @@ CsvTable read_csv(const std::filesystem::path& path) {
 }
 
 bool is_table_name(std::string_view name) {
-  return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") || name.ends_with(".tsv.gz");
+  return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") ||
+         name.ends_with(".tsv.gz");
 }
 
 double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
@@ -184,10 +193,9 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
 }
 
 FormatInfo csv_format() {
-  return {"csv", "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
-          [](const std::filesystem::path& path, std::string_view) {
-            return is_table_name(path.string());
-          },
+  return {"csv",
+          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
+          [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Comma-separated tables, with quoted fields ("" inside quotes is a quote). Semicolons and tabs are recognised too.
+// Comma-separated tables, with quoted fields ("" inside quotes is a quote). Semicolons and tabs are
+// recognised too.
 
 #include <filesystem>
 #include <string>
@@ -18,8 +19,8 @@ struct CsvTable {
   std::size_t column(const std::string& name) const;
 };
 
-// Throws Error{data} for a table without rows, naming the line of a ragged row or an open quote. The first row is a header when none of its
-// fields is a number.
+// Throws Error{data} for a table without rows, naming the line of a ragged row or an open quote. The first
+// row is a header when none of its fields is a number.
 CsvTable read_csv(const std::filesystem::path& path);
 
 // Whether the name ends as tables do: .csv or .tsv, gzipped or not.

@@ -1,5 +1,5 @@
-// The procedural data set: handwritten-looking digits drawn from stroke templates under random affine, elastic and
-// thickness changes (docs/algorithms/digits.md). Record i depends on the seed and i alone.
+// The procedural data set: handwritten-looking digits drawn from stroke templates under random affine,
+// elastic and thickness changes (docs/algorithms/digits.md). Record i depends on the seed and i alone.
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "assay/data/formats.h"
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/error.h>
+#include <assay/random.h>
+#include "assay/data/source.h"
 
 namespace assay {
 namespace {
@@ -38,7 +38,8 @@ Stroke line(std::initializer_list<Point> corners) {
   const Point* previous = nullptr;
   for (const Point& corner : corners) {
     for (int i = 1; previous != nullptr && i < 4; ++i) {
-      stroke.push_back({previous->x + (corner.x - previous->x) * i / 4, previous->y + (corner.y - previous->y) * i / 4});
+      stroke.push_back(
+          {previous->x + (corner.x - previous->x) * i / 4, previous->y + (corner.y - previous->y) * i / 4});
     }
     stroke.push_back(corner);
     previous = &corner;
@@ -49,14 +50,18 @@ Stroke line(std::initializer_list<Point> corners) {
 // Ways to write each digit.
 std::vector<Stroke> strokes_of(int digit, std::uint64_t variant) {
   switch (digit) {
-    case 0: return variant % 3 == 0 ? std::vector<Stroke>{arc(.5, .5, .22, .38, -100, 275)} : std::vector<Stroke>{arc(.5, .5, .28, .38, -90, 270)};
+    case 0:
+      return variant % 3 == 0 ? std::vector<Stroke>{arc(.5, .5, .22, .38, -100, 275)}
+                              : std::vector<Stroke>{arc(.5, .5, .28, .38, -90, 270)};
     case 1:
       if (variant % 3 == 0) return {line({{.38, .28}, {.52, .12}, {.52, .88}})};
       if (variant % 3 == 1) return {line({{.5, .12}, {.5, .88}})};
       return {line({{.36, .3}, {.53, .12}, {.53, .88}}), line({{.36, .88}, {.7, .88}})};
     case 2:
-      if (variant % 2 == 0) return {arc(.5, .32, .23, .2, -170, 40), line({{.66, .46}, {.28, .86}, {.74, .86}})};
-      return {arc(.5, .32, .22, .2, -160, 60), line({{.6, .5}, {.34, .8}}), arc(.38, .8, .07, .06, 90, 330), line({{.42, .78}, {.76, .88}})};
+      if (variant % 2 == 0)
+        return {arc(.5, .32, .23, .2, -170, 40), line({{.66, .46}, {.28, .86}, {.74, .86}})};
+      return {arc(.5, .32, .22, .2, -160, 60), line({{.6, .5}, {.34, .8}}), arc(.38, .8, .07, .06, 90, 330),
+              line({{.42, .78}, {.76, .88}})};
     case 3:
       if (variant % 2 == 0) return {arc(.47, .3, .22, .18, -150, 90), arc(.47, .67, .25, .2, -90, 150)};
       return {line({{.3, .14}, {.7, .14}, {.46, .44}}), arc(.46, .66, .25, .22, -90, 150)};
@@ -64,7 +69,8 @@ std::vector<Stroke> strokes_of(int digit, std::uint64_t variant) {
       if (variant % 2 == 0) return {line({{.58, .1}, {.24, .6}, {.78, .6}}), line({{.62, .36}, {.6, .9}})};
       return {line({{.3, .12}, {.28, .5}, {.72, .48}}), line({{.7, .14}, {.66, .9}})};
     case 5:
-      if (variant % 2 == 0) return {line({{.7, .14}, {.34, .14}, {.32, .46}}), arc(.47, .64, .24, .22, -130, 140)};
+      if (variant % 2 == 0)
+        return {line({{.7, .14}, {.34, .14}, {.32, .46}}), arc(.47, .64, .24, .22, -130, 140)};
       return {line({{.66, .14}, {.36, .16}, {.3, .44}}), arc(.48, .66, .22, .21, -150, 120)};
     case 6:
       if (variant % 2 == 0) return {arc(.72, .5, .42, .4, -130, -190), arc(.5, .67, .21, .2, 180, 540)};
@@ -74,7 +80,8 @@ std::vector<Stroke> strokes_of(int digit, std::uint64_t variant) {
       return {line({{.26, .16}, {.74, .14}, {.46, .9}})};
     case 8:
       if (variant % 2 == 0) return {arc(.5, .3, .19, .18, 90, 450), arc(.5, .68, .23, .2, -90, 270)};
-      return {arc(.52, .29, .17, .17, -60, 270), line({{.5, .46}, {.66, .62}}), arc(.48, .7, .2, .17, -30, 240)};
+      return {arc(.52, .29, .17, .17, -60, 270), line({{.5, .46}, {.66, .62}}),
+              arc(.48, .7, .2, .17, -30, 240)};
     default:
       if (variant % 2 == 0) return {arc(.5, .32, .21, .2, 0, 360), line({{.71, .32}, {.68, .6}, {.58, .9}})};
       return {arc(.48, .32, .2, .2, 10, 370), line({{.68, .3}, {.68, .9}})};
@@ -96,7 +103,8 @@ class Elastic {
     const auto ease = [](double t) { return (1 - std::cos(t * std::numbers::pi)) / 2; };
     const double a = ease(u - static_cast<double>(i)), b = ease(v - static_cast<double>(j));
     const auto g = [&](std::size_t x, std::size_t y) { return grid_[offset + y * 4 + x]; };
-    return (g(i, j) * (1 - a) + g(i + 1, j) * a) * (1 - b) + (g(i, j + 1) * (1 - a) + g(i + 1, j + 1) * a) * b;
+    return (g(i, j) * (1 - a) + g(i + 1, j) * a) * (1 - b) +
+           (g(i, j + 1) * (1 - a) + g(i + 1, j + 1) * a) * b;
   }
   std::array<double, 32> grid_;
 };
@@ -115,7 +123,9 @@ class DigitSource final : public Source {
   std::size_t size() const override { return count_; }
   Shape shape() const override { return {1, side, side}; }
   bool is_8bit() const override { return true; }
-  std::optional<std::int64_t> label(std::size_t index) const override { return static_cast<std::int64_t>((index + Rng(seed_, {index / 10}).below(10)) % 10); }
+  std::optional<std::int64_t> label(std::size_t index) const override {
+    return static_cast<std::int64_t>((index + Rng(seed_, {index / 10}).below(10)) % 10);
+  }
   std::string format() const override { return "procedural digits"; }
 
   void read(std::size_t index, void* out) const override {
@@ -134,26 +144,32 @@ class DigitSource final : public Source {
     const double tx = 0.035 * care * rng.normal(), ty = 0.035 * care * rng.normal();
     const Elastic elastic(rng, 0.036 * care);
     for (Stroke& stroke : strokes) {
-      const Point slip{0.012 * care * rng.normal(), 0.012 * care * rng.normal()};  // strokes do not quite meet
+      const Point slip{0.012 * care * rng.normal(),
+                       0.012 * care * rng.normal()};  // strokes do not quite meet
       for (Point& p : stroke) {
         p = elastic.move(p);
         const double x = (p.x - .5 + slip.x) * sx + shear * (p.y - .5), y = (p.y - .5 + slip.y) * sy;
-        p = {.5 + tx + x * std::cos(angle) - y * std::sin(angle), .5 + ty + x * std::sin(angle) + y * std::cos(angle)};
+        p = {.5 + tx + x * std::cos(angle) - y * std::sin(angle),
+             .5 + ty + x * std::sin(angle) + y * std::cos(angle)};
       }
     }
   }
 
   static void draw(const std::vector<Stroke>& strokes, Rng& rng, double care, float* out) {
     const double margin = 3, span = side - 2 * margin;
-    const double radius = std::clamp(1.15 + 0.4 * rng.normal(), 0.45, 2.4), ink = 255 * std::clamp(0.95 - 0.12 * std::fabs(rng.normal()), 0.4, 1.0);
+    const double radius = std::clamp(1.15 + 0.4 * rng.normal(), 0.45, 2.4),
+                 ink = 255 * std::clamp(0.95 - 0.12 * std::fabs(rng.normal()), 0.4, 1.0);
     std::array<double, side * side> nearest;
     nearest.fill(1e9);
     for (const Stroke& stroke : strokes) {
       for (std::size_t i = 1; i < stroke.size(); ++i) {
-        const Point a{margin + stroke[i - 1].x * span, margin + stroke[i - 1].y * span}, b{margin + stroke[i].x * span, margin + stroke[i].y * span};
+        const Point a{margin + stroke[i - 1].x * span, margin + stroke[i - 1].y * span},
+            b{margin + stroke[i].x * span, margin + stroke[i].y * span};
         const double reach = radius + 1;
-        const int x0 = std::max(0, static_cast<int>(std::min(a.x, b.x) - reach)), x1 = std::min(side - 1, static_cast<int>(std::max(a.x, b.x) + reach));
-        const int y0 = std::max(0, static_cast<int>(std::min(a.y, b.y) - reach)), y1 = std::min(side - 1, static_cast<int>(std::max(a.y, b.y) + reach));
+        const int x0 = std::max(0, static_cast<int>(std::min(a.x, b.x) - reach)),
+                  x1 = std::min(side - 1, static_cast<int>(std::max(a.x, b.x) + reach));
+        const int y0 = std::max(0, static_cast<int>(std::min(a.y, b.y) - reach)),
+                  y1 = std::min(side - 1, static_cast<int>(std::max(a.y, b.y) + reach));
         for (int y = y0; y <= y1; ++y) {
           for (int x = x0; x <= x1; ++x) {
             double& d = nearest[static_cast<std::size_t>(y * side + x)];
@@ -178,13 +194,16 @@ class DigitSource final : public Source {
 
 FormatInfo digits_format() {
   return {"digits", "digits:COUNT[,seed=S]: handwritten-looking digits drawn on demand",
-          [](const std::filesystem::path& path, std::string_view) { return path.string().starts_with("digits:"); },
+          [](const std::filesystem::path& path, std::string_view) {
+            return path.string().starts_with("digits:");
+          },
           [](const DataSpec& spec) -> std::unique_ptr<Source> {
             std::size_t count = 0;
             const std::string text = spec.path.starts_with("digits:") ? spec.path.substr(7) : spec.path;
             const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count);
             if (code != std::errc() || end != text.data() + text.size() || count < 1 || count > 100'000'000) {
-              fail(Fault::usage, "data '{}': a count between 1 and 100000000 is needed, as in digits:1000", spec.path);
+              fail(Fault::usage, "data '{}': a count between 1 and 100000000 is needed, as in digits:1000",
+                   spec.path);
             }
             return std::make_unique<DigitSource>(count, static_cast<std::uint64_t>(spec.integer("seed", 1)));
           }};

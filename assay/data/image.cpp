@@ -10,7 +10,7 @@
 
 #include <jpeglib.h>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/file.h"
 
 namespace assay {
@@ -20,7 +20,8 @@ constexpr std::uint64_t largest = std::uint64_t{1} << 26;  // pixels
 
 void check_size(std::uint64_t width, std::uint64_t height, const std::string& name) {
   if (width == 0 || height == 0 || width * height > largest) {
-    fail(Fault::data, "{}: a picture of {} x {} pixels is not reasonable (at most {} pixels)", name, width, height, largest);
+    fail(Fault::data, "{}: a picture of {} x {} pixels is not reasonable (at most {} pixels)", name, width,
+         height, largest);
   }
 }
 
@@ -36,11 +37,13 @@ Image decode_png(std::string_view bytes, const std::string& name) {
     png_image_free(&png);
     check_size(width, height, name);
   }
-  png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits without a gamma are shades like any other, not linear light
+  png.flags |=
+      PNG_IMAGE_FLAG_16BIT_sRGB;  // 16 bits without a gamma are shades like any other, not linear light
   Image image = make_image(static_cast<int>(png.width), static_cast<int>(png.height), colour ? 3 : 1);
   png.format = colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   const png_color black{0, 0, 0};
-  if (png_image_finish_read(&png, &black, image.pixels.data(), 0, nullptr) == 0) fail(Fault::data, "{}: damaged PNG: {}", name, png.message);
+  if (png_image_finish_read(&png, &black, image.pixels.data(), 0, nullptr) == 0)
+    fail(Fault::data, "{}: damaged PNG: {}", name, png.message);
   return image;
 }
 
@@ -56,9 +59,10 @@ void on_jpeg_error(j_common_ptr info) {
   std::longjmp(errors->jump, 1);
 }
 
-// Everything with a destructor lives outside this function: a JPEG error jumps out of it. Returns whether it worked;
-// `take` is asked for memory once the size is known, before the decoder allocates its own.
-bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&, unsigned, unsigned, int), JpegErrors& errors) {
+// Everything with a destructor lives outside this function: a JPEG error jumps out of it. Returns whether it
+// worked; `take` is asked for memory once the size is known, before the decoder allocates its own.
+bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&, unsigned, unsigned, int),
+                      JpegErrors& errors) {
   jpeg_decompress_struct jpeg;
   jpeg.err = jpeg_std_error(&errors.base);
   errors.base.error_exit = on_jpeg_error;
@@ -78,7 +82,8 @@ bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&,
   }
   jpeg_start_decompress(&jpeg);
   while (jpeg.output_scanline < jpeg.output_height) {
-    JSAMPROW row = image.pixels.data() + static_cast<std::size_t>(jpeg.output_scanline) * jpeg.output_width * static_cast<unsigned>(jpeg.output_components);
+    JSAMPROW row = image.pixels.data() + static_cast<std::size_t>(jpeg.output_scanline) * jpeg.output_width *
+                                             static_cast<unsigned>(jpeg.output_components);
     jpeg_read_scanlines(&jpeg, &row, 1);
   }
   const bool cut_short = errors.base.num_warnings > 0;
@@ -92,11 +97,14 @@ Image decode_jpeg(std::string_view bytes, const std::string& name) {
   JpegErrors errors{};
   Image image;
   const auto take = [](Image& target, unsigned width, unsigned height, int channels) {
-    if (width == 0 || height == 0 || std::uint64_t{width} * height > largest || (channels != 1 && channels != 3)) return false;
+    if (width == 0 || height == 0 || std::uint64_t{width} * height > largest ||
+        (channels != 1 && channels != 3))
+      return false;
     target = make_image(static_cast<int>(width), static_cast<int>(height), channels);
     return true;
   };
-  if (!decode_jpeg_into(bytes, image, take, errors)) fail(Fault::data, "{}: damaged JPEG: {}", name, errors.message);
+  if (!decode_jpeg_into(bytes, image, take, errors))
+    fail(Fault::data, "{}: damaged JPEG: {}", name, errors.message);
   return image;
 }
 
@@ -111,14 +119,16 @@ std::vector<Tap> taps_for(int from, int to) {
   std::vector<Tap> taps;
   for (int t = 0; t < to; ++t) {
     const double centre = (t + 0.5) * scale - 0.5;
-    const int low = static_cast<int>(std::floor(centre - reach)) + 1, high = static_cast<int>(std::ceil(centre + reach)) - 1;
+    const int low = static_cast<int>(std::floor(centre - reach)) + 1,
+              high = static_cast<int>(std::ceil(centre + reach)) - 1;
     Tap tap{std::clamp(low, 0, from - 1), {}};
     tap.weights.assign(static_cast<std::size_t>(std::clamp(high, 0, from - 1) - tap.first + 1), 0.0F);
     double total = 0;
     for (int s = low; s <= high; ++s) total += std::max(0.0, 1.0 - std::fabs(s - centre) / reach);
     for (int s = low; s <= high; ++s) {
       const double weight = std::max(0.0, 1.0 - std::fabs(s - centre) / reach) / total;
-      tap.weights[static_cast<std::size_t>(std::clamp(s, 0, from - 1) - tap.first)] += static_cast<float>(weight);
+      tap.weights[static_cast<std::size_t>(std::clamp(s, 0, from - 1) - tap.first)] +=
+          static_cast<float>(weight);
     }
     taps.push_back(std::move(tap));
   }
@@ -128,7 +138,9 @@ std::vector<Tap> taps_for(int from, int to) {
 }  // namespace
 
 Image make_image(int width, int height, int channels) {
-  return {width, height, channels, std::vector<std::uint8_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(channels))};
+  return {width, height, channels,
+          std::vector<std::uint8_t>(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                                    static_cast<std::size_t>(channels))};
 }
 
 Image decode_image(std::string_view bytes, const std::string& name) {
@@ -162,7 +174,8 @@ Image resized(const Image& image, int width, int height) {
   for (const Tap& row : rows) {
     std::vector<float> line(across, 0.0F);
     for (std::size_t s = 0; s < row.weights.size(); ++s) {
-      const std::uint8_t* const from = image.pixels.data() + (static_cast<std::size_t>(row.first) + s) * across;
+      const std::uint8_t* const from =
+          image.pixels.data() + (static_cast<std::size_t>(row.first) + s) * across;
       for (std::size_t i = 0; i < across; ++i) line[i] += row.weights[s] * from[i];
     }
     for (const Tap& column : columns) {

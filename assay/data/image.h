@@ -14,22 +14,27 @@ namespace assay {
 struct Image {
   int width = 0, height = 0, channels = 0;
   std::vector<std::uint8_t> pixels;
-  std::uint8_t& at(int x, int y, int c) { return pixels[static_cast<std::size_t>((y * width + x) * channels + c)]; }
-  std::uint8_t at(int x, int y, int c) const { return pixels[static_cast<std::size_t>((y * width + x) * channels + c)]; }
+  std::uint8_t& at(int x, int y, int c) {
+    return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
+  }
+  std::uint8_t at(int x, int y, int c) const {
+    return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
+  }
 };
 
 // A black image. REQUIRES 1 or 3 channels.
 Image make_image(int width, int height, int channels);
 
-// Decodes PNG or JPEG, judged by content; what is transparent becomes black, palettes and 16 bits become 8-bit channels. `name`
-// stands in messages. Throws Error{data} for anything else, damaged files and pictures of more than 2^26 pixels.
+// Decodes PNG or JPEG, judged by content; what is transparent becomes black, palettes and 16 bits become
+// 8-bit channels. `name` stands in messages. Throws Error{data} for anything else, damaged files and pictures
+// of more than 2^26 pixels.
 Image decode_image(std::string_view bytes, const std::string& name);
 
 // Grey by ITU-R 601 luma, or grey repeated in three channels.
 Image with_channels(const Image& image, int channels);
 
-// Bilinear with half-pixel centres, edges repeated; when shrinking, the triangle is as much wider, so that every pixel
-// counts. Memory for one row besides the result.
+// Bilinear with half-pixel centres, edges repeated; when shrinking, the triangle is as much wider, so that
+// every pixel counts. Memory for one row besides the result.
 Image resized(const Image& image, int width, int height);
 
 std::string encode_png(const Image& image);

@@ -1,15 +1,15 @@
-// Folders and archives of PNG and JPEG pictures. The class is the picture's folder (in alphabetical order), unless
-// labels or targets come from a table.
+// Folders and archives of PNG and JPEG pictures. The class is the picture's folder (in alphabetical order),
+// unless labels or targets come from a table.
 
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <memory>
 
+#include <assay/error.h>
 #include "assay/data/archive.h"
-#include "assay/data/formats.h"
 #include "assay/data/image.h"
-#include "assay/support/error.h"
+#include "assay/data/source.h"
 #include "assay/support/file.h"
 
 namespace assay {
@@ -19,12 +19,14 @@ namespace fs = std::filesystem;
 
 bool is_picture(const std::string& name) {
   std::string extension = fs::path(name).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
 }
 
 bool is_under(const std::string& name, const std::string& prefix) {
-  return prefix.empty() || (name.starts_with(prefix) && (name.size() == prefix.size() || prefix.back() == '/' || name[prefix.size()] == '/'));
+  return prefix.empty() || (name.starts_with(prefix) && (name.size() == prefix.size() ||
+                                                         prefix.back() == '/' || name[prefix.size()] == '/'));
 }
 
 // Names of the pictures in a folder and the folders in it, ascending.
@@ -32,7 +34,8 @@ std::vector<std::string> list_folder(const fs::path& folder, const std::string& 
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     std::string name = entry.path().lexically_relative(folder).generic_string();
-    if (entry.is_regular_file() && is_picture(name) && is_under(name, under)) names.push_back(std::move(name));
+    if (entry.is_regular_file() && is_picture(name) && is_under(name, under))
+      names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -45,10 +48,12 @@ class ImageSource final : public Source {
     if (fs::is_directory(folder_)) {
       names_ = list_folder(folder_, under);
     } else {
-      archive_.emplace(folder_, [&](const std::string& name) { return is_picture(name) && is_under(name, under); });
+      archive_.emplace(folder_,
+                       [&](const std::string& name) { return is_picture(name) && is_under(name, under); });
       for (std::size_t i = 0; i < archive_->size(); ++i) names_.push_back(archive_->name(i));
     }
-    if (names_.empty()) fail(Fault::data, "{}: no PNG or JPEG pictures{}", spec.path, under.empty() ? "" : " under " + under);
+    if (names_.empty())
+      fail(Fault::data, "{}: no PNG or JPEG pictures{}", spec.path, under.empty() ? "" : " under " + under);
     for (const std::string& name : names_) classes_.push_back(folder_of(name));
     std::sort(classes_.begin(), classes_.end());
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
@@ -74,19 +79,22 @@ class ImageSource final : public Source {
     Image image = with_channels(decode(index), static_cast<int>(channels_));
     if (resize_) image = resized(image, static_cast<int>(width_), static_cast<int>(height_));
     if (image.width != width_ || image.height != height_) {
-      fail(Fault::data, "{}: {} is {}x{} where others are {}x{}; say resize={}x{}", folder_.string(), names_[index], image.height,
-           image.width, height_, width_, height_, width_);
+      fail(Fault::data, "{}: {} is {}x{} where others are {}x{}; say resize={}x{}", folder_.string(),
+           names_[index], image.height, image.width, height_, width_, height_, width_);
     }
     auto* values = static_cast<float*>(out);
     const std::size_t plane = static_cast<std::size_t>(width_ * height_);
     for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
-      for (std::size_t p = 0; p < plane; ++p) values[c * plane + p] = image.pixels[p * static_cast<std::size_t>(channels_) + c];
+      for (std::size_t p = 0; p < plane; ++p)
+        values[c * plane + p] = image.pixels[p * static_cast<std::size_t>(channels_) + c];
     }
   }
   std::string format() const override { return "images"; }
 
  private:
-  static std::string folder_of(const std::string& name) { return fs::path(name).parent_path().generic_string(); }
+  static std::string folder_of(const std::string& name) {
+    return fs::path(name).parent_path().generic_string();
+  }
 
   Image decode(std::size_t index) const {
     const std::string bytes = archive_ ? archive_->read(index) : read_file(folder_ / names_[index], 1 << 28);
@@ -97,15 +105,19 @@ class ImageSource final : public Source {
     const Image first = decode(0);
     channels_ = first.channels;
     const std::string color = spec.text("color");
-    if (color == "grey" || color == "gray") channels_ = 1;
-    else if (color == "rgb") channels_ = 3;
-    else if (!color.empty()) fail(Fault::usage, "data option color={}: grey or rgb", color);
+    if (color == "grey" || color == "gray")
+      channels_ = 1;
+    else if (color == "rgb")
+      channels_ = 3;
+    else if (!color.empty())
+      fail(Fault::usage, "data option color={}: grey or rgb", color);
     height_ = first.height;
     width_ = first.width;
     const std::string size = spec.text("resize");
     if (size.empty()) return;
     int h = 0, w = 0, used = 0;
-    if (std::sscanf(size.c_str(), "%dx%d%n", &h, &w, &used) != 2 || static_cast<std::size_t>(used) != size.size() || h < 1 || w < 1 || h > 8192 || w > 8192) {
+    if (std::sscanf(size.c_str(), "%dx%d%n", &h, &w, &used) != 2 ||
+        static_cast<std::size_t>(used) != size.size() || h < 1 || w < 1 || h > 8192 || w > 8192) {
       fail(Fault::usage, "data option resize={}: HEIGHTxWIDTH such as 32x32", size);
     }
     resize_ = true;
@@ -124,9 +136,12 @@ class ImageSource final : public Source {
 }  // namespace
 
 FormatInfo images_format() {
-  return {"images", "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder; under=, color=, resize=",
-          [](const fs::path& path, std::string_view) { return fs::is_directory(path) || is_archive_name(path); },
-          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<ImageSource>(spec); }};
+  return {
+      "images",
+      "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder; under=, "
+      "color=, resize=",
+      [](const fs::path& path, std::string_view) { return fs::is_directory(path) || is_archive_name(path); },
+      [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<ImageSource>(spec); }};
 }
 
 }  // namespace assay

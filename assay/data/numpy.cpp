@@ -2,15 +2,17 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/data/csv.h"
-#include "assay/data/formats.h"
-#include "assay/support/error.h"
+#include "assay/data/source.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
 
@@ -30,7 +32,8 @@ std::string_view field(std::string_view header, std::string_view key, const std:
 
 Shape parse_shape(std::string_view text, const std::string& name) {
   const std::size_t close = text.find(')');
-  if (text.empty() || text[0] != '(' || close == std::string_view::npos) fail(Fault::data, "{}: the npy header has no shape", name);
+  if (text.empty() || text[0] != '(' || close == std::string_view::npos)
+    fail(Fault::data, "{}: the npy header has no shape", name);
   Shape shape;
   const char* at = text.data() + 1;
   const char* const end = text.data() + close;
@@ -41,7 +44,8 @@ Shape parse_shape(std::string_view text, const std::string& name) {
     }
     std::int64_t dim = 0;
     const auto [next, code] = std::from_chars(at, end, dim);
-    if (code != std::errc() || dim < 0 || shape.size() == 32) fail(Fault::data, "{}: the npy header has a wrong shape", name);
+    if (code != std::errc() || dim < 0 || shape.size() == 32)
+      fail(Fault::data, "{}: the npy header has a wrong shape", name);
     shape.push_back(dim);
     at = next;
   }
@@ -94,7 +98,8 @@ Array elements(std::string_view type, const Shape& shape, std::string_view bytes
     }
     return Array::of<float>(shape, values);
   }
-  fail(Fault::data, "{}: element type '{}' is not known; save numbers (float, int, uint8 or bool)", name, type);
+  fail(Fault::data, "{}: element type '{}' is not known; save numbers (float, int, uint8 or bool)", name,
+       type);
 }
 
 // Column-major bytes in row-major order.
@@ -120,13 +125,20 @@ struct CloseZip {
 std::string npy_header(const Array& array) {
   const auto type = [&] {
     switch (array.dtype()) {
-      case DType::float32: return "<f4";
-      case DType::float64: return "<f8";
-      case DType::int64: return "<i8";
-      case DType::int32: return "<i4";
-      case DType::int8: return "|i1";
-      case DType::uint8: return "|u1";
-      case DType::boolean: return "|b1";
+      case DType::float32:
+        return "<f4";
+      case DType::float64:
+        return "<f8";
+      case DType::int64:
+        return "<i8";
+      case DType::int32:
+        return "<i4";
+      case DType::int8:
+        return "|i1";
+      case DType::uint8:
+        return "|u1";
+      case DType::boolean:
+        return "|b1";
     }
     return "";
   }();
@@ -136,12 +148,13 @@ std::string npy_header(const Array& array) {
   header.append(63 - (header.size() + 10) % 64, ' ');
   header += '\n';
   const auto length = static_cast<std::uint16_t>(header.size());
-  return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(length & 255) + static_cast<char>(length >> 8) + header;
+  return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(length & 255) +
+         static_cast<char>(length >> 8) + header;
 }
 
 // Finds the array for a role: the one named by the option, else one of the usual names.
-const Array* find_array(const std::map<std::string, Array>& arrays, const DataSpec& spec, const std::string& role,
-                        const std::vector<std::string>& usual) {
+const Array* find_array(const std::map<std::string, Array>& arrays, const DataSpec& spec,
+                        const std::string& role, const std::vector<std::string>& usual) {
   if (spec.has(role)) {
     const auto it = arrays.find(spec.text(role));
     if (it != arrays.end()) return &it->second;
@@ -158,8 +171,12 @@ const Array* find_array(const std::map<std::string, Array>& arrays, const DataSp
 
 class NumpySource final : public Source {
  public:
-  NumpySource(const DataSpec& spec, Array inputs, std::optional<Array> outputs, std::optional<Array> ids = std::nullopt) : path_(spec.path) {
-    if (inputs.shape().empty()) fail(Fault::data, "{}: the inputs are a single number; records along the first axis are needed", path_);
+  NumpySource(const DataSpec& spec, Array inputs, std::optional<Array> outputs,
+              std::optional<Array> ids = std::nullopt, std::string name = {},
+              const std::vector<NamedArray>& others = {})
+      : path_(spec.path), name_(std::move(name)) {
+    if (inputs.shape().empty())
+      fail(Fault::data, "{}: the inputs are a single number; records along the first axis are needed", path_);
     tokens_ = inputs.dtype() == DType::int64 || inputs.dtype() == DType::int32;
     bytes_ = inputs.dtype() == DType::uint8;
     inputs_ = tokens_ ? inputs.to(DType::int64) : bytes_ ? std::move(inputs) : inputs.to(DType::float32);
@@ -167,13 +184,29 @@ class NumpySource final : public Source {
     elements_ = static_cast<std::size_t>(element_count(shape_));
     if (outputs) take_outputs(*outputs);
     if (ids) take_ids(*ids);
+    for (const NamedArray& other : others) take_other(other);
   }
 
   std::size_t size() const override { return static_cast<std::size_t>(inputs_.shape()[0]); }
   Shape shape() const override { return shape_; }
   DType dtype() const override { return tokens_ ? DType::int64 : DType::float32; }
   bool is_8bit() const override { return bytes_; }
-  std::string id(std::size_t index) const override { return ids_.empty() ? std::to_string(index) : ids_[index]; }
+  std::string input_name() const override { return name_; }
+  std::vector<InputFacts> others() const override {
+    std::vector<InputFacts> facts;
+    for (const NamedArray& other : others_)
+      facts.push_back(
+          {other.name, {other.values.shape().begin() + 1, other.values.shape().end()}, other.values.dtype()});
+    return facts;
+  }
+  void read_other(std::size_t which, std::size_t index, void* out) const override {
+    const Array& values = others_[which].values;
+    const std::size_t step = values.byte_size() / size();
+    std::memcpy(out, values.data() + index * step, step);
+  }
+  std::string id(std::size_t index) const override {
+    return ids_.empty() ? std::to_string(index) : ids_[index];
+  }
   std::optional<std::int64_t> label(std::size_t index) const override {
     if (labels_.empty()) return std::nullopt;
     return labels_[index];
@@ -203,7 +236,8 @@ class NumpySource final : public Source {
   void take_outputs(const Array& outputs) {
     const Shape& shape = outputs.shape();
     if (shape.empty() || shape[0] != inputs_.shape()[0]) {
-      fail(Fault::data, "{}: outputs of shape {} do not fit {} records", path_, to_string(shape), inputs_.shape()[0]);
+      fail(Fault::data, "{}: outputs of shape {} do not fit {} records", path_, to_string(shape),
+           inputs_.shape()[0]);
     }
     const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
     const bool floating = outputs.dtype() == DType::float32 || outputs.dtype() == DType::float64;
@@ -214,7 +248,8 @@ class NumpySource final : public Source {
     } else if (width > 1 && is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
       const auto flags = values.as<float>();
       for (std::size_t i = 0; i < flags.size(); ++i) {
-        if (flags[i] == 1.0F) labels_.push_back(static_cast<std::int64_t>(i % static_cast<std::size_t>(width)));
+        if (flags[i] == 1.0F)
+          labels_.push_back(static_cast<std::int64_t>(i % static_cast<std::size_t>(width)));
       }
     } else {
       targets_ = values;
@@ -225,12 +260,24 @@ class NumpySource final : public Source {
   // One row of bytes per record, filled up with zeros.
   void take_ids(const Array& ids) {
     if (ids.dtype() != DType::uint8 || ids.shape().size() != 2 || ids.shape()[0] != inputs_.shape()[0]) {
-      fail(Fault::data, "{}: 'ids' must be one row of bytes (uint8) per record, not {} of {} for {} records", path_, to_string(ids.shape()),
-           to_string(ids.dtype()), inputs_.shape()[0]);
+      fail(Fault::data, "{}: 'ids' must be one row of bytes (uint8) per record, not {} of {} for {} records",
+           path_, to_string(ids.shape()), to_string(ids.dtype()), inputs_.shape()[0]);
     }
     const auto width = static_cast<std::size_t>(ids.shape()[1]);
     const char* const bytes = reinterpret_cast<const char*>(ids.data());
-    for (std::size_t i = 0; i < size(); ++i) ids_.emplace_back(bytes + i * width, strnlen(bytes + i * width, width));
+    for (std::size_t i = 0; i < size(); ++i)
+      ids_.emplace_back(bytes + i * width, strnlen(bytes + i * width, width));
+  }
+
+  // Whole numbers are delivered as int64, others as float32.
+  void take_other(const NamedArray& other) {
+    const Shape& shape = other.values.shape();
+    if (shape.empty() || shape[0] != inputs_.shape()[0] || other.values.count() == 0)
+      fail(Fault::data, "{}: input '{}' of shape {} does not fit {} records of input '{}'", path_, other.name,
+           to_string(shape), inputs_.shape()[0], name_);
+    const DType type = other.values.dtype();
+    const bool floating = type == DType::float32 || type == DType::float64;
+    others_.push_back({other.name, other.values.to(floating ? DType::float32 : DType::int64)});
   }
 
   static bool is_one_hot(std::span<const float> values, std::size_t width) {
@@ -245,14 +292,34 @@ class NumpySource final : public Source {
     return true;
   }
 
-  std::string path_;
+  std::string path_, name_;
   Array inputs_, targets_;
+  std::vector<NamedArray> others_;
   std::vector<std::int64_t> labels_;
   std::vector<std::string> ids_;
   std::size_t elements_ = 0, width_ = 0;
   Shape shape_;
   bool tokens_ = false, bytes_ = false;
 };
+
+// inputs=ids+mask: one array for each input of the network, which has the same name.
+std::vector<NamedArray> named_inputs(const std::map<std::string, Array>& arrays, const DataSpec& spec) {
+  if (spec.has("x"))
+    fail(Fault::usage, "{}: x= names the only input and inputs= several; say one of them", spec.path);
+  std::vector<NamedArray> inputs;
+  for (const std::string& name : spec.words("inputs")) {
+    const auto it = arrays.find(name);
+    if (it == arrays.end()) {
+      std::vector<std::string> names;
+      for (const auto& [other, array] : arrays) names.push_back(other);
+      fail(Fault::data, "{}: no array is named '{}'; there are {}", spec.path, name, joined(names));
+    }
+    if (std::ranges::any_of(inputs, [&](const NamedArray& input) { return input.name == name; }))
+      fail(Fault::usage, "{}: inputs= names '{}' twice", spec.path, name);
+    inputs.push_back({name, it->second});
+  }
+  return inputs;
+}
 
 std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
   if (!spec.path.ends_with(".npz")) {
@@ -263,19 +330,29 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
   }
   const std::map<std::string, Array> arrays = read_npz(spec.path);
   const std::string part = spec.text("part");
-  const std::vector<std::string> inputs = part.empty() ? std::vector<std::string>{"x", "X", "inputs", "images", "data", "arr_0", "x_train"}
-                                                       : std::vector<std::string>{"x_" + part};
-  const std::vector<std::string> outputs = part.empty() ? std::vector<std::string>{"y", "Y", "labels", "targets", "arr_1", "y_train"}
-                                                        : std::vector<std::string>{"y_" + part};
-  const Array* const x = find_array(arrays, spec, "x", inputs);
+  const std::vector<std::string> inputs =
+      part.empty() ? std::vector<std::string>{"x", "X", "inputs", "images", "data", "arr_0", "x_train"}
+                   : std::vector<std::string>{"x_" + part};
+  const std::vector<std::string> outputs =
+      part.empty() ? std::vector<std::string>{"y", "Y", "labels", "targets", "arr_1", "y_train"}
+                   : std::vector<std::string>{"y_" + part};
+  const auto chosen = spec.has("inputs") ? named_inputs(arrays, spec) : std::vector<NamedArray>();
+  const Array* const x = chosen.empty() ? find_array(arrays, spec, "x", inputs) : &chosen.front().values;
   if (x == nullptr) {
     std::vector<std::string> names;
     for (const auto& [name, array] : arrays) names.push_back(name);
     fail(Fault::data, "{}: which array holds the inputs? there are {}; say x=NAME", spec.path, joined(names));
   }
   const Array* const y = find_array(arrays, spec, "y", outputs);
+  // An input of token ids may be called so, too.
   const auto ids = arrays.find("ids");
-  return std::make_unique<NumpySource>(spec, *x, y == nullptr ? std::nullopt : std::optional(*y), ids == arrays.end() ? std::nullopt : std::optional(ids->second));
+  const bool with_ids = ids != arrays.end() && std::ranges::none_of(chosen, [](const NamedArray& input) {
+                          return input.name == "ids";
+                        });
+  return std::make_unique<NumpySource>(
+      spec, *x, y == nullptr ? std::nullopt : std::optional(*y),
+      !with_ids ? std::nullopt : std::optional(ids->second), chosen.empty() ? "" : chosen.front().name,
+      chosen.empty() ? chosen : std::vector(chosen.begin() + 1, chosen.end()));
 }
 
 }  // namespace
@@ -283,23 +360,29 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
 Array parse_npy(std::string_view bytes, const std::string& name) {
   if (bytes.size() < 10 || !bytes.starts_with("\x93NUMPY")) fail(Fault::data, "{}: not an npy file", name);
   const bool version1 = bytes[6] == 1;
-  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i]));
+  };
   const std::size_t prefix = version1 ? 10 : 12;
   if (bytes.size() < prefix) fail(Fault::data, "{}: the npy header is cut short", name);
-  const std::size_t length = version1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
+  const std::size_t length =
+      version1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (bytes.size() - prefix < length) fail(Fault::data, "{}: the npy header is cut short", name);
   const std::string_view header = bytes.substr(prefix, length);
   std::string_view type = field(header, "descr", name);
   const std::size_t close = type.size() > 1 ? type.find('\'', 1) : std::string_view::npos;
-  if (close == std::string_view::npos || close < 3 || type[0] != '\'') fail(Fault::data, "{}: structured arrays are not known; save plain numbers", name);
-  if (type[1] == '>') fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
+  if (close == std::string_view::npos || close < 3 || type[0] != '\'')
+    fail(Fault::data, "{}: structured arrays are not known; save plain numbers", name);
+  if (type[1] == '>')
+    fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
   type = type.substr(2, close - 2);
   const Shape shape = parse_shape(field(header, "shape", name), name);
   const auto count = static_cast<std::uint64_t>(element_count(shape));
   const std::string_view body = bytes.substr(prefix + length);
   const std::size_t size = type.empty() ? 0 : static_cast<std::size_t>(type.back() - '0');
   if (size == 0 || size > 8 || count > body.size() / size || count * size != body.size()) {
-    fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name, count, to_string(shape), type, body.size());
+    fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name,
+         count, to_string(shape), type, body.size());
   }
   const bool fortran = field(header, "fortran_order", name).starts_with("True");
   if (fortran && shape.size() > 1) return elements(type, shape, turned(body, shape, size), name);
@@ -317,14 +400,17 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
   std::uint64_t total = 0;
   for (zip_int64_t i = 0; i < zip_get_num_entries(archive.get(), 0); ++i) {
     zip_stat_t stat;
-    if (zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0) {
+    if (zip_stat_index(archive.get(), static_cast<zip_uint64_t>(i), 0, &stat) != 0 ||
+        (stat.valid & ZIP_STAT_SIZE) == 0) {
       fail(Fault::data, "{}: entry {} is damaged", path.string(), i);
     }
     std::string name = stat.name;
     if (!name.ends_with(".npy")) continue;
-    if (stat.size > limit - total) fail(Fault::resources, "{}: unpacks to more than {} bytes", path.string(), limit);
+    if (stat.size > limit - total)
+      fail(Fault::resources, "{}: unpacks to more than {} bytes", path.string(), limit);
     total += stat.size;
-    std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
+    std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
+        zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
     std::string bytes;
     std::string chunk(1 << 20, '\0');
     // Grows with what is really there, whatever the directory promises.
@@ -332,7 +418,8 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
       got = zip_fread(file.get(), chunk.data(), chunk.size());
       if (got > 0) bytes.append(chunk.data(), static_cast<std::size_t>(got));
     }
-    if (!file || bytes.size() != stat.size) fail(Fault::data, "{}: entry '{}' is damaged or cut short", path.string(), name);
+    if (!file || bytes.size() != stat.size)
+      fail(Fault::data, "{}: entry '{}' is damaged or cut short", path.string(), name);
     name.resize(name.size() - 4);
     arrays.emplace(name, parse_npy(bytes, path.string() + ":" + name));
   }
@@ -343,8 +430,21 @@ Array name_rows(const std::vector<std::string>& names) {
   std::size_t width = 1;
   for (const std::string& name : names) width = std::max(width, name.size());
   std::vector<std::uint8_t> bytes(names.size() * width, 0);
-  for (std::size_t i = 0; i < names.size(); ++i) std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
-  return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)}, bytes);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
+  return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)},
+                                 bytes);
+}
+
+std::map<std::string, Array> arrays_of(const Batch& batch) {
+  std::map<std::string, Array> arrays{{batch.others.empty() ? "x" : batch.input_name, batch.inputs}};
+  for (const NamedArray& other : batch.others) arrays.emplace(other.name, other.values);
+  if (!batch.labels.empty())
+    arrays.emplace("y",
+                   Array::of<std::int64_t>({static_cast<std::int64_t>(batch.labels.size())}, batch.labels));
+  else if (batch.targets.count() > 0)
+    arrays.emplace("y", batch.targets);
+  return arrays;
 }
 
 void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays) {
@@ -362,13 +462,16 @@ void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays)
   for (const auto& [name, array] : arrays) {
     files.push_back(npy_header(array));
     files.back().append(reinterpret_cast<const char*>(array.data()), array.byte_size());
-    zip_source_t* const source = zip_source_buffer(archive.get(), files.back().data(), files.back().size(), 0);
+    zip_source_t* const source =
+        zip_source_buffer(archive.get(), files.back().data(), files.back().size(), 0);
     const zip_int64_t index = zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_OVERWRITE);
     if (index < 0) fail(Fault::io, "{}: cannot be written: {}", path.string(), zip_strerror(archive.get()));
     zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-    zip_file_set_mtime(archive.get(), static_cast<zip_uint64_t>(index), 315532800, 0);  // the same bytes every time
+    zip_file_set_mtime(archive.get(), static_cast<zip_uint64_t>(index), 315532800,
+                       0);  // the same bytes every time
   }
-  if (zip_close(archive.get()) != 0) fail(Fault::io, "{}: writing failed: {}", path.string(), zip_strerror(archive.get()));
+  if (zip_close(archive.get()) != 0)
+    fail(Fault::io, "{}: writing failed: {}", path.string(), zip_strerror(archive.get()));
   static_cast<void>(archive.release());
   std::error_code failure;
   fs::rename(temporary, path, failure);
@@ -376,7 +479,8 @@ void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays)
 }
 
 FormatInfo numpy_format() {
-  return {"numpy", ".npy arrays and .npz archives; x=NAME and y=NAME choose arrays, part=test takes x_test and y_test",
+  return {"numpy",
+          ".npy arrays and .npz archives; x=NAME and y=NAME choose arrays, part=test takes x_test and y_test",
           [](const fs::path& path, std::string_view head) {
             return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
           },

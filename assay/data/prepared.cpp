@@ -4,18 +4,17 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <mutex>
 #include <numeric>
 #include <set>
 
-#include "assay/data/csv.h"
-#include "assay/data/dataset.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/data/bytes.h"
+#include "assay/data/csv.h"
 #include "assay/data/relabel.h"
 #include "assay/data/source.h"
-#include "assay/support/error.h"
 #include "assay/support/hash.h"
-#include "assay/support/random.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
 
@@ -23,13 +22,14 @@ namespace assay {
 namespace {
 
 // Options that any format may have; formats add theirs.
-const std::set<std::string> known_options{"format", "labels", "targets", "id", "scale", "mean", "std", "layout", "color", "resize", "range",
-                                          "classes", "sample", "per_class", "seed", "under", "part", "x", "y", "label", "target", "ignore",
-                                          "vocab", "length", "unknown", "padding", "flatten", "hard", "relabel"};
+const std::set<std::string> known_options{"format",  "inputs",  "labels",    "targets", "id",     "scale",
+                                          "mean",    "std",     "layout",    "color",   "resize", "range",
+                                          "classes", "sample",  "per_class", "seed",    "under",  "part",
+                                          "x",       "y",       "label",     "target",  "ignore", "vocab",
+                                          "length",  "unknown", "padding",   "flatten", "hard",   "relabel"};
 
 struct Preparation {
   std::vector<float> scale{1}, shift{0};  // value * scale + shift, one for all or one per channel
-  std::optional<ValidRange> range;
   bool from_channels_last = false;
 };
 
@@ -39,6 +39,8 @@ class Prepared final : public Dataset {
       : spec_(std::move(spec)), text_(std::move(text)), source_(std::move(source)) {
     source_shape_ = source_->shape();
     check_shape();
+    if (spec_.has("inputs") && source_->input_name().empty())
+      fail(Fault::usage, "data '{}': inputs= is for .npz files, which hold an array per input", text_);
     chosen_.resize(source_->size());
     std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
     prepare();
@@ -46,103 +48,121 @@ class Prepared final : public Dataset {
     read_targets();
     choose();
     if (chosen_.empty()) fail(Fault::data, "data '{}': no records are left", text_);
+    facts_.size = chosen_.size();
+    facts_.dtype = source_->dtype();
+    facts_.input_name = source_->input_name();
+    facts_.others = source_->others();
+    facts_.has_labels = !labels_.empty();
+    facts_.description = description();
   }
 
-  std::size_t size() const override { return chosen_.size(); }
-  Shape record_shape() const override { return shape_; }
-  DType dtype() const override { return source_->dtype(); }
   std::string id(std::size_t index) const override { return source_->id(chosen_.at(index)); }
-  bool has_labels() const override { return !labels_.empty(); }
   std::int64_t label(std::size_t index) const override { return labels_.at(chosen_.at(index)); }
-  std::size_t class_count() const override { return names_.size(); }
-  std::vector<std::string> class_names() const override { return names_; }
-  std::size_t target_width() const override { return width_; }
-  std::optional<ValidRange> valid_range() const override { return preparation_.range; }
 
   Batch read(std::span<const std::size_t> indices) const override {
-    const auto elements = static_cast<std::size_t>(element_count(shape_));
+    const auto elements = static_cast<std::size_t>(element_count(facts_.record_shape));
     const bool tokens = dtype() == DType::int64;
     std::vector<std::byte> bytes(indices.size() * elements * (tokens ? 8 : 4));
-    parallel_for(indices.size(), indices.size() * elements > (1 << 16) ? available_threads() : 1, [&](std::size_t i) {
-      std::byte* const at = bytes.data() + i * elements * (tokens ? 8 : 4);
-      source_->read(chosen_.at(indices[i]), at);
-      if (!tokens) transform(reinterpret_cast<float*>(at), elements, indices[i]);
-    });
+    parallel_for(indices.size(), indices.size() * elements > (1 << 16) ? available_threads() : 1,
+                 [&](std::size_t i) {
+                   std::byte* const at = bytes.data() + i * elements * (tokens ? 8 : 4);
+                   source_->read(chosen_.at(indices[i]), at);
+                   if (!tokens) transform(reinterpret_cast<float*>(at), elements, indices[i]);
+                 });
     Batch batch;
     batch.indices.assign(indices.begin(), indices.end());
-    Shape shape = shape_;
+    Shape shape = facts_.record_shape;
     shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
     batch.inputs = Array(tokens ? DType::int64 : DType::float32, std::move(shape), std::move(bytes));
+    batch.input_name = facts_.input_name;
+    for (std::size_t o = 0; o < facts_.others.size(); ++o) batch.others.push_back(read_other(o, indices));
     for (const std::size_t i : indices) {
       if (has_labels()) batch.labels.push_back(label(i));
     }
-    if (width_ > 0) {
+    if (facts_.target_width > 0) {
       std::vector<float> targets;
       for (const std::size_t i : indices) {
         const std::vector<float> values = target(chosen_[i]);
         targets.insert(targets.end(), values.begin(), values.end());
       }
-      batch.targets = Array::of<float>({static_cast<std::int64_t>(indices.size()), static_cast<std::int64_t>(width_)}, targets);
+      batch.targets = Array::of<float>(
+          {static_cast<std::int64_t>(indices.size()), static_cast<std::int64_t>(facts_.target_width)},
+          targets);
     }
     return batch;
   }
 
-  std::string hash() const override {
-    const std::lock_guard lock(mutex_);
-    if (!hash_.empty()) return hash_;
-    Hasher hasher;
-    constexpr std::size_t step = 512;
-    for (std::size_t begin = 0; begin < size(); begin += step) {
-      std::vector<std::size_t> indices(std::min(step, size() - begin));
-      std::iota(indices.begin(), indices.end(), begin);
-      const Batch batch = read(indices);
-      hasher.bytes(batch.inputs.data(), batch.inputs.byte_size());
-      for (const std::int64_t label : batch.labels) hasher.number(label);
-      if (width_ > 0) hasher.bytes(batch.targets.data(), batch.targets.byte_size());
-    }
-    hasher.text(to_string(shape_));
-    return hash_ = hasher.hex();
-  }
-
-  std::string describe() const override {
-    std::string text = fmt::format("{} ({}, {} records {}", text_, source_->format(), size(), to_string(shape_));
+ private:
+  std::string description() const {
+    std::string text = fmt::format("{} ({}, {} records {}", text_, source_->format(), chosen_.size(),
+                                   to_string(record_shape()));
+    for (const InputFacts& other : facts_.others)
+      text += fmt::format(" + {} {}", other.name, to_string(other.record_shape));
     if (has_labels()) text += fmt::format(", {} classes", class_count());
-    if (width_ > 0) text += fmt::format(", {} targets", width_);
+    if (target_width() > 0) text += fmt::format(", {} targets", target_width());
     if (source_->is_8bit() && !spec_.has("scale")) text += ", scaled by 1/255";
     return text + ")";
   }
 
- private:
+  // Further inputs are taken as they are.
+  NamedArray read_other(std::size_t which, std::span<const std::size_t> indices) const {
+    const InputFacts& input = facts_.others[which];
+    const std::size_t step =
+        static_cast<std::size_t>(element_count(input.record_shape)) * size_of(input.dtype);
+    std::vector<std::byte> bytes(indices.size() * step);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      std::byte* const at = bytes.data() + i * step;
+      source_->read_other(which, chosen_.at(indices[i]), at);
+      if (input.dtype != DType::float32) continue;
+      const std::span values(reinterpret_cast<const float*>(at), step / sizeof(float));
+      if (!std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
+        fail(Fault::data,
+             "data '{}': input '{}' of record '{}' holds a NaN or an infinity; repair or leave it out", text_,
+             input.name, id(indices[i]));
+    }
+    Shape shape = input.record_shape;
+    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
+    return {input.name, Array(input.dtype, std::move(shape), std::move(bytes))};
+  }
+
   // Records without elements could be any number, giant ones exhaust memory.
   void check_shape() const {
-    constexpr std::int64_t largest = std::int64_t{1} << 28;  // elements, 1 GiB of float32
+    constexpr std::int64_t most = std::int64_t{1} << 28;  // elements, 1 GiB of float32
     const std::int64_t elements = element_count(source_shape_);
-    if (elements == 0) fail(Fault::data, "data '{}': records of shape {} have no elements", text_, to_string(source_shape_));
-    if (elements > largest) {
-      fail(Fault::resources, "data '{}': records of shape {} are too large (at most {} elements)", text_, to_string(source_shape_), largest);
+    if (elements == 0)
+      fail(Fault::data, "data '{}': records of shape {} have no elements", text_, to_string(source_shape_));
+    if (elements > most) {
+      fail(Fault::resources, "data '{}': records of shape {} are too large (at most {} elements)", text_,
+           to_string(source_shape_), most);
     }
   }
 
   // What scale, mean, std, layout and range make of the values.
   void prepare() {
     const std::string layout = spec_.text("layout", "nchw");
-    if (layout != "nchw" && layout != "nhwc") fail(Fault::usage, "data option layout={}: nchw or nhwc", layout);
+    if (layout != "nchw" && layout != "nhwc")
+      fail(Fault::usage, "data option layout={}: nchw or nhwc", layout);
     preparation_.from_channels_last = layout == "nhwc";
-    shape_ = source_shape_;
+    facts_.record_shape = source_shape_;
     if (preparation_.from_channels_last) {
-      if (shape_.size() < 2) fail(Fault::usage, "data '{}': layout=nhwc needs records with channels, these are {}", text_, to_string(shape_));
-      std::rotate(shape_.begin(), shape_.end() - 1, shape_.end());
+      if (facts_.record_shape.size() < 2)
+        fail(Fault::usage, "data '{}': layout=nhwc needs records with channels, these are {}", text_,
+             to_string(facts_.record_shape));
+      std::rotate(facts_.record_shape.begin(), facts_.record_shape.end() - 1, facts_.record_shape.end());
     }
-    if (shape_.size() == 2 && source_->is_8bit()) shape_.insert(shape_.begin(), 1);
-    const std::int64_t channels = shape_.empty() ? 1 : shape_[0];
-    if (spec_.has("flatten")) shape_ = {element_count(shape_)};
+    if (facts_.record_shape.size() == 2 && source_->is_8bit())
+      facts_.record_shape.insert(facts_.record_shape.begin(), 1);
+    const std::int64_t channels = facts_.record_shape.empty() ? 1 : facts_.record_shape[0];
+    if (spec_.has("flatten")) facts_.record_shape = {element_count(facts_.record_shape)};
 
     const double scale = spec_.number("scale", source_->is_8bit() ? 1.0 / 255 : 1.0);
     const std::vector<double> mean = spec_.numbers("mean"), deviation = spec_.numbers("std");
     const std::size_t width = std::max({mean.size(), deviation.size(), std::size_t{1}});
     const auto check = [&](const std::vector<double>& values, const char* name) {
-      if (values.size() > 1 && (values.size() != width || static_cast<std::int64_t>(values.size()) != channels)) {
-        fail(Fault::usage, "data '{}': {} numbers in {} for {} channels", text_, values.size(), name, channels);
+      if (values.size() > 1 &&
+          (values.size() != width || static_cast<std::int64_t>(values.size()) != channels)) {
+        fail(Fault::usage, "data '{}': {} numbers in {} for {} channels", text_, values.size(), name,
+             channels);
       }
     };
     check(mean, "mean");
@@ -150,7 +170,8 @@ class Prepared final : public Dataset {
     preparation_.scale.assign(width, 0);
     preparation_.shift.assign(width, 0);
     for (std::size_t c = 0; c < width; ++c) {
-      const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c], s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
+      const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c],
+                   s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
       if (!(s > 0)) fail(Fault::usage, "data '{}': std must be above 0", text_);
       preparation_.scale[c] = static_cast<float>(scale / s);
       preparation_.shift[c] = static_cast<float>(-m / s);
@@ -159,17 +180,22 @@ class Prepared final : public Dataset {
     if (spec_.has("range")) {
       const std::string text = spec_.text("range");
       const std::size_t colon = text.find(':', 1);
-      DataSpec bounds{.path = {}, .options = {{"range", text.substr(0, colon)}, {"range's end", colon == std::string::npos ? "" : text.substr(colon + 1)}}, .slices = {}};
+      DataSpec bounds{.path = {},
+                      .options = {{"range", text.substr(0, colon)},
+                                  {"range's end", colon == std::string::npos ? "" : text.substr(colon + 1)}},
+                      .slices = {}};
       low = bounds.number("range", 0);
       high = bounds.number("range's end", 0);
-      if (!(low < high)) fail(Fault::usage, "data option range={}: LOW:HIGH such as 0:1, before mean and std", text);
+      if (!(low < high))
+        fail(Fault::usage, "data option range={}: LOW:HIGH such as 0:1, before mean and std", text);
     }
     if (low < high) {
-      preparation_.range = ValidRange{};
+      facts_.valid_range = ValidRange{};
       for (std::size_t c = 0; c < width; ++c) {
-        const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c], s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
-        preparation_.range->low.push_back(static_cast<float>((low - m) / s));
-        preparation_.range->high.push_back(static_cast<float>((high - m) / s));
+        const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c],
+                     s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
+        facts_.valid_range->low.push_back(static_cast<float>((low - m) / s));
+        facts_.valid_range->high.push_back(static_cast<float>((high - m) / s));
       }
     }
   }
@@ -193,7 +219,9 @@ class Prepared final : public Dataset {
       }
       for (std::size_t p = 0; p < plane; ++p) finite &= std::isfinite(at[p]);
     }
-    if (!finite) fail(Fault::data, "data '{}': record '{}' holds a NaN or an infinity; repair or leave it out", text_, id(index));
+    if (!finite)
+      fail(Fault::data, "data '{}': record '{}' holds a NaN or an infinity; repair or leave it out", text_,
+           id(index));
   }
 
   // A table with ids in its first column (or id=COLUMN), matched by id, file stem or position.
@@ -213,9 +241,11 @@ class Prepared final : public Dataset {
     return rows;
   }
 
-  std::size_t row_of(const std::map<std::string, std::size_t>& rows, std::size_t record, const std::string& table) const {
+  std::size_t row_of(const std::map<std::string, std::size_t>& rows, std::size_t record,
+                     const std::string& table) const {
     const std::string name = source_->id(record);
-    for (const std::string& key : {name, std::filesystem::path(name).filename().string(), std::filesystem::path(name).stem().string()}) {
+    for (const std::string& key : {name, std::filesystem::path(name).filename().string(),
+                                   std::filesystem::path(name).stem().string()}) {
       const auto it = rows.find(key);
       if (it != rows.end()) return it->second;
     }
@@ -223,22 +253,25 @@ class Prepared final : public Dataset {
   }
 
   void read_labels() {
-    names_ = source_->class_names();
+    facts_.class_names = source_->class_names();
     const std::string file = spec_.text("labels");
     if (is_table_name(file)) {
       const CsvTable table = read_csv(file);
       const auto rows = rows_by_id(table);
-      const std::size_t column = spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
+      const std::size_t column =
+          spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const double value = csv_number(table, row_of(rows, i, file), column);
         if (value != std::floor(value) || std::fabs(value) > 1e6) {
-          fail(Fault::data, "{}: the label {} of record '{}' is no class number", file, value, source_->id(i));
+          fail(Fault::data, "{}: the label {} of record '{}' is no class number", file, value,
+               source_->id(i));
         }
         labels_.push_back(static_cast<std::int64_t>(value));
       }
-      names_.clear();
+      facts_.class_names.clear();
     } else if (!file.empty() && !source_->takes_labels()) {
-      fail(Fault::usage, "data '{}': labels={} is not a table (.csv or .tsv), and {} knows no other", text_, file, source_->format());
+      fail(Fault::usage, "data '{}': labels={} is not a table (.csv or .tsv), and {} knows no other", text_,
+           file, source_->format());
     } else if (!spec_.has("targets")) {
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const auto label = source_->label(i);
@@ -246,16 +279,20 @@ class Prepared final : public Dataset {
         labels_.push_back(*label);
       }
     }
-    std::int64_t largest = -1;
+    std::int64_t greatest = -1;
     for (std::size_t i = 0; i < labels_.size(); ++i) {
-      if (labels_[i] < 0 || labels_[i] > 1'000'000) fail(Fault::data, "data '{}': record '{}' has label {}, which is no class number", text_, source_->id(i), labels_[i]);
-      largest = std::max(largest, labels_[i]);
+      if (labels_[i] < 0 || labels_[i] > 1'000'000)
+        fail(Fault::data, "data '{}': record '{}' has label {}, which is no class number", text_,
+             source_->id(i), labels_[i]);
+      greatest = std::max(greatest, labels_[i]);
     }
-    if (labels_.empty()) names_.clear();
-    for (auto c = static_cast<std::int64_t>(names_.size()); c <= largest; ++c) names_.push_back(std::to_string(c));
+    if (labels_.empty()) facts_.class_names.clear();
+    for (auto c = static_cast<std::int64_t>(facts_.class_names.size()); c <= greatest; ++c)
+      facts_.class_names.push_back(std::to_string(c));
     if (!spec_.has("relabel")) return;
     if (labels_.empty()) fail(Fault::usage, "data '{}': relabel= needs labels", text_);
-    relabel(labels_, names_, spec_.words("relabel"), static_cast<std::uint64_t>(spec_.integer("seed", 1)));
+    relabel(labels_, facts_.class_names, spec_.words("relabel"),
+            static_cast<std::uint64_t>(spec_.integer("seed", 1)));
   }
 
   void read_targets() {
@@ -266,22 +303,27 @@ class Prepared final : public Dataset {
       std::vector<std::size_t> columns;
       for (const std::string& name : spec_.words("target")) columns.push_back(table.column(name));
       if (columns.empty()) columns.push_back(table.rows.at(0).size() - 1);
-      width_ = columns.size();
+      facts_.target_width = columns.size();
       for (std::size_t i = 0; i < source_->size(); ++i) {
         const std::size_t row = row_of(rows, i, file);
-        for (const std::size_t column : columns) targets_.push_back(static_cast<float>(csv_number(table, row, column)));
+        for (const std::size_t column : columns)
+          targets_.push_back(static_cast<float>(csv_number(table, row, column)));
       }
       return;
     }
-    if (source_->size() > 0) width_ = source_->target(0).size();
+    if (source_->size() > 0) facts_.target_width = source_->target(0).size();
   }
 
   std::vector<float> target(std::size_t record) const {
-    std::vector<float> values = targets_.empty() ? source_->target(record)
-                                                 : std::vector<float>(targets_.begin() + static_cast<std::ptrdiff_t>(record * width_),
-                                                                      targets_.begin() + static_cast<std::ptrdiff_t>((record + 1) * width_));
+    std::vector<float> values =
+        targets_.empty()
+            ? source_->target(record)
+            : std::vector<float>(
+                  targets_.begin() + static_cast<std::ptrdiff_t>(record * facts_.target_width),
+                  targets_.begin() + static_cast<std::ptrdiff_t>((record + 1) * facts_.target_width));
     for (const float v : values) {
-      if (!std::isfinite(v)) fail(Fault::data, "data '{}': the target of record '{}' is not finite", text_, source_->id(record));
+      if (!std::isfinite(v))
+        fail(Fault::data, "data '{}': the target of record '{}' is not finite", text_, source_->id(record));
     }
     return values;
   }
@@ -295,19 +337,24 @@ class Prepared final : public Dataset {
     if (!classes.empty()) {
       std::set<std::int64_t> wanted;
       for (const std::string& name : classes) {
-        const auto it = std::find(names_.begin(), names_.end(), name);
-        if (it == names_.end()) fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, name, did_you_mean(name, names_));
-        wanted.insert(it - names_.begin());
+        const auto it = std::find(facts_.class_names.begin(), facts_.class_names.end(), name);
+        if (it == facts_.class_names.end())
+          fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, name,
+               did_you_mean(name, facts_.class_names));
+        wanted.insert(it - facts_.class_names.begin());
       }
       std::erase_if(chosen_, [&](std::size_t i) { return !wanted.contains(labels_[i]); });
     }
     const auto seed = static_cast<std::uint64_t>(spec_.integer("seed", 1));
     if (spec_.has("per_class")) choose_per_class(seed);
-    if (spec_.has("sample")) keep(Rng(seed).sample(chosen_.size(), wanted_count("sample", spec_.integer("sample", 0), chosen_.size())));
+    if (spec_.has("sample"))
+      keep(Rng(seed).sample(chosen_.size(),
+                            wanted_count("sample", spec_.integer("sample", 0), chosen_.size())));
     for (const Slice& slice : spec_.slices) keep(slice_positions(slice, chosen_.size()));
   }
 
-  // per_class=22+cat:802: 802 records of the class cat and 22 of every other; without a plain number the others go.
+  // per_class=22+cat:802: 802 records of the class cat and 22 of every other; without a plain number the
+  // others go.
   void choose_per_class(std::uint64_t seed) {
     std::map<std::int64_t, std::int64_t> counts;
     std::optional<std::int64_t> others;
@@ -316,14 +363,18 @@ class Prepared final : public Dataset {
       const std::string number = colon == std::string::npos ? word : word.substr(colon + 1);
       std::int64_t count = 0;
       const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-      if (error != std::errc() || end != number.data() + number.size()) fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
+      if (error != std::errc() || end != number.data() + number.size())
+        fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
       if (colon == std::string::npos) {
         others = count;
         continue;
       }
-      const auto name = std::find(names_.begin(), names_.end(), word.substr(0, colon));
-      if (name == names_.end()) fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, word.substr(0, colon), did_you_mean(word.substr(0, colon), names_));
-      counts[name - names_.begin()] = count;
+      const auto name =
+          std::find(facts_.class_names.begin(), facts_.class_names.end(), word.substr(0, colon));
+      if (name == facts_.class_names.end())
+        fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, word.substr(0, colon),
+             did_you_mean(word.substr(0, colon), facts_.class_names));
+      counts[name - facts_.class_names.begin()] = count;
     }
     std::map<std::int64_t, std::vector<std::size_t>> members;
     for (const std::size_t i : chosen_) members[labels_[i]].push_back(i);
@@ -331,8 +382,10 @@ class Prepared final : public Dataset {
     for (const auto& [label, all] : members) {
       const auto own = counts.find(label);
       if (own == counts.end() && !others) continue;
-      const std::size_t count = wanted_count("per_class", own == counts.end() ? *others : own->second, all.size());
-      for (const std::size_t p : Rng(seed, {static_cast<std::uint64_t>(label)}).sample(all.size(), count)) chosen_.push_back(all[p]);
+      const std::size_t count =
+          wanted_count("per_class", own == counts.end() ? *others : own->second, all.size());
+      for (const std::size_t p : Rng(seed, {static_cast<std::uint64_t>(label)}).sample(all.size(), count))
+        chosen_.push_back(all[p]);
     }
     std::sort(chosen_.begin(), chosen_.end());
   }
@@ -353,35 +406,28 @@ class Prepared final : public Dataset {
   DataSpec spec_;
   std::string text_;
   std::unique_ptr<Source> source_;
-  Shape source_shape_, shape_;
+  Shape source_shape_;
   Preparation preparation_;
-  std::vector<std::size_t> chosen_;       // source positions
-  std::vector<std::int64_t> labels_;      // by source position
+  std::vector<std::size_t> chosen_;   // source positions
+  std::vector<std::int64_t> labels_;  // by source position
   std::vector<float> targets_;
-  std::size_t width_ = 0;
-  std::vector<std::string> names_;
-  mutable std::mutex mutex_;
-  mutable std::string hash_;
 };
 
 const FormatInfo& format_of(const DataSpec& spec) {
-  std::vector<std::string> names;
-  for (const FormatInfo& format : data_formats()) {
-    if (spec.text("format") == format.name) return format;
-    names.push_back(format.name);
-  }
-  if (spec.has("format")) fail(Fault::usage, "no data format is named '{}'{}; there are {}", spec.text("format"), did_you_mean(spec.text("format"), names), joined(names));
+  if (spec.has("format")) return data_formats().find(spec.text("format"));
   // A format may be known by its name alone ("digits:1000"), with no file behind it.
   std::error_code ignored;
   const bool exists = std::filesystem::exists(spec.path, ignored);
   for (const FormatInfo& format : data_formats()) {
-    if (!exists && format.recognises(spec.path, {}) && spec.path.find(':') != std::string::npos) return format;
+    if (!exists && format.recognises(spec.path, {}) && spec.path.find(':') != std::string::npos)
+      return format;
   }
   const std::string head = read_head(spec.path, 64);
   for (const FormatInfo& format : data_formats()) {
     if (format.recognises(spec.path, head)) return format;
   }
-  fail(Fault::data, "{}: not a data format Assay knows ({}); say format=NAME if it is one of them", spec.path, joined(names));
+  fail(Fault::data, "{}: not a data format Assay knows ({}); say format=NAME if it is one of them", spec.path,
+       joined(data_formats().names()));
 }
 
 }  // namespace
@@ -390,13 +436,15 @@ DatasetPtr open_dataset(const std::string& text) {
   const DataSpec spec = parse_spec(text);
   const std::vector<std::string> names(known_options.begin(), known_options.end());
   for (const auto& [key, value] : spec.options) {
-    if (!known_options.contains(key)) fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
+    if (!known_options.contains(key))
+      fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
   }
   try {
     std::unique_ptr<Source> source = format_of(spec).open(spec);
     return std::make_shared<Prepared>(spec, text, std::move(source));
   } catch (const std::filesystem::filesystem_error& error) {
-    fail(Fault::io, "{}: {}", error.path1().empty() ? spec.path : error.path1().string(), error.code().message());
+    fail(Fault::io, "{}: {}", error.path1().empty() ? spec.path : error.path1().string(),
+         error.code().message());
   }
 }
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <thread>
 
-#include "assay/data/dataset.h"
+#include <assay/dataset.h>
 
 namespace assay {
 
@@ -23,7 +23,8 @@ struct BatchReader::State {
   void work() {
     try {
       for (std::size_t begin = 0; begin < indices.size(); begin += batch) {
-        Batch next = dataset->read(std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
+        Batch next =
+            dataset->read(std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return stop || ready.size() < ahead; });
         if (stop) return;
@@ -40,7 +41,8 @@ struct BatchReader::State {
   }
 };
 
-BatchReader::BatchReader(DatasetPtr dataset, std::size_t batch, std::vector<std::size_t> indices, std::size_t ahead)
+BatchReader::BatchReader(DatasetPtr dataset, std::size_t batch, std::vector<std::size_t> indices,
+                         std::size_t ahead)
     : state_(std::make_unique<State>()) {
   state_->dataset = std::move(dataset);
   state_->batch = std::max<std::size_t>(batch, 1);

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -28,7 +28,8 @@ bool parse_number(std::string_view text, T& value) {
 
 double parse_real(const std::string& key, const std::string& text) {
   double value = 0;
-  if (!parse_number(text, value) || !std::isfinite(value)) fail(Fault::usage, "data option {}={}: a number such as 0.5 or 1/255 is needed", key, text);
+  if (!parse_number(text, value) || !std::isfinite(value))
+    fail(Fault::usage, "data option {}={}: a number such as 0.5 or 1/255 is needed", key, text);
   return value;
 }
 
@@ -38,10 +39,12 @@ Slice parse_slice(const std::string& text, const std::string& spec) {
   const auto position = [&](std::size_t i) -> std::optional<std::int64_t> {
     if (i >= parts.size() || parts[i].empty()) return std::nullopt;
     std::int64_t value = 0;
-    if (!parse_number(parts[i], value)) fail(Fault::usage, "data '{}': [{}] is not a slice such as [:5000] or [::10]", spec, text);
+    if (!parse_number(parts[i], value))
+      fail(Fault::usage, "data '{}': [{}] is not a slice such as [:5000] or [::10]", spec, text);
     return value;
   };
-  if (parts.size() < 2 || parts.size() > 3) fail(Fault::usage, "data '{}': [{}] is not a slice such as [:5000] or [::10]", spec, text);
+  if (parts.size() < 2 || parts.size() > 3)
+    fail(Fault::usage, "data '{}': [{}] is not a slice such as [:5000] or [::10]", spec, text);
   slice.start = position(0);
   slice.stop = position(1);
   slice.step = position(2).value_or(1);
@@ -69,7 +72,8 @@ double DataSpec::number(const std::string& key, double fallback) const {
 std::int64_t DataSpec::integer(const std::string& key, std::int64_t fallback) const {
   if (!has(key)) return fallback;
   std::int64_t value = 0;
-  if (!parse_number(text(key), value)) fail(Fault::usage, "data option {}={}: a whole number is needed", key, text(key));
+  if (!parse_number(text(key), value))
+    fail(Fault::usage, "data option {}={}: a whole number is needed", key, text(key));
   return value;
 }
 
@@ -102,7 +106,8 @@ DataSpec parse_spec(const std::string& text) {
       fail(Fault::usage, "data '{}': '{}' is not of the form key=value", text, parts[i]);
     }
     const std::string key = parts[i].substr(0, equals);
-    if (!spec.options.emplace(key, parts[i].substr(equals + 1)).second) fail(Fault::usage, "data '{}': {} is given twice", text, key);
+    if (!spec.options.emplace(key, parts[i].substr(equals + 1)).second)
+      fail(Fault::usage, "data '{}': {} is given twice", text, key);
   }
   return spec;
 }
@@ -114,7 +119,8 @@ std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size) {
   std::vector<std::size_t> positions;
   if (start >= stop) return positions;
   const std::int64_t count = (stop - start - 1) / slice.step + 1;  // counted first: start + step may overflow
-  for (std::int64_t k = 0; k < count; ++k) positions.push_back(static_cast<std::size_t>(start + k * slice.step));
+  for (std::int64_t k = 0; k < count; ++k)
+    positions.push_back(static_cast<std::size_t>(start + k * slice.step));
   return positions;
 }
 

@@ -23,11 +23,12 @@ struct DataSpec {
   // The option's text, or the fallback.
   std::string text(const std::string& key, std::string fallback = {}) const;
   bool has(const std::string& key) const { return options.contains(key); }
-  // Throw Error{usage} naming the option when the text is not of the form wanted. Fractions such as 1/255 are numbers.
+  // Throw Error{usage} naming the option when the text is not of the form wanted. Fractions such as 1/255 are
+  // numbers.
   double number(const std::string& key, double fallback) const;
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
-  std::vector<double> numbers(const std::string& key) const;       // "0.49/0.48/0.45" is a list of three
-  std::vector<std::string> words(const std::string& key) const;    // "3+5+7"
+  std::vector<double> numbers(const std::string& key) const;     // "0.49/0.48/0.45" is a list of three
+  std::vector<std::string> words(const std::string& key) const;  // "3+5+7"
 };
 
 // Throws Error{usage} naming what is wrong in the text.

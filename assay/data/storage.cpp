@@ -9,13 +9,14 @@
 #include <cstring>
 #include <utility>
 
+#include <assay/error.h>
 #include "assay/data/bytes.h"
-#include "assay/support/error.h"
 
 namespace assay {
 namespace fs = std::filesystem;
 
-FileBytes::FileBytes(const fs::path& path) : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), name_(path.string()) {
+FileBytes::FileBytes(const fs::path& path)
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), name_(path.string()) {
   struct stat status {};
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
     const int code = errno;
@@ -31,8 +32,9 @@ FileBytes FileBytes::temporary(const fs::path& owner) {
   std::string name = folder + "/assay-XXXXXX";
   const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor < 0) {
-    fail(Fault::io, "{}: no temporary file for its decompressed bytes in {}: {}; set TMPDIR to a folder with room", owner.string(),
-         folder, std::strerror(errno));
+    fail(Fault::io,
+         "{}: no temporary file for its decompressed bytes in {}: {}; set TMPDIR to a folder with room",
+         owner.string(), folder, std::strerror(errno));
   }
   ::unlink(name.c_str());
   return {descriptor, fmt::format("{} (decompressed in {})", owner.string(), folder)};
@@ -50,8 +52,8 @@ void FileBytes::append(std::string_view bytes) {
     const ssize_t put = ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(size_));
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
-      fail(Fault::io, "{}: writing failed after {} bytes: {}; set TMPDIR to a folder with more room", name_, size_,
-           std::strerror(put == 0 ? ENOSPC : errno));
+      fail(Fault::io, "{}: writing failed after {} bytes: {}; set TMPDIR to a folder with more room", name_,
+           size_, std::strerror(put == 0 ? ENOSPC : errno));
     }
     size_ += static_cast<std::uint64_t>(put);
     bytes.remove_prefix(static_cast<std::size_t>(put));
@@ -71,10 +73,12 @@ void FileBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
   }
 }
 
-StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t in_memory) : path_(path.string()) {
+StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t in_memory)
+    : path_(path.string()) {
   const auto check = [&](std::uint64_t have, const char* at_least) {
     if (have != size) {
-      fail(Fault::data, "{}: the header promises {} bytes in all, the file holds {}{}; fetch it again", path_, size, at_least, have);
+      fail(Fault::data, "{}: the header promises {} bytes in all, the file holds {}{}; fetch it again", path_,
+           size, at_least, have);
     }
   };
   if (!is_gzipped(path)) {
@@ -98,15 +102,18 @@ StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t
       file_->append(memory_);
       memory_ = {};
     }
-    if (file_) file_->append(chunk);
-    else memory_ += chunk;
+    if (file_)
+      file_->append(chunk);
+    else
+      memory_ += chunk;
   });
   check(have, "");
 }
 
 void StoredBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
   if (file_) return file_->read(offset, out, count);
-  if (offset > memory_.size() || count > memory_.size() - offset) fail(Fault::internal, "{}: read past the end", path_);
+  if (offset > memory_.size() || count > memory_.size() - offset)
+    fail(Fault::internal, "{}: read past the end", path_);
   std::memcpy(out, memory_.data() + offset, count);
 }
 

@@ -15,8 +15,8 @@ class FileBytes {
  public:
   // An existing file, in place. Throws Error{io}.
   explicit FileBytes(const std::filesystem::path& path);
-  // An empty file in TMPDIR (else /tmp) that vanishes with this object, however the program ends. `owner` is the file
-  // whose decompressed bytes it takes and stands in messages. Throws Error{io}.
+  // An empty file in TMPDIR (else /tmp) that vanishes with this object, however the program ends. `owner` is
+  // the file whose decompressed bytes it takes and stands in messages. Throws Error{io}.
   static FileBytes temporary(const std::filesystem::path& owner);
   ~FileBytes();
   FileBytes(FileBytes&& other) noexcept;
@@ -36,13 +36,14 @@ class FileBytes {
   std::string name_;
 };
 
-// The contents of a file, decompressed if it is gzipped: small ones in memory, large ones read in place or, when
-// gzipped, decompressed once into a temporary file. read() is thread-safe.
+// The contents of a file, decompressed if it is gzipped: small ones in memory, large ones read in place or,
+// when gzipped, decompressed once into a temporary file. read() is thread-safe.
 class StoredBytes {
  public:
-  // Throws Error{data} when the contents are not exactly `size` bytes (decompressing stops as soon as they are more),
-  // Error{io} when the file cannot be read. At most `in_memory` bytes are kept in memory.
-  StoredBytes(const std::filesystem::path& path, std::uint64_t size, std::uint64_t in_memory = std::uint64_t{256} << 20);
+  // Throws Error{data} when the contents are not exactly `size` bytes (decompressing stops as soon as they
+  // are more), Error{io} when the file cannot be read. At most `in_memory` bytes are kept in memory.
+  StoredBytes(const std::filesystem::path& path, std::uint64_t size,
+              std::uint64_t in_memory = std::uint64_t{256} << 20);
 
   void read(std::uint64_t offset, void* out, std::size_t count) const;
 

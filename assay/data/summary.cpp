@@ -5,9 +5,10 @@
 #include <limits>
 #include <unordered_map>
 
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/support/hash.h"
-#include "assay/support/random.h"
 
 namespace assay {
 namespace {
@@ -40,18 +41,33 @@ void add_targets(const Array& targets, DataSummary& summary) {
   }
 }
 
+// Hash of all inputs of a record.
+std::string content_of(const Batch& batch, std::size_t row) {
+  Hasher hasher;
+  const auto add = [&](const Array& values) {
+    const std::size_t bytes = values.byte_size() / batch.indices.size();
+    hasher.bytes(values.data() + row * bytes, bytes);
+  };
+  add(batch.inputs);
+  for (const NamedArray& other : batch.others) add(other.values);
+  return hasher.hex();
+}
+
 void copy_into(Image& sheet, const Image& picture, int x0, int y0) {
   for (int y = 0; y < picture.height; ++y) {
     for (int x = 0; x < picture.width; ++x) {
-      for (int c = 0; c < sheet.channels; ++c) sheet.at(x0 + x, y0 + y, c) = picture.at(x, y, picture.channels == 1 ? 0 : c);
+      for (int c = 0; c < sheet.channels; ++c)
+        sheet.at(x0 + x, y0 + y, c) = picture.at(x, y, picture.channels == 1 ? 0 : c);
     }
   }
 }
 
 // Record positions for each row of the sheet: one class a row where there are labels.
-std::vector<std::vector<std::size_t>> choose(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed) {
+std::vector<std::vector<std::size_t>> choose(const Dataset& dataset, std::size_t columns, std::size_t rows,
+                                             std::uint64_t seed) {
   const bool by_class = dataset.class_count() > 1;
-  std::vector<std::vector<std::size_t>> groups(by_class ? std::min(dataset.class_count(), std::size_t{20}) : rows);
+  std::vector<std::vector<std::size_t>> groups(by_class ? std::min(dataset.class_count(), std::size_t{20})
+                                                        : rows);
   Rng rng(seed);
   std::vector<std::size_t> order = rng.sample(dataset.size(), dataset.size());
   rng.shuffle(order);
@@ -80,10 +96,9 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
     add_elements(batch->inputs, summary, sum, squares);
     add_targets(batch->targets, summary);
     count += batch->inputs.count();
-    const std::size_t bytes = batch->inputs.byte_size() / batch->indices.size();
     for (std::size_t i = 0; i < batch->indices.size(); ++i) {
       if (!batch->labels.empty()) ++summary.class_records[static_cast<std::size_t>(batch->labels[i])];
-      const auto [it, is_new] = seen.emplace(Hasher().bytes(batch->inputs.data() + i * bytes, bytes).hex(), batch->indices[i]);
+      const auto [it, is_new] = seen.emplace(content_of(*batch, i), batch->indices[i]);
       if (is_new) continue;
       ++summary.duplicates;
       if (dataset->has_labels()) summary.conflicting += dataset->label(it->second) != batch->labels[i];
@@ -92,26 +107,31 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
     stage.advance(batch->indices.size());
   }
   summary.mean = sum / static_cast<double>(count);
-  summary.deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - summary.mean * summary.mean));
+  summary.deviation =
+      std::sqrt(std::max(0.0, squares / static_cast<double>(count) - summary.mean * summary.mean));
   for (double& mean : summary.target_mean) mean /= static_cast<double>(dataset->size());
   return summary;
 }
 
 std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other) {
-  if (!dataset.has_labels() || !other.has_labels()) fail(Fault::mismatch, "{} and {}: both need labels to be compared", dataset.describe(), other.describe());
+  if (!dataset.has_labels() || !other.has_labels())
+    fail(Fault::mismatch, "{} and {}: both need labels to be compared", dataset.describe(), other.describe());
   std::unordered_map<std::string, std::int64_t> labels;
   for (std::size_t i = 0; i < other.size(); ++i) labels.emplace(other.id(i), other.label(i));
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < dataset.size(); ++i) {
     const auto it = labels.find(dataset.id(i));
-    if (it == labels.end()) fail(Fault::mismatch, "{} has no record '{}', which {} has", other.describe(), dataset.id(i), dataset.describe());
+    if (it == labels.end())
+      fail(Fault::mismatch, "{} has no record '{}', which {} has", other.describe(), dataset.id(i),
+           dataset.describe());
     if (it->second != dataset.label(i)) positions.push_back(i);
   }
   return positions;
 }
 
 Image picture_of(std::span<const float> elements, const Shape& shape, float low, float high) {
-  const int channels = shape[0] == 3 ? 3 : 1, height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
+  const int channels = shape[0] == 3 ? 3 : 1, height = static_cast<int>(shape[1]),
+            width = static_cast<int>(shape[2]);
   Image image = make_image(width, height, channels);
   const float scale = high > low ? 255 / (high - low) : 0;
   for (int c = 0; c < channels; ++c) {
@@ -128,14 +148,16 @@ Image picture_of(std::span<const float> elements, const Shape& shape, float low,
 Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed) {
   const Shape shape = dataset.record_shape();
   if (shape.size() != 3 || dataset.dtype() != DType::float32) {
-    fail(Fault::usage, "{}: records of shape {} are no pictures, so there is no contact sheet", dataset.describe(), to_string(shape));
+    fail(Fault::usage, "{}: records of shape {} are no pictures, so there is no contact sheet",
+         dataset.describe(), to_string(shape));
   }
   if (columns == 0 || rows == 0) fail(Fault::usage, "a contact sheet needs at least one row and one column");
   const auto groups = choose(dataset, columns, rows, seed);
   const auto range = dataset.valid_range();
   const int zoom = std::max(1, 56 / static_cast<int>(std::max(shape[1], shape[2]))), gap = 2;
   const int width = static_cast<int>(shape[2]) * zoom + gap, height = static_cast<int>(shape[1]) * zoom + gap;
-  Image sheet = make_image(width * static_cast<int>(columns) + gap, height * static_cast<int>(groups.size()) + gap, shape[0] == 3 ? 3 : 1);
+  Image sheet = make_image(width * static_cast<int>(columns) + gap,
+                           height * static_cast<int>(groups.size()) + gap, shape[0] == 3 ? 3 : 1);
   std::fill(sheet.pixels.begin(), sheet.pixels.end(), std::uint8_t{96});
   for (std::size_t row = 0; row < groups.size(); ++row) {
     const Batch batch = dataset.read(groups[row]);

@@ -5,29 +5,31 @@
 #include <string>
 #include <vector>
 
-#include "assay/data/dataset.h"
+#include <assay/dataset.h>
+#include <assay/progress.h>
 #include "assay/data/image.h"
-#include "assay/support/progress.h"
 
 namespace assay {
 
 struct DataSummary {
-  double low = 0, high = 0, mean = 0, deviation = 0;      // of all elements
-  std::vector<std::size_t> class_records;                 // per class
-  std::size_t duplicates = 0;                             // records equal to an earlier one
-  std::size_t conflicting = 0;                            // of those, with another label
+  double low = 0, high = 0, mean = 0, deviation = 0;          // of all elements
+  std::vector<std::size_t> class_records;                     // per class
+  std::size_t duplicates = 0;                                 // records equal to an earlier one
+  std::size_t conflicting = 0;                                // of those, with another label
   std::vector<std::pair<std::size_t, std::size_t>> examples;  // first few (record, the earlier one)
   std::vector<double> target_low, target_high, target_mean;   // per target
 };
 
 DataSummary summarise(const DatasetPtr& dataset, Progress& progress);
 
-// Positions in `dataset` of the records whose label differs from that of the record with the same id in `other`, ascending. Throws
-// Error{mismatch} when a record is not in `other` or one of the sets has no labels.
+// Positions in `dataset` of the records whose label differs from that of the record with the same id in
+// `other`, ascending. Throws Error{mismatch} when a record is not in `other` or one of the sets has no
+// labels.
 std::vector<std::size_t> other_labels(const Dataset& dataset, const Dataset& other);
 
-// A grid of pictures, each class in rows of its own where there are labels, chosen at random by the seed. Values are
-// mapped from the valid range (or the range found) to black and white. Throws Error{usage} when records are no pictures.
+// A grid of pictures, each class in rows of its own where there are labels, chosen at random by the seed.
+// Values are mapped from the valid range (or the range found) to black and white. Throws Error{usage} when
+// records are no pictures.
 Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t rows, std::uint64_t seed);
 
 // One record's picture from its elements [channels, height, width], mapped from [low, high].

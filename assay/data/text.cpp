@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include <assay/error.h>
 #include "assay/data/bytes.h"
-#include "assay/data/formats.h"
-#include "assay/support/error.h"
+#include "assay/data/source.h"
 
 namespace assay {
 namespace {
@@ -40,7 +40,8 @@ class TextSource final : public Source {
   explicit TextSource(const DataSpec& spec) {
     const std::string vocabulary = spec.text("vocab");
     if (!vocabulary.empty()) {
-      for (const std::string& word : lines_of(read_maybe_gzipped(vocabulary))) tokens_.emplace(word, static_cast<std::int64_t>(tokens_.size()));
+      for (const std::string& word : lines_of(read_maybe_gzipped(vocabulary)))
+        tokens_.emplace(word, static_cast<std::int64_t>(tokens_.size()));
     }
     unknown_ = spec.integer("unknown", 0);
     padding_ = spec.integer("padding", 0);
@@ -54,15 +55,18 @@ class TextSource final : public Source {
       records_.push_back(encode(line));
     }
     if (!names.empty() && names.size() != records_.size()) {
-      fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", spec.path, names.size(), records_.size());
+      fail(Fault::data, "{}: {} of {} lines have a label after a tab; all or none must", spec.path,
+           names.size(), records_.size());
     }
     classes_ = names;
     std::sort(classes_.begin(), classes_.end());
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
-    for (const std::string& name : names) labels_.push_back(std::lower_bound(classes_.begin(), classes_.end(), name) - classes_.begin());
+    for (const std::string& name : names)
+      labels_.push_back(std::lower_bound(classes_.begin(), classes_.end(), name) - classes_.begin());
     std::size_t longest = 0;
     for (const auto& record : records_) longest = std::max(longest, record.size());
-    const std::int64_t length = spec.integer("length", std::max<std::int64_t>(1, static_cast<std::int64_t>(longest)));
+    const std::int64_t length =
+        spec.integer("length", std::max<std::int64_t>(1, static_cast<std::int64_t>(longest)));
     if (length < 1) fail(Fault::usage, "data option length={}: at least 1", length);
     length_ = static_cast<std::size_t>(length);
   }
@@ -108,7 +112,9 @@ class TextSource final : public Source {
 }  // namespace
 
 FormatInfo text_format() {
-  return {"text", "one record a line as character codes, or words by vocab=FILE; length=N cuts and pads; label after a tab",
+  return {"text",
+          "one record a line as character codes, or words by vocab=FILE; length=N cuts and pads; label after "
+          "a tab",
           [](const std::filesystem::path& path, std::string_view) { return path.extension() == ".txt"; },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<TextSource>(spec); }};
 }

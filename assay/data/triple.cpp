@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <assay/dataset.h>
 #include "assay/data/summary.h"
 
 namespace assay {
@@ -32,7 +33,8 @@ void copy_enlarged(Image& sheet, const Image& picture, int zoom, int x0) {
 
 }  // namespace
 
-Triple triple_of(std::span<const float> before, std::span<const float> after, const Shape& shape, const ValidRange& range) {
+Triple triple_of(std::span<const float> before, std::span<const float> after, const Shape& shape,
+                 const ValidRange& range) {
   const std::vector<float> from = shares(before, range), to = shares(after, range);
   std::vector<float> difference(from.size());
   float greatest = 0;

@@ -3,32 +3,49 @@
 #include <algorithm>
 #include <numeric>
 
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/support/hash.h"
 
 namespace assay {
 namespace {
 
-// Answers everything as the data set below does.
+// Has the facts, ids and labels of the data set below until told otherwise.
 class View : public Dataset {
  public:
-  explicit View(DatasetPtr below) : below_(std::move(below)) {}
-  std::size_t size() const override { return below_->size(); }
-  Shape record_shape() const override { return below_->record_shape(); }
-  DType dtype() const override { return below_->dtype(); }
+  explicit View(DatasetPtr below) : Dataset(below->facts()), below_(std::move(below)) {}
   std::string id(std::size_t index) const override { return below_->id(index); }
-  bool has_labels() const override { return below_->has_labels(); }
   std::int64_t label(std::size_t index) const override { return below_->label(index); }
-  std::size_t class_count() const override { return below_->class_count(); }
-  std::vector<std::string> class_names() const override { return below_->class_names(); }
-  std::size_t target_width() const override { return below_->target_width(); }
-  std::optional<ValidRange> valid_range() const override { return below_->valid_range(); }
 
  protected:
   const Dataset& below() const { return *below_; }
 
  private:
   DatasetPtr below_;
+};
+
+// One array of `count` rows, put together from pieces whose row i goes to place rows[i].
+class Interleaved {
+ public:
+  Interleaved(const InputFacts& input, std::size_t count)
+      : input_(input),
+        count_(count),
+        step_(static_cast<std::size_t>(element_count(input.record_shape)) * size_of(input.dtype)),
+        bytes_(count * step_) {}
+  void take(const Array& piece, std::span<const std::size_t> rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      std::copy_n(piece.data() + i * step_, step_, bytes_.data() + rows[i] * step_);
+  }
+  Array array() {
+    Shape shape = input_.record_shape;
+    shape.insert(shape.begin(), static_cast<std::int64_t>(count_));
+    return Array(input_.dtype, std::move(shape), std::move(bytes_));
+  }
+
+ private:
+  InputFacts input_;
+  std::size_t count_, step_;
+  std::vector<std::byte> bytes_;
 };
 
 class Joined final : public View {
@@ -38,9 +55,12 @@ class Joined final : public View {
       check(*part);
       ends_.push_back((ends_.empty() ? 0 : ends_.back()) + part->size());
     }
+    facts_.size = ends_.back();
+    facts_.description.clear();
+    for (const DatasetPtr& part : parts_)
+      facts_.description += (facts_.description.empty() ? "" : " + ") + part->describe();
   }
 
-  std::size_t size() const override { return ends_.back(); }
   std::string id(std::size_t index) const override {
     const auto [part, place] = find(index);
     return parts_[part]->id(place);
@@ -59,25 +79,25 @@ class Joined final : public View {
     }
     Batch batch;
     batch.indices.assign(indices.begin(), indices.end());
-    std::vector<std::byte> inputs(indices.size() * record_bytes());
-    std::vector<float> targets(indices.size() * target_width());
+    batch.input_name = facts_.input_name;
+    Interleaved inputs({{}, record_shape(), dtype()}, indices.size());
+    Interleaved targets({{}, {static_cast<std::int64_t>(target_width())}, DType::float32}, indices.size());
+    std::vector<Interleaved> others;
+    for (const InputFacts& other : facts_.others) others.emplace_back(other, indices.size());
     if (has_labels()) batch.labels.resize(indices.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       if (wanted[p].empty()) continue;
       const Batch piece = parts_[p]->read(wanted[p]);
-      const auto piece_targets = target_width() > 0 ? piece.targets.as<float>() : std::span<const float>();
-      for (std::size_t i = 0; i < rows[p].size(); ++i) {
-        std::copy_n(piece.inputs.data() + i * record_bytes(), record_bytes(), inputs.data() + rows[p][i] * record_bytes());
-        if (has_labels()) batch.labels[rows[p][i]] = piece.labels[i];
-        for (std::size_t t = 0; t < target_width(); ++t) targets[rows[p][i] * target_width() + t] = piece_targets[i * target_width() + t];
-      }
+      inputs.take(piece.inputs, rows[p]);
+      if (target_width() > 0) targets.take(piece.targets, rows[p]);
+      for (std::size_t o = 0; o < others.size(); ++o) others[o].take(piece.others[o].values, rows[p]);
+      for (std::size_t i = 0; has_labels() && i < rows[p].size(); ++i)
+        batch.labels[rows[p][i]] = piece.labels[i];
     }
-    Shape shape = record_shape();
-    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
-    batch.inputs = Array(dtype(), std::move(shape), std::move(inputs));
-    if (target_width() > 0) {
-      batch.targets = Array::of<float>({static_cast<std::int64_t>(indices.size()), static_cast<std::int64_t>(target_width())}, targets);
-    }
+    batch.inputs = inputs.array();
+    if (target_width() > 0) batch.targets = targets.array();
+    for (std::size_t o = 0; o < others.size(); ++o)
+      batch.others.push_back({facts_.others[o].name, others[o].array()});
     return batch;
   }
 
@@ -87,31 +107,42 @@ class Joined final : public View {
     for (const DatasetPtr& part : parts_) hasher.text(part->hash());
     return hasher.hex();
   }
-  std::string describe() const override {
-    std::string text;
-    for (const DatasetPtr& part : parts_) text += (text.empty() ? "" : " + ") + part->describe();
-    return text;
-  }
 
  private:
   void check(const Dataset& part) const {
     const auto differ = [&](const char* what, const auto& here, const auto& there) {
-      fail(Fault::mismatch, "{} and {} cannot be joined: {} {} and {}", below().describe(), part.describe(), what, here, there);
+      fail(Fault::mismatch, "{} and {} cannot be joined: {} {} and {}", below().describe(), part.describe(),
+           what, here, there);
     };
-    if (part.record_shape() != record_shape()) differ("record shapes", to_string(record_shape()), to_string(part.record_shape()));
+    if (part.record_shape() != record_shape())
+      differ("record shapes", to_string(record_shape()), to_string(part.record_shape()));
     if (part.dtype() != dtype()) differ("element types", to_string(dtype()), to_string(part.dtype()));
+    check_inputs(part);
     if (has_labels()) {
-      if (!part.has_labels()) fail(Fault::mismatch, "{} has no labels, but {} has", part.describe(), below().describe());
+      if (!part.has_labels())
+        fail(Fault::mismatch, "{} has no labels, but {} has", part.describe(), below().describe());
       for (std::size_t i = 0; i < part.size(); ++i) {
         if (static_cast<std::size_t>(part.label(i)) < class_count()) continue;
-        fail(Fault::mismatch, "{}: record '{}' has label {}, but {} has {} classes", part.describe(), part.id(i), part.label(i), below().describe(), class_count());
+        fail(Fault::mismatch, "{}: record '{}' has label {}, but {} has {} classes", part.describe(),
+             part.id(i), part.label(i), below().describe(), class_count());
       }
-    } else if (part.target_width() != target_width()) {
-      differ("targets per record", target_width(), part.target_width());
     }
+    if ((target_width() > 0 || !has_labels()) && part.target_width() != target_width())
+      differ("targets per record", target_width(), part.target_width());
   }
 
-  std::size_t record_bytes() const { return static_cast<std::size_t>(element_count(record_shape())) * size_of(dtype()); }
+  // Several inputs: the same names, shapes and types in the same order.
+  void check_inputs(const Dataset& part) const {
+    const auto text = [](const Dataset& data) {
+      std::string list = data.facts().input_name;
+      for (const InputFacts& other : data.facts().others)
+        list += fmt::format(" {} {} {}", other.name, to_string(other.record_shape), to_string(other.dtype));
+      return list.empty() ? std::string("one without a name") : list;
+    };
+    if (text(part) != text(*this))
+      fail(Fault::mismatch, "{} and {} cannot be joined: their inputs are {} and {}", below().describe(),
+           part.describe(), text(*this), text(part));
+  }
 
   // Which part an index falls into, and its place there.
   std::pair<std::size_t, std::size_t> find(std::size_t index) const {
@@ -126,13 +157,15 @@ class Joined final : public View {
 
 class Selected final : public View {
  public:
-  Selected(DatasetPtr whole, std::vector<std::size_t> positions) : View(std::move(whole)), positions_(std::move(positions)) {
+  Selected(DatasetPtr whole, std::vector<std::size_t> positions)
+      : View(std::move(whole)), positions_(std::move(positions)) {
     if (positions_.empty()) fail(Fault::usage, "no record of {} is selected", below().describe());
     for (const std::size_t p : positions_) {
       if (p >= below().size()) fail(Fault::usage, "{} has no record at position {}", below().describe(), p);
     }
+    facts_.size = positions_.size();
+    facts_.description = fmt::format("{} of {}", positions_.size(), below().describe());
   }
-  std::size_t size() const override { return positions_.size(); }
   std::string id(std::size_t index) const override { return below().id(positions_.at(index)); }
   std::int64_t label(std::size_t index) const override { return below().label(positions_.at(index)); }
   Batch read(std::span<const std::size_t> indices) const override {
@@ -148,7 +181,6 @@ class Selected final : public View {
     for (const std::size_t p : positions_) hasher.number(static_cast<std::int64_t>(p));
     return hasher.hex();
   }
-  std::string describe() const override { return fmt::format("{} of {}", positions_.size(), below().describe()); }
 
  private:
   std::vector<std::size_t> positions_;
@@ -156,19 +188,22 @@ class Selected final : public View {
 
 class Relabelled final : public View {
  public:
-  Relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) : View(std::move(whole)), labels_(std::move(labels)) {
-    if (labels_.size() != below().size()) fail(Fault::usage, "{} labels for {} records of {}", labels_.size(), below().size(), below().describe());
-    names_ = below().class_names();
+  Relabelled(DatasetPtr whole, std::vector<std::int64_t> labels)
+      : View(std::move(whole)), labels_(std::move(labels)) {
+    if (labels_.size() != below().size())
+      fail(Fault::usage, "{} labels for {} records of {}", labels_.size(), below().size(),
+           below().describe());
     for (std::size_t i = 0; i < labels_.size(); ++i) {
-      if (labels_[i] < 0 || labels_[i] > 1'000'000) fail(Fault::usage, "record '{}': {} is no class number", id(i), labels_[i]);
-      for (auto c = static_cast<std::int64_t>(names_.size()); c <= labels_[i]; ++c) names_.push_back(std::to_string(c));
+      if (labels_[i] < 0 || labels_[i] > 1'000'000)
+        fail(Fault::usage, "record '{}': {} is no class number", id(i), labels_[i]);
+      for (auto c = static_cast<std::int64_t>(class_count()); c <= labels_[i]; ++c)
+        facts_.class_names.push_back(std::to_string(c));
     }
+    facts_.has_labels = true;
+    facts_.target_width = 0;
+    facts_.description += " with other labels";
   }
-  bool has_labels() const override { return true; }
   std::int64_t label(std::size_t index) const override { return labels_.at(index); }
-  std::size_t class_count() const override { return names_.size(); }
-  std::vector<std::string> class_names() const override { return names_; }
-  std::size_t target_width() const override { return 0; }
   Batch read(std::span<const std::size_t> indices) const override {
     Batch batch = below().read(indices);
     batch.labels.clear();
@@ -182,11 +217,9 @@ class Relabelled final : public View {
     for (const std::int64_t label : labels_) hasher.number(label);
     return hasher.hex();
   }
-  std::string describe() const override { return below().describe() + " with other labels"; }
 
  private:
   std::vector<std::int64_t> labels_;
-  std::vector<std::string> names_;
 };
 
 }  // namespace
@@ -202,6 +235,31 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions) {
 
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) {
   return std::make_shared<Relabelled>(std::move(whole), std::move(labels));
+}
+
+std::vector<std::int64_t> classes_named(const std::string& names, const Dataset& data) {
+  const std::vector<std::string> known = data.class_names();
+  std::vector<std::int64_t> classes;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find('+', begin), names.size());
+    const auto it = std::ranges::find(known, names.substr(begin, end - begin));
+    if (it == known.end())
+      fail(Fault::usage, "no class of {} is named '{}'", data.describe(), names.substr(begin, end - begin));
+    classes.push_back(it - known.begin());
+    begin = end + 1;
+  }
+  return classes;
+}
+
+DatasetPtr labelled_as(const DatasetPtr& whole, const std::string& names) {
+  if (!whole->has_labels()) fail(Fault::usage, "{} has no labels to choose records by", whole->describe());
+  const std::vector<std::int64_t> wanted = classes_named(names, *whole);
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < whole->size(); ++i) {
+    if (std::ranges::find(wanted, whole->label(i)) != wanted.end()) positions.push_back(i);
+  }
+  if (positions.empty()) fail(Fault::data, "{}: no record has the label {}", whole->describe(), names);
+  return selected(whole, positions);
 }
 
 }  // namespace assay

@@ -1,14 +1,14 @@
-// require_accuracy(): when a network does not reach the accuracy that was declared, the preprocessing is the likely
-// cause. Tries the usual mistakes on a sample and names the one that explains it.
+// require_accuracy(): when a network does not reach the accuracy that was declared, the preprocessing is the
+// likely cause. Tries the usual mistakes on a sample and names the one that explains it.
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "assay/engine/classify.h"
-#include "assay/engine/evaluate.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 
 namespace assay {
 namespace {
@@ -25,9 +25,11 @@ std::vector<Suspect> suspects(const Tensor& sample) {
       {"divide the values by 255 (scale 1/255)", [](const Tensor& x) { return x / 255; }},
       {"multiply the values by 255 (scale 255)", [](const Tensor& x) { return x * 255; }},
       {"invert the values (dark for bright)", [=](const Tensor& x) { return high + low - x; }},
-      {"centre the values: mean 0.5 and standard deviation 0.5", [](const Tensor& x) { return (x - 0.5) / 0.5; }},
+      {"centre the values: mean 0.5 and standard deviation 0.5",
+       [](const Tensor& x) { return (x - 0.5) / 0.5; }},
       {"subtract 0.5 (mean 0.5)", [](const Tensor& x) { return x - 0.5; }},
-      {"do not centre the values: they should lie in [0, 1], not [-1, 1]", [](const Tensor& x) { return (x + 1) / 2; }},
+      {"do not centre the values: they should lie in [0, 1], not [-1, 1]",
+       [](const Tensor& x) { return (x + 1) / 2; }},
       {"add 0.5: the values should not be centred", [](const Tensor& x) { return x + 0.5; }},
       {"divide the values by 255, then centre them: mean 0.5 and standard deviation 0.5",
        [](const Tensor& x) { return (x / 255 - 0.5) / 0.5; }},
@@ -37,10 +39,12 @@ std::vector<Suspect> suspects(const Tensor& sample) {
   if (sample.dim() != 4) return list;
   list.push_back({"swap height and width", [](const Tensor& x) { return x.transpose(2, 3); }});
   if (sample.size(1) == 1) return list;
-  list.push_back({"reverse the order of the channels (RGB for BGR)", [](const Tensor& x) { return x.flip({1}); }});
-  list.push_back({"read the channels last (layout height, width, channel)", [](const Tensor& x) {
-                    return x.reshape({x.size(0), x.size(2), x.size(3), x.size(1)}).permute({0, 3, 1, 2}).contiguous();
-                  }});
+  list.push_back(
+      {"reverse the order of the channels (RGB for BGR)", [](const Tensor& x) { return x.flip({1}); }});
+  list.push_back(
+      {"read the channels last (layout height, width, channel)", [](const Tensor& x) {
+         return x.reshape({x.size(0), x.size(2), x.size(3), x.size(1)}).permute({0, 3, 1, 2}).contiguous();
+       }});
   return list;
 }
 
@@ -51,7 +55,8 @@ double accuracy_on(const Session& session, const Tensor& inputs, const std::vect
   for (std::size_t begin = 0; begin < labels.size(); begin += batch) {
     const auto rows = static_cast<std::int64_t>(std::min(batch, labels.size() - begin));
     const Array part = to_array(inputs.narrow(0, static_cast<std::int64_t>(begin), rows));
-    const auto predicted = predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id));
+    const auto predicted =
+        predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id));
     for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == labels[begin + i];
   }
   return static_cast<double>(correct) / static_cast<double>(labels.size());
@@ -64,7 +69,7 @@ std::string likely_cause(const Session& session, const Dataset& dataset, double 
   std::vector<std::size_t> indices(count);
   for (std::size_t i = 0; i < count; ++i) indices[i] = i * dataset.size() / count;
   const Batch batch = dataset.read(indices);
-  if (batch.inputs.dtype() != DType::float32) return {};
+  if (batch.inputs.dtype() != DType::float32 || !batch.others.empty()) return {};
   const Tensor inputs = to_tensor(batch.inputs);
   const std::size_t step = session.preferred_batch();
   const double now = accuracy_on(session, inputs, batch.labels, step);
@@ -79,22 +84,24 @@ std::string likely_cause(const Session& session, const Dataset& dataset, double 
     }
   }
   if (distance(best_accuracy) > distance(now) / 2) return {};
-  return fmt::format("; likely cause: {}; on {} records the accuracy is then {:.2f} % instead of {:.2f} %", best, count,
-                     best_accuracy * 100, now * 100);
+  return fmt::format("; likely cause: {}; on {} records the accuracy is then {:.2f} % instead of {:.2f} %",
+                     best, count, best_accuracy * 100, now * 100);
 }
 
 }  // namespace
 
-void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation, double expected,
-                      double tolerance) {
+void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
+                      double expected, double tolerance) {
   if (!evaluation.accuracy) {
-    fail(Fault::usage, "an accuracy of {:.2f} % was declared, but '{}' has no labels to compare with", expected * 100,
-         dataset->describe());
+    fail(Fault::usage, "an accuracy of {:.2f} % was declared, but '{}' has no labels to compare with",
+         expected * 100, dataset->describe());
   }
   if (std::abs(*evaluation.accuracy - expected) <= tolerance) return;
   std::string cause = likely_cause(session, *dataset, expected);
-  if (cause.empty()) cause = "; none of the usual preprocessing mistakes explains it: are these the network's data?";
-  fail(Fault::mismatch, "network '{}' reaches an accuracy of {:.2f} %, but {:.2f} % (within {:.2f}) was declared{}",
+  if (cause.empty())
+    cause = "; none of the usual preprocessing mistakes explains it: are these the network's data?";
+  fail(Fault::mismatch,
+       "network '{}' reaches an accuracy of {:.2f} %, but {:.2f} % (within {:.2f}) was declared{}",
        session.graph().name(), *evaluation.accuracy * 100, expected * 100, tolerance * 100, cause);
 }
 

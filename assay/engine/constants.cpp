@@ -21,10 +21,12 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
   const at::NoGradGuard no_grad;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const auto& constant = graph.values()[i].constant;
-    if (constant && !graph.consumers(static_cast<ValueId>(i)).empty()) values_[i] = to_tensor(*constant).to(device);
+    if (constant && !graph.consumers(static_cast<ValueId>(i)).empty())
+      values_[i] = to_tensor(*constant).to(device);
   }
   for (const ValueId id : graph.outputs()) {
-    if (graph.is_constant(id) && !has(id)) values_[static_cast<std::size_t>(id)] = to_tensor(graph.constant(id)).to(device);
+    if (graph.is_constant(id) && !has(id))
+      values_[static_cast<std::size_t>(id)] = to_tensor(graph.constant(id)).to(device);
   }
   std::uint64_t room = memory_limit / 4;
   std::vector<Tensor> results(values_.size());
@@ -49,7 +51,8 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
 
 bool Constants::all_finite() const {
   return std::ranges::all_of(values_, [](const Tensor& value) {
-    return !value.defined() || value.scalar_type() != at::kFloat || std::isfinite(value.sum(at::kDouble).item<double>());
+    return !value.defined() || value.scalar_type() != at::kFloat ||
+           std::isfinite(value.sum(at::kDouble).item<double>());
   });
 }
 
@@ -57,9 +60,8 @@ std::vector<bool> Constants::valid_without(const Graph& graph, std::span<const V
   std::vector<bool> changed(values_.size(), false), valid(values_.size(), false);
   for (const ValueId id : replaced) changed[static_cast<std::size_t>(id)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool touched = std::ranges::any_of(node.inputs, [&](ValueId id) {
-      return id != no_value && changed[static_cast<std::size_t>(id)];
-    });
+    const bool touched = std::ranges::any_of(
+        node.inputs, [&](ValueId id) { return id != no_value && changed[static_cast<std::size_t>(id)]; });
     if (!touched) continue;
     for (const ValueId id : node.outputs) {
       if (id != no_value) changed[static_cast<std::size_t>(id)] = true;

@@ -4,15 +4,15 @@
 
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
 namespace assay {
 
 class Constants {
  public:
   Constants() = default;
-  // Folding keeps a result only while all folded results together stay below a quarter of `memory_limit` bytes; what
-  // is not kept is computed when it is needed.
+  // Folding keeps a result only while all folded results together stay below a quarter of `memory_limit`
+  // bytes; what is not kept is computed when it is needed.
   Constants(const Graph& graph, c10::Device device, std::uint64_t memory_limit);
 
   // One entry per graph value, undefined where the value is not constant.
@@ -21,11 +21,12 @@ class Constants {
   bool all_finite() const;
   bool has(ValueId id) const { return values_[static_cast<std::size_t>(id)].defined(); }
 
-  // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` are others than
-  // usual: the rest was folded from them.
+  // Marks the constants (one entry per graph value) that stay valid when the values in `replaced` are others
+  // than usual: the rest was folded from them.
   std::vector<bool> valid_without(const Graph& graph, std::span<const ValueId> replaced) const;
 
-  // Number of float elements of the constants that a constant value was computed from (itself, if not folded).
+  // Number of float elements of the constants that a constant value was computed from (itself, if not
+  // folded).
   std::int64_t parameters_behind(const Graph& graph, ValueId id) const;
 
  private:

@@ -8,7 +8,9 @@ namespace assay {
 
 Crew::Crew(Sessions sessions) : sessions_(std::move(sessions)) {
   const SessionOptions& options = sessions_.front()->options();
-  const std::size_t threads = options.device != "cpu" ? 1 : options.threads > 0 ? static_cast<std::size_t>(options.threads) : available_threads();
+  const std::size_t threads = options.device != "cpu" ? 1
+                              : options.threads > 0   ? static_cast<std::size_t>(options.threads)
+                                                      : available_threads();
   if (threads == 1) workers_ = {sessions_};
   for (std::size_t w = 0; threads > 1 && w < threads; ++w) {
     Sessions& own = workers_.emplace_back();

@@ -1,15 +1,15 @@
 #include "assay/engine/decision.h"
 
+#include <assay/operator_traits.h>
+
 namespace assay {
 namespace {
 
-bool is_softmax(const Node& node) { return node.op == "Softmax" || node.op == "LogSoftmax"; }
-
 // True for nodes that pass their first input on unchanged in inference.
 bool passes_through(const Node& node, std::span<const ValueInfo> infos) {
-  if (node.op == "Identity" || node.op == "Dropout" || node.op == "Cast") return true;
-  if (node.op != "Reshape" && node.op != "Flatten" && node.op != "Squeeze" && node.op != "Unsqueeze") return false;
-  return infos[static_cast<std::size_t>(node.inputs[0])].shape == infos[static_cast<std::size_t>(node.outputs[0])].shape;
+  if (is_pass_through(node.op)) return true;
+  return has_trait(node.op, Trait::reshapes) && infos[static_cast<std::size_t>(node.inputs[0])].shape ==
+                                                    infos[static_cast<std::size_t>(node.outputs[0])].shape;
 }
 
 // The node that determines the value, past nodes that change nothing; nullptr for inputs and constants.
@@ -27,8 +27,8 @@ const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> in
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   const ValueId output = graph.outputs()[0];
   const Node* node = origin(graph, output, infos);
-  if (node && is_softmax(*node)) return {.logits = node->inputs[0], .softmax = true};
-  return {.logits = output, .sigmoid = node && (node->op == "Sigmoid" || node->op == "HardSigmoid")};
+  if (node && is_softmax(node->op)) return {.logits = node->inputs[0], .softmax = true};
+  return {.logits = output, .sigmoid = node && is_sigmoid(node->op)};
 }
 
 }  // namespace assay

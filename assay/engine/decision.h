@@ -8,8 +8,8 @@ namespace assay {
 
 struct Decision {
   ValueId logits = no_value;
-  bool softmax = false;      // logits come before a final Softmax or LogSoftmax
-  bool sigmoid = false;      // the decision value itself is a probability
+  bool softmax = false;  // logits come before a final Softmax or LogSoftmax
+  bool sigmoid = false;  // the decision value itself is a probability
 };
 
 // `infos` tells whether a Reshape or Flatten changes anything.

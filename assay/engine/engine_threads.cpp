@@ -5,7 +5,7 @@
 #include <malloc.h>
 #endif
 
-#include "assay/engine/session.h"
+#include <assay/session.h>
 #include "assay/support/threads.h"
 
 // Present when libtorch's BLAS is OpenBLAS.

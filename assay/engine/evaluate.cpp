@@ -1,11 +1,11 @@
-#include "assay/engine/evaluate.h"
+#include <assay/evaluate.h>
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
-#include "assay/engine/classify.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -39,7 +39,8 @@ class Evaluator {
     if (result.records == 0) return result;
     const auto records = static_cast<double>(result.records);
     if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
-    if (!classifies_) result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+    if (!classifies_)
+      result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
     return result;
   }
 
@@ -50,7 +51,8 @@ class Evaluator {
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       if (ok[i]) continue;
       ++result_.non_finite;
-      if (result_.non_finite_ids.size() < most_ids) result_.non_finite_ids.push_back(dataset_.id(batch.indices[i]));
+      if (result_.non_finite_ids.size() < most_ids)
+        result_.non_finite_ids.push_back(dataset_.id(batch.indices[i]));
     }
   }
 
@@ -61,8 +63,8 @@ class Evaluator {
       if (batch.labels.empty()) continue;
       const auto label = static_cast<std::size_t>(batch.labels[i]);
       if (label >= result_.class_records.size()) {
-        fail(Fault::data, "record '{}' has label {}, but the data set has {} classes", dataset_.id(batch.indices[i]),
-             batch.labels[i], result_.class_records.size());
+        fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
+             dataset_.id(batch.indices[i]), batch.labels[i], result_.class_records.size());
       }
       ++result_.class_records[label];
       if (predicted[i] != batch.labels[i]) continue;
@@ -94,9 +96,10 @@ class Evaluator {
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits) {
   const bool rows = logits.dim() >= 2 && logits.numel() == logits.size(0) * logits.size(1);
   if (!rows) {
-    fail(Fault::unsupported,
-         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, classes]",
-         session.graph().name(), to_string(logits.sizes().vec()));
+    fail(
+        Fault::unsupported,
+        "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, classes]",
+        session.graph().name(), to_string(logits.sizes().vec()));
   }
   const Tensor scores = logits.reshape({logits.size(0), logits.size(1)});
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
@@ -105,7 +108,8 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
   return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
 }
 
-Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress) {
+Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
+                    Progress& progress) {
   Evaluator evaluator(session, *dataset);
   walk(session, dataset, options, progress,
        [&](const Batch& batch, const Tensors& inputs) { evaluator.observe(batch, inputs); });

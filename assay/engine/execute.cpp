@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/support/progress.h"
+#include <assay/progress.h>
 
 namespace assay {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include <assay/tensor.h>
 #include "assay/engine/kernel.h"
 #include "assay/engine/plan.h"
-#include "assay/engine/tensor.h"
 
 namespace assay {
 
@@ -19,8 +19,8 @@ struct Executor {
   const Graph& graph;
   std::span<const Tensor> constants;  // one entry per graph value; taken where `values` has nothing
   KernelContext& context;
-  c10::Device device;                 // where computation happens; a node's inputs are brought there first
-  const OnValue& on_value;            // may be empty
+  c10::Device device;       // where computation happens; a node's inputs are brought there first
+  const OnValue& on_value;  // may be empty
 
   // Computes one node's outputs into `values` (one entry per graph value). Ctrl-C takes effect here.
   void run(int node, std::vector<Tensor>& values) const;

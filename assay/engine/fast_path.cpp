@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include <assay/operator_traits.h>
 #include "assay/engine/static_graph.h"
 
 namespace assay {
@@ -22,7 +23,7 @@ std::size_t plans_to_keep(const Constants& constants) {
 }
 
 // Operators that are worth the change of layout at the borders of a segment.
-bool is_heavy(const Node& node) { return node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul"; }
+bool is_heavy(const Node& node) { return is_convolution(node.op) || is_dense(node.op); }
 
 bool contains(std::span<const ValueId> ids, ValueId id) { return std::ranges::find(ids, id) != ids.end(); }
 
@@ -43,12 +44,14 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
 
 bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
   const ValueInfo& info = infos_[static_cast<std::size_t>(id)];
-  if (!info.computed || tensor.dim() != static_cast<std::int64_t>(info.shape.size()) || tensor.numel() == 0) return false;
+  if (!info.computed || tensor.dim() != static_cast<std::int64_t>(info.shape.size()) || tensor.numel() == 0)
+    return false;
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
     if (i != info.batch_axis && tensor.size(i) != info.shape[static_cast<std::size_t>(i)]) return false;
   }
   if (info.single != (tensor.scalar_type() == at::kFloat)) return false;
-  // oneDNN's maxima may drop a NaN that has to be reported, so batches that hold one go to the reference kernels.
+  // oneDNN's maxima may drop a NaN that has to be reported, so batches that hold one go to the reference
+  // kernels.
   return !info.single || std::isfinite(tensor.sum().item<float>());
 }
 
@@ -64,8 +67,9 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
 }
 
 bool FastPath::supported(int node) const {
-  return onednn::supports(graph_, graph_.nodes()[static_cast<std::size_t>(node)],
-                          [this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; });
+  return onednn::supports(
+      graph_, graph_.nodes()[static_cast<std::size_t>(node)],
+      [this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; });
 }
 
 FastPath::Stretch FastPath::make_stretch(const Plan& plan, std::size_t begin, std::size_t end,
@@ -124,7 +128,8 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   return *plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 
-void FastPath::run_stretch(const Stretch& stretch, std::vector<Tensor>& values, const Request& request) const {
+void FastPath::run_stretch(const Stretch& stretch, std::vector<Tensor>& values,
+                           const Request& request) const {
   Tensors inputs, outputs;
   for (const ValueId id : stretch.segment.inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
   const std::int64_t rows = inputs.begin()->second.size(0);

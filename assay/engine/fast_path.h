@@ -1,7 +1,7 @@
 #pragma once
 
-// Inference with the fast CPU back end: a plan whose stretches of supported nodes run as compiled segments, everything
-// else with the libtorch kernels.
+// Inference with the fast CPU back end: a plan whose stretches of supported nodes run as compiled segments,
+// everything else with the libtorch kernels.
 
 #include <functional>
 #include <map>
@@ -16,8 +16,8 @@ namespace assay {
 
 class FastPath {
  public:
-  // What one run is to compute. `visited` values are handed to on_value, `tapped` ones either to on_value or, reduced
-  // to [n, channels], to on_matrix.
+  // What one run is to compute. `visited` values are handed to on_value, `tapped` ones either to on_value or,
+  // reduced to [n, channels], to on_matrix.
   struct Request {
     std::span<const ValueId> wanted, visited = {};
     std::span<const onednn::Tap> tapped = {};
@@ -27,8 +27,8 @@ class FastPath {
 
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads);
 
-  // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces nothing
-  // that was taken to be constant, and every value asked for is still computed.
+  // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
+  // nothing that was taken to be constant, and every value asked for is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
 
   // REQUIRES can_run(), and that no gradients are recorded.
@@ -57,7 +57,8 @@ class FastPath {
   Graph graph_;
   Constants constants_;
   std::vector<ValueInfo> infos_;
-  std::vector<Shape> shapes_;  // of float32 values with the batch in front, for one record; empty for all others
+  std::vector<Shape>
+      shapes_;  // of float32 values with the batch in front, for one record; empty for all others
   int threads_;
   std::size_t most_plans_;
   mutable std::map<Key, std::unique_ptr<const FastPlan>> plans_;

@@ -2,9 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/error.h>
+#include <assay/model.h>
 #include "assay/engine/execute.h"
 #include "assay/engine/input_form.h"
-#include "assay/support/error.h"
 
 namespace assay {
 namespace {
@@ -28,7 +29,8 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
   }
   KernelContext context;
   const OnValue nobody;
-  Executor{graph, constants.values(), context, device, nobody}.run(make_plan(graph, available, graph.outputs()), values);
+  Executor{graph, constants.values(), context, device, nobody}.run(
+      make_plan(graph, available, graph.outputs()), values);
   Tensors outputs;
   for (const ValueId id : graph.outputs()) {
     const auto index = static_cast<std::size_t>(id);
@@ -49,7 +51,8 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, 
     if (constants.has(node.inputs[0])) continue;
     const auto target = freed_target(footprint.shapes[static_cast<std::size_t>(node.outputs[0])], batch);
     if (!target) continue;
-    node.inputs[1] = builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+    node.inputs[1] =
+        builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
     node.attributes.erase("allowzero");
     builder.replace_node(static_cast<int>(n), std::move(node));
     changed = true;
@@ -59,13 +62,13 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, 
 }
 
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
-                   const Constants& original_constants, const Shape& record_shape, std::int64_t batch,
+                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch,
                    c10::Device device) {
   const at::NoGradGuard no_grad;
-  const Tensors whole = tiny_batch(original, record_shape, 2 * batch, device);
+  const Tensors whole = tiny_batch(original, known, 2 * batch, device);
   Tensors halves[2] = {whole, whole};
   for (const ValueId id : original.inputs()) {
-    const int axis = input_form(original, id, record_shape).batch_axis;
+    const int axis = input_form(original, id, known).batch_axis;
     if (axis < 0) continue;
     for (int half = 0; half < 2; ++half) halves[half][id] = whole.at(id).narrow(axis, half * batch, batch);
   }
@@ -77,7 +80,8 @@ bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& 
       if (first.at(id).dim() == 0) continue;
       const Tensor expected = at::cat({first.at(id), second.at(id)}, 0);
       if (tensor.sizes() != expected.sizes()) return false;
-      if (!at::allclose(tensor.to(at::kDouble), expected.to(at::kDouble), 1e-3, 1e-5, /*equal_nan=*/true)) return false;
+      if (!at::allclose(tensor.to(at::kDouble), expected.to(at::kDouble), 1e-3, 1e-5, /*equal_nan=*/true))
+        return false;
     }
     return true;
   } catch (const Error& error) {

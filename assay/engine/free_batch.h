@@ -8,15 +8,15 @@
 
 namespace assay {
 
-// A graph in which constant target shapes of Reshape nodes no longer carry the batch size, or nothing when there is
-// nothing to change. `footprint`: of a run with the file's own batch size. The result may still insist on its batch
-// size: compare before use.
+// A graph in which constant target shapes of Reshape nodes no longer carry the batch size, or nothing when
+// there is nothing to change. `footprint`: of a run with the file's own batch size. The result may still
+// insist on its batch size: compare before use.
 std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
                                 std::int64_t batch);
 
 // True when the graph gives `2 * batch` records the outputs that it gives them in two halves.
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
-                   const Constants& original_constants, const Shape& record_shape, std::int64_t batch,
+                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch,
                    c10::Device device);
 
 }  // namespace assay

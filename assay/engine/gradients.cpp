@@ -1,8 +1,8 @@
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <assay/error.h>
 #include "assay/engine/session_state.h"
-#include "assay/support/error.h"
 
 namespace assay {
 namespace {
@@ -13,7 +13,8 @@ using Leaves = std::map<ValueId, std::vector<Tensor>>;
 // Makes the tensor a point where gradients can be asked for, cutting nothing off.
 Tensor watched(const Graph& graph, ValueId id, const Tensor& tensor) {
   if (!tensor.is_floating_point()) {
-    fail(Fault::usage, "value '{}' holds integers, which have no gradient; ask for the value after the embedding",
+    fail(Fault::usage,
+         "value '{}' holds integers, which have no gradient; ask for the value after the embedding",
          graph.value(id).name);
   }
   return tensor.requires_grad() ? tensor : tensor.detach().requires_grad_();
@@ -56,13 +57,15 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
   Tensors readable;
   for (const ValueId id : read) readable.emplace(id, values.at(id));
   const Tensor scalar = objective(readable);
-  if (scalar.numel() != 1) fail(Fault::internal, "gradients() needs a scalar objective, not one of {} elements", scalar.numel());
+  if (scalar.numel() != 1)
+    fail(Fault::internal, "gradients() needs a scalar objective, not one of {} elements", scalar.numel());
 
   std::vector<Tensor> flat;
   for (const auto& [id, pieces] : leaves) flat.insert(flat.end(), pieces.begin(), pieces.end());
   std::vector<Tensor> slopes(flat.size());
   if (scalar.requires_grad()) {
-    slopes = torch::autograd::grad({scalar}, flat, {}, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true);
+    slopes = torch::autograd::grad({scalar}, flat, {}, /*retain_graph=*/false, /*create_graph=*/false,
+                                   /*allow_unused=*/true);
   }
   Tensors results;
   std::size_t next = 0;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -25,7 +25,9 @@ Shape without_ones(const Shape& shape) {
   return rest;
 }
 
-bool is_static(const Shape& shape) { return std::ranges::none_of(shape, [](auto dim) { return dim < 0; }); }
+bool is_static(const Shape& shape) {
+  return std::ranges::none_of(shape, [](auto dim) { return dim < 0; });
+}
 
 // What to tell someone whose records have another shape than the network's input.
 std::string shape_hint(const Shape& record, const Shape& wanted) {
@@ -37,8 +39,10 @@ std::string shape_hint(const Shape& record, const Shape& wanted) {
       return "the network seems to take channels last while records have them first";
     }
     if (matches({wanted[0], record[1], record[2]}, wanted)) {
-      return fmt::format("the records have {} channel(s) and the network takes {}: convert to grey or RGB in the data "
-                         "specification", record[0], wanted[0]);
+      return fmt::format(
+          "the records have {} channel(s) and the network takes {}: convert to grey or RGB in the data "
+          "specification",
+          record[0], wanted[0]);
     }
     if (record[0] == wanted[0]) return "the sizes differ: resize the images in the data specification";
   }
@@ -46,6 +50,36 @@ std::string shape_hint(const Shape& record, const Shape& wanted) {
     return "the number of elements is the same, but their order is ambiguous";
   }
   return "are these the data that the network was trained for?";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += fmt::format("{}'{}'", text.empty() ? "" : ", ", name);
+  return text;
+}
+
+[[noreturn]] void fail_matching(const Graph& graph, const std::vector<NamedShape>& given) {
+  std::vector<std::string> missing, extra, names;
+  std::string takes, gives;
+  for (const NamedShape& input : given) {
+    names.push_back(input.name);
+    gives += fmt::format("{}{}{}{}", gives.empty() ? "" : " and ", input.name, input.name.empty() ? "" : " ",
+                         to_string(input.record));
+  }
+  for (const ValueId id : graph.inputs()) {
+    const Value& value = graph.value(id);
+    takes += fmt::format("{}{} {}", takes.empty() ? "" : " and ", value.name, to_string(value.shape));
+    if (std::ranges::find(names, value.name) == names.end()) missing.push_back(value.name);
+    std::erase(names, value.name);
+  }
+  for (const std::string& name : names) {
+    if (!name.empty()) extra.push_back(name);
+  }
+  std::string problem;
+  if (!missing.empty()) problem += "; the data have no " + listed(missing);
+  if (!extra.empty()) problem += "; the network has no " + listed(extra);
+  fail(Fault::mismatch, "network '{}' takes {}, but records are {}{}; several inputs are matched by name",
+       graph.name(), takes, gives, problem);
 }
 
 bool all_integers(const Tensor& tensor) { return tensor.eq(tensor.round()).all().item<bool>(); }
@@ -62,10 +96,17 @@ std::optional<Shape> fit_record(const Shape& record, const Shape& wanted) {
   return std::nullopt;
 }
 
-InputForm input_form(const Graph& graph, ValueId input, const Shape& record_shape) {
+const Shape& RecordShapes::of(const Graph& graph, ValueId input) const {
+  static const Shape unknown;
+  const auto found = named.find(graph.value(input).name);
+  if (found != named.end()) return found->second;
+  return input == graph.inputs()[0] ? first : unknown;
+}
+
+InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& known) {
   const Value& value = graph.value(input);
-  const bool known = !record_shape.empty() && input == graph.inputs()[0];
-  if (value.shape.empty() && known) return {.batch_axis = 0, .record = record_shape};
+  const Shape& record_shape = known.of(graph, input);
+  if (value.shape.empty() && !record_shape.empty()) return {.batch_axis = 0, .record = record_shape};
   InputForm form;
   form.batch_axis = batch_axis_of(value.shape);
   form.record = value.shape;
@@ -74,7 +115,7 @@ InputForm input_form(const Graph& graph, ValueId input, const Shape& record_shap
     form.fixed_batch = std::max<std::int64_t>(*batch, 0);
     form.record.erase(batch);
   }
-  if (!known) return form;
+  if (record_shape.empty()) return form;
   const auto fitting = fit_record(record_shape, form.record);
   if (!fitting) {
     fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}",
@@ -85,15 +126,37 @@ InputForm input_form(const Graph& graph, ValueId input, const Shape& record_shap
   return form;
 }
 
-Tensor bind_records(const Graph& graph, ValueId input, const Shape& record_shape, const Array& records) {
+Shape record_of(const Array& records) {
+  if (records.shape().empty()) return {};
+  return {records.shape().begin() + 1, records.shape().end()};
+}
+
+std::vector<ValueId> matching_inputs(const Graph& graph, const std::vector<NamedShape>& given) {
+  const auto inputs = graph.inputs();
+  if (given.size() != inputs.size()) fail_matching(graph, given);
+  if (given.size() == 1) return {inputs[0]};
+  std::vector<ValueId> ids;
+  for (const NamedShape& input : given) {
+    const auto found =
+        std::ranges::find_if(inputs, [&](ValueId id) { return graph.value(id).name == input.name; });
+    if (found == inputs.end()) fail_matching(graph, given);
+    ids.push_back(*found);
+  }
+  return ids;
+}
+
+Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known, const Array& records) {
   const Value& value = graph.value(input);
-  if (records.shape().empty()) fail(Fault::usage, "input '{}' was given a single number, not records", value.name);
-  const Shape record(records.shape().begin() + 1, records.shape().end());
-  const InputForm form = input_form(graph, input, record_shape.empty() ? record : record_shape);
+  if (records.shape().empty())
+    fail(Fault::usage, "input '{}' was given a single number, not records", value.name);
+  const Shape record = record_of(records);
+  const bool unknown = known.of(graph, input).empty();
+  const InputForm form = input_form(graph, input, unknown ? RecordShapes{{}, {{value.name, record}}} : known);
   const auto fitting = fit_record(record, form.record);
   if (!fitting) {
-    fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}", to_string(record),
-         value.name, graph.name(), to_string(form.record), shape_hint(record, form.record));
+    fail(Fault::mismatch, "records have the shape {}, but input '{}' of network '{}' takes {}; {}",
+         to_string(record), value.name, graph.name(), to_string(form.record),
+         shape_hint(record, form.record));
   }
   Shape shape = *fitting;
   shape.insert(shape.begin(), records.shape()[0]);
@@ -101,7 +164,8 @@ Tensor bind_records(const Graph& graph, ValueId input, const Shape& record_shape
   const at::ScalarType wanted = scalar_type(value.dtype);
   if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
     fail(Fault::mismatch,
-         "input '{}' of network '{}' takes {} numbers (tokens, say), but the records hold fractions; is the scaling "
+         "input '{}' of network '{}' takes {} numbers (tokens, say), but the records hold fractions; is the "
+         "scaling "
          "of the data meant for another network?",
          value.name, graph.name(), to_string(value.dtype));
   }

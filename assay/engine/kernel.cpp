@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <new>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {

@@ -2,7 +2,7 @@
 
 // How one operator is computed with libtorch: the reference that runs everything, everywhere, with gradients.
 // Adding an operator: a function in one of the family files in engine/kernels/, one line in
-// engine/kernels/catalogue.cpp, a test, a row in docs/operators.md.
+// engine/kernels/catalogue.cpp, one in model/operator_traits.cpp, a test, a row in docs/operators.md.
 
 #include <functional>
 #include <span>
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/engine/tensor.h"
-#include "assay/support/random.h"
+#include <assay/random.h>
+#include <assay/tensor.h>
 
 namespace assay {
 
@@ -23,11 +23,12 @@ struct KernelContext {
   std::function<void(ValueId, const Tensor&)> update_constant;
 };
 
-// `inputs` are as in Node::inputs, undefined tensors where an optional input is absent. Returns one tensor per
-// Node::outputs entry (undefined where the node does not name it). Must be differentiable by autograd in its
-// floating-point inputs wherever the mathematics are. Throws Error{unsupported} naming node and attribute for
-// forms it cannot do.
-using Kernel = std::vector<Tensor> (*)(const Node& node, std::span<const Tensor> inputs, KernelContext& context);
+// `inputs` are as in Node::inputs, undefined tensors where an optional input is absent. Returns one tensor
+// per Node::outputs entry (undefined where the node does not name it). Must be differentiable by autograd in
+// its floating-point inputs wherever the mathematics are. Throws Error{unsupported} naming node and attribute
+// for forms it cannot do.
+using Kernel = std::vector<Tensor> (*)(const Node& node, std::span<const Tensor> inputs,
+                                       KernelContext& context);
 
 struct KernelInfo {
   std::string_view op;

@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/progress.h>
 #include "assay/engine/kernel.h"
-#include "assay/support/progress.h"
 
 namespace assay {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -51,7 +51,8 @@ Plan make_plan(const Graph& graph, const std::vector<bool>& available, std::span
   for (const ValueId id : wanted) last_step[static_cast<std::size_t>(id)] = -1;
   plan.release.resize(plan.nodes.size());
   for (std::size_t id = 0; id < last_step.size(); ++id) {
-    if (last_step[id] >= 0) plan.release[static_cast<std::size_t>(last_step[id])].push_back(static_cast<ValueId>(id));
+    if (last_step[id] >= 0)
+      plan.release[static_cast<std::size_t>(last_step[id])].push_back(static_cast<ValueId>(id));
   }
   return plan;
 }

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "assay/model/graph.h"
+#include <assay/graph.h>
 
 namespace assay {
 
@@ -14,9 +14,10 @@ struct Plan {
   std::vector<std::vector<ValueId>> release;  // per entry of `nodes`: values that nobody reads after it
 };
 
-// The nodes needed for `wanted` and `visited` when the values marked in `available` (one mark per graph value) are there
-// already. Wanted values and available ones are never released; visited ones are computed, and released like others.
-// Throws Error{usage} when a graph input that is needed is not available. O(nodes + values).
+// The nodes needed for `wanted` and `visited` when the values marked in `available` (one mark per graph
+// value) are there already. Wanted values and available ones are never released; visited ones are computed,
+// and released like others. Throws Error{usage} when a graph input that is needed is not available. O(nodes +
+// values).
 Plan make_plan(const Graph& graph, const std::vector<bool>& available, std::span<const ValueId> wanted,
                std::span<const ValueId> visited = {});
 

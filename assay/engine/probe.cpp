@@ -4,16 +4,18 @@
 
 #include <algorithm>
 
+#include <assay/error.h>
+#include <assay/operator_traits.h>
+#include <assay/random.h>
 #include "assay/engine/execute.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"
-#include "assay/support/error.h"
-#include "assay/support/random.h"
 
 namespace assay {
 namespace {
 
-// True when a dimension of two batches, of two and of three records, is proportional to the number of records.
+// True when a dimension of two batches, of two and of three records, is proportional to the number of
+// records.
 bool scales(std::int64_t two, std::int64_t three) { return three > two && two == 2 * (three - two); }
 
 ValueInfo compare(const Shape& two, const Shape& three) {
@@ -51,15 +53,16 @@ int recurrent_batch_axis(const Node& node, std::size_t output) {
   return output == 0 ? 2 : 1;
 }
 
-// A Reshape that merges [time, batch, ...] into rows interleaves the records: rows of one record are not adjacent.
-// Such values, and what is computed from them row by row, are marked as not understood.
+// A Reshape that merges [time, batch, ...] into rows interleaves the records: rows of one record are not
+// adjacent. Such values, and what is computed from them row by row, are marked as not understood.
 void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   std::vector<bool> interleaved(infos.size(), false);
   const auto info = [&](ValueId id) -> ValueInfo& { return infos[static_cast<std::size_t>(id)]; };
   for (const Node& node : graph.nodes()) {
     const bool merges = node.op == "Reshape" || node.op == "Flatten";
     const bool affected = std::ranges::any_of(node.inputs, [&](ValueId id) {
-      return id != no_value && (interleaved[static_cast<std::size_t>(id)] || (merges && info(id).batch_axis > 0));
+      return id != no_value &&
+             (interleaved[static_cast<std::size_t>(id)] || (merges && info(id).batch_axis > 0));
     });
     for (const ValueId id : node.outputs) {
       if (!affected || id == no_value || info(id).batch_multiple == 1) continue;
@@ -69,20 +72,19 @@ void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   }
 }
 
-bool is_recurrent(const Node& node) { return node.op == "LSTM" || node.op == "GRU" || node.op == "RNN"; }
-
 }  // namespace
 
-Tensors tiny_batch(const Graph& graph, const Shape& record_shape, std::int64_t rows, c10::Device device) {
+Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device) {
   Tensors inputs;
   for (const ValueId id : graph.inputs()) {
     const Value& value = graph.value(id);
-    const InputForm form = input_form(graph, id, record_shape);
+    const InputForm form = input_form(graph, id, known);
     Shape shape = form.record;
     for (std::size_t i = 0; i < shape.size(); ++i) {
       if (shape[i] < 0) {
         fail(Fault::usage,
-             "dimension {} of input '{}' of network '{}', which takes {}, is known neither from the file nor from "
+             "dimension {} of input '{}' of network '{}', which takes {}, is known neither from the file nor "
+             "from "
              "the data; give the shape of one record",
              i + 1, value.name, graph.name(), to_string(value.shape));
       }
@@ -94,10 +96,12 @@ Tensors tiny_batch(const Graph& graph, const Shape& record_shape, std::int64_t r
   return inputs;
 }
 
-Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device) {
+Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
+                    c10::Device device) {
   const at::NoGradGuard no_grad;
   const std::size_t count = graph.values().size();
-  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count), std::vector<bool>(count)};
+  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
+                 std::vector<bool>(count)};
   const auto see = [&](ValueId id, const Tensor& tensor) {
     const auto index = static_cast<std::size_t>(id);
     seen.shapes[index] = tensor.sizes().vec();
@@ -118,7 +122,8 @@ Footprint footprint(const Graph& graph, const Constants& constants, const Tensor
   }
   KernelContext context;
   const OnValue on_value = see;
-  Executor{graph, constants.values(), context, device, on_value}.run(make_plan(graph, available, graph.outputs()), values);
+  Executor{graph, constants.values(), context, device, on_value}.run(
+      make_plan(graph, available, graph.outputs()), values);
   return seen;
 }
 
@@ -134,7 +139,8 @@ std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& t
   return infos;
 }
 
-std::vector<ValueInfo> guess_from_footprint(const Graph& graph, const Footprint& footprint, std::int64_t batch) {
+std::vector<ValueInfo> guess_from_footprint(const Graph& graph, const Footprint& footprint,
+                                            std::int64_t batch) {
   std::vector<ValueInfo> infos(footprint.shapes.size());
   std::vector<bool> depends(infos.size(), false);
   for (const ValueId id : graph.inputs()) depends[static_cast<std::size_t>(id)] = true;
@@ -155,14 +161,14 @@ std::vector<ValueInfo> guess_from_footprint(const Graph& graph, const Footprint&
   }
   for (const ValueId id : graph.inputs()) place(id, input_form(graph, id, {}).batch_axis);
   for (const Node& node : graph.nodes()) {
-    const bool reads_batch = node.op != "Shape" && node.op != "Size" &&
-                             std::ranges::any_of(node.inputs, [&](ValueId id) {
-                               return id != no_value && depends[static_cast<std::size_t>(id)];
-                             });
+    const bool reads_batch =
+        node.op != "Shape" && node.op != "Size" && std::ranges::any_of(node.inputs, [&](ValueId id) {
+          return id != no_value && depends[static_cast<std::size_t>(id)];
+        });
     for (std::size_t o = 0; reads_batch && o < node.outputs.size(); ++o) {
       if (node.outputs[o] == no_value) continue;
       depends[static_cast<std::size_t>(node.outputs[o])] = true;
-      place(node.outputs[o], is_recurrent(node) ? recurrent_batch_axis(node, o) : 0);
+      place(node.outputs[o], is_recurrent(node.op) ? recurrent_batch_axis(node, o) : 0);
     }
   }
   return infos;

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 
-#include "assay/engine/session.h"
+#include <assay/session.h>
 
 namespace assay {
 namespace {
 
-// The value with axes in the order batch, neurons, positions; as [records, rows per record, neurons, positions].
+// The value with axes in the order batch, neurons, positions; as [records, rows per record, neurons,
+// positions].
 Tensor arranged(const Tensor& value, const Layer& layer) {
   std::vector<std::int64_t> order{layer.batch_axis};
   for (const int axis : layer.neuron_axes) order.push_back(axis);
@@ -29,10 +30,14 @@ Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction redu
   const bool single = all.size(1) == 1 && all.size(3) == 1;
   if (single || all.numel() == 0) return all.reshape({all.size(0), all.size(1) * all.size(2) * all.size(3)});
   switch (reduction) {
-    case Reduction::mean: return all.mean(at::IntArrayRef{1, 3});
-    case Reduction::max: return all.amax(at::IntArrayRef{1, 3});
-    case Reduction::min: return all.amin(at::IntArrayRef{1, 3});
-    case Reduction::every_position: break;
+    case Reduction::mean:
+      return all.mean(at::IntArrayRef{1, 3});
+    case Reduction::max:
+      return all.amax(at::IntArrayRef{1, 3});
+    case Reduction::min:
+      return all.amin(at::IntArrayRef{1, 3});
+    case Reduction::every_position:
+      break;
   }
   return all.permute({0, 2, 1, 3}).reshape({all.size(0), all.size(1) * all.size(2) * all.size(3)});
 }

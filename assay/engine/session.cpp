@@ -1,12 +1,13 @@
-#include "assay/engine/session.h"
+#include <assay/session.h>
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/engine/input_form.h"
 #include "assay/engine/session_state.h"
-#include "assay/support/error.h"
 
 namespace assay {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 Activations to_activations(const Tensor& matrix) {
   const Tensor host = matrix.to(at::kCPU).contiguous();
   const float* const begin = host.data_ptr<float>();
-  return {.rows = static_cast<std::size_t>(host.size(0)), .columns = static_cast<std::size_t>(host.size(1)),
+  return {.rows = static_cast<std::size_t>(host.size(0)),
+          .columns = static_cast<std::size_t>(host.size(1)),
           .values = std::vector<float>(begin, begin + host.numel())};
 }
 
@@ -26,6 +28,15 @@ bool reduces_channels(const Layer& layer, Reduction reduction) {
 
 }  // namespace
 
+void set_record_shapes(SessionOptions& options, const DatasetFacts& facts) {
+  if (facts.others.empty()) {
+    options.record_shape = facts.record_shape;
+    return;
+  }
+  options.record_shapes[facts.input_name] = facts.record_shape;
+  for (const InputFacts& other : facts.others) options.record_shapes[other.name] = other.record_shape;
+}
+
 Session::Session(Graph graph, SessionOptions options)
     : state_(std::make_unique<State>(std::move(graph), std::move(options))) {}
 Session::~Session() = default;
@@ -34,15 +45,29 @@ Session::Session(Session&&) noexcept = default;
 const Graph& Session::graph() const { return state_->graph; }
 const SessionOptions& Session::options() const { return state_->options; }
 
-Tensors Session::bind(const Array& inputs) const {
-  const auto ids = graph().inputs();
-  if (ids.size() != 1) {
-    fail(Fault::unsupported, "network '{}' has {} inputs; data sets can be given to networks with one", graph().name(),
-         ids.size());
-  }
+Tensors Session::bind(const Batch& batch) const {
+  std::vector<NamedShape> given{{batch.input_name, record_of(batch.inputs)}};
+  for (const NamedArray& other : batch.others) given.push_back({other.name, record_of(other.values)});
+  const std::vector<ValueId> ids = matching_inputs(graph(), given);
   Tensors bound;
-  bound.emplace(ids[0], bind_records(graph(), ids[0], options().record_shape, inputs).to(state_->device));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Array& values = i == 0 ? batch.inputs : batch.others[i - 1].values;
+    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, values).to(state_->device));
+  }
   return bound;
+}
+
+Tensors Session::bind(const Array& inputs) const {
+  const ValueId id = matching_inputs(graph(), {{"", record_of(inputs)}})[0];
+  Tensors bound;
+  bound.emplace(id, bind_records(graph(), id, state_->shapes, inputs).to(state_->device));
+  return bound;
+}
+
+ValueId Session::first_input(const DatasetFacts& facts) const {
+  std::vector<NamedShape> given{{facts.input_name, facts.record_shape}};
+  for (const InputFacts& other : facts.others) given.push_back({other.name, other.record_shape});
+  return matching_inputs(graph(), given)[0];
 }
 
 Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) const {
@@ -64,12 +89,15 @@ Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bo
   Tensors all = given;
   if (constants) {
     all.insert(constants->begin(), constants->end());
-    context.update_constant = [constants](ValueId id, const Tensor& value) { (*constants)[id] = value.detach(); };
+    context.update_constant = [constants](ValueId id, const Tensor& value) {
+      (*constants)[id] = value.detach();
+    };
   }
   return state_->compute(all, {wanted}, context);
 }
 
-Session::Observed Session::observe(const Tensors& given, std::span<const Tap> taps, std::span<const ValueId> outputs) const {
+Session::Observed Session::observe(const Tensors& given, std::span<const Tap> taps,
+                                   std::span<const ValueId> outputs) const {
   const at::NoGradGuard no_grad;
   Observed seen;
   seen.layers.resize(taps.size());
@@ -82,7 +110,8 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
   };
   const auto keep_matrix = [&](const onednn::Tap& tap, const Tensor& matrix) {
     for (std::size_t i = 0; i < taps.size(); ++i) {
-      if (taps[i].layer->value == tap.value && taps[i].reduction == tap.reduction) seen.layers[i] = to_activations(matrix);
+      if (taps[i].layer->value == tap.value && taps[i].reduction == tap.reduction)
+        seen.layers[i] = to_activations(matrix);
     }
   };
   std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited;
@@ -91,7 +120,8 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     if (std::ranges::find(list, id) == list.end()) list.push_back(id);
   };
   for (const Tap& tap : taps) {
-    // Values that no node will compute, and all values of a network that runs in groups, are reduced at the end.
+    // Values that no node will compute, and all values of a network that runs in groups, are reduced at the
+    // end.
     const ValueId id = tap.layer->value;
     const bool computed = state_->group == 0 && !given.contains(id) && !state_->constants.has(id);
     if (!computed) {
@@ -110,7 +140,8 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
   } else {
     KernelContext context;
     for (const onednn::Tap& tap : tapped) add(visited, tap.value);
-    values = state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
+    values =
+        state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }
   for (std::size_t i = outputs.size(); i < wanted.size(); ++i) reduce(wanted[i], values.at(wanted[i]));
   for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
@@ -125,7 +156,9 @@ std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction) {
 
 const std::vector<Layer>& Session::layers() const { return state_->layers(); }
 
-const Shape& Session::shape(ValueId id) const { return state_->infos().at(static_cast<std::size_t>(id)).shape; }
+const Shape& Session::shape(ValueId id) const {
+  return state_->infos().at(static_cast<std::size_t>(id)).shape;
+}
 
 Session::RecordAxis Session::record_axis(ValueId id) const {
   const ValueInfo& info = state_->infos().at(static_cast<std::size_t>(id));

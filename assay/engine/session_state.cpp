@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include <assay/error.h>
 #include "assay/engine/free_batch.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"
-#include "assay/engine/layer_table.h"
-#include "assay/support/error.h"
+#include "assay/engine/layers/layer_table.h"
 #include "assay/support/threads.h"
 
 namespace assay {
@@ -17,7 +17,8 @@ namespace {
 c10::Device device_named(const std::string& name) {
   if (name == "cpu") return c10::Device(c10::kCPU);
   if (name != "cuda") fail(Fault::usage, "unknown device '{}'; it is 'cpu' or 'cuda'", name);
-  if (!at::hasCUDA()) fail(Fault::usage, "device 'cuda' is not available in this build or on this machine; use 'cpu'");
+  if (!at::hasCUDA())
+    fail(Fault::usage, "device 'cuda' is not available in this build or on this machine; use 'cpu'");
   return c10::Device(c10::kCUDA, 0);
 }
 
@@ -25,7 +26,8 @@ void require_kernels(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     if (find_kernel(node.op)) continue;
     fail(Fault::unsupported,
-         "{}: operator '{}' is not supported; docs/operators.md lists those that are, and docs/new-operator.md says how "
+         "{}: operator '{}' is not supported; docs/operators.md lists those that are, and "
+         "docs/new-operator.md says how "
          "to add one",
          node.describe(), node.op);
   }
@@ -43,7 +45,10 @@ constexpr std::size_t most_plans = 256;
 }  // namespace
 
 Session::State::State(Graph graph_, SessionOptions options_)
-    : graph(std::move(graph_)), options(std::move(options_)), device(device_named(options.device)) {
+    : graph(std::move(graph_)),
+      options(std::move(options_)),
+      shapes{options.record_shape, options.record_shapes},
+      device(device_named(options.device)) {
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);
   require_kernels(graph);
@@ -58,28 +63,31 @@ void Session::State::settle_batch() {
   for (const ValueId id : graph.inputs()) batch = std::max(batch, input_form(graph, id, {}).fixed_batch);
   if (batch == 0) return;
   group = batch;
-  notices.push_back(fmt::format("the file fixes the batch size to {}, so records run {} at a time; export the network "
-                                "with a dynamic batch axis to run it faster", batch, batch));
+  notices.push_back(
+      fmt::format("the file fixes the batch size to {}, so records run {} at a time; export the network "
+                  "with a dynamic batch axis to run it faster",
+                  batch, batch));
   if (!probable()) return;
-  if (batch_is_free(graph, constants, graph, constants, options.record_shape, batch, device)) {
+  if (batch_is_free(graph, constants, graph, constants, shapes, batch, device)) {
     group = 0;
     notices.clear();
     return;
   }
-  const Footprint seen = footprint(graph, constants, tiny_batch(graph, options.record_shape, batch, device), device);
+  const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, batch, device), device);
   std::optional<Graph> freed = free_batch(graph, constants, seen, batch);
   if (!freed) return;
   Constants freed_constants(*freed, device, memory_limit());
-  if (!batch_is_free(*freed, freed_constants, graph, constants, options.record_shape, batch, device)) return;
+  if (!batch_is_free(*freed, freed_constants, graph, constants, shapes, batch, device)) return;
   graph = std::move(*freed);
   constants = std::move(freed_constants);
   group = 0;
-  notices = {fmt::format("the batch size that the file fixes to {} was made free; outputs are unchanged", batch)};
+  notices = {
+      fmt::format("the batch size that the file fixes to {} was made free; outputs are unchanged", batch)};
 }
 
 std::vector<ValueInfo> Session::State::probe() const {
   const auto seen = [&](std::int64_t rows) {
-    return footprint(graph, constants, tiny_batch(graph, options.record_shape, rows, device), device);
+    return footprint(graph, constants, tiny_batch(graph, shapes, rows, device), device);
   };
   if (group > 0) return guess_from_footprint(graph, seen(group), group);
   return compare_footprints(graph, seen(2), seen(3));
@@ -105,7 +113,8 @@ const FastPath* Session::State::fast() const {
   if (!fast_settled_) {
     fast_settled_ = true;
     const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
-    if (probable() && constants.all_finite()) fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
+    if (probable() && constants.all_finite())
+      fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
   }
   return fast_.get();
 }
@@ -113,13 +122,15 @@ const FastPath* Session::State::fast() const {
 // Whether the shapes of all inputs are known.
 bool Session::State::probable() const {
   return std::ranges::all_of(graph.inputs(), [&](ValueId id) {
-    const Shape record = input_form(graph, id, options.record_shape).record;
+    const Shape record = input_form(graph, id, shapes).record;
     return std::ranges::none_of(record, [](auto dim) { return dim < 0; });
   });
 }
 
 std::shared_ptr<const Plan> Session::State::plan(const Tensors& given, const Wanted& wanted) const {
-  PlanKey key{keys(given), {wanted.values.begin(), wanted.values.end()}, {wanted.visited.begin(), wanted.visited.end()}};
+  PlanKey key{keys(given),
+              {wanted.values.begin(), wanted.values.end()},
+              {wanted.visited.begin(), wanted.visited.end()}};
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
   std::vector<bool> available = constants.valid_without(graph, key[0]);
@@ -167,7 +178,8 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
       const Tensor index = (at::tensor(picked).unsqueeze(1) * multiple + at::arange(multiple)).reshape({-1});
       part.emplace(id, tensor.index_select(axis_of(id), index.to(tensor.device())));
     }
-    for (auto& [id, tensor] : forward(part, wanted, context, on_value)) pieces[id].push_back(std::move(tensor));
+    for (auto& [id, tensor] : forward(part, wanted, context, on_value))
+      pieces[id].push_back(std::move(tensor));
   }
   Tensors results;
   for (auto& [id, list] : pieces) {
@@ -182,7 +194,8 @@ Tensors Session::State::compute(const Tensors& given, const Wanted& wanted, Kern
   for (const auto& [id, tensor] : given) {
     if (!tensor.defined()) fail(Fault::usage, "value '{}' was given without a tensor", graph.value(id).name);
   }
-  return group > 0 ? forward_grouped(given, wanted, context, on_value) : forward(given, wanted, context, on_value);
+  return group > 0 ? forward_grouped(given, wanted, context, on_value)
+                   : forward(given, wanted, context, on_value);
 }
 
 }  // namespace assay

@@ -7,12 +7,12 @@
 #include <memory>
 #include <optional>
 
+#include <assay/session.h>
 #include "assay/engine/constants.h"
 #include "assay/engine/decision.h"
 #include "assay/engine/execute.h"
 #include "assay/engine/fast_path.h"
 #include "assay/engine/probe.h"
-#include "assay/engine/session.h"
 
 namespace assay {
 
@@ -30,6 +30,7 @@ struct Session::State {
 
   Graph graph;
   SessionOptions options;
+  RecordShapes shapes;  // as the options tell
   c10::Device device;
   Constants constants;
   // Records per run for networks that insist on their file's batch size; 0: any number.
@@ -55,8 +56,8 @@ struct Session::State {
   // One pass over the graph with whatever gradient mode is in force. `given` overrides constants as well.
   Tensors forward(const Tensors& given, const Wanted& wanted, KernelContext& context,
                   const OnValue& on_value = {}) const;
-  // The same for networks with a fixed batch size: any number of records, in groups. `on_value` sees each group's
-  // values in turn, with copies of the last record filling up the last group.
+  // The same for networks with a fixed batch size: any number of records, in groups. `on_value` sees each
+  // group's values in turn, with copies of the last record filling up the last group.
   Tensors forward_grouped(const Tensors& given, const Wanted& wanted, KernelContext& context,
                           const OnValue& on_value = {}) const;
   // One or the other.

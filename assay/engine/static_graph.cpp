@@ -1,7 +1,11 @@
 #include "assay/engine/static_graph.h"
 
+#include <assay/model.h>
+
 #include <algorithm>
 #include <set>
+
+#include <assay/operator_traits.h>
 
 namespace assay {
 namespace {
@@ -21,7 +25,8 @@ class Maker {
         if (id != no_value && !graph_.is_constant(id) && constants_.has(id)) id = constant_for(id);
       }
       if (const auto target = computed_target(old)) {
-        node.inputs[1] = builder_.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+        node.inputs[1] = builder_.constant(
+            {}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
         node.attributes.erase("allowzero");
       }
       if (node.inputs != old.inputs) builder_.replace_node(static_cast<int>(n), std::move(node));
@@ -31,12 +36,14 @@ class Maker {
 
  private:
   bool folded(const Node& node) const {
-    return std::ranges::all_of(node.outputs, [&](ValueId id) { return id == no_value || constants_.has(id); });
+    return std::ranges::all_of(node.outputs,
+                               [&](ValueId id) { return id == no_value || constants_.has(id); });
   }
 
   ValueId constant_for(ValueId id) {
     const auto [entry, fresh] = made_.try_emplace(id, no_value);
-    if (fresh) entry->second = builder_.constant({}, to_array(constants_.values()[static_cast<std::size_t>(id)]));
+    if (fresh)
+      entry->second = builder_.constant({}, to_array(constants_.values()[static_cast<std::size_t>(id)]));
     return entry->second;
   }
 
@@ -54,8 +61,6 @@ class Maker {
 
   // True when the value is computed from constants and shapes only.
   bool from_shapes(ValueId root) const {
-    static const std::set<std::string_view> arithmetic{"Gather", "Slice", "Concat", "Unsqueeze", "Squeeze", "Cast",
-                                                       "Identity", "Add", "Sub", "Mul", "Div"};
     std::set<ValueId> seen;
     std::vector<ValueId> open{root};
     while (!open.empty()) {
@@ -66,7 +71,8 @@ class Maker {
       if (producer < 0) return false;
       const Node& node = graph_.nodes()[static_cast<std::size_t>(producer)];
       if (node.op == "Shape") continue;
-      if (!arithmetic.contains(node.op)) return false;
+      if (!is_movement(node.op) && !is_pass_through(node.op) && !has_trait(node.op, Trait::affine))
+        return false;
       open.insert(open.end(), node.inputs.begin(), node.inputs.end());
     }
     return true;

@@ -1,21 +1,28 @@
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
 #include <ATen/ATen.h>
 
 #include <cstring>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::float32: return at::kFloat;
-    case DType::float64: return at::kDouble;
-    case DType::int64: return at::kLong;
-    case DType::int32: return at::kInt;
-    case DType::int8: return at::kChar;
-    case DType::uint8: return at::kByte;
-    case DType::boolean: return at::kBool;
+    case DType::float32:
+      return at::kFloat;
+    case DType::float64:
+      return at::kDouble;
+    case DType::int64:
+      return at::kLong;
+    case DType::int32:
+      return at::kInt;
+    case DType::int8:
+      return at::kChar;
+    case DType::uint8:
+      return at::kByte;
+    case DType::boolean:
+      return at::kBool;
   }
   return at::kFloat;
 }
@@ -24,14 +31,22 @@ namespace {
 
 DType dtype_of_tensor(const Tensor& tensor) {
   switch (tensor.scalar_type()) {
-    case at::kFloat: return DType::float32;
-    case at::kDouble: return DType::float64;
-    case at::kLong: return DType::int64;
-    case at::kInt: return DType::int32;
-    case at::kChar: return DType::int8;
-    case at::kByte: return DType::uint8;
-    case at::kBool: return DType::boolean;
-    default: fail(Fault::internal, "a tensor has element type {}", toString(tensor.scalar_type()));
+    case at::kFloat:
+      return DType::float32;
+    case at::kDouble:
+      return DType::float64;
+    case at::kLong:
+      return DType::int64;
+    case at::kInt:
+      return DType::int32;
+    case at::kChar:
+      return DType::int8;
+    case at::kByte:
+      return DType::uint8;
+    case at::kBool:
+      return DType::boolean;
+    default:
+      fail(Fault::internal, "a tensor has element type {}", toString(tensor.scalar_type()));
   }
 }
 
@@ -41,7 +56,8 @@ Tensor to_tensor(const Array& array) {
   const auto options = at::TensorOptions().dtype(scalar_type(array.dtype()));
   if (array.count() == 0) return at::empty(array.shape(), options);
   // The deleter keeps the Array, and with it the bytes, alive.
-  return at::from_blob(const_cast<std::byte*>(array.data()), array.shape(), [array](void*) {}, options);
+  return at::from_blob(
+      const_cast<std::byte*>(array.data()), array.shape(), [array](void*) {}, options);
 }
 
 Array to_array(const Tensor& tensor) {

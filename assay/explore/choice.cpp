@@ -1,19 +1,22 @@
 #include "assay/explore/choice.h"
+#include <assay/abilities.h>
 
 #include <algorithm>
 #include <array>
 #include <functional>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
-float activation_of(const ChoiceView& view, const Aim& aim) { return view.batch.layers[aim.layer].row(view.row)[aim.neuron]; }
+float activation_of(const ChoiceView& view, const coverage::Aim& aim) {
+  return view.batch.layers[aim.layer].row(view.row)[aim.neuron];
+}
 
 // The way of greatest merit; among equals one at random.
-std::size_t best(const ChoiceView& view, const std::function<double(std::span<const Aim>)>& merit) {
+std::size_t best(const ChoiceView& view, const std::function<double(std::span<const coverage::Aim>)>& merit) {
   std::vector<std::size_t> leaders;
   double most = 0;
   for (std::size_t i = 0; i < view.ways.size(); ++i) {
@@ -27,58 +30,57 @@ std::size_t best(const ChoiceView& view, const std::function<double(std::span<co
   return leaders[view.rng.below(leaders.size())];
 }
 
-double mean_over(std::span<const Aim> way, const std::function<double(const Aim&)>& number) {
+double mean_over(std::span<const coverage::Aim> way,
+                 const std::function<double(const coverage::Aim&)>& number) {
   double sum = 0;
-  for (const Aim& aim : way) sum += number(aim);
+  for (const coverage::Aim& aim : way) sum += number(aim);
   return sum / static_cast<double>(way.size());
 }
 
 std::size_t any(const ChoiceView& view) { return view.rng.below(view.ways.size()); }
 
 std::size_t rarest(const ChoiceView& view) {
-  return best(view, [&](std::span<const Aim> way) {
-    return -mean_over(way, [&](const Aim& aim) { return static_cast<double>(view.active[aim.layer][aim.neuron]); });
+  return best(view, [&](std::span<const coverage::Aim> way) {
+    return -mean_over(way, [&](const coverage::Aim& aim) {
+      return static_cast<double>(view.active[aim.layer][aim.neuron]);
+    });
   });
 }
 
 std::size_t nearest(const ChoiceView& view) {
-  return best(view, [&](std::span<const Aim> way) { return -gap(view, way); });
+  return best(view, [&](std::span<const coverage::Aim> way) { return -gap(view, way); });
 }
 
 std::size_t relevant(const ChoiceView& view) {
-  return best(view, [&](std::span<const Aim> way) {
-    return mean_over(way, [&](const Aim& aim) { return static_cast<double>((*view.relevance)[aim.layer][aim.neuron]); });
+  return best(view, [&](std::span<const coverage::Aim> way) {
+    return mean_over(way, [&](const coverage::Aim& aim) {
+      return static_cast<double>((*view.relevance)[aim.layer][aim.neuron]);
+    });
   });
 }
 
 }  // namespace
 
-double gap(const ChoiceView& view, std::span<const Aim> way) {
+double gap(const ChoiceView& view, std::span<const coverage::Aim> way) {
   double sum = 0;
-  for (const Aim& aim : way) {
-    const double value = activation_of(view, aim), deviation = view.profile.statistics[aim.layer].deviation[aim.neuron];
+  for (const coverage::Aim& aim : way) {
+    const double value = activation_of(view, aim),
+                 deviation = view.profile.statistics[aim.layer].deviation[aim.neuron];
     sum += std::max({0.0, aim.low - value, value - aim.high}) / (deviation > 0 ? deviation : 1);
   }
   return sum;
 }
 
-std::span<const NeuronChoice> neuron_choices() {
-  static const std::array<NeuronChoice, 4> all{{
-      {"random", "any that is not yet covered", false, any},
-      {"rarest", "the neuron that fewest records so far activate above its mean in training", false, rarest},
-      {"nearest", "what the record comes nearest to, in standard deviations of the neuron", false, nearest},
-      {"relevant", "the neuron that carries most of the seed's decision, by layer-wise relevance propagation", true, relevant},
-  }};
+Catalogue<NeuronChoice>& neuron_choices() {
+  static Catalogue<NeuronChoice> all(
+      {"choice of neurons"},
+      {{"random", "any that is not yet covered", false, any},
+       {"rarest", "the neuron that fewest records so far activate above its mean in training", false, rarest},
+       {"nearest", "what the record comes nearest to, in standard deviations of the neuron", false, nearest},
+       {"relevant",
+        "the neuron that carries most of the seed's decision, by layer-wise relevance propagation", true,
+        relevant}});
   return all;
 }
 
-const NeuronChoice& find_neuron_choice(const std::string& name) {
-  std::vector<std::string> names;
-  for (const NeuronChoice& choice : neuron_choices()) {
-    if (choice.name == name) return choice;
-    names.push_back(choice.name);
-  }
-  fail(Fault::usage, "no choice of neurons is named '{}'{}; there are {}", name, did_you_mean(name, names), joined(names));
-}
-
-}  // namespace assay
+}  // namespace assay::explore

@@ -2,44 +2,47 @@
 
 // Which of the ways to cover something new a search is to climb (docs/algorithms/exploration.md).
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "assay/coverage/criterion.h"
-#include "assay/coverage/profile.h"
-#include "assay/support/random.h"
+#include <assay/abilities.h>
+#include <assay/catalogue.h>
+#include <assay/criterion.h>
+#include <assay/profile.h>
+#include <assay/random.h>
 
-namespace assay {
+namespace assay::explore {
 
 // Numbers that belong to neurons, by layer of the profile.
 template <typename T>
 using ByNeuron = std::vector<std::vector<T>>;
 
 struct ChoiceView {
-  std::span<const std::vector<Aim>> ways;   // at least one
-  const ActivationBatch& batch;             // the record is row `row` of it
+  std::span<const std::vector<coverage::Aim>> ways;  // at least one
+  const coverage::ActivationBatch& batch;            // the record is row `row` of it
   std::size_t row = 0;
-  const Profile& profile;
-  const ByNeuron<std::uint32_t>& active;    // records so far that activate the neuron above its mean in training
+  const coverage::Profile& profile;
+  const ByNeuron<std::uint32_t>&
+      active;  // records so far that activate the neuron above its mean in training
   const ByNeuron<float>* relevance = nullptr;  // of the seed's decision, for choices that ask for it
   Rng& rng;
 };
 
-// How far a record is from a way, in standard deviations of the neurons over the training set: the sum over its aims.
-double gap(const ChoiceView& view, std::span<const Aim> way);
+// How far a record is from a way, in standard deviations of the neurons over the training set: the sum over
+// its aims.
+double gap(const ChoiceView& view, std::span<const coverage::Aim> way);
 
 // Adding a choice: a function and a line in choice.cpp, a test, a line in docs/algorithms/exploration.md.
 struct NeuronChoice {
   std::string name, summary;
   bool needs_relevance = false;
   // Position among the ways.
-  std::size_t (*choose)(const ChoiceView& view) = nullptr;
+  std::function<std::size_t(const ChoiceView& view)> choose = {};
 };
 
 // random, rarest, nearest, relevant.
-std::span<const NeuronChoice> neuron_choices();
-// Throws Error{usage} with the nearest name.
-const NeuronChoice& find_neuron_choice(const std::string& name);
+Catalogue<NeuronChoice>& neuron_choices();
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -1,19 +1,15 @@
-#include "assay/explore/constraints.h"
+#include <assay/constraint.h>
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <array>
 
-#include "assay/support/error.h"
-#include "assay/support/text.h"
-
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class Together final : public Constraint {
  public:
-  explicit Together(std::vector<std::unique_ptr<Constraint>> parts) : parts_(std::move(parts)) {}
+  explicit Together(std::vector<std::shared_ptr<const Constraint>> parts) : parts_(std::move(parts)) {}
 
   Tensor direction(const Searches& searches, const Tensor& points, const Tensor& wanted) const override {
     Tensor allowed = wanted;
@@ -56,35 +52,47 @@ class Together final : public Constraint {
   }
 
  private:
-  std::vector<std::unique_ptr<Constraint>> parts_;
+  std::vector<std::shared_ptr<const Constraint>> parts_;
 };
 
 }  // namespace
 
-std::span<const ConstraintInfo> constraints() {
-  static const std::array all{
-      light_constraint(), occl_constraint(), blackout_constraint(), contrast_constraint(), blur_constraint(),
-      linf_constraint(), l2_constraint(), mask_constraint(), additive_constraint(), features_constraint(),
-  };
+// One line for each: NAME_constraint() is defined in the file of that name.
+#define ASSAY_CONSTRAINTS(X) \
+  X(light)                   \
+  X(occl)                    \
+  X(blackout)                \
+  X(contrast)                \
+  X(blur)                    \
+  X(linf)                    \
+  X(l2)                      \
+  X(mask)                    \
+  X(additive)                \
+  X(features)
+
+#define DECLARE(name) ConstraintInfo name##_constraint();
+ASSAY_CONSTRAINTS(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_constraint(),
+
+Catalogue<ConstraintInfo>& constraints() {
+  static Catalogue<ConstraintInfo> all({"constraint", "`assay constraints` explains them"},
+                                       {ASSAY_CONSTRAINTS(LIST)});
   return all;
 }
+#undef LIST
 
-const ConstraintInfo& find_constraint(const std::string& name) {
-  std::vector<std::string> names;
-  for (const ConstraintInfo& info : constraints()) {
-    if (info.name == name) return info;
-    names.push_back(info.name);
-  }
-  fail(Fault::usage, "no constraint is named '{}'{}; there are {} (`assay constraints` explains them)", name, did_you_mean(name, names), joined(names));
-}
-
-std::unique_ptr<Constraint> make_constraint(std::span<const Spec> specs) {
-  std::vector<std::unique_ptr<Constraint>> parts;
-  for (const Spec& spec : specs) {
-    const ConstraintInfo& info = find_constraint(spec.name);
-    parts.push_back(info.make(SpecOptions("constraint", spec, info.options)));
+std::unique_ptr<Constraint> make_constraint(std::span<const ConstraintChoice> choices) {
+  std::vector<std::shared_ptr<const Constraint>> parts;
+  for (const ConstraintChoice& choice : choices) {
+    if (choice.object()) {
+      parts.push_back(choice.object());
+      continue;
+    }
+    const ConstraintInfo& info = constraints().find(choice.spec().name);
+    parts.push_back(info.make(SpecOptions("constraint", choice.spec(), info.options)));
   }
   return std::make_unique<Together>(std::move(parts));
 }
 
-}  // namespace assay
+}  // namespace assay::explore

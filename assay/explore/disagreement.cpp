@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 std::vector<bool> truths(const Tensor& mask) {
@@ -28,11 +28,15 @@ Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& op
   std::vector<Tensor> rows;
   for (const Tensor& of_network : scores) {
     if (of_network.size(1) != scores[0].size(1)) {
-      fail(Fault::mismatch, "the first network has {} outputs and another one {}; only networks for the same task can be compared", scores[0].size(1), of_network.size(1));
+      fail(Fault::mismatch,
+           "the first network has {} outputs and another one {}; only networks for the same task can be "
+           "compared",
+           scores[0].size(1), of_network.size(1));
     }
     rows.push_back(of_network.detach().to(at::kCPU, at::kFloat));
   }
-  Answers answers{.outputs = at::stack(rows).contiguous(), .classes = {}, .finite = {}, .differ = {}, .closeness = {}};
+  Answers answers{
+      .outputs = at::stack(rows).contiguous(), .classes = {}, .finite = {}, .differ = {}, .closeness = {}};
   const Tensor finite = at::isfinite(answers.outputs).all(2).all(0);
   Tensor differ, closeness;
   if (options.regression) {
@@ -55,7 +59,8 @@ std::optional<std::int64_t> majority(const Answers& answers, std::size_t record)
   if (answers.networks() < 3 || !answers.classes.defined()) return std::nullopt;
   std::map<std::int64_t, std::size_t> votes;
   for (std::size_t k = 0; k < answers.networks(); ++k) {
-    const std::int64_t named = answers.classes[static_cast<std::int64_t>(k)][static_cast<std::int64_t>(record)].item<std::int64_t>();
+    const std::int64_t named =
+        answers.classes[static_cast<std::int64_t>(k)][static_cast<std::int64_t>(record)].item<std::int64_t>();
     if (2 * ++votes[named] > answers.networks()) return named;
   }
   return std::nullopt;
@@ -66,11 +71,14 @@ std::optional<std::vector<float>> median(const Answers& answers, std::size_t rec
   std::vector<float> middle;
   for (std::int64_t t = 0; t < answers.outputs.size(2); ++t) {
     std::vector<float> values;
-    for (std::int64_t k = 0; k < answers.outputs.size(0); ++k) values.push_back(answers.outputs[k][static_cast<std::int64_t>(record)][t].item<float>());
+    for (std::int64_t k = 0; k < answers.outputs.size(0); ++k)
+      values.push_back(answers.outputs[k][static_cast<std::int64_t>(record)][t].item<float>());
     std::ranges::sort(values);
-    middle.push_back(values.size() % 2 == 1 ? values[values.size() / 2] : (values[values.size() / 2 - 1] + values[values.size() / 2]) / 2);
+    middle.push_back(values.size() % 2 == 1
+                         ? values[values.size() / 2]
+                         : (values[values.size() / 2 - 1] + values[values.size() / 2]) / 2);
   }
   return middle;
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 double root_mean_square(const float* a, std::int64_t count) {
@@ -42,4 +42,4 @@ bool Seen::add(const std::vector<std::int64_t>& answers, const Tensor& point) {
   return true;
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -6,21 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
-namespace assay {
+namespace assay::explore {
 
-// Records seen so far, by what networks say of them. Two are near-duplicates when all networks answer the same and the root
-// mean square of their difference is at most `distance`. Looking one up compares it with those of about its own length only.
+// Records seen so far, by what networks say of them. Two are near-duplicates when all networks answer the
+// same and the root mean square of their difference is at most `distance`. Looking one up compares it with
+// those of about its own length only.
 class Seen {
  public:
   explicit Seen(double distance) : distance_(distance) {}
-  // False when a near-duplicate is there already; otherwise the record is remembered. `point` is kept, not copied.
+  // False when a near-duplicate is there already; otherwise the record is remembered. `point` is kept, not
+  // copied.
   bool add(const std::vector<std::int64_t>& answers, const Tensor& point);
 
  private:
   double distance_;
-  std::map<std::vector<std::int64_t>, std::multimap<double, Tensor>> by_length_;  // root mean square of the record itself
+  std::map<std::vector<std::int64_t>, std::multimap<double, Tensor>>
+      by_length_;  // root mean square of the record itself
 };
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
-namespace assay {
+namespace assay::explore {
 
 class FeatureSet {
  public:
@@ -22,4 +22,4 @@ class FeatureSet {
   std::vector<std::pair<std::int64_t, std::int64_t>> ranges_;  // both ends included
 };
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <functional>
 
+#include <assay/constraint.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/numpy.h"
-#include "assay/engine/evaluate.h"
-#include "assay/explore/constraints.h"
+#include "assay/explore/disagreement.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,14 +24,18 @@ constexpr std::size_t rows_at_a_time = 256;
 class Writer {
  public:
   Writer(const std::vector<ExploredNetwork>& networks, const Dataset& seeds, const ExploreOptions& options)
-      : seeds_(seeds), levels_(options.search.levels), preparation_(*networks.front().session, seeds, {}),
+      : seeds_(seeds),
+        levels_(options.search.levels),
+        preparation_(*networks.front().session, seeds, {}),
         integers_(make_constraint(options.constraints)->integers(element_count(seeds.record_shape()))) {}
 
   void write(const std::vector<Finding>& findings, const fs::path& file, bool voted) const {
     const auto count = static_cast<std::int64_t>(findings.size());
     Shape shape = seeds_.record_shape();
     shape.insert(shape.begin(), count);
-    std::map<std::string, Array> arrays{{"x", Array(levels_ ? DType::uint8 : DType::float32, shape, records(findings))}, {"ids", name_rows(names_of(findings, seeds_))}};
+    std::map<std::string, Array> arrays{
+        {"x", Array(levels_ ? DType::uint8 : DType::float32, shape, records(findings))},
+        {"ids", name_rows(names_of(findings, seeds_))}};
     const auto numbers = [&]<typename T>(const std::string& name, T, const auto& of) {
       std::vector<T> values;
       for (const Finding& finding : findings) values.push_back(static_cast<T>(of(finding)));
@@ -36,17 +43,23 @@ class Writer {
     };
     numbers("original", std::int64_t{}, [](const Finding& finding) { return finding.seed; });
     numbers("iterations", std::int64_t{}, [](const Finding& finding) { return finding.iterations; });
-    for (const auto& [name, field] : {std::pair("l0", &Finding::l0), std::pair("l1", &Finding::l1), std::pair("l2", &Finding::l2), std::pair("linf", &Finding::linf)}) {
+    for (const auto& [name, field] : {std::pair("l0", &Finding::l0), std::pair("l1", &Finding::l1),
+                                      std::pair("l2", &Finding::l2), std::pair("linf", &Finding::linf)}) {
       numbers(name, double{}, [field = field](const Finding& finding) { return finding.*field; });
     }
     if (!findings.empty() && !findings[0].classes.empty()) {
       std::vector<std::int64_t> classes;
-      for (const Finding& finding : findings) classes.insert(classes.end(), finding.classes.begin(), finding.classes.end());
-      arrays.emplace("classes", Array::of<std::int64_t>({count, static_cast<std::int64_t>(findings[0].classes.size())}, classes));
-      numbers("majority", std::int64_t{}, [](const Finding& finding) { return finding.majority.value_or(-1); });
+      for (const Finding& finding : findings)
+        classes.insert(classes.end(), finding.classes.begin(), finding.classes.end());
+      arrays.emplace("classes", Array::of<std::int64_t>(
+                                    {count, static_cast<std::int64_t>(findings[0].classes.size())}, classes));
+      numbers("majority", std::int64_t{},
+              [](const Finding& finding) { return finding.majority.value_or(-1); });
     }
-    if (voted) add_votes(findings, arrays);
-    else add_labels(findings, arrays);
+    if (voted)
+      add_votes(findings, arrays);
+    else
+      add_labels(findings, arrays);
     write_npz(file, arrays);
   }
 
@@ -54,7 +67,8 @@ class Writer {
   std::vector<std::byte> records(const std::vector<Finding>& findings) const {
     std::vector<std::byte> bytes;
     for (std::size_t begin = 0; begin < findings.size(); begin += rows_at_a_time) {
-      const std::span part = std::span(findings).subspan(begin, std::min(rows_at_a_time, findings.size() - begin));
+      const std::span part =
+          std::span(findings).subspan(begin, std::min(rows_at_a_time, findings.size() - begin));
       const Tensor values = levels_ ? levels_of(part) : numbers_of(part);
       const auto* data = static_cast<const std::byte*>(values.data_ptr());
       bytes.insert(bytes.end(), data, data + values.nbytes());
@@ -68,7 +82,9 @@ class Writer {
     return at::stack(points);
   }
 
-  Tensor levels_of(std::span<const Finding> findings) const { return preparation_.to_levels(points_of(findings)).contiguous(); }
+  Tensor levels_of(std::span<const Finding> findings) const {
+    return preparation_.to_levels(points_of(findings)).contiguous();
+  }
 
   // What has not moved is the seed's bit for bit; whole numbers are whole.
   Tensor numbers_of(std::span<const Finding> findings) const {
@@ -76,7 +92,8 @@ class Writer {
     for (const Finding& finding : findings) positions.push_back(finding.seed);
     const Batch batch = seeds_.read(positions);
     const Tensor clean = to_tensor(batch.inputs);
-    const Tensor values = preparation_.to_records(clean, preparation_.problem(batch), points_of(findings)).contiguous();
+    const Tensor values =
+        preparation_.to_records(clean, preparation_.problem(batch), points_of(findings)).contiguous();
     if (!integers_.defined()) return values;
     const Tensor flat = values.flatten(1);
     return at::where(integers_.logical_and(flat.ne(clean.flatten(1))), flat.round(), flat).contiguous();
@@ -100,35 +117,43 @@ class Writer {
     std::vector<std::int64_t> labels;
     std::vector<float> medians;
     for (const Finding& finding : findings) {
-      if (finding.majority) labels.push_back(*finding.majority);
-      else medians.insert(medians.end(), finding.median->begin(), finding.median->end());
+      if (finding.majority)
+        labels.push_back(*finding.majority);
+      else
+        medians.insert(medians.end(), finding.median->begin(), finding.median->end());
     }
-    if (medians.empty()) arrays.emplace("y", Array::of<std::int64_t>({count}, labels));
-    else arrays.emplace("y", Array::of<float>({count, static_cast<std::int64_t>(medians.size()) / count}, medians));
+    if (medians.empty())
+      arrays.emplace("y", Array::of<std::int64_t>({count}, labels));
+    else
+      arrays.emplace("y",
+                     Array::of<float>({count, static_cast<std::int64_t>(medians.size()) / count}, medians));
   }
 
   const Dataset& seeds_;
   bool levels_;
-  Preparation preparation_;
+  attack::Preparation preparation_;
   Tensor integers_;
 };
 
 // Per record of the file, whether the networks still disagree.
-std::vector<bool> still_differ(const std::vector<ExploredNetwork>& networks, const DatasetPtr& written, const DisagreementOptions& options, bool regression, Progress& progress) {
-  std::vector<AttackedNetwork> attacked;
-  for (const ExploredNetwork& network : networks) attacked.emplace_back(*network.session, InputUnits{}, regression);
+std::vector<bool> still_differ(const std::vector<ExploredNetwork>& networks, const DatasetPtr& written,
+                               const DisagreementOptions& options, bool regression, Progress& progress) {
+  std::vector<attack::AttackedNetwork> attacked;
+  for (const ExploredNetwork& network : networks)
+    attacked.emplace_back(*network.session, attack::InputUnits{}, regression);
   DisagreementOptions how = options;
   how.regression = regression;
   std::vector<bool> differ;
-  walk(*networks.front().session, written, {.stage = "reading findings back"}, progress, [&](const Batch& batch, const Tensors&) {
-    std::vector<Tensor> scores;
-    for (const AttackedNetwork& network : attacked) {
-      const Tensor outputs = network.outputs(network.session().bind(batch.inputs));
-      scores.push_back(regression ? outputs : network.scores_of({}, outputs));
-    }
-    const Answers answers = compare(scores, how);
-    differ.insert(differ.end(), answers.differ.begin(), answers.differ.end());
-  });
+  walk(*networks.front().session, written, {.stage = "reading findings back"}, progress,
+       [&](const Batch& batch, const Tensors&) {
+         std::vector<Tensor> scores;
+         for (const attack::AttackedNetwork& network : attacked) {
+           const Tensor outputs = network.outputs(network.session().bind(batch));
+           scores.push_back(regression ? outputs : network.scores_of({}, outputs));
+         }
+         const Answers answers = compare(scores, how);
+         differ.insert(differ.end(), answers.differ.begin(), answers.differ.end());
+       });
   return differ;
 }
 
@@ -144,14 +169,19 @@ std::vector<std::string> names_of(const std::vector<Finding>& findings, const Da
   return names;
 }
 
-StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset& seeds, std::vector<Finding>& findings, const ExploreOptions& options,
-                     const fs::path& folder, Progress& progress) {
+StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset& seeds,
+                     std::vector<Finding>& findings, const ExploreOptions& options, const fs::path& folder,
+                     Progress& progress) {
   const DType type = options.search.levels ? DType::uint8 : DType::float32;
   const Writer writer(networks, seeds, options);
-  StoredFindings result{.file = folder / "findings.npz", .data = spec_of_file(folder / "findings.npz", seeds, type), .voted = {}, .voted_data = {}};
+  StoredFindings result{.file = folder / "findings.npz",
+                        .data = attack::spec_of_file(folder / "findings.npz", seeds, type),
+                        .voted = {},
+                        .voted_data = {}};
   writer.write(findings, result.file, false);
   if (!findings.empty()) {
-    const std::vector<bool> differ = still_differ(networks, open_dataset(result.data), options.search.disagreement, seeds.target_width() > 0, progress);
+    const std::vector<bool> differ = still_differ(
+        networks, open_dataset(result.data), options.search.disagreement, seeds.target_width() > 0, progress);
     std::vector<Finding> kept;
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (differ[i]) kept.push_back(std::move(findings[i]));
@@ -161,7 +191,8 @@ StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset
     if (result.lost > 0) writer.write(findings, result.file, false);
   }
   std::vector<Finding> voted;
-  std::ranges::copy_if(findings, std::back_inserter(voted), [](const Finding& finding) { return finding.majority || finding.median; });
+  std::ranges::copy_if(findings, std::back_inserter(voted),
+                       [](const Finding& finding) { return finding.majority || finding.median; });
   result.voted_count = voted.size();
   const fs::path voted_file = folder / "voted.npz";
   if (voted.empty()) {
@@ -171,8 +202,28 @@ StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset
   }
   writer.write(voted, voted_file, true);
   result.voted = voted_file;
-  result.voted_data = spec_of_file(voted_file, seeds, type);
+  result.voted_data = attack::spec_of_file(voted_file, seeds, type);
   return result;
 }
 
-}  // namespace assay
+std::vector<std::size_t> findings_named(const fs::path& file, const Dataset& findings,
+                                        const std::vector<std::int64_t>& classes) {
+  const auto arrays = file.extension() == ".npz" ? read_npz(file) : std::map<std::string, Array>();
+  const auto named = arrays.find("classes");
+  const bool fits = named != arrays.end() && named->second.dtype() == DType::int64 &&
+                    named->second.shape() == Shape{static_cast<std::int64_t>(findings.size()),
+                                                   static_cast<std::int64_t>(classes.size())};
+  if (!fits)
+    fail(Fault::usage,
+         "classes of findings: {} does not say what each of {} networks names each finding; give the whole "
+         "findings.npz of an exploration, and as many classes as networks",
+         file.string(), classes.size());
+  const auto rows = named->second.as<std::int64_t>();
+  std::vector<std::size_t> positions;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (std::ranges::equal(rows.subspan(i * classes.size(), classes.size()), classes)) positions.push_back(i);
+  }
+  return positions;
+}
+
+}  // namespace assay::explore

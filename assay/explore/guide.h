@@ -6,44 +6,53 @@
 #include <unordered_set>
 #include <vector>
 
-#include "assay/attack/network.h"
-#include "assay/coverage/catalogue.h"
+#include <assay/abilities.h>
+#include <assay/attack_problem.h>
+#include <assay/criteria.h>
+#include <assay/random.h>
 #include "assay/coverage/observer.h"
 #include "assay/explore/choice.h"
 
-namespace assay {
+namespace assay::explore {
 
 class Guide {
  public:
-  // `networks` must outlive this; one profile for each.
-  Guide(std::vector<const AttackedNetwork*> networks, std::vector<std::shared_ptr<const Profile>> profiles, const Spec& criterion, const NeuronChoice& choice);
+  // `networks` must outlive this; one profile for each. Throws Error{usage} for a criterion that cannot
+  // guide.
+  Guide(std::vector<const attack::AttackedNetwork*> networks,
+        std::vector<std::shared_ptr<const coverage::Profile>> profiles,
+        const coverage::CriterionChoice& criterion, const NeuronChoice& choice);
 
   std::size_t networks() const { return parts_.size(); }
-  const Profile& profile(std::size_t network) const { return *parts_[network].profile; }
+  const coverage::Profile& profile(std::size_t network) const { return *parts_[network].profile; }
   bool wants_extremes() const { return parts_[0].criterion->wants_extremes(); }
   const NeuronChoice& choice() const { return choice_; }
 
-  // What a record is to climb towards in one network; empty when nothing is left. Thread-safe between calls of add().
-  std::vector<Aim> pick(std::size_t network, const ActivationBatch& batch, std::size_t row, const ByNeuron<float>* relevance, Rng rng) const;
+  // What a record is to climb towards in one network; empty when nothing is left. Thread-safe between calls
+  // of add().
+  std::vector<coverage::Aim> pick(std::size_t network, const coverage::ActivationBatch& batch,
+                                  std::size_t row, const ByNeuron<float>* relevance, Rng rng) const;
 
-  // Adds records [n, record...] in units of the valid range. Returns for every record and network how many items it is the
-  // first to cover; nothing for criteria without items. Records with activations that are not finite count nowhere.
+  // Adds records [n, record...] in units of the valid range. Returns for every record and network how many
+  // items it is the first to cover; nothing for criteria without items. Records with activations that are not
+  // finite count nowhere.
   std::vector<std::vector<std::optional<std::uint64_t>>> add(const Tensor& points);
 
   // Coverage of one network over all layers (of the first layer where layers do not add up).
-  Coverage coverage(std::size_t network) const;
-  // Of all networks together: what is covered of all that can be, as DeepXplore reports it. Nothing for measures without a
-  // greatest value.
+  coverage::Coverage coverage(std::size_t network) const;
+  // Of all networks together: what is covered of all that can be, as DeepXplore reports it. Nothing for
+  // measures without a greatest value.
   std::optional<double> share() const;
 
  private:
   struct Part {
-    const AttackedNetwork* network;
-    std::shared_ptr<const Profile> profile;
-    std::unique_ptr<Criterion> criterion;
-    std::unique_ptr<Observer> observer;
-    bool itemised = false;
-    std::vector<std::vector<std::uint64_t>> items;      // of records just added
+    const attack::AttackedNetwork* network;
+    std::shared_ptr<const coverage::Profile> profile;
+    std::unique_ptr<coverage::Criterion> criterion;
+    std::unique_ptr<coverage::Observer> observer;
+    const coverage::Guiding* guiding = nullptr;     // the criterion
+    coverage::Itemised* itemised = nullptr;         // the criterion; null: it has no items
+    std::vector<std::vector<std::uint64_t>> items;  // of records just added
     std::unordered_set<std::uint64_t> covered;
     ByNeuron<std::uint32_t> active;
   };
@@ -54,4 +63,4 @@ class Guide {
   std::size_t records_ = 0;
 };
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -5,42 +5,53 @@
 #include <algorithm>
 #include <charconv>
 
-#include "assay/attack/problem.h"
-#include "assay/support/error.h"
+#include <assay/attack_problem.h>
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::explore {
 
 void require_pictures(const Searches& searches, const std::string& constraint) {
   if (searches.seeds.dim() == 4) return;
-  fail(Fault::unsupported, "constraint '{}' is for pictures [channels, height, width]; records here have {} dimensions", constraint, searches.seeds.dim() - 1);
+  fail(Fault::unsupported,
+       "constraint '{}' is for pictures [channels, height, width]; records here have {} dimensions",
+       constraint, searches.seeds.dim() - 1);
 }
 
 Tensor along(const Tensor& direction, const Tensor& line) {
   const Tensor flat = line.flatten(1), length = flat.mul(flat).sum(1);
-  const Tensor share = direction.flatten(1).mul(flat).sum(1) / at::where(length.gt(0), length, at::ones_like(length));
-  return line * per_record(share, line);
+  const Tensor share =
+      direction.flatten(1).mul(flat).sum(1) / at::where(length.gt(0), length, at::ones_like(length));
+  return line * attack::per_record(share, line);
 }
 
-std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const std::string& constraint, const std::string& name, std::int64_t least) {
+std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const std::string& constraint,
+                                              const std::string& name, std::int64_t least) {
   const std::string& text = options.text(name);
   std::int64_t first = -1, second = -1;
   const char *const end = text.data() + text.size(), *const cross = std::find(text.data(), end, 'x');
-  const bool sound = cross != end && std::from_chars(text.data(), cross, first).ptr == cross && std::from_chars(cross + 1, end, second).ptr == end;
+  const bool sound = cross != end && std::from_chars(text.data(), cross, first).ptr == cross &&
+                     std::from_chars(cross + 1, end, second).ptr == end;
   if (!sound || first < least || second < least || first > 1'000'000 || second > 1'000'000) {
-    fail(Fault::usage, "constraint '{}': {}={}: two whole numbers of at least {} are needed, rows x columns, such as 10x10", constraint, name, text, least);
+    fail(Fault::usage,
+         "constraint '{}': {}={}: two whole numbers of at least {} are needed, rows x columns, such as 10x10",
+         constraint, name, text, least);
   }
   return {first, second};
 }
 
 Rectangle random_rectangle(const Tensor& pictures, std::int64_t height, std::int64_t width, Rng rng) {
   Rectangle place{0, 0, std::min(height, pictures.size(2)), std::min(width, pictures.size(3))};
-  place.top = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(2) - place.height + 1)));
-  place.left = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(3) - place.width + 1)));
+  place.top =
+      static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(2) - place.height + 1)));
+  place.left =
+      static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(pictures.size(3) - place.width + 1)));
   return place;
 }
 
 Tensor inside(const Tensor& pictures, std::int64_t row, const Rectangle& rectangle) {
-  return pictures.select(0, row).narrow(1, rectangle.top, rectangle.height).narrow(2, rectangle.left, rectangle.width);
+  return pictures.select(0, row)
+      .narrow(1, rectangle.top, rectangle.height)
+      .narrow(2, rectangle.left, rectangle.width);
 }
 
-}  // namespace assay
+}  // namespace assay::explore

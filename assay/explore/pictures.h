@@ -5,22 +5,25 @@
 #include <string>
 #include <utility>
 
-#include "assay/explore/constraint.h"
-#include "assay/support/spec.h"
+#include <assay/constraint.h>
+#include <assay/random.h>
+#include <assay/spec.h>
 
-namespace assay {
+namespace assay::explore {
 
 // Throws Error{unsupported} unless records are pictures [channels, height, width].
 void require_pictures(const Searches& searches, const std::string& constraint);
 
-// The part of `direction` that lies along `line`, row by row: <direction, line> / <line, line> * line; 0 where the line is.
+// The part of `direction` that lies along `line`, row by row: <direction, line> / <line, line> * line; 0
+// where the line is.
 Tensor along(const Tensor& direction, const Tensor& line);
 
 // "10x8" -> {10, 8}: whole numbers of at least `least`. Throws Error{usage} naming constraint and option.
-std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const std::string& constraint, const std::string& name, std::int64_t least);
+std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const std::string& constraint,
+                                              const std::string& name, std::int64_t least);
 
-// Calls visit(row, top, left) with the place of a rectangle in each picture, drawn by `rng(row)`. Rectangles larger than the
-// picture are cut to it: `height` and `width` come back as they fit.
+// Calls visit(row, top, left) with the place of a rectangle in each picture, drawn by `rng(row)`. Rectangles
+// larger than the picture are cut to it: `height` and `width` come back as they fit.
 struct Rectangle {
   std::int64_t top = 0, left = 0, height = 0, width = 0;
 };
@@ -29,4 +32,4 @@ Rectangle random_rectangle(const Tensor& pictures, std::int64_t height, std::int
 // The elements of one row inside a rectangle, as a view.
 Tensor inside(const Tensor& pictures, std::int64_t row, const Rectangle& rectangle);
 
-}  // namespace assay
+}  // namespace assay::explore

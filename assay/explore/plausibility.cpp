@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include "assay/coverage/observer.h"
-#include "assay/engine/evaluate.h"
-#include "assay/support/error.h"
 #include "assay/surprise/dsa.h"
 #include "assay/surprise/lsa.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 struct Observed {
@@ -22,12 +23,13 @@ std::vector<std::int32_t> classes_of(const std::vector<std::int64_t>& predicted,
   return {predicted.begin(), predicted.end()};
 }
 
-Observed observed(const Session& session, const Profile& profile, std::size_t layer, DatasetPtr data, const WalkOptions& options, Progress& progress) {
-  const Observer observer(session, profile, false);
+Observed observed(const Session& session, const coverage::Profile& profile, std::size_t layer,
+                  DatasetPtr data, const WalkOptions& options, Progress& progress) {
+  const coverage::Observer observer(session, profile, false);
   const bool classifies = data->target_width() == 0;
   Observed all;
   walk(session, data, options, progress, [&](const Batch& batch, const Tensors& given) {
-    const Observer::Seen seen = observer.observe(given, classifies);
+    const coverage::Observer::Seen seen = observer.observe(given, classifies);
     all.values.insert(all.values.end(), seen.layers[layer].values.begin(), seen.layers[layer].values.end());
     const auto classes = classes_of(seen.predicted, batch.indices.size());
     all.classes.insert(all.classes.end(), classes.begin(), classes.end());
@@ -35,12 +37,15 @@ Observed observed(const Session& session, const Profile& profile, std::size_t la
   return all;
 }
 
-std::vector<double> surprise_of(const std::string& measure, const Traces& training, const Traces& test) {
+std::vector<double> surprise_of(const std::string& measure, const surprise::Traces& training,
+                                const surprise::Traces& test) {
   std::vector<double> values;
   if (measure == "dsa") {
-    for (const DsaScore& score : DsaReference(training).score(test)) values.push_back(score.dsa);
+    for (const surprise::DsaScore& score : surprise::DsaReference(training).score(test))
+      values.push_back(score.dsa);
   } else {
-    for (const SurpriseScore& score : LsaReference(training).score(test)) values.push_back(score.value);
+    for (const surprise::SurpriseScore& score : surprise::LsaReference(training).score(test))
+      values.push_back(score.value);
   }
   return values;
 }
@@ -54,22 +59,38 @@ std::vector<std::size_t> spread(std::size_t size, std::size_t most) {
 
 }  // namespace
 
-std::size_t Plausibility::implausible_count() const { return static_cast<std::size_t>(std::ranges::count(implausible, true)); }
+std::size_t Plausibility::implausible_count() const {
+  return static_cast<std::size_t>(std::ranges::count(implausible, true));
+}
 
-Plausibility judge_plausibility(const Session& session, const Profile& profile, const std::string& measure, DatasetPtr seeds, DatasetPtr findings,
+Plausibility judge_plausibility(const Session& session, const coverage::Profile& profile,
+                                const std::string& measure, DatasetPtr seeds, DatasetPtr findings,
                                 double share, std::size_t most, Progress& progress) {
-  if (measure != "dsa" && measure != "lsa") fail(Fault::usage, "plausibility is judged by dsa or lsa, not by '{}'", measure);
-  if (profile.traces.empty()) fail(Fault::mismatch, "the profile has no training traces; learn it with --training, or choose --plausibility none");
-  const LayerTraces& training = *profile.traces.front();
+  if (measure != "dsa" && measure != "lsa")
+    fail(Fault::usage, "plausibility is judged by dsa or lsa, not by '{}'", measure);
+  if (profile.traces.empty())
+    fail(Fault::mismatch,
+         "the profile has no training traces; learn it from training records, or judge no plausibility");
+  const coverage::LayerTraces& training = *profile.traces.front();
   const std::size_t layer = profile.position(training.layer);
-  const std::vector<std::int32_t> classes = classes_of(training.predicted, training.values.size() / training.dimensions);
-  const Traces reference{training.values, training.dimensions, classes};
-  const Observed usual = observed(session, profile, layer, seeds, {.stage = "surprise of seeds", .records = spread(seeds->size(), most)}, progress);
-  const Observed found = observed(session, profile, layer, findings, {.stage = "surprise of findings"}, progress);
-  Plausibility result{.measure = measure, .layer = training.layer, .share = share, .surprise = {}, .implausible = {}};
-  std::vector<double> sorted = surprise_of(measure, reference, {usual.values, training.dimensions, usual.classes});
+  const std::vector<std::int32_t> classes =
+      classes_of(training.predicted, training.values.size() / training.dimensions);
+  const surprise::Traces reference{training.values, training.dimensions, classes};
+  const Observed usual =
+      observed(session, profile, layer, seeds,
+               {.stage = "surprise of seeds", .records = spread(seeds->size(), most)}, progress);
+  const Observed found =
+      observed(session, profile, layer, findings, {.stage = "surprise of findings"}, progress);
+  Plausibility result{
+      .measure = measure, .layer = training.layer, .share = share, .surprise = {}, .implausible = {}};
+  std::vector<double> sorted =
+      surprise_of(measure, reference, {usual.values, training.dimensions, usual.classes});
   std::erase_if(sorted, [](double value) { return !std::isfinite(value); });
-  if (sorted.empty()) fail(Fault::data, "no seed has a {} against the training set; more classes or records are needed, or --plausibility none", measure);
+  if (sorted.empty())
+    fail(Fault::data,
+         "no seed has a {} against the training set; more classes or records are needed, or no "
+         "judging of plausibility",
+         measure);
   std::ranges::sort(sorted);
   result.seeds = sorted.size();
   result.bound = sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
@@ -78,4 +99,4 @@ Plausibility judge_plausibility(const Session& session, const Profile& profile, 
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::explore

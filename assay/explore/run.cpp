@@ -1,4 +1,4 @@
-#include "assay/explore/run.h"
+#include <assay/explore.h>
 
 #include <ATen/ATen.h>
 
@@ -9,16 +9,24 @@
 #include <numeric>
 #include <set>
 
+#include <assay/constraint.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include "assay/attack/preparation.h"
+#include "assay/coverage/profile_json.h"
 #include "assay/engine/crew.h"
-#include "assay/engine/evaluate.h"
-#include "assay/explore/constraints.h"
+#include "assay/explore/choice.h"
+#include "assay/explore/disagreement.h"
 #include "assay/explore/duplicates.h"
+#include "assay/explore/finding_set.h"
+#include "assay/explore/guide.h"
+#include "assay/explore/search.h"
 #include "assay/support/binary.h"
-#include "assay/support/error.h"
 #include "assay/support/hash.h"
+#include "assay/support/journal.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 using Json = nlohmann::json;
@@ -41,9 +49,14 @@ Tensor from_stored(const Json& json, const Tensor& like, bool levels) {
 class Explorer {
  public:
   Explorer(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds, const ExploreOptions& options)
-      : explored_(networks), dataset_(std::move(seeds)), options_(with_task(options, *dataset_)), constraint_(make_constraint(options.constraints)),
-        preparation_(*checked(networks, options).front().session, *dataset_, {options.search.seed, options.search.disagreement.margin, "none"}),
-        networks_(networks_of(networks)), guide_(pointers(), profiles(networks), options.criterion, find_neuron_choice(options.choice)),
+      : explored_(networks),
+        dataset_(std::move(seeds)),
+        options_(with_task(options, *dataset_)),
+        constraint_(make_constraint(options.constraints)),
+        preparation_(*checked(networks, options).front().session, *dataset_,
+                     {options.search.seed, options.search.disagreement.margin, "none"}),
+        networks_(networks_of(networks)),
+        guide_(pointers(), profiles(networks), options.criterion, neuron_choices().find(options.choice)),
         seen_(options.near_duplicate) {}
 
   Exploration run(Progress& progress) {
@@ -62,10 +75,13 @@ class Explorer {
           explore_round(pass, r, crew, stage);
         } catch (const Error& error) {
           if (error.fault() != Fault::interrupted || !journal_) throw;
-          fail(Fault::interrupted, "interrupted; {} holds every search that has ended, the same command goes on from there", options_.journal.string());
+          fail(Fault::interrupted,
+               "interrupted; {} holds every search that has ended, the same command goes on from there",
+               options_.journal.string());
         }
         result_.seconds = since(start);
-        result_.rounds.push_back({result_.searched, result_.findings.size(), result_.seconds, guide_.share()});
+        result_.rounds.push_back(
+            {result_.searched, result_.findings.size(), result_.seconds, guide_.share()});
         if (ended()) {
           finish();
           return std::move(result_);
@@ -77,10 +93,14 @@ class Explorer {
   }
 
  private:
-  static const std::vector<ExploredNetwork>& checked(const std::vector<ExploredNetwork>& networks, const ExploreOptions& options) {
-    if (networks.size() < 2) fail(Fault::usage, "differences need at least two networks; give another file, or mutants of the one (--mutant int8)");
+  static const std::vector<ExploredNetwork>& checked(const std::vector<ExploredNetwork>& networks,
+                                                     const ExploreOptions& options) {
+    if (networks.size() < 2)
+      fail(Fault::usage,
+           "differences need at least two networks; give another file, or mutants of the one (int8, say)");
     if (options.search.target && *options.search.target >= networks.size()) {
-      fail(Fault::usage, "there is no network {}; they count from 0 to {}", *options.search.target, networks.size() - 1);
+      fail(Fault::usage, "there is no network {}; they count from 0 to {}", *options.search.target,
+           networks.size() - 1);
     }
     return networks;
   }
@@ -90,26 +110,32 @@ class Explorer {
     return options;
   }
 
-  std::vector<std::unique_ptr<AttackedNetwork>> networks_of(const std::vector<ExploredNetwork>& networks) const {
-    std::vector<std::unique_ptr<AttackedNetwork>> all;
+  std::vector<std::unique_ptr<attack::AttackedNetwork>> networks_of(
+      const std::vector<ExploredNetwork>& networks) const {
+    std::vector<std::unique_ptr<attack::AttackedNetwork>> all;
+    if (!dataset_->facts().others.empty())
+      fail(Fault::unsupported, "data '{}' have {} inputs a record; exploration changes records with one",
+           dataset_->describe(), dataset_->facts().others.size() + 1);
     for (const ExploredNetwork& network : networks) {
-      require_attackable(*network.session);
-      all.push_back(std::make_unique<AttackedNetwork>(*network.session, preparation_.network().units(), dataset_->target_width() > 0));
+      attack::require_attackable(*network.session, network.session->first_input(dataset_->facts()));
+      all.push_back(std::make_unique<attack::AttackedNetwork>(
+          *network.session, preparation_.network().units(), dataset_->target_width() > 0));
     }
     return all;
   }
 
-  static std::vector<std::shared_ptr<const Profile>> profiles(const std::vector<ExploredNetwork>& networks) {
-    std::vector<std::shared_ptr<const Profile>> all;
+  static std::vector<std::shared_ptr<const coverage::Profile>> profiles(
+      const std::vector<ExploredNetwork>& networks) {
+    std::vector<std::shared_ptr<const coverage::Profile>> all;
     for (const ExploredNetwork& network : networks) {
-      require_profile_fits(*network.profile, network.session->graph().hash(), network.name);
+      coverage::require_profile_fits(*network.profile, network.session->graph().hash(), network.name);
       all.push_back(network.profile);
     }
     return all;
   }
 
-  std::vector<const AttackedNetwork*> pointers() const {
-    std::vector<const AttackedNetwork*> all;
+  std::vector<const attack::AttackedNetwork*> pointers() const {
+    std::vector<const attack::AttackedNetwork*> all;
     for (const auto& network : networks_) all.push_back(network.get());
     return all;
   }
@@ -124,44 +150,63 @@ class Explorer {
 
   void cover_baseline(Progress& progress) {
     if (!options_.baseline) return;
-    const Preparation preparation(*explored_.front().session, *options_.baseline, {});
-    walk(*explored_.front().session, options_.baseline, {.batch = batch(), .stage = "covering the baseline"}, progress,
+    const attack::Preparation preparation(*explored_.front().session, *options_.baseline, {});
+    walk(*explored_.front().session, options_.baseline, {.batch = batch(), .stage = "covering the baseline"},
+         progress,
          [&](const Batch& given, const Tensors&) { guide_.add(preparation.problem(given).inputs); });
   }
 
-  std::string job() const {
+  // What tells this exploration from all others.
+  JournalKey key() const {
     const SearchOptions& search = options_.search;
-    Hasher hasher;
-    for (std::size_t k = 0; k < explored_.size(); ++k) hasher.text(explored_[k].session->graph().hash()).text(explored_[k].profile->hash());
-    hasher.text(dataset_->hash()).text(options_.criterion.text()).text(options_.choice).number(options_.only_correct).number(options_.round);
-    for (const Spec& constraint : options_.constraints) hasher.text(constraint.text());
-    if (options_.baseline) hasher.text(options_.baseline->hash());
-    hasher.real(search.lambda1).real(search.lambda2).real(search.step).number(search.iterations).number(search.patience).number(search.target ? *search.target + 1 : 0);
-    hasher.number(search.probability).number(search.choose_once).number(search.levels).number(search.shrink).number(search.seed);
-    hasher.real(search.disagreement.margin).number(search.disagreement.opposite_signs).real(options_.near_duplicate);
-    return hasher.hex();
+    Hasher graphs, profiles, constraints;
+    for (const ExploredNetwork& network : explored_) {
+      graphs.text(network.session->graph().hash());
+      profiles.text(network.profile->hash());
+    }
+    for (const ConstraintChoice& constraint : options_.constraints)
+      constraints.text(constraint.spec().text());
+    return JournalKey("exploration")
+        .add("set of networks", graphs.hex())
+        .add("set of profiles", profiles.hex())
+        .add("set of seeds", dataset_->hash())
+        .add("baseline", options_.baseline ? options_.baseline->hash() : "none")
+        .add("constraint", constraints.hex())
+        .add("criterion", options_.criterion.spec().text())
+        .add("choice of neurons", options_.choice)
+        .add("choice of seeds", options_.only_correct ? "correct" : "all")
+        .add("size of rounds", options_.round)
+        .add("lambda1", search.lambda1)
+        .add("lambda2", search.lambda2)
+        .add("step", search.step)
+        .add("number of iterations", search.iterations)
+        .add("patience", search.patience)
+        .add("target", search.target ? fmt::to_string(*search.target) : "none")
+        .add("use of probabilities", search.probability)
+        .add("use of one choice a seed", search.choose_once)
+        .add("storage", search.levels ? "levels" : "float32")
+        .add("use of shrinking", search.shrink)
+        .add("seed", search.seed)
+        .add("margin", search.disagreement.margin)
+        .add("use of opposite signs", search.disagreement.opposite_signs)
+        .add("bound of near-duplicates", options_.near_duplicate);
   }
 
   void open_journal(Progress& progress) {
     if (options_.journal.empty()) return;
-    journal_.emplace(options_.journal);
-    const auto& found = journal_->found();
-    if (found.empty()) {
-      journal_->append({{"schema", "assay/exploration-journal"}, {"job", job()}});
-      return;
-    }
+    journal_.emplace(options_.journal, key());
     try {
-      if (found[0].at("job") != job()) {
-        fail(Fault::mismatch, "{} is the journal of another exploration: other networks, seeds or options; finish that one, use another --output, or remove the file",
-             options_.journal.string());
+      for (const Journal::Entry& entry : journal_->found()) {
+        Json outcome = from_bytes(entry.bytes);
+        const auto pass = outcome.at("pass").get<std::size_t>(), seed = outcome.at("seed").get<std::size_t>();
+        known_[{pass, seed}] = std::move(outcome);
       }
-      for (std::size_t i = 1; i < found.size(); ++i) known_[{found[i].at("pass").get<std::size_t>(), found[i].at("seed").get<std::size_t>()}] = &found[i];
-    } catch (const Error&) {
-      throw;
     } catch (const std::exception& error) {
-      fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", options_.journal.string(), error.what());
+      journal_->refuse(error.what());
     }
-    if (!known_.empty()) progress.notice(fmt::format("going on from {}: {} searches are done", options_.journal.string(), known_.size()));
+    if (!known_.empty())
+      progress.notice(
+          fmt::format("going on from {}: {} searches are done", options_.journal.string(), known_.size()));
   }
 
   // What was noted of a search, unless this pass has to make it.
@@ -169,22 +214,31 @@ class Explorer {
     const auto at = known_.find({pass, seed});
     if (at == known_.end()) return std::nullopt;
     try {
-      const Json& json = *at->second;
+      const Json& json = at->second;
       const int ending = json.at("ending").get<int>();
-      if (ending < 0 || ending > static_cast<int>(Ending::non_finite)) throw std::runtime_error("it names an ending that there is not");
-      SearchOutcome outcome{seed, static_cast<Ending>(ending), json.at("iterations").get<std::size_t>(), json.at("target").get<std::size_t>(), {}};
+      if (ending < 0 || ending > static_cast<int>(Ending::non_finite))
+        throw std::runtime_error("it names an ending that there is not");
+      SearchOutcome outcome{seed,
+                            static_cast<Ending>(ending),
+                            json.at("iterations").get<std::size_t>(),
+                            json.at("target").get<std::size_t>(),
+                            {}};
       if (json.contains("point")) outcome.point = from_stored(json.at("point"), like, options_.search.levels);
       return outcome;
     } catch (const std::exception& error) {
-      fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", options_.journal.string(), error.what());
+      journal_->refuse(error.what());
     }
   }
 
   void note(std::size_t pass, const SearchOutcome& outcome) {
     if (!journal_) return;
-    Json json{{"pass", pass}, {"seed", outcome.seed}, {"ending", static_cast<int>(outcome.ending)}, {"iterations", outcome.iterations}, {"target", outcome.target}};
+    Json json{{"pass", pass},
+              {"seed", outcome.seed},
+              {"ending", static_cast<int>(outcome.ending)},
+              {"iterations", outcome.iterations},
+              {"target", outcome.target}};
     if (outcome.point.defined()) json["point"] = Json::binary(stored(outcome.point, options_.search.levels));
-    journal_->append(json);
+    journal_->append(fmt::format("{}/{}", pass, outcome.seed), to_bytes(json));
   }
 
   // The seeds of a round, ready to be searched from.
@@ -201,13 +255,14 @@ class Explorer {
       std::vector<std::size_t> positions(std::min(batch(), end - first));
       std::iota(positions.begin(), positions.end(), first);
       const Batch given = dataset_->read(positions);
-      const AttackProblem problem = preparation_.problem(given);
+      const attack::AttackProblem problem = preparation_.problem(given);
       points.push_back(problem.inputs);
       const Tensor labels = problem.labels.to(at::kCPU).contiguous();
       for (std::size_t i = 0; i < positions.size(); ++i) {
         round.positions.push_back(positions[i]);
         round.seeds.keys.push_back(problem.keys[i] + pass * 0x9E3779B97F4A7C15ULL);
-        const bool wrong = options_.only_correct && !given.labels.empty() && given.labels[i] != labels.data_ptr<std::int64_t>()[i];
+        const bool wrong = options_.only_correct && !given.labels.empty() &&
+                           given.labels[i] != labels.data_ptr<std::int64_t>()[i];
         round.seeds.skip.push_back(wrong || (pass > 0 && differing_.contains(positions[i])));
         result_.left_out += wrong && pass == 0;
       }
@@ -225,42 +280,47 @@ class Explorer {
     for (std::size_t i = 0; i < size; ++i) {
       if (round.seeds.skip[i]) continue;
       outcomes[i] = known(pass, round.positions[i], round.seeds.points[static_cast<std::int64_t>(i)]);
-      if (outcomes[i]) ++result_.resumed;
-      else open.push_back(i);
+      if (outcomes[i])
+        ++result_.resumed;
+      else
+        open.push_back(i);
     }
     stage.advance(size - open.size());
     std::atomic<std::size_t> next{0};
     std::mutex mutex;
     std::size_t found = 0;
     const auto worker = [&](const Crew::Sessions& sessions, std::size_t) {
-      std::vector<std::unique_ptr<AttackedNetwork>> own;
-      std::vector<const AttackedNetwork*> networks;
+      std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
+      std::vector<const attack::AttackedNetwork*> networks;
       for (const Session* session : sessions) {
-        own.push_back(std::make_unique<AttackedNetwork>(*session, preparation_.network().units(), dataset_->target_width() > 0));
+        own.push_back(std::make_unique<attack::AttackedNetwork>(*session, preparation_.network().units(),
+                                                                dataset_->target_width() > 0));
         networks.push_back(own.back().get());
       }
       Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
-      searcher.run(round.seeds,
-                   [&]() -> std::optional<std::size_t> {
-                     const std::size_t turn = next.fetch_add(1);
-                     return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
-                   },
-                   [&](const SearchOutcome& outcome) {
-                     const std::lock_guard lock(mutex);
-                     SearchOutcome named = outcome;
-                     named.seed = round.positions[outcome.seed];
-                     note(pass, named);
-                     found += outcome.point.defined();
-                     outcomes[outcome.seed] = std::move(named);
-                     stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
-                   });
+      searcher.run(
+          round.seeds,
+          [&]() -> std::optional<std::size_t> {
+            const std::size_t turn = next.fetch_add(1);
+            return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
+          },
+          [&](const SearchOutcome& outcome) {
+            const std::lock_guard lock(mutex);
+            SearchOutcome named = outcome;
+            named.seed = round.positions[outcome.seed];
+            note(pass, named);
+            found += outcome.point.defined();
+            outcomes[outcome.seed] = std::move(named);
+            stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
+          });
     };
     if (!open.empty()) crew.run(std::min(crew.size(), open.size()), worker);
     take_in(pass, r, round, outcomes);
   }
 
   // In the order of the seeds, so that nothing depends on which search ended first.
-  void take_in(std::size_t pass, std::size_t r, const Round& round, const std::vector<std::optional<SearchOutcome>>& outcomes) {
+  void take_in(std::size_t pass, std::size_t r, const Round& round,
+               const std::vector<std::optional<SearchOutcome>>& outcomes) {
     std::vector<Tensor> points, seeds;
     std::vector<Finding> findings;
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -271,8 +331,18 @@ class Explorer {
       result_.iterations += outcome.iterations;
       if (!outcome.point.defined()) continue;
       if (outcome.ending == Ending::differing) differing_.insert(outcome.seed);
-      findings.push_back({.seed = outcome.seed, .pass = pass, .round = r, .differing = outcome.ending == Ending::differing, .iterations = outcome.iterations,
-                          .target = outcome.target, .point = outcome.point, .classes = {}, .outputs = {}, .majority = {}, .median = {}, .gained = {}});
+      findings.push_back({.seed = outcome.seed,
+                          .pass = pass,
+                          .round = r,
+                          .differing = outcome.ending == Ending::differing,
+                          .iterations = outcome.iterations,
+                          .target = outcome.target,
+                          .point = outcome.point,
+                          .classes = {},
+                          .outputs = {},
+                          .majority = {},
+                          .median = {},
+                          .gained = {}});
       points.push_back(outcome.point);
       seeds.push_back(round.seeds.points[static_cast<std::int64_t>(i)]);
     }
@@ -280,8 +350,11 @@ class Explorer {
     for (std::size_t begin = 0; begin < findings.size(); begin += batch()) {
       const std::size_t end = std::min(findings.size(), begin + batch());
       const std::span part = std::span(findings).subspan(begin, end - begin);
-      describe(part, at::stack(std::vector<Tensor>(points.begin() + static_cast<std::ptrdiff_t>(begin), points.begin() + static_cast<std::ptrdiff_t>(end))),
-               at::stack(std::vector<Tensor>(seeds.begin() + static_cast<std::ptrdiff_t>(begin), seeds.begin() + static_cast<std::ptrdiff_t>(end))));
+      describe(part,
+               at::stack(std::vector<Tensor>(points.begin() + static_cast<std::ptrdiff_t>(begin),
+                                             points.begin() + static_cast<std::ptrdiff_t>(end))),
+               at::stack(std::vector<Tensor>(seeds.begin() + static_cast<std::ptrdiff_t>(begin),
+                                             seeds.begin() + static_cast<std::ptrdiff_t>(end))));
       std::vector<Tensor> fresh;
       const std::size_t first = result_.findings.size();
       for (Finding& finding : part) {
@@ -307,14 +380,16 @@ class Explorer {
     }
     const Answers answers = compare(scores, options_.search.disagreement);
     const Tensor difference = (points - seeds).flatten(1).to(at::kCPU, at::kDouble).abs();
-    const Tensor l0 = difference.gt(changed).sum(1), l1 = difference.sum(1), l2 = difference.square().sum(1).sqrt(), linf = difference.amax(1);
+    const Tensor l0 = difference.gt(changed).sum(1), l1 = difference.sum(1),
+                 l2 = difference.square().sum(1).sqrt(), linf = difference.amax(1);
     for (std::size_t i = 0; i < findings.size(); ++i) {
       Finding& finding = findings[i];
       const auto row = static_cast<std::int64_t>(i);
       for (std::int64_t k = 0; k < answers.outputs.size(0); ++k) {
         const Tensor own = answers.outputs[k][row].contiguous();
         finding.outputs.emplace_back(own.data_ptr<float>(), own.data_ptr<float>() + own.numel());
-        if (answers.classes.defined()) finding.classes.push_back(answers.classes[k][row].item<std::int64_t>());
+        if (answers.classes.defined())
+          finding.classes.push_back(answers.classes[k][row].item<std::int64_t>());
       }
       finding.majority = majority(answers, i);
       if (!answers.classes.defined()) finding.median = median(answers, i);
@@ -330,16 +405,22 @@ class Explorer {
     if (!finding.classes.empty()) return finding.classes;
     std::vector<std::int64_t> steps;
     for (const auto& outputs : finding.outputs) {
-      for (const float value : outputs) steps.push_back(static_cast<std::int64_t>(std::floor(value / std::max(1e-9, options_.search.disagreement.margin))));
+      for (const float value : outputs)
+        steps.push_back(static_cast<std::int64_t>(
+            std::floor(value / std::max(1e-9, options_.search.disagreement.margin))));
     }
     return steps;
   }
 
   bool ended() {
-    if (options_.goal > 0 && guide_.share() && *guide_.share() >= options_.goal) result_.ended_by = "the coverage goal is reached";
-    else if (options_.findings > 0 && result_.findings.size() >= options_.findings) result_.ended_by = "there are as many findings as asked for";
-    else if (options_.seconds > 0 && result_.seconds >= options_.seconds) result_.ended_by = "the time is up";
-    else return false;
+    if (options_.goal > 0 && guide_.share() && *guide_.share() >= options_.goal)
+      result_.ended_by = "the coverage goal is reached";
+    else if (options_.findings > 0 && result_.findings.size() >= options_.findings)
+      result_.ended_by = "there are as many findings as asked for";
+    else if (options_.seconds > 0 && result_.seconds >= options_.seconds)
+      result_.ended_by = "the time is up";
+    else
+      return false;
     return true;
   }
 
@@ -352,26 +433,28 @@ class Explorer {
   DatasetPtr dataset_;
   ExploreOptions options_;
   std::unique_ptr<Constraint> constraint_;
-  Preparation preparation_;
-  std::vector<std::unique_ptr<AttackedNetwork>> networks_;
+  attack::Preparation preparation_;
+  std::vector<std::unique_ptr<attack::AttackedNetwork>> networks_;
   Guide guide_;
   Seen seen_;
-  std::optional<AppendFile> journal_;
-  std::map<std::pair<std::size_t, std::size_t>, const Json*> known_;  // by pass and seed
-  std::set<std::size_t> differing_;                                  // seeds on which networks disagree
+  std::optional<Journal> journal_;
+  std::map<std::pair<std::size_t, std::size_t>, Json> known_;  // by pass and seed
+  std::set<std::size_t> differing_;                            // seeds on which networks disagree
   Exploration result_;
 };
 
 }  // namespace
 
 std::vector<std::uint8_t> stored(const Tensor& point, bool levels) {
-  const Tensor host = (levels ? (point * 255).round().to(at::kByte) : point.to(at::kFloat)).to(at::kCPU).contiguous();
+  const Tensor host =
+      (levels ? (point * 255).round().to(at::kByte) : point.to(at::kFloat)).to(at::kCPU).contiguous();
   const auto* bytes = static_cast<const std::uint8_t*>(host.data_ptr());
   return {bytes, bytes + host.nbytes()};
 }
 
-Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds, const ExploreOptions& options, Progress& progress) {
+Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds,
+                    const ExploreOptions& options, Progress& progress) {
   return Explorer(networks, std::move(seeds), options).run(progress);
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -1,4 +1,5 @@
 #include "assay/explore/search.h"
+#include <assay/abilities.h>
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -7,15 +8,20 @@
 #include <cmath>
 #include <limits>
 
+#include <assay/attack_problem.h>
+#include <assay/random.h>
+#include <assay/relevance.h>
+#include "assay/explore/choice.h"
+#include "assay/explore/disagreement.h"
 #include "assay/explore/shrink.h"
-#include "assay/relevance/attribution.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 constexpr std::uint64_t target_stream = 0x7a67, choice_stream = 0xc401;
 constexpr std::size_t most_waiting = 32;  // found and not yet shrunk
-constexpr double least_slope = 1e-5;      // added to the root mean square by which a gradient is divided, as published
+constexpr double least_slope =
+    1e-5;  // added to the root mean square by which a gradient is divided, as published
 
 template <typename T>
 std::vector<T> picked(const std::vector<T>& from, const std::vector<std::int64_t>& rows) {
@@ -25,7 +31,9 @@ std::vector<T> picked(const std::vector<T>& from, const std::vector<std::int64_t
   return to;
 }
 
-Tensor picked(const Tensor& from, const std::vector<std::int64_t>& rows) { return from.index_select(0, at::tensor(rows, at::kLong).to(from.device())); }
+Tensor picked(const Tensor& from, const std::vector<std::int64_t>& rows) {
+  return from.index_select(0, at::tensor(rows, at::kLong).to(from.device()));
+}
 
 Tensor finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
 
@@ -33,12 +41,18 @@ Tensor finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0
 
 std::string_view to_string(Ending ending) {
   switch (ending) {
-    case Ending::found: return "found";
-    case Ending::differing: return "networks disagree on the seed itself";
-    case Ending::exhausted: return "as many iterations as allowed";
-    case Ending::hopeless: return "no nearer to a disagreement for as many iterations as patience has";
-    case Ending::still: return "nothing moves any more";
-    case Ending::non_finite: return "a network gives no number for the seed";
+    case Ending::found:
+      return "found";
+    case Ending::differing:
+      return "networks disagree on the seed itself";
+    case Ending::exhausted:
+      return "as many iterations as allowed";
+    case Ending::hopeless:
+      return "no nearer to a disagreement for as many iterations as patience has";
+    case Ending::still:
+      return "nothing moves any more";
+    case Ending::non_finite:
+      return "a network gives no number for the seed";
   }
   return {};
 }
@@ -47,8 +61,14 @@ std::string_view to_string(Ending ending) {
 class Searcher::Run {
  public:
   Run(const Searcher& searcher, const Seeds& seeds, const std::function<void(const SearchOutcome&)>& deliver)
-      : networks_(searcher.networks_), guide_(searcher.guide_), constraint_(searcher.constraint_), units_(searcher.units_), options_(searcher.options_),
-        attributions_(searcher.attributions_), seeds_(seeds), deliver_(deliver) {}
+      : networks_(searcher.networks_),
+        guide_(searcher.guide_),
+        constraint_(searcher.constraint_),
+        units_(searcher.units_),
+        options_(searcher.options_),
+        attributions_(searcher.attributions_),
+        seeds_(seeds),
+        deliver_(deliver) {}
 
   void run(const std::function<std::optional<std::size_t>()>& next) {
     const at::NoGradGuard no_grad;
@@ -67,9 +87,9 @@ class Searcher::Run {
     std::size_t seed = 0, target = 0, still = 0, idle = 0;
     float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
     std::int64_t label = 0;
-    float direction = 1;                     // regression: whether the target is pushed up (-1) or down (1)
-    std::vector<std::vector<Aim>> aims;      // per network
-    std::vector<ByNeuron<float>> relevance;  // per network, where the choice asks for it
+    float direction = 1;  // regression: whether the target is pushed up (-1) or down (1)
+    std::vector<std::vector<coverage::Aim>> aims;  // per network
+    std::vector<ByNeuron<float>> relevance;        // per network, where the choice asks for it
   };
   struct Waiting {
     Row row;
@@ -80,7 +100,7 @@ class Searcher::Run {
   std::size_t size() const { return rows_.size(); }
 
   // Scores as objectives and judgements see them, [n, outputs].
-  static Tensor scores_of(const AttackedNetwork& network, const Tensor& values) {
+  static Tensor scores_of(const attack::AttackedNetwork& network, const Tensor& values) {
     const Tensor outputs = values.reshape({values.size(0), -1}).to(at::kFloat);
     return network.regression() ? outputs : network.scores_of({}, outputs);
   }
@@ -89,9 +109,11 @@ class Searcher::Run {
   Answers judge(const Tensor& records) const {
     constexpr std::int64_t multiple = 16;
     const std::int64_t count = records.size(0), missing = (multiple - count % multiple) % multiple;
-    const Tensor filled = missing == 0 ? records : at::cat({records, records.slice(0, 0, 1).repeat_interleave(missing, 0)});
+    const Tensor filled =
+        missing == 0 ? records : at::cat({records, records.slice(0, 0, 1).repeat_interleave(missing, 0)});
     std::vector<Tensor> scores;
-    for (const AttackedNetwork* network : networks_) scores.push_back(scores_of(*network, network->outputs(network->bind(filled))).narrow(0, 0, count));
+    for (const attack::AttackedNetwork* network : networks_)
+      scores.push_back(scores_of(*network, network->outputs(network->bind(filled))).narrow(0, 0, count));
     return compare(scores, options_.disagreement);
   }
 
@@ -126,7 +148,9 @@ class Searcher::Run {
     }
     if (started.empty()) return more;
     const Tensor begun = picked(points, started);
-    const auto join = [](Tensor& all, const Tensor& more_rows) { all = all.defined() && all.size(0) > 0 ? at::cat({all, more_rows}) : more_rows.clone(); };
+    const auto join = [](Tensor& all, const Tensor& more_rows) {
+      all = all.defined() && all.size(0) > 0 ? at::cat({all, more_rows}) : more_rows.clone();
+    };
     join(searches_.seeds, begun);
     join(points_, begun);
     join(records_, begun);
@@ -141,7 +165,9 @@ class Searcher::Run {
   Row begin(std::size_t seed, const Answers& answers, std::int64_t i) const {
     Row row;
     row.seed = seed;
-    row.target = options_.target ? *options_.target : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
+    row.target = options_.target
+                     ? *options_.target
+                     : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
     if (answers.classes.defined()) {
       row.label = answers.classes[0][i].item<std::int64_t>();
       return row;
@@ -157,29 +183,36 @@ class Searcher::Run {
   // Relevance of the decisions on new seeds, for rows from `first` on.
   void attribute(const Tensor& seeds, std::size_t first) {
     for (std::size_t k = 0; k < networks_.size(); ++k) {
-      const Profile& profile = guide_.profile(k);
+      const coverage::Profile& profile = guide_.profile(k);
       const Session& session = networks_[k]->session();
       std::vector<ValueId> wanted;
-      for (const LayerStatistics& layer : profile.statistics) wanted.push_back(session.layer(layer.layer).value);
-      const Relevance relevance = attributions_[k]->attribute(networks_[k]->bind(seeds), {}, wanted);
-      for (std::size_t r = 0; r < static_cast<std::size_t>(seeds.size(0)); ++r) rows_[first + r].relevance.emplace_back();
+      for (const coverage::LayerStatistics& layer : profile.statistics)
+        wanted.push_back(session.layer(layer.layer).value);
+      const relevance::Relevance relevance =
+          attributions_[k]->attribute(networks_[k]->bind(seeds), {}, wanted);
+      for (std::size_t r = 0; r < static_cast<std::size_t>(seeds.size(0)); ++r)
+        rows_[first + r].relevance.emplace_back();
       for (std::size_t l = 0; l < profile.statistics.size(); ++l) {
-        const Activations of_layer = on_host(reduce_to_neurons(relevance.values.at(wanted[l]), session.layer(profile.statistics[l].layer), profile.reduction));
-        for (std::size_t r = 0; r < of_layer.rows; ++r) rows_[first + r].relevance.back().emplace_back(of_layer.row(r).begin(), of_layer.row(r).end());
+        const Activations of_layer = on_host(reduce_to_neurons(
+            relevance.values.at(wanted[l]), session.layer(profile.statistics[l].layer), profile.reduction));
+        for (std::size_t r = 0; r < of_layer.rows; ++r)
+          rows_[first + r].relevance.back().emplace_back(of_layer.row(r).begin(), of_layer.row(r).end());
       }
     }
   }
 
   static Activations on_host(const Tensor& neurons) {
     const Tensor host = neurons.detach().to(at::kCPU, at::kFloat).contiguous();
-    return {static_cast<std::size_t>(host.size(0)), static_cast<std::size_t>(host.size(1)), {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()}};
+    return {static_cast<std::size_t>(host.size(0)),
+            static_cast<std::size_t>(host.size(1)),
+            {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()}};
   }
 
   // One iteration of every search.
   void step() {
     const Tensor wanted = slope();
     const Tensor flat = wanted.flatten(1);
-    const Tensor scaled = wanted / per_record(flat.square().mean(1).sqrt() + least_slope, wanted);
+    const Tensor scaled = wanted / attack::per_record(flat.square().mean(1).sqrt() + least_slope, wanted);
     Tensor points = points_ + constraint_.direction(searches_, points_, scaled) * options_.step;
     points = constraint_.kept(searches_, points);
     if (!constraint_.on_a_line()) points = points.clamp(0, 1);
@@ -196,11 +229,16 @@ class Searcher::Run {
       row.idle = answers.closeness[i] < row.nearest ? 0 : row.idle + 1;
       row.nearest = std::min(row.nearest, answers.closeness[i]);
       const auto place = static_cast<std::int64_t>(i);
-      if (answers.differ[i]) waiting_.push_back({std::move(row), iterations, points[place].clone(), records[place].clone()});
-      else if (iterations >= options_.iterations) deliver_({row.seed, Ending::exhausted, iterations, row.target, {}});
-      else if (row.still > constraint_.patience()) deliver_({row.seed, Ending::still, iterations, row.target, {}});
-      else if (options_.patience > 0 && row.idle >= options_.patience) deliver_({row.seed, Ending::hopeless, iterations, row.target, {}});
-      else going_on.push_back(place);
+      if (answers.differ[i])
+        waiting_.push_back({std::move(row), iterations, points[place].clone(), records[place].clone()});
+      else if (iterations >= options_.iterations)
+        deliver_({row.seed, Ending::exhausted, iterations, row.target, {}});
+      else if (row.still > constraint_.patience())
+        deliver_({row.seed, Ending::still, iterations, row.target, {}});
+      else if (options_.patience > 0 && row.idle >= options_.patience)
+        deliver_({row.seed, Ending::hopeless, iterations, row.target, {}});
+      else
+        going_on.push_back(place);
     }
     if (going_on.size() < size()) keep(going_on);
   }
@@ -230,29 +268,34 @@ class Searcher::Run {
       const Tensor leaf = records_.detach().requires_grad_();
       const Tensor objective = objective_of(k, leaf);
       if (!objective.requires_grad()) continue;
-      const Tensor gradient = torch::autograd::grad({objective}, {leaf}, {}, /*retain_graph=*/false, /*create_graph=*/false, /*allow_unused=*/true)[0];
+      const Tensor gradient = torch::autograd::grad({objective}, {leaf}, {}, /*retain_graph=*/false,
+                                                    /*create_graph=*/false, /*allow_unused=*/true)[0];
       if (gradient.defined()) total += finite(gradient.detach());
     }
     return total;
   }
 
   Tensor objective_of(std::size_t k, const Tensor& leaf) {
-    const AttackedNetwork& network = *networks_[k];
+    const attack::AttackedNetwork& network = *networks_[k];
     const Session& session = network.session();
     std::vector<ValueId> wanted{network.decision()};
-    const bool choosing = guided() && (!options_.choose_once || std::ranges::any_of(rows_, [&](const Row& row) { return row.aims.size() <= k; }));
+    const bool choosing =
+        guided() && (!options_.choose_once ||
+                     std::ranges::any_of(rows_, [&](const Row& row) { return row.aims.size() <= k; }));
     if (guided()) {
       const auto& layers = guide_.profile(k).statistics;
       for (std::size_t l = 0; l < layers.size(); ++l) {
         const bool aimed_at = std::ranges::any_of(rows_, [&](const Row& row) {
-          return row.aims.size() > k && std::ranges::any_of(row.aims[k], [&](const Aim& aim) { return aim.layer == l; });
+          return row.aims.size() > k &&
+                 std::ranges::any_of(row.aims[k], [&](const coverage::Aim& aim) { return aim.layer == l; });
         });
         if (choosing || aimed_at) wanted.push_back(session.layer(layers[l].layer).value);
       }
     }
     const Tensors values = session.trace(network.bind(leaf), wanted);
     const Tensor scores = scores_of(network, values.at(network.decision()));
-    Tensor objective = disagreement_term(k, options_.probability && !network.regression() ? scores.softmax(1) : scores);
+    Tensor objective =
+        disagreement_term(k, options_.probability && !network.regression() ? scores.softmax(1) : scores);
     if (choosing) choose(k, values);
     if (guided()) objective = objective + coverage_term(k, values);
     return objective;
@@ -268,22 +311,25 @@ class Searcher::Run {
     }
     const Tensor weight = at::tensor(weights).to(scores.device());
     if (networks_[k]->regression()) return (scores.sum(1) * weight).sum();
-    return (scores.gather(1, at::tensor(labels, at::kLong).to(scores.device()).unsqueeze(1)).squeeze(1) * weight).sum();
+    return (scores.gather(1, at::tensor(labels, at::kLong).to(scores.device()).unsqueeze(1)).squeeze(1) *
+            weight)
+        .sum();
   }
 
   // New aims for every search, from the activations at its record.
   void choose(std::size_t k, const Tensors& values) {
     const at::NoGradGuard no_grad;
-    const Profile& profile = guide_.profile(k);
+    const coverage::Profile& profile = guide_.profile(k);
     const Session& session = networks_[k]->session();
-    Observer::Seen seen;
-    for (const LayerStatistics& statistics : profile.statistics) {
+    coverage::Observer::Seen seen;
+    for (const coverage::LayerStatistics& statistics : profile.statistics) {
       const Layer& layer = session.layer(statistics.layer);
       const Tensor value = values.at(layer.value).detach();
       seen.layers.push_back(on_host(reduce_to_neurons(value, layer, profile.reduction)));
       if (!guide_.wants_extremes()) continue;
       const Tensor least = reduce_to_neurons(value, layer, Reduction::min).amin(1).to(at::kCPU).contiguous();
-      const Tensor greatest = reduce_to_neurons(value, layer, Reduction::max).amax(1).to(at::kCPU).contiguous();
+      const Tensor greatest =
+          reduce_to_neurons(value, layer, Reduction::max).amax(1).to(at::kCPU).contiguous();
       seen.least.emplace_back(least.data_ptr<float>(), least.data_ptr<float>() + least.numel());
       seen.greatest.emplace_back(greatest.data_ptr<float>(), greatest.data_ptr<float>() + greatest.numel());
     }
@@ -292,12 +338,13 @@ class Searcher::Run {
       names.push_back(row.seed);
       seen.predicted.push_back(row.label);
     }
-    const ActivationBatch batch = seen.batch(names, seen.predicted);
+    const coverage::ActivationBatch batch = seen.batch(names, seen.predicted);
     for (std::size_t i = 0; i < size(); ++i) {
       Row& row = rows_[i];
       if (options_.choose_once && row.aims.size() > k) continue;
       row.aims.resize(std::max(row.aims.size(), k + 1));
-      row.aims[k] = guide_.pick(k, batch, i, row.relevance.empty() ? nullptr : &row.relevance[k], searches_.rng(i, choice_stream + k));
+      row.aims[k] = guide_.pick(k, batch, i, row.relevance.empty() ? nullptr : &row.relevance[k],
+                                searches_.rng(i, choice_stream + k));
     }
   }
 
@@ -310,7 +357,7 @@ class Searcher::Run {
       std::vector<double> low, high;
       std::vector<float> weights, inside;
       for (std::size_t i = 0; i < size(); ++i) {
-        for (const Aim& aim : rows_[i].aims[k]) {
+        for (const coverage::Aim& aim : rows_[i].aims[k]) {
           if (aim.layer != l) continue;
           places.push_back(static_cast<std::int64_t>(i));
           neurons.push_back(static_cast<std::int64_t>(aim.neuron));
@@ -322,11 +369,15 @@ class Searcher::Run {
       }
       if (places.empty()) continue;
       const Layer& layer = networks_[k]->session().layer(layers[l].layer);
-      const Tensor activations = reduce_to_neurons(values.at(layer.value), layer, guide_.profile(k).reduction);
+      const Tensor activations =
+          reduce_to_neurons(values.at(layer.value), layer, guide_.profile(k).reduction);
       const c10::Device device = activations.device();
-      const Tensor chosen = activations.index({at::tensor(places, at::kLong).to(device), at::tensor(neurons, at::kLong).to(device)});
+      const Tensor chosen = activations.index(
+          {at::tensor(places, at::kLong).to(device), at::tensor(neurons, at::kLong).to(device)});
       const Tensor now = chosen.detach().to(at::kDouble), up = at::ones_like(chosen);
-      const Tensor way = at::where(now.lt(at::tensor(low).to(device)), up, at::where(now.gt(at::tensor(high).to(device)), -up, at::tensor(inside).to(device)));
+      const Tensor way =
+          at::where(now.lt(at::tensor(low).to(device)), up,
+                    at::where(now.gt(at::tensor(high).to(device)), -up, at::tensor(inside).to(device)));
       sum = sum.to(device) + (chosen * way * at::tensor(weights).to(device)).sum() * options_.lambda2;
     }
     return sum;
@@ -348,42 +399,52 @@ class Searcher::Run {
     searches.seeds = picked(seeds_.points, seeds);
     Tensor all = at::stack(records);
     if (options_.shrink) {
-      all = assay::shrink(searches, {at::stack(points), all}, constraint_.shrinking(),
-                          [this](const Searches& at, const Tensor& moved) { return record_of(at, moved); },
-                          [this](const Tensor& candidates) { return judge(candidates).differ; });
+      all = explore::shrink(
+          searches, {at::stack(points), all}, constraint_.shrinking(),
+          [this](const Searches& at, const Tensor& moved) { return record_of(at, moved); },
+          [this](const Tensor& candidates) { return judge(candidates).differ; });
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
-      deliver_({waiting_[i].row.seed, Ending::found, waiting_[i].iterations, waiting_[i].row.target, all[static_cast<std::int64_t>(i)].clone()});
+      deliver_({waiting_[i].row.seed, Ending::found, waiting_[i].iterations, waiting_[i].row.target,
+                all[static_cast<std::int64_t>(i)].clone()});
     }
     waiting_.clear();
   }
 
-  const std::vector<const AttackedNetwork*>& networks_;
+  const std::vector<const attack::AttackedNetwork*>& networks_;
   const Guide& guide_;
   const Constraint& constraint_;
-  const InputUnits& units_;
+  const attack::InputUnits& units_;
   const SearchOptions& options_;
-  const std::vector<std::unique_ptr<Attribution>>& attributions_;
+  const std::vector<std::unique_ptr<relevance::Attribution>>& attributions_;
   const Seeds& seeds_;
   const std::function<void(const SearchOutcome&)>& deliver_;
   std::vector<Row> rows_;
   Searches searches_;
-  Tensor points_, records_;       // [n, record...]: where searches are, and the records these stand for
+  Tensor points_, records_;  // [n, record...]: where searches are, and the records these stand for
   std::vector<Waiting> waiting_;
 };
 
 Tensor on_levels(const Tensor& points) { return (points * 255).round() / 255; }
 
-Searcher::Searcher(std::vector<const AttackedNetwork*> networks, const Guide& guide, const Constraint& constraint, const InputUnits& units, const SearchOptions& options)
-    : networks_(std::move(networks)), guide_(guide), constraint_(constraint), units_(units), options_(options) {
+Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const Guide& guide,
+                   const Constraint& constraint, const attack::InputUnits& units,
+                   const SearchOptions& options)
+    : networks_(std::move(networks)),
+      guide_(guide),
+      constraint_(constraint),
+      units_(units),
+      options_(options) {
   if (options.lambda2 == 0 || !guide.choice().needs_relevance) return;
-  for (const AttackedNetwork* network : networks_) attributions_.push_back(make_attribution("epsilon", network->session()));
+  for (const attack::AttackedNetwork* network : networks_)
+    attributions_.push_back(relevance::make_attribution("epsilon", network->session()));
 }
 
 Searcher::~Searcher() = default;
 
-void Searcher::run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next, const std::function<void(const SearchOutcome&)>& deliver) {
+void Searcher::run(const Seeds& seeds, const std::function<std::optional<std::size_t>()>& next,
+                   const std::function<void(const SearchOutcome&)>& deliver) {
   Run(*this, seeds, deliver).run(next);
 }
 
-}  // namespace assay
+}  // namespace assay::explore

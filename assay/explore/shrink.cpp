@@ -2,9 +2,9 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/attack/problem.h"
+#include <assay/attack_problem.h>
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 constexpr int halvings = 6;
@@ -21,7 +21,8 @@ Tensor order(const Tensor& rows) { return std::get<1>(rows.sort(/*stable=*/true,
 
 class Shrinker {
  public:
-  Shrinker(const Searches& searches, Found found, const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
+  Shrinker(const Searches& searches, Found found,
+           const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
            const std::function<std::vector<bool>(const Tensor&)>& differs)
       : searches_(searches), found_(std::move(found)), record_of_(record_of), differs_(differs) {}
 
@@ -34,7 +35,8 @@ class Shrinker {
     Tensor low = at::zeros({n}), high = at::ones({n});
     for (int i = 0; i < halvings; ++i) {
       const Tensor middle = (low + high) / 2;
-      const Tensor good = attempt(searches_.seeds + change * per_record(middle.to(change.device()), change));
+      const Tensor good =
+          attempt(searches_.seeds + change * attack::per_record(middle.to(change.device()), change));
       high = at::where(good, middle, high);
       low = at::where(good, low, middle);
     }
@@ -50,7 +52,8 @@ class Shrinker {
     Tensor low = at::zeros({n}), high = moved.sum(1).to(at::kFloat).to(at::kCPU);
     for (int i = 0; i < halvings; ++i) {
       const Tensor middle = ((low + high) / 2).floor();
-      const Tensor back = place.lt((idle + middle.to(idle.device(), at::kLong)).unsqueeze(1)).reshape_as(origin);
+      const Tensor back =
+          place.lt((idle + middle.to(idle.device(), at::kLong)).unsqueeze(1)).reshape_as(origin);
       const Tensor good = attempt(at::where(back, searches_.seeds, origin));
       low = at::where(good, middle, low);
       high = at::where(good, high, middle);
@@ -62,7 +65,8 @@ class Shrinker {
     const Tensor moved = (found_.points - searches_.seeds).flatten(1).ne(0), count = moved.sum(1, true);
     const Tensor part = ((moved.cumsum(1) - 1) * parts).div(count.clamp_min(1), "floor");
     for (std::int64_t i = 0; i < parts; ++i) {
-      attempt(at::where(part.eq(i).logical_and(moved).reshape_as(found_.points), searches_.seeds, found_.points));
+      attempt(
+          at::where(part.eq(i).logical_and(moved).reshape_as(found_.points), searches_.seeds, found_.points));
     }
   }
 
@@ -71,7 +75,7 @@ class Shrinker {
   Tensor attempt(const Tensor& candidate) {
     const Tensor records = record_of_(searches_, candidate);
     const Tensor good = mask_of(differs_(records));
-    const Tensor taken = per_record(good.to(records.device()), records);
+    const Tensor taken = attack::per_record(good.to(records.device()), records);
     found_.points = at::where(taken, candidate, found_.points);
     found_.records = at::where(taken, records, found_.records);
     return good;
@@ -85,7 +89,8 @@ class Shrinker {
 
 }  // namespace
 
-Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed, const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
+Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed,
+              const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
               const std::function<std::vector<bool>(const Tensor&)>& differs) {
   Shrinker shrinker(searches, std::move(found), record_of, differs);
   if (allowed.scale) shrinker.scale();
@@ -96,4 +101,4 @@ Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed, c
   return shrinker.records();
 }
 
-}  // namespace assay
+}  // namespace assay::explore

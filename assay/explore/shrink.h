@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "assay/explore/constraint.h"
+#include <assay/constraint.h>
 
-namespace assay {
+namespace assay::explore {
 
 // Points that a search may have stopped at, and the records they stand for.
 struct Found {
@@ -15,12 +15,13 @@ struct Found {
   Tensor records;  // [n, record...] as they are judged
 };
 
-// `record_of(rows, points)`: the record each point stands for; `differs(records)`: whether networks disagree on each.
-// Returns for every row a record that is at most as far from its seed, on which networks still disagree: first the whole change
-// is scaled down (a bisection), then its smallest elements are taken back (a bisection over their number), then any quarter of the
-// rest that is not needed. About 16 judgements of each record. What is not monotone is searched as if it were; every record
-// returned has been judged.
-Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed, const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
+// `record_of(rows, points)`: the record each point stands for; `differs(records)`: whether networks disagree
+// on each. Returns for every row a record that is at most as far from its seed, on which networks still
+// disagree: first the whole change is scaled down (a bisection), then its smallest elements are taken back (a
+// bisection over their number), then any quarter of the rest that is not needed. About 16 judgements of each
+// record. What is not monotone is searched as if it were; every record returned has been judged.
+Tensor shrink(const Searches& searches, Found found, const Shrinking& allowed,
+              const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
               const std::function<std::vector<bool>(const Tensor&)>& differs);
 
-}  // namespace assay
+}  // namespace assay::explore

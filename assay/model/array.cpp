@@ -1,4 +1,4 @@
-#include "assay/model/array.h"
+#include <assay/array.h>
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -17,13 +17,20 @@ namespace {
 template <typename Visit>
 void with_type(DType dtype, Visit visit) {
   switch (dtype) {
-    case DType::float32: return visit(float{});
-    case DType::float64: return visit(double{});
-    case DType::int64: return visit(std::int64_t{});
-    case DType::int32: return visit(std::int32_t{});
-    case DType::int8: return visit(std::int8_t{});
-    case DType::uint8: return visit(std::uint8_t{});
-    case DType::boolean: return visit(bool{});
+    case DType::float32:
+      return visit(float{});
+    case DType::float64:
+      return visit(double{});
+    case DType::int64:
+      return visit(std::int64_t{});
+    case DType::int32:
+      return visit(std::int32_t{});
+    case DType::int8:
+      return visit(std::int8_t{});
+    case DType::uint8:
+      return visit(std::uint8_t{});
+    case DType::boolean:
+      return visit(bool{});
   }
 }
 
@@ -53,13 +60,20 @@ std::size_t size_of(DType dtype) {
 
 std::string to_string(DType dtype) {
   switch (dtype) {
-    case DType::float32: return "float32";
-    case DType::float64: return "float64";
-    case DType::int64: return "int64";
-    case DType::int32: return "int32";
-    case DType::int8: return "int8";
-    case DType::uint8: return "uint8";
-    case DType::boolean: return "bool";
+    case DType::float32:
+      return "float32";
+    case DType::float64:
+      return "float64";
+    case DType::int64:
+      return "int64";
+    case DType::int32:
+      return "int32";
+    case DType::int8:
+      return "int8";
+    case DType::uint8:
+      return "uint8";
+    case DType::boolean:
+      return "bool";
   }
   return "?";
 }
@@ -89,9 +103,10 @@ std::int64_t element_count(const Shape& shape) {
 
 Array::Array(DType dtype, Shape shape, std::vector<std::byte> bytes)
     : dtype_(dtype), shape_(std::move(shape)), count_(element_count(shape_)) {
-  if (bytes.size() / size_of(dtype) != static_cast<std::size_t>(count_) || bytes.size() % size_of(dtype) != 0) {
-    fail(Fault::data, "an array of shape {} and type {} was given {} bytes", to_string(shape_), to_string(dtype),
-         bytes.size());
+  if (bytes.size() / size_of(dtype) != static_cast<std::size_t>(count_) ||
+      bytes.size() % size_of(dtype) != 0) {
+    fail(Fault::data, "an array of shape {} and type {} was given {} bytes", to_string(shape_),
+         to_string(dtype), bytes.size());
   }
   bytes_ = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
@@ -124,7 +139,8 @@ Array Array::reshaped(Shape shape) const {
 }
 
 void require_dtype(DType actual, DType wanted) {
-  if (actual != wanted) fail(Fault::data, "{} values where {} are needed", to_string(actual), to_string(wanted));
+  if (actual != wanted)
+    fail(Fault::data, "{} values where {} are needed", to_string(actual), to_string(wanted));
 }
 
 }  // namespace assay

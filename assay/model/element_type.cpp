@@ -1,21 +1,9 @@
 #include "assay/model/element_type.h"
 
-#include <algorithm>
-#include <array>
+#include <assay/operator_traits.h>
 
 namespace assay {
 namespace {
-
-constexpr std::array indices =
-    std::to_array<std::string_view>({"ArgMax", "ArgMin", "NonZero", "Shape", "Size"});
-constexpr std::array truths =
-    std::to_array<std::string_view>({"And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less",
-                                     "LessOrEqual", "Not", "Or", "Xor"});
-
-template <typename Names>
-bool is_among(const Names& names, const std::string& op) {
-  return std::ranges::find(names, op) != names.end();
-}
 
 DType named(std::int64_t onnx_type) {
   switch (onnx_type) {
@@ -41,8 +29,8 @@ DType result_type(const Node& node, std::size_t output, const std::vector<DType>
     const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
     return there ? types[static_cast<std::size_t>(node.inputs[i])] : DType::float32;
   };
-  if (is_among(indices, node.op)) return DType::int64;
-  if (is_among(truths, node.op)) return DType::boolean;
+  if (is_kind(node.op, OperatorKind::index)) return DType::int64;
+  if (is_kind(node.op, OperatorKind::truth)) return DType::boolean;
   if (node.op == "Cast") return named(node.integer("to", 1));
   if (node.op == "EyeLike" && node.has("dtype")) return named(node.integer("dtype", 1));
   if (node.op == "CastLike" || node.op == "Where") return input(1);

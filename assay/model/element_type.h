@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "assay/model/graph.h"
+#include <assay/graph.h>
 
 namespace assay {
 

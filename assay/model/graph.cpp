@@ -1,8 +1,9 @@
-#include "assay/model/graph.h"
+#include <assay/graph.h>
 
 #include <algorithm>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/model.h>
 
 namespace assay {
 namespace {
@@ -60,7 +61,8 @@ std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const auto& constant = values_[i].constant;
-    if (constant && constant->dtype() == DType::float32 && !constant->shape().empty() && !consumers_[i].empty()) {
+    if (constant && constant->dtype() == DType::float32 && !constant->shape().empty() &&
+        !consumers_[i].empty()) {
       count += constant->count();
     }
   }
@@ -191,7 +193,8 @@ ValueId GraphBuilder::insert_after(ValueId id, std::string op, std::string name,
 
 std::string GraphBuilder::unused_name(const std::string& base) const {
   std::string name = base;
-  for (int i = 2; value_names_.contains(name) || node_names_.contains(name); ++i) name = fmt::format("{}_{}", base, i);
+  for (int i = 2; value_names_.contains(name) || node_names_.contains(name); ++i)
+    name = fmt::format("{}_{}", base, i);
   return name;
 }
 

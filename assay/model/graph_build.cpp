@@ -5,8 +5,9 @@
 #include <numeric>
 #include <queue>
 
-#include "assay/model/graph.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/graph.h>
+#include <assay/model.h>
 #include "assay/support/hash.h"
 
 namespace assay {

@@ -1,12 +1,12 @@
 // The entry point for every format: looks at the first bytes and hands over to the reader.
 
-#include "assay/model/model.h"
+#include <assay/model.h>
 
 #include <array>
 #include <fstream>
 
-#include "assay/model/keras.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/model/keras/read.h"
 #include "assay/support/file.h"
 
 namespace assay {

@@ -1,27 +1,42 @@
-#include "assay/mutation/catalogue.h"
+#include <assay/mutation_operator.h>
 
-#include "assay/support/error.h"
-#include "assay/support/text.h"
+namespace assay::mutation {
 
-namespace assay {
+// One line for each: NAME_operator() is defined in the file of that name.
+#define ASSAY_MUTATION_OPERATORS(X) \
+  X(gf)                             \
+  X(ws)                             \
+  X(neb)                            \
+  X(nai)                            \
+  X(ns)                             \
+  X(ld)                             \
+  X(lam)                            \
+  X(afrm)                           \
+  X(wi)                             \
+  X(stuck)                          \
+  X(bitflip)                        \
+  X(fp16)                           \
+  X(bf16)                           \
+  X(int8)
 
-std::span<const OperatorInfo> mutation_operators() {
-  static const OperatorInfo all[] = {
-      gf_operator(), ws_operator(), neb_operator(), nai_operator(), ns_operator(), ld_operator(), lam_operator(), afrm_operator(),
-      wi_operator(), stuck_operator(), bitflip_operator(), fp16_operator(), bf16_operator(), int8_operator(),
-  };
+#define DECLARE(name) OperatorInfo name##_operator();
+ASSAY_MUTATION_OPERATORS(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_operator(),
+
+Catalogue<OperatorInfo>& operators() {
+  static Catalogue<OperatorInfo> all({"mutation operator", "`assay operators` explains them"},
+                                     {ASSAY_MUTATION_OPERATORS(LIST)});
   return all;
 }
+#undef LIST
 
-const OperatorInfo& find_mutation_operator(const std::string& name) {
-  std::vector<std::string> names;
-  for (const OperatorInfo& info : mutation_operators()) {
-    if (info.name == name) return info;
-    names.push_back(info.name);
-  }
-  fail(Fault::usage, "no mutation operator is named '{}'{}; there are {} (`assay operators` explains them)", name, did_you_mean(name, names), joined(names));
+const OperatorInfo& info_of(const OperatorChoice& choice) {
+  return choice.object() ? *choice.object() : operators().find(choice.spec().name);
 }
 
-SpecOptions mutation_options(const Spec& spec) { return SpecOptions("mutation operator", spec, find_mutation_operator(spec.name).options); }
+SpecOptions options_of(const OperatorChoice& choice) {
+  return SpecOptions("mutation operator", choice.spec(), info_of(choice).options);
+}
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -1,16 +1,19 @@
-#include "assay/mutation/draw.h"
+#include <assay/mutation.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/mutation/sites.h"
-#include "assay/support/error.h"
+#include "assay/support/hash.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
-// Seeds of mutants are this many times the seed of the draw, plus 1, 2, ...: short to read, and different between draws.
+// Seeds of mutants are this many times the seed of the draw, plus 1, 2, ...: short to read, and different
+// between draws.
 constexpr std::uint64_t seeds_per_draw = 1'000'000;
 constexpr std::size_t most_duplicates = 200;  // in a row, until an operator is taken to have no more mutants
 constexpr std::int64_t draws_per_variant = 8;
@@ -21,33 +24,49 @@ std::vector<const SubjectLayer*> layers_of(const Subject& subject, const DrawOpt
   if (layers.empty()) {
     for (const SubjectLayer& layer : subject.layers()) layers.push_back(&layer);
   }
-  if (options.whole_network && !options.layers.empty()) fail(Fault::usage, "layers cannot be chosen when mutants spread over the whole network");
+  if (options.whole_network && !options.layers.empty())
+    fail(Fault::usage, "layers cannot be chosen when mutants spread over the whole network");
   return layers;
 }
 
 // Draws the mutants of one entry of `operators`.
 class Drawer {
  public:
-  Drawer(const Subject& subject, const DrawOptions& options, const Spec& op, std::uint64_t& last_seed, std::set<std::string>& seen, Drawn& drawn)
-      : subject_(subject), options_(options), op_(op), info_(find_mutation_operator(op.name)), chosen_(mutation_options(op)),
-        last_seed_(last_seed), seen_(seen), drawn_(drawn) {}
+  Drawer(const Subject& subject, const DrawOptions& options, const OperatorChoice& choice,
+         std::uint64_t& last_seed, std::set<std::string>& seen, Drawn& drawn)
+      : subject_(subject),
+        options_(options),
+        choice_(choice),
+        op_(choice.spec()),
+        info_(info_of(choice)),
+        chosen_(options_of(choice)),
+        last_seed_(last_seed),
+        seen_(seen),
+        drawn_(drawn) {}
 
   void draw(std::span<const SubjectLayer* const> layers) {
     for (const SubjectLayer* layer : layers) {
       const std::string reason = info_.refusal(*layer, chosen_);
-      if (reason.empty()) candidates_.push_back(layer);
-      else drawn_.not_applicable.push_back({op_, layer->name(), reason});
+      if (reason.empty())
+        candidates_.push_back(layer);
+      else
+        drawn_.not_applicable.push_back({op_, layer->name(), reason});
     }
     if (candidates_.empty()) return;
-    if (info_.level == OperatorInfo::Level::layer) draw_layers();
-    else draw_sites();
+    if (info_.level == OperatorInfo::Level::layer)
+      draw_layers();
+    else
+      draw_sites();
   }
 
  private:
   enum class Result { taken, duplicate, nothing };
 
   Result take(const SubjectLayer* layer) {
-    Mutant mutant{.op = op_, .layer = layer ? layer->name() : std::string(), .seed = ++last_seed_};
+    Mutant mutant{.op = op_,
+                  .layer = layer ? layer->name() : std::string(),
+                  .seed = ++last_seed_,
+                  .own = choice_.object()};
     const Outcome outcome = plan_mutant(subject_, mutant, 0);
     if (!outcome.edit) {
       drawn_.not_applicable.push_back({op_, mutant.layer, outcome.reason});
@@ -67,7 +86,8 @@ class Drawer {
     Rng rng(options_.seed, {hash_128(op_.name.data(), op_.name.size())[0]});
     rng.shuffle(candidates_);
     std::map<const SubjectLayer*, std::int64_t> found;
-    for (std::int64_t round = 0; round < (info_.variants == 1 ? 1 : info_.variants * draws_per_variant); ++round) {
+    for (std::int64_t round = 0; round < (info_.variants == 1 ? 1 : info_.variants * draws_per_variant);
+         ++round) {
       const std::vector<const SubjectLayer*> layers = candidates_;  // take() may drop some
       for (const SubjectLayer* layer : layers) {
         if (enough()) return;
@@ -98,6 +118,7 @@ class Drawer {
 
   const Subject& subject_;
   const DrawOptions& options_;
+  const OperatorChoice& choice_;
   const Spec& op_;
   const OperatorInfo& info_;
   SpecOptions chosen_;
@@ -113,13 +134,14 @@ class Drawer {
 Drawn draw_mutants(const Subject& subject, const DrawOptions& options) {
   const auto layers = layers_of(subject, options);
   Drawn drawn;
-  std::map<std::string, std::uint64_t> last_seeds;   // by name of the operator, so that ids are unique
+  std::map<std::string, std::uint64_t> last_seeds;  // by name of the operator, so that ids are unique
   std::map<std::string, std::set<std::string>> seen;
-  for (const Spec& op : options.operators) {
-    const auto seed = last_seeds.try_emplace(op.name, options.seed * seeds_per_draw).first;
-    Drawer(subject, options, op, seed->second, seen[op.name], drawn).draw(layers);
+  for (const OperatorChoice& op : options.operators) {
+    const std::string& name = op.spec().name;
+    const auto seed = last_seeds.try_emplace(name, options.seed * seeds_per_draw).first;
+    Drawer(subject, options, op, seed->second, seen[name], drawn).draw(layers);
   }
   return drawn;
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

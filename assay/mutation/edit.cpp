@@ -1,12 +1,20 @@
-#include "assay/mutation/edit.h"
+#include <assay/mutation_edit.h>
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-namespace assay {
+#include <assay/model.h>
+#include "assay/support/hash.h"
 
-Edit::Edit(const Subject& subject, std::size_t most_kept) : subject_(subject), most_kept_(most_kept) {}
+namespace assay::mutation {
+
+Edit::Edit(const Subject& subject, std::size_t most_kept)
+    : subject_(subject), most_kept_(most_kept), hasher_(std::make_unique<Hasher>()) {}
+
+Edit::~Edit() = default;
+
+std::string Edit::fingerprint() const { return hasher_->hex(); }
 
 float Edit::weight(const LayerWeights& weights, std::int64_t index) const {
   const auto i = static_cast<std::size_t>(index);
@@ -15,13 +23,17 @@ float Edit::weight(const LayerWeights& weights, std::int64_t index) const {
   return subject_.graph().constant(weights.constant).as<float>()[i];
 }
 
-void Edit::set_weight(const SubjectLayer& layer, const LayerWeights& weights, std::int64_t index, float value) {
+void Edit::set_weight(const SubjectLayer& layer, const LayerWeights& weights, std::int64_t index,
+                      float value) {
   const float before = weight(weights, index);
   if (before == value || std::bit_cast<std::uint32_t>(before) == std::bit_cast<std::uint32_t>(value)) return;
   auto edited = edited_.find({weights.node, weights.input});
   if (edited == edited_.end()) {
     const auto original = subject_.graph().constant(weights.constant).as<float>();
-    edited = edited_.emplace(Place{weights.node, weights.input}, Edited{weights, {original.begin(), original.end()}}).first;
+    edited =
+        edited_
+            .emplace(Place{weights.node, weights.input}, Edited{weights, {original.begin(), original.end()}})
+            .first;
   }
   edited->second.values[static_cast<std::size_t>(index)] = value;
   const std::int64_t neuron = weights.layout ? weights.layout->neuron_of(index) : -1;
@@ -30,16 +42,23 @@ void Edit::set_weight(const SubjectLayer& layer, const LayerWeights& weights, st
 
 void Edit::restructure(Structure change) { structure_.push_back(std::move(change)); }
 
-void Edit::note(const SubjectLayer& layer, std::int64_t neuron, const std::string& what) { record({layer, neuron, {}, -1}, 0, 0, what); }
+void Edit::note(const SubjectLayer& layer, std::int64_t neuron, const std::string& what) {
+  record({layer, neuron, {}, -1}, 0, 0, what);
+}
 
 void Edit::record(const Where& where, float before, float after, std::string_view what) {
-  hasher_.text(where.layer.name()).number(where.neuron).text(where.constant).number(where.index);
-  hasher_.number(std::bit_cast<std::int32_t>(after)).text(what);
+  hasher_->text(where.layer.name()).number(where.neuron).text(where.constant).number(where.index);
+  hasher_->number(std::bit_cast<std::int32_t>(after)).text(what);
   if (where.neuron >= 0) neurons_.emplace(&where.layer, where.neuron);
   ++change_count_;
   if (changes_.size() >= most_kept_) return;
-  changes_.push_back({.layer = where.layer.name(), .neuron = where.neuron, .constant = std::string(where.constant),
-                      .index = where.index, .before = before, .after = after, .what = std::string(what)});
+  changes_.push_back({.layer = where.layer.name(),
+                      .neuron = where.neuron,
+                      .constant = std::string(where.constant),
+                      .index = where.index,
+                      .before = before,
+                      .after = after,
+                      .what = std::string(what)});
 }
 
 void Edit::write(GraphBuilder& builder, const Edited& edited) const {
@@ -53,7 +72,8 @@ void Edit::write(GraphBuilder& builder, const Edited& edited) const {
     builder.replace_constant(id, std::move(array));
     return;
   }
-  node.inputs[edited.weights.input] = builder.constant(builder.unused_name(graph.value(id).name + "/own"), std::move(array));
+  node.inputs[edited.weights.input] =
+      builder.constant(builder.unused_name(graph.value(id).name + "/own"), std::move(array));
   builder.replace_node(edited.weights.node, std::move(node));
 }
 
@@ -67,8 +87,9 @@ Graph Edit::build() const {
 Shape per_neuron_shape(const Subject& subject, const SubjectLayer& layer, ValueId value) {
   const Shape& whole = subject.shape(value);
   Shape shape(whole.size(), 1);
-  for (const int axis : layer.layer.neuron_axes) shape[static_cast<std::size_t>(axis)] = whole[static_cast<std::size_t>(axis)];
+  for (const int axis : layer.layer.neuron_axes)
+    shape[static_cast<std::size_t>(axis)] = whole[static_cast<std::size_t>(axis)];
   return shape;
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
-#include "assay/engine/operators.h"
+#include <assay/operator_traits.h>
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
-ValueId input_of(const Node& node, std::size_t i) { return i < node.inputs.size() ? node.inputs[i] : no_value; }
+ValueId input_of(const Node& node, std::size_t i) {
+  return i < node.inputs.size() ? node.inputs[i] : no_value;
+}
 
 const Shape& shape_of(const Graph& graph, ValueId id) { return graph.constant(id).shape(); }
 
@@ -19,7 +21,9 @@ std::int64_t product(const Shape& shape, std::size_t from) {
   return count;
 }
 
-NeuronLayout vector_of(std::int64_t neurons) { return {.outer = 1, .before = 1, .inner = neurons, .after = 1}; }
+NeuronLayout vector_of(std::int64_t neurons) {
+  return {.outer = 1, .before = 1, .inner = neurons, .after = 1};
+}
 
 NeuronLayout convolution_layout(const Node& node, const Shape& shape) {
   if (node.op == "Conv") return {.outer = shape[0], .before = 1, .inner = 1, .after = product(shape, 1)};
@@ -30,24 +34,31 @@ NeuronLayout convolution_layout(const Node& node, const Shape& shape) {
 // Of a matrix; nothing for stacks of matrices and other products.
 std::optional<NeuronLayout> dense_layout(const Node& node, const Shape& shape) {
   if (node.op == "Einsum" || shape.size() != 2) return std::nullopt;
-  if (node.op == "Gemm" && node.integer("transB", 0) != 0) return NeuronLayout{.outer = shape[0], .before = 1, .inner = 1, .after = shape[1]};
+  if (node.op == "Gemm" && node.integer("transB", 0) != 0)
+    return NeuronLayout{.outer = shape[0], .before = 1, .inner = 1, .after = shape[1]};
   return NeuronLayout{.outer = 1, .before = shape[0], .inner = shape[1], .after = 1};
 }
 
 std::int64_t gates_of(const Node& node) { return node.op == "LSTM" ? 4 : node.op == "GRU" ? 3 : 1; }
 
 // `parts` vectors or matrices of H rows per direction.
-NeuronLayout recurrent_layout(std::int64_t directions, std::int64_t parts, std::int64_t hidden, std::int64_t after) {
+NeuronLayout recurrent_layout(std::int64_t directions, std::int64_t parts, std::int64_t hidden,
+                              std::int64_t after) {
   return {.outer = directions, .before = parts, .inner = hidden, .after = after};
 }
 
 class Finder {
  public:
   Finder(const Graph& graph, SubjectLayer& layer)
-      : graph_(graph), layer_(layer), index_(layer.layer.node), node_(graph.nodes()[static_cast<std::size_t>(index_)]) {}
+      : graph_(graph),
+        layer_(layer),
+        index_(layer.layer.node),
+        node_(graph.nodes()[static_cast<std::size_t>(index_)]) {}
 
   std::string find() {
-    std::string reason = is_recurrent(node_.op) ? recurrent() : is_convolution(node_.op) ? convolution() : dense();
+    std::string reason = is_recurrent(node_.op)     ? recurrent()
+                         : is_convolution(node_.op) ? convolution()
+                                                    : dense();
     if (!reason.empty()) return reason;
     for (const LayerWeights& weights : layer_.weights) layer_.weight_count += weights.count;
     for (const LayerWeights& bias : layer_.biases) layer_.bias_count += bias.count;
@@ -59,9 +70,12 @@ class Finder {
     return weights_at(graph_, index_, input, layout, layer_.layer.neurons);
   }
   std::string no_constant(ValueId id) const {
-    if (graph_.is_constant(id)) return fmt::format("its weights are {}, not float32", to_string(graph_.constant(id).dtype()));
+    if (graph_.is_constant(id))
+      return fmt::format("its weights are {}, not float32", to_string(graph_.constant(id).dtype()));
     const int producer = graph_.producer(id);
-    const std::string by = producer < 0 ? "given as an input" : "computed by " + graph_.nodes()[static_cast<std::size_t>(producer)].describe();
+    const std::string by =
+        producer < 0 ? "given as an input"
+                     : "computed by " + graph_.nodes()[static_cast<std::size_t>(producer)].describe();
     return "its weights are " + by;
   }
   void add_bias(std::size_t input, NeuronLayout layout) {
@@ -71,7 +85,8 @@ class Finder {
   std::string convolution() {
     const ValueId kernel = input_of(node_, 1);
     layer_.input = node_.inputs[0];
-    if (!graph_.is_constant(kernel) || graph_.constant(kernel).dtype() != DType::float32) return no_constant(kernel);
+    if (!graph_.is_constant(kernel) || graph_.constant(kernel).dtype() != DType::float32)
+      return no_constant(kernel);
     if (shape_of(graph_, kernel).size() < 2) return "its kernel has less than 2 axes";
     layer_.weights.push_back(*at(1, convolution_layout(node_, shape_of(graph_, kernel))));
     add_bias(2, vector_of(layer_.layer.neurons));
@@ -87,9 +102,12 @@ class Finder {
     if (weights == no_value || node_.inputs.size() > 3) return "it is a product of several operands";
     if (!graph_.is_constant(weights) || graph_.constant(weights).dtype() != DType::float32) {
       const bool computed = weights != no_value && !graph_.is_constant(weights);
-      return computed && depends_on_input(weights) ? "it is a product of two activations, without weights of its own" : no_constant(weights);
+      return computed && depends_on_input(weights)
+                 ? "it is a product of two activations, without weights of its own"
+                 : no_constant(weights);
     }
-    const std::optional<NeuronLayout> layout = first_constant ? std::nullopt : dense_layout(node_, shape_of(graph_, weights));
+    const std::optional<NeuronLayout> layout =
+        first_constant ? std::nullopt : dense_layout(node_, shape_of(graph_, weights));
     layer_.weights.push_back(*at(matrix, layout));
     if (node_.op == "Gemm") add_bias(2, vector_of(layer_.layer.neurons));
     return {};
@@ -122,12 +140,14 @@ class Finder {
     const std::int64_t gates = gates_of(node_);
     const Shape& shape = shape_of(graph_, node_.inputs[2]);
     const std::int64_t directions = shape[0], hidden = shape[2];
-    layer_.weights.push_back(*at(1, recurrent_layout(directions, gates, hidden, shape_of(graph_, node_.inputs[1])[2])));
+    layer_.weights.push_back(
+        *at(1, recurrent_layout(directions, gates, hidden, shape_of(graph_, node_.inputs[1])[2])));
     layer_.weights.push_back(*at(2, recurrent_layout(directions, gates, hidden, hidden)));
     add_bias(3, recurrent_layout(directions, 2 * gates, hidden, 1));
     add_bias(7, recurrent_layout(directions, 3, hidden, 1));
     const auto read = std::ranges::count_if(node_.outputs, [&](ValueId id) {
-      return id != no_value && (!graph_.consumers(id).empty() || std::ranges::find(graph_.outputs(), id) != graph_.outputs().end());
+      return id != no_value && (!graph_.consumers(id).empty() ||
+                                std::ranges::find(graph_.outputs(), id) != graph_.outputs().end());
     });
     layer_.several_outputs = read > 1;
     return {};
@@ -141,10 +161,12 @@ class Finder {
 
 }  // namespace
 
-std::string find_layer_weights(const Graph& graph, SubjectLayer& layer) { return Finder(graph, layer).find(); }
+std::string find_layer_weights(const Graph& graph, SubjectLayer& layer) {
+  return Finder(graph, layer).find();
+}
 
-std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input, std::optional<NeuronLayout> layout,
-                                       std::int64_t neurons) {
+std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input,
+                                       std::optional<NeuronLayout> layout, std::int64_t neurons) {
   const ValueId id = input_of(graph.nodes()[static_cast<std::size_t>(node)], input);
   if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::float32) return std::nullopt;
   const std::int64_t count = graph.constant(id).count();
@@ -152,4 +174,4 @@ std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t
   return LayerWeights{.constant = id, .node = node, .input = input, .count = count, .layout = layout};
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

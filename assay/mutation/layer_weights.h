@@ -4,16 +4,17 @@
 
 #include <string>
 
-#include "assay/mutation/subject.h"
+#include <assay/mutation_subject.h>
 
-namespace assay {
+namespace assay::mutation {
 
-// Fills in weights, biases and input of a layer. Returns the reason why the layer cannot be mutated, or nothing.
+// Fills in weights, biases and input of a layer. Returns the reason why the layer cannot be mutated, or
+// nothing.
 std::string find_layer_weights(const Graph& graph, SubjectLayer& layer);
 
-// The constant that input `input` of a node reads, as float32 weights of neurons in this layout; nothing if it is no
-// float32 constant. The layout is dropped when it does not fit the number of elements or of neurons.
-std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input, std::optional<NeuronLayout> layout,
-                                       std::int64_t neurons);
+// The constant that input `input` of a node reads, as float32 weights of neurons in this layout; nothing if
+// it is no float32 constant. The layout is dropped when it does not fit the number of elements or of neurons.
+std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input,
+                                       std::optional<NeuronLayout> layout, std::int64_t neurons);
 
-}  // namespace assay
+}  // namespace assay::mutation

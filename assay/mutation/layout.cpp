@@ -1,6 +1,6 @@
-#include "assay/mutation/layout.h"
+#include <assay/mutation_subject.h>
 
-namespace assay {
+namespace assay::mutation {
 
 std::int64_t NeuronLayout::index(std::int64_t neuron, std::int64_t k) const {
   const std::int64_t o = neuron / inner, i = neuron % inner;
@@ -14,4 +14,4 @@ std::int64_t NeuronLayout::neuron_of(std::int64_t index) const {
   return o * inner + i;
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -1,21 +1,25 @@
-#include "assay/mutation/mutant.h"
+#include <assay/mutation_operator.h>
 
 #include <charconv>
 
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/mutation/sites.h"
-#include "assay/support/error.h"
+#include "assay/support/hash.h"
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 constexpr std::uint64_t most_draws = 16;  // of sites, until something changes
 
 std::uint64_t stream(const std::string& name) { return hash_128(name.data(), name.size())[0]; }
 
-// Layers that take part: the one named, or all that the operator applies to. `reason` is filled where there is none.
-std::vector<const SubjectLayer*> layers_for(const Subject& subject, const Mutant& mutant, const OperatorInfo& info,
-                                            const SpecOptions& options, std::string& reason) {
+// Layers that take part: the one named, or all that the operator applies to. `reason` is filled where there
+// is none.
+std::vector<const SubjectLayer*> layers_for(const Subject& subject, const Mutant& mutant,
+                                            const OperatorInfo& info, const SpecOptions& options,
+                                            std::string& reason) {
   if (!mutant.layer.empty()) {
     const SubjectLayer& layer = subject.layer(mutant.layer);
     reason = info.refusal(layer, options);
@@ -26,10 +30,14 @@ std::vector<const SubjectLayer*> layers_for(const Subject& subject, const Mutant
   std::vector<std::string> reasons;
   for (const SubjectLayer& layer : subject.layers()) {
     const std::string refusal = info.refusal(layer, options);
-    if (refusal.empty()) layers.push_back(&layer);
-    else reasons.push_back(fmt::format("{}: {}", layer.name(), refusal));
+    if (refusal.empty())
+      layers.push_back(&layer);
+    else
+      reasons.push_back(fmt::format("{}: {}", layer.name(), refusal));
   }
-  if (layers.empty()) reason = reasons.empty() ? "no layer can be mutated" : fmt::format("applies to no layer ({})", joined(reasons, "; "));
+  if (layers.empty())
+    reason = reasons.empty() ? "no layer can be mutated"
+                             : fmt::format("applies to no layer ({})", joined(reasons, "; "));
   return layers;
 }
 
@@ -50,12 +58,15 @@ std::string summary_of(const OperatorInfo& info, const Mutant& mutant, const Edi
   const std::string place = mutant.layer.empty() ? "the network" : mutant.layer;
   if (info.level == OperatorInfo::Level::neuron) {
     const std::int64_t count = edit.neuron_count();
-    if (mutant.layer.empty()) return fmt::format("{}: {} {} of the network", info.title, count, count == 1 ? "neuron" : "neurons");
-    return fmt::format("{}: {} {} of {}", info.title, count == 1 ? "neuron" : "neurons", listed(edit, most), place);
+    if (mutant.layer.empty())
+      return fmt::format("{}: {} {} of the network", info.title, count, count == 1 ? "neuron" : "neurons");
+    return fmt::format("{}: {} {} of {}", info.title, count == 1 ? "neuron" : "neurons", listed(edit, most),
+                       place);
   }
   const Change& first = edit.changes().front();
   if (!first.what.empty()) return fmt::format("{}: {} {}", info.title, place, first.what);
-  return fmt::format("{}: {} {} of {}", info.title, edit.change_count(), edit.change_count() == 1 ? "weight" : "weights", place);
+  return fmt::format("{}: {} {} of {}", info.title, edit.change_count(),
+                     edit.change_count() == 1 ? "weight" : "weights", place);
 }
 
 }  // namespace
@@ -63,24 +74,34 @@ std::string summary_of(const OperatorInfo& info, const Mutant& mutant, const Edi
 std::string Mutant::id() const {
   std::string place;
   for (const char c : layer) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
-    if (plain) place += c;
-    else if (!place.empty() && place.back() != '_') place += '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+    if (plain)
+      place += c;
+    else if (!place.empty() && place.back() != '_')
+      place += '_';
   }
   return place.empty() ? fmt::format("{}-{}", op.name, seed) : fmt::format("{}-{}-{}", op.name, place, seed);
 }
 
-std::string Mutant::text() const { return layer.empty() ? fmt::format("{}#{}", op.text(), seed) : fmt::format("{}@{}#{}", op.text(), layer, seed); }
+std::string Mutant::text() const {
+  return layer.empty() ? fmt::format("{}#{}", op.text(), seed)
+                       : fmt::format("{}@{}#{}", op.text(), layer, seed);
+}
 
 Mutant parse_mutant(const std::string& text) {
-  const auto malformed = [&]() { fail(Fault::usage, "'{}' is no mutant; they read OPERATOR[options]@LAYER#SEED, as `assay mutate --list` prints them", text); };
+  const auto malformed = [&]() {
+    fail(Fault::usage, "'{}' is no mutant; they read OPERATOR[options]@LAYER#SEED", text);
+  };
   std::size_t end = text.find_first_of("[@#");
   if (end != std::string::npos && text[end] == '[') {
     end = text.find(']', end);
     if (end != std::string::npos) ++end;
   }
   const std::size_t number = text.rfind('#');
-  if (end == std::string::npos || number == std::string::npos || number < end || (text[end] != '@' && end != number)) malformed();
+  if (end == std::string::npos || number == std::string::npos || number < end ||
+      (text[end] != '@' && end != number))
+    malformed();
   Mutant mutant{.op = parse_spec("mutation operator", text.substr(0, end)), .layer = {}};
   if (end != number) {
     mutant.layer = text.substr(end + 1, number - end - 1);
@@ -93,8 +114,9 @@ Mutant parse_mutant(const std::string& text) {
 }
 
 Outcome plan_mutant(const Subject& subject, const Mutant& mutant, std::size_t most_kept) {
-  const OperatorInfo& info = find_mutation_operator(mutant.op.name);
-  const SpecOptions options = mutation_options(mutant.op);
+  const OperatorChoice op = mutant.choice();
+  const OperatorInfo& info = info_of(op);
+  const SpecOptions options = options_of(op);
   Outcome outcome;
   const auto layers = layers_for(subject, mutant, info, options, outcome.reason);
   if (layers.empty()) return outcome;
@@ -119,10 +141,12 @@ Mutation apply(const Subject& subject, const Mutant& mutant) {
   const Outcome outcome = plan_mutant(subject, mutant);
   if (!outcome.edit) {
     const std::string place = mutant.layer.empty() ? "the network" : fmt::format("layer '{}'", mutant.layer);
-    fail(Fault::usage, "mutation operator {} does not apply to {}: {}", mutant.op.name, place, outcome.reason);
+    fail(Fault::usage, "mutation operator {} does not apply to {}: {}", mutant.op.name, place,
+         outcome.reason);
   }
   const Edit& edit = *outcome.edit;
-  const OperatorInfo& info = find_mutation_operator(mutant.op.name);
+  const OperatorChoice op = mutant.choice();
+  const OperatorInfo& info = info_of(op);
   return {.graph = edit.build(),
           .sites = info.level == OperatorInfo::Level::neuron ? edit.neuron_count() : edit.change_count(),
           .changes = edit.changes(),
@@ -130,4 +154,4 @@ Mutation apply(const Subject& subject, const Mutant& mutant) {
           .summary = summary_of(info, mutant, edit)};
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -1,4 +1,4 @@
-#include "assay/mutation/run.h"
+#include <assay/mutation.h>
 
 #include <ATen/ATen.h>
 
@@ -10,15 +10,17 @@
 #include <numeric>
 #include <set>
 
-#include "assay/engine/classify.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include "assay/engine/crew.h"
-#include "assay/engine/evaluate.h"
-#include "assay/mutation/judge.h"
-#include "assay/mutation/replay.h"
+#include "assay/mutation/replay/judge.h"
+#include "assay/mutation/replay/replay.h"
 #include "assay/support/binary.h"
-#include "assay/support/error.h"
+#include "assay/support/hash.h"
+#include "assay/support/journal.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
@@ -29,15 +31,32 @@ Hash128 content_of(const Array& inputs, std::size_t row) {
   return hash_128(inputs.data() + row * size, size);
 }
 
+// Of all inputs of a record.
+Hash128 content_of(const Batch& batch, std::size_t row) {
+  std::vector<Hash128> parts{content_of(batch.inputs, row)};
+  if (batch.others.empty()) return parts[0];
+  for (const NamedArray& other : batch.others) parts.push_back(content_of(other.values, row));
+  return hash_128(parts.data(), parts.size() * sizeof(Hash128));
+}
+
 class Runner {
  public:
-  Runner(const Session& session, const std::vector<PlannedMutant>& mutants, DatasetPtr dataset, const RunOptions& options, RunFigures& figures)
-      : session_(session), mutants_(mutants), dataset_(std::move(dataset)), options_(options), figures_(figures), judge_(session, options.margin),
-        state_(session.graph().hash(), session.graph().name(), options.margin ? 1 : class_count(), options.margin) {}
+  Runner(const Session& session, const std::vector<PlannedMutant>& mutants, DatasetPtr dataset,
+         const RunOptions& options, RunFigures& figures)
+      : session_(session),
+        mutants_(mutants),
+        dataset_(std::move(dataset)),
+        options_(options),
+        figures_(figures),
+        judge_(session, options.margin),
+        state_(session.graph().hash(), session.graph().name(), options.margin ? 1 : class_count(),
+               options.margin) {}
 
   MutationState run(const MutationState* earlier, Progress& progress) {
     if (!options_.margin && dataset_->target_width() > 0) {
-      fail(Fault::usage, "the records have regression targets: a margin is needed, by which a mutant's output has to differ to be killed (--margin)");
+      fail(Fault::usage,
+           "the records have regression targets: a margin is needed, by which a mutant's output has to "
+           "differ to be killed");
     }
     survey(progress);
     for (const PlannedMutant& mutant : mutants_) state_.add(mutant.description);
@@ -50,14 +69,18 @@ class Runner {
 
  private:
   struct Place {
-    std::size_t record = 0;   // position in the data set
-    std::size_t known_as = 0; // position in the state
+    std::size_t record = 0;    // position in the data set
+    std::size_t known_as = 0;  // position in the state
     std::int64_t expected = 0;
   };
 
   std::size_t class_count() const {
     const Shape& shape = session_.shape(session_.logits());
-    if (shape.size() != 2) fail(Fault::unsupported, "network '{}' gives {} a record, which are no class scores; for a regression network give a margin (--margin)", session_.graph().name(), to_string(shape));
+    if (shape.size() != 2)
+      fail(Fault::unsupported,
+           "network '{}' gives {} a record, which are no class scores; for a regression network give a "
+           "margin",
+           session_.graph().name(), assay::to_string(shape));
     return shape[1] == 1 ? 2 : static_cast<std::size_t>(shape[1]);
   }
 
@@ -67,25 +90,32 @@ class Runner {
     std::map<Hash128, std::uint32_t> repetitions;
     const bool labelled = !options_.margin && dataset_->has_labels();
     state_.class_names = dataset_->class_names();
-    walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress, [&](const Batch& batch, const Tensors& given) {
-      const Tensor decisions = session_.run(given, std::span(&decision, 1)).at(decision);
-      const std::vector<std::int64_t> predicted = options_.margin ? std::vector<std::int64_t>() : predicted_classes(session_, decisions);
-      const auto verdicts = judge_.judge(decisions, decisions, predicted);
-      for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        const Hash128 content = content_of(batch.inputs, r);
-        const std::int64_t expected = options_.margin ? 0 : predicted[r];
-        const bool right = !labelled || batch.labels[r] == expected;
-        figures_.non_finite += !verdicts[r].finite;
-        figures_.wrong += verdicts[r].finite && !right;
-        figures_.unlabelled += !options_.margin && !labelled;
-        const bool judged = verdicts[r].finite && right;
-        const std::size_t known_as = state_.add(MutationRecord{{content, repetitions[content]++}, dataset_->id(batch.indices[r]), expected, judged});
-        if (judged) places_.push_back({batch.indices[r], known_as, expected});
-      }
-    });
+    walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress,
+         [&](const Batch& batch, const Tensors& given) {
+           const Tensor decisions = session_.run(given, std::span(&decision, 1)).at(decision);
+           const std::vector<std::int64_t> predicted =
+               options_.margin ? std::vector<std::int64_t>() : predicted_classes(session_, decisions);
+           const auto verdicts = judge_.judge(decisions, decisions, predicted);
+           for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+             const Hash128 content = content_of(batch, r);
+             const std::int64_t expected = options_.margin ? 0 : predicted[r];
+             const bool right = !labelled || batch.labels[r] == expected;
+             figures_.non_finite += !verdicts[r].finite;
+             figures_.wrong += verdicts[r].finite && !right;
+             figures_.unlabelled += !options_.margin && !labelled;
+             const bool judged = verdicts[r].finite && right;
+             const std::size_t known_as = state_.add(MutationRecord{
+                 {content, repetitions[content]++}, dataset_->id(batch.indices[r]), expected, judged});
+             if (judged) places_.push_back({batch.indices[r], known_as, expected});
+           }
+         });
     figures_.records = dataset_->size();
     figures_.judged = places_.size();
-    if (places_.empty()) fail(Fault::data, "network '{}' classifies none of the {} records as labelled, so there is nothing to judge mutants by; check labels and preprocessing", session_.graph().name(), figures_.records);
+    if (places_.empty())
+      fail(Fault::data,
+           "network '{}' classifies none of the {} records as labelled, so there is nothing to judge mutants "
+           "by; check labels and preprocessing",
+           session_.graph().name(), figures_.records);
   }
 
   // Results for the same mutants and records of the same network.
@@ -99,7 +129,8 @@ class Runner {
     std::vector<bool> keep_records, keep_mutants;
     for (const MutationRecord& record : known.records()) {
       const auto same = here.find(record.key);
-      keep_records.push_back(same != here.end() && same->second->expected == record.expected && same->second->judged == record.judged);
+      keep_records.push_back(same != here.end() && same->second->expected == record.expected &&
+                             same->second->judged == record.judged);
     }
     for (const MutantOutcome& mutant : known.mutants()) keep_mutants.push_back(wanted.contains(mutant.key()));
     known.keep_records(keep_records);
@@ -109,47 +140,48 @@ class Runner {
     state_.merge(known);
   }
 
-  // Which run a journal belongs to: the same positions in the state mean the same records.
-  std::string job() const {
-    Hasher hasher;
-    hasher.text(state_.model_hash()).real(options_.margin.value_or(-1));
-    for (const MutationRecord& record : state_.records()) hasher.bytes(record.key.content.data(), sizeof(Hash128)).number(record.key.repetition).number(record.judged);
-    return hasher.hex();
+  // What tells this run from all others. Entries are by mutant, so that another choice of mutants finds those
+  // that it shares; the same positions in the state mean the same records.
+  JournalKey key() const {
+    Hasher records;
+    for (const MutationRecord& record : state_.records())
+      records.bytes(record.key.content.data(), sizeof(Hash128))
+          .number(record.key.repetition)
+          .number(record.judged);
+    return JournalKey("mutation run")
+        .add("network", state_.model_hash())
+        .add("set of records", records.hex())
+        .add("margin", options_.margin ? fmt::to_string(*options_.margin) : "none");
   }
 
   void open_journal(Progress& progress) {
-    const std::string mine = job();
-    journal_.emplace(options_.journal);
-    if (journal_->found().empty()) {
-      journal_->append({{"schema", "assay/mutation-journal"}, {"job", mine}});
-      return;
-    }
+    journal_.emplace(options_.journal, key());
+    if (journal_->found().empty()) return;
+    std::map<std::string_view, std::size_t> places;
+    std::vector<std::string> keys;
+    for (const MutantOutcome& mutant : state_.mutants()) keys.push_back(mutant.key());
+    for (std::size_t m = 0; m < keys.size(); ++m) places.emplace(keys[m], m);
+    std::size_t cells = 0;
     try {
-      if (journal_->found()[0].at("job") != mine) {
-        fail(Fault::mismatch, "{} is the journal of an interrupted run with another network or other records; finish that run, or remove the file", options_.journal.string());
-      }
-      std::map<std::string, std::size_t> places;
-      for (std::size_t m = 0; m < state_.mutants().size(); ++m) places.emplace(state_.mutants()[m].key(), m);
-      std::size_t cells = 0;
-      for (std::size_t i = 1; i < journal_->found().size(); ++i) {
-        const auto at = places.find(journal_->found()[i].at("mutant").get<std::string>());
+      for (const Journal::Entry& entry : journal_->found()) {
+        const auto at = places.find(entry.id);
         if (at == places.end()) continue;
-        figures_.reused += add_cell(state_.mutant(at->second), journal_->found()[i]);
+        figures_.reused += add_cell(state_.mutant(at->second), from_bytes(entry.bytes));
         ++cells;
       }
-      progress.notice(fmt::format("going on from {}: {} results are there", options_.journal.string(), cells));
-    } catch (const Error&) {
-      throw;
     } catch (const std::exception& error) {
-      fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", options_.journal.string(), error.what());
+      journal_->refuse(error.what());
     }
+    progress.notice(fmt::format("going on from {}: {} results are there", options_.journal.string(), cells));
   }
 
   // Returns how many verdicts are new.
   std::size_t add_cell(MutantOutcome& mutant, const Json& cell) const {
     std::size_t fresh = 0;
     const std::size_t size = state_.records().size();
-    const auto bits = [&](const char* name) { return Bits::from(from_binary<std::uint64_t>(cell.at(name)), size); };
+    const auto bits = [&](const char* name) {
+      return Bits::from(from_binary<std::uint64_t>(cell.at(name)), size);
+    };
     const Bits known = bits("known"), killed = bits("killed"), broken = bits("non_finite");
     for (std::size_t r = 0; r < size; ++r) {
       if (!known[r]) continue;
@@ -171,8 +203,11 @@ class Runner {
   static Json cell_of(const MutantOutcome& found) {
     Json nearest = Json::array();
     for (const NearMiss& miss : found.nearest) nearest.push_back({miss.slack, miss.record});
-    return {{"mutant", found.key()}, {"known", to_binary(found.known.words())}, {"killed", to_binary(found.killed.words())},
-            {"non_finite", to_binary(found.non_finite.words())}, {"change", found.change}, {"decisiveness", found.decisiveness},
+    return {{"known", to_binary(found.known.words())},
+            {"killed", to_binary(found.killed.words())},
+            {"non_finite", to_binary(found.non_finite.words())},
+            {"change", found.change},
+            {"decisiveness", found.decisiveness},
             {"nearest", std::move(nearest)}};
   }
 
@@ -190,20 +225,26 @@ class Runner {
   }
 
   bool beyond(const MutantOutcome& mutant) const {
-    return static_cast<double>(mutant.killed.count()) > options_.quality * static_cast<double>(places_.size());
+    return static_cast<double>(mutant.killed.count()) >
+           options_.quality * static_cast<double>(places_.size());
   }
 
   void run_blocks(Progress& progress) {
     std::vector<const Place*> needed;
     for (const Place& place : places_) {
-      if (std::ranges::any_of(state_.mutants(), [&](const MutantOutcome& mutant) { return !mutant.known[place.known_as] && !beyond(mutant); })) needed.push_back(&place);
+      if (std::ranges::any_of(state_.mutants(), [&](const MutantOutcome& mutant) {
+            return !mutant.known[place.known_as] && !beyond(mutant);
+          }))
+        needed.push_back(&place);
     }
     const std::size_t batch = options_.batch > 0 ? options_.batch : session_.preferred_batch();
     const auto room = static_cast<std::size_t>(options_.memory / Block::bytes_per_record(session_));
-    const std::size_t size = std::max<std::size_t>(1, room / batch) * batch, blocks = (needed.size() + size - 1) / size;
+    const std::size_t size = std::max<std::size_t>(1, room / batch) * batch,
+                      blocks = (needed.size() + size - 1) / size;
     const std::vector<std::size_t> turns = order();
     for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));
-    Stage stage(progress, "running mutants", turns.size() * blocks, blocks > 1 ? "mutants, by part of the records" : "mutants");
+    Stage stage(progress, "running mutants", turns.size() * blocks,
+                blocks > 1 ? "mutants, by part of the records" : "mutants");
     Crew crew({&session_});
     for (std::size_t begin = 0; begin < needed.size(); begin += size) {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));
@@ -212,22 +253,25 @@ class Runner {
       crew.run(turns.size(), [&](const Crew::Sessions& worker, std::size_t turn) {
         run_mutant(*worker[0], turns[turn], block, part, batch);
         const std::lock_guard lock(mutex_);
-        const auto killed = std::ranges::count_if(state_.mutants(), [](const MutantOutcome& mutant) { return mutant.killed.count() > 0; });
+        const auto killed = std::ranges::count_if(
+            state_.mutants(), [](const MutantOutcome& mutant) { return mutant.killed.count() > 0; });
         stage.advance(1, fmt::format("{} killed", killed));
       });
     }
-    for (const std::size_t m : positions_) figures_.stopped += state_.mutants()[m].known.count() < places_.size();
+    for (const std::size_t m : positions_)
+      figures_.stopped += state_.mutants()[m].known.count() < places_.size();
   }
 
   void load(Block& block, std::span<const Place* const> part, std::size_t batch) {
     std::vector<std::size_t> records;
     for (const Place* place : part) records.push_back(place->record);
     BatchReader reader(dataset_, batch, records);
-    while (const auto next = reader.next()) block.add(session_.bind(next->inputs));
+    while (const auto next = reader.next()) block.add(session_.bind(*next));
   }
 
   // Called by several threads, for each mutant by one.
-  void run_mutant(const Session& session, std::size_t index, Block& block, std::span<const Place* const> part, std::size_t batch) {
+  void run_mutant(const Session& session, std::size_t index, Block& block, std::span<const Place* const> part,
+                  std::size_t batch) {
     const std::size_t position = positions_[index];
     if (beyond(state_.mutants()[position])) return;
     RunFigures figures;
@@ -240,7 +284,8 @@ class Runner {
       if (std::ranges::all_of(places, [&](const Place* place) { return known[place->known_as]; })) continue;
       if (!replay) replay.emplace(session, mutants_[index].make(), options_.naive);
       run_chunk(*replay, block, chunk, places, known, found, figures);
-      stop = static_cast<double>(state_.mutants()[position].killed.count() + found.killed.count()) > options_.quality * static_cast<double>(places_.size()) &&
+      stop = static_cast<double>(state_.mutants()[position].killed.count() + found.killed.count()) >
+                 options_.quality * static_cast<double>(places_.size()) &&
              chunk + 1 < block.chunks();
     }
     if (!replay) return;
@@ -249,11 +294,11 @@ class Runner {
     figures_.ran += add_cell(state_.mutant(position), cell);
     figures_.untouched += figures.untouched;
     figures_.settled += figures.settled;
-    if (journal_) journal_->append(cell);
+    if (journal_) journal_->append(found.key(), to_bytes(cell));
   }
 
-  void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places, const Bits& known, MutantOutcome& found,
-                 RunFigures& figures) const {
+  void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places,
+                 const Bits& known, MutantOutcome& found, RunFigures& figures) const {
     const Replay::Answer answer = replay.run(block, chunk);
     const Tensor& original = block.value(chunk, session_.logits());
     std::vector<std::int64_t> expected;
@@ -262,7 +307,9 @@ class Runner {
     const auto untouched = [&](std::size_t r) { return !answer.untouched.empty() && answer.untouched[r]; };
     std::vector<std::int64_t> close;
     for (std::size_t r = 0; r < verdicts.size() && !options_.naive; ++r) {
-      if (!untouched(r) && verdicts[r].finite && std::abs(verdicts[r].slack) <= options_.tie * verdicts[r].scale) close.push_back(static_cast<std::int64_t>(r));
+      if (!untouched(r) && verdicts[r].finite &&
+          std::abs(verdicts[r].slack) <= options_.tie * verdicts[r].scale)
+        close.push_back(static_cast<std::int64_t>(r));
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
     for (std::size_t r = 0; r < verdicts.size(); ++r) {
@@ -274,23 +321,28 @@ class Runner {
       figures.untouched += untouched(r);
       if (killed) {
         found.killed.set(record);
-        found.decisiveness = std::max(found.decisiveness, verdict.finite ? -verdict.slack / std::max(verdict.scale, 1e-30) : 1.0);
+        found.decisiveness = std::max(found.decisiveness,
+                                      verdict.finite ? -verdict.slack / std::max(verdict.scale, 1e-30) : 1.0);
       } else {
         found.note_miss({verdict.slack, record});
       }
       if (!verdict.finite) found.non_finite.set(record);
-      if (!untouched(r)) found.change = std::max(found.change, verdict.finite ? verdict.change : std::numeric_limits<double>::max());
+      if (!untouched(r))
+        found.change =
+            std::max(found.change, verdict.finite ? verdict.change : std::numeric_limits<double>::max());
     }
   }
 
   // Decisions that rounding could sway are those of the whole mutant.
-  void settle(const Replay& replay, Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& expected,
-              std::vector<Judge::Verdict>& verdicts, RunFigures& figures) const {
+  void settle(const Replay& replay, Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows,
+              const std::vector<std::int64_t>& expected, std::vector<Judge::Verdict>& verdicts,
+              RunFigures& figures) const {
     const Tensor index = at::tensor(rows, at::kLong);
     std::vector<std::int64_t> some;
     for (const std::int64_t r : rows) some.push_back(expected[static_cast<std::size_t>(r)]);
     const Tensor& original = block.value(chunk, session_.logits());
-    const auto exact = judge_.judge(original.index_select(0, index.to(original.device())), replay.exact(block, chunk, rows), some);
+    const auto exact = judge_.judge(original.index_select(0, index.to(original.device())),
+                                    replay.exact(block, chunk, rows), some);
     for (std::size_t i = 0; i < rows.size(); ++i) verdicts[static_cast<std::size_t>(rows[i])] = exact[i];
     figures.settled += rows.size();
   }
@@ -303,16 +355,17 @@ class Runner {
   Judge judge_;
   MutationState state_;
   std::vector<Place> places_;
-  std::optional<AppendFile> journal_;
+  std::optional<Journal> journal_;
   std::vector<std::size_t> positions_;  // of the mutants in the state
   std::mutex mutex_;                    // over state_, figures_, journal_ and progress while mutants run
 };
 
 }  // namespace
 
-MutationState run_mutants(const Session& session, const std::vector<PlannedMutant>& mutants, DatasetPtr dataset, const RunOptions& options,
-                          const MutationState* earlier, RunFigures& figures, Progress& progress) {
+MutationState run_mutants(const Session& session, const std::vector<PlannedMutant>& mutants,
+                          DatasetPtr dataset, const RunOptions& options, const MutationState* earlier,
+                          RunFigures& figures, Progress& progress) {
   return Runner(session, mutants, std::move(dataset), options, figures).run(earlier, progress);
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

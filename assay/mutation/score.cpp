@@ -1,15 +1,16 @@
-#include "assay/mutation/score.h"
+#include <assay/mutation.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "assay/support/random.h"
+#include <assay/random.h>
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
-MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::size_t judged, const ScoreOptions& options) {
+MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::size_t judged,
+                  const ScoreOptions& options) {
   MutantScore result;
   result.by_class.assign(state.classes(), 0);
   for (std::size_t r = 0; r < state.records().size(); ++r) {
@@ -20,8 +21,10 @@ MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::
     ++result.killers;
     ++result.by_class[static_cast<std::size_t>(record.expected)];
   }
-  result.killed_classes = static_cast<std::size_t>(std::ranges::count_if(result.by_class, [](std::size_t n) { return n > 0; }));
-  result.error_rate = result.ran == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(result.ran);
+  result.killed_classes =
+      static_cast<std::size_t>(std::ranges::count_if(result.by_class, [](std::size_t n) { return n > 0; }));
+  result.error_rate =
+      result.ran == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(result.ran);
   const double least = judged == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(judged);
   if (least > options.quality) {
     result.status = MutantStatus::excluded;  // however the records that did not run would have answered
@@ -36,7 +39,9 @@ MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::
   return result;
 }
 
-bool counts(const MutantScore& mutant) { return mutant.status == MutantStatus::killed || mutant.status == MutantStatus::survived; }
+bool counts(const MutantScore& mutant) {
+  return mutant.status == MutantStatus::killed || mutant.status == MutantStatus::survived;
+}
 
 // Percentiles of the mean of `values` drawn with replacement.
 std::pair<double, double> interval(const std::vector<double>& values, const ScoreOptions& options) {
@@ -48,11 +53,14 @@ std::pair<double, double> interval(const std::vector<double>& values, const Scor
     means.push_back(sum / static_cast<double>(values.size()));
   }
   std::ranges::sort(means);
-  const auto at = [&](double share) { return means[static_cast<std::size_t>(std::lround(share * static_cast<double>(means.size() - 1)))]; };
+  const auto at = [&](double share) {
+    return means[static_cast<std::size_t>(std::lround(share * static_cast<double>(means.size() - 1)))];
+  };
   return {at(0.025), at(0.975)};
 }
 
-GroupScore group(const std::string& name, const std::vector<const MutantScore*>& mutants, std::size_t classes, const ScoreOptions& options) {
+GroupScore group(const std::string& name, const std::vector<const MutantScore*>& mutants, std::size_t classes,
+                 const ScoreOptions& options) {
   GroupScore result;
   result.name = name;
   std::vector<double> shares;
@@ -72,11 +80,13 @@ GroupScore group(const std::string& name, const std::vector<const MutantScore*>&
   if (shares.empty()) return result;
   result.score = static_cast<double>(result.killed_classes) / static_cast<double>(result.coverable);
   result.error_rate = errors / static_cast<double>(shares.size());
-  if (shares.size() > 1 && options.resamples > 0) std::tie(result.low, result.high) = interval(shares, options);
+  if (shares.size() > 1 && options.resamples > 0)
+    std::tie(result.low, result.high) = interval(shares, options);
   return result;
 }
 
-std::vector<GroupScore> grouped(const MutationState& state, const MutationScore& result, const ScoreOptions& options, const auto& name) {
+std::vector<GroupScore> grouped(const MutationState& state, const MutationScore& result,
+                                const ScoreOptions& options, const auto& name) {
   std::map<std::string, std::vector<const MutantScore*>> groups;
   std::vector<std::string> order;
   for (std::size_t i = 0; i < result.mutants.size(); ++i) {
@@ -102,7 +112,8 @@ std::vector<ClassScore> by_class(const MutationState& state, const MutationScore
     ++counted;
     for (std::size_t c = 0; c < classes.size(); ++c) {
       classes[c].killed += mutant.by_class[c] > 0;
-      if (classes[c].records > 0) errors[c] += static_cast<double>(mutant.by_class[c]) / static_cast<double>(classes[c].records);
+      if (classes[c].records > 0)
+        errors[c] += static_cast<double>(mutant.by_class[c]) / static_cast<double>(classes[c].records);
     }
   }
   for (std::size_t c = 0; c < classes.size(); ++c) {
@@ -118,10 +129,14 @@ std::vector<ClassScore> by_class(const MutationState& state, const MutationScore
 
 std::string to_string(MutantStatus status) {
   switch (status) {
-    case MutantStatus::killed: return "killed";
-    case MutantStatus::survived: return "survived";
-    case MutantStatus::excluded: return "excluded";
-    case MutantStatus::incomplete: break;
+    case MutantStatus::killed:
+      return "killed";
+    case MutantStatus::survived:
+      return "survived";
+    case MutantStatus::excluded:
+      return "excluded";
+    case MutantStatus::incomplete:
+      break;
   }
   return "incomplete";
 }
@@ -130,35 +145,41 @@ MutationScore score(const MutationState& state, const ScoreOptions& options) {
   MutationScore result;
   result.records = state.records().size();
   result.judged = state.judged();
-  for (const MutantOutcome& mutant : state.mutants()) result.mutants.push_back(judge(state, mutant, result.judged, options));
+  for (const MutantOutcome& mutant : state.mutants())
+    result.mutants.push_back(judge(state, mutant, result.judged, options));
   std::vector<const MutantScore*> everyone;
   for (const MutantScore& mutant : result.mutants) everyone.push_back(&mutant);
   result.all = group("all", everyone, state.classes(), options);
   result.by_operator = grouped(state, result, options, [](const MutantOutcome& mutant) { return mutant.op; });
-  result.by_layer = grouped(state, result, options, [](const MutantOutcome& mutant) { return mutant.layer.empty() ? std::string("whole network") : mutant.layer; });
+  result.by_layer = grouped(state, result, options, [](const MutantOutcome& mutant) {
+    return mutant.layer.empty() ? std::string("whole network") : mutant.layer;
+  });
   result.by_class = by_class(state, result);
   for (std::size_t r = 0; r < state.records().size(); ++r) {
     if (!state.records()[r].judged) continue;
     bool kills = false;
-    for (std::size_t m = 0; m < result.mutants.size() && !kills; ++m) kills = counts(result.mutants[m]) && state.mutants()[m].killed[r];
+    for (std::size_t m = 0; m < result.mutants.size() && !kills; ++m)
+      kills = counts(result.mutants[m]) && state.mutants()[m].killed[r];
     if (!kills) result.idle.push_back(r);
   }
   return result;
 }
 
-Cover killing_subset(const MutationState& state, const MutationScore& score) {
-  CoveredRows rows;
-  std::map<std::pair<std::size_t, std::int64_t>, std::uint32_t> items;  // mutant and class, numbered as they come
+selection::Cover killing_subset(const MutationState& state, const MutationScore& score) {
+  selection::CoveredRows rows;
+  std::map<std::pair<std::size_t, std::int64_t>, std::uint32_t>
+      items;  // mutant and class, numbered as they come
   for (std::size_t r = 0; r < state.records().size(); ++r) {
     const MutationRecord& record = state.records()[r];
     std::vector<std::uint32_t> row;
     for (std::size_t m = 0; record.judged && m < score.mutants.size(); ++m) {
       if (!counts(score.mutants[m]) || !state.mutants()[m].killed[r]) continue;
-      row.push_back(items.emplace(std::pair(m, record.expected), static_cast<std::uint32_t>(items.size())).first->second);
+      row.push_back(items.emplace(std::pair(m, record.expected), static_cast<std::uint32_t>(items.size()))
+                        .first->second);
     }
     rows.add(row);
   }
-  return minimise(rows);
+  return selection::minimise(rows);
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::mutation {
 
 WeightPlace weight_at(const SubjectLayer& layer, std::int64_t position) {
   for (const auto* arrays : {&layer.weights, &layer.biases}) {
@@ -23,9 +23,10 @@ std::string shapes_differ(const SubjectLayer& layer) {
   const auto without_batch = [&](Shape shape) {
     const auto axis = std::min(static_cast<std::size_t>(layer.layer.batch_axis), shape.size());
     if (axis < shape.size()) shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    return to_string(shape);
+    return assay::to_string(shape);
   };
-  return fmt::format("input {} and output {} differ", without_batch(layer.input_shape), without_batch(layer.output_shape));
+  return fmt::format("input {} and output {} differ", without_batch(layer.input_shape),
+                     without_batch(layer.output_shape));
 }
 
 std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t count) {
@@ -37,22 +38,27 @@ std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t c
   return {chosen.begin(), chosen.end()};
 }
 
-std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::string& ratio, const std::string& count) {
+std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::string& ratio,
+                                     const std::string& count) {
   const std::string what = level == OperatorInfo::Level::weight ? "weights" : "neurons";
   std::vector<SpecOption> options{
       {"ratio", ratio, "share of the " + what + " that are changed, in (0, 1]; rounded, at least one"},
       {"count", count, "number of " + what + " that are changed; 0: by ratio"},
   };
-  if (level == OperatorInfo::Level::weight) options.push_back({"bias", "false", "whether biases count among the weights: true or false"});
+  if (level == OperatorInfo::Level::weight)
+    options.push_back({"bias", "false", "whether biases count among the weights: true or false"});
   return options;
 }
 
 std::int64_t population(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer) {
   static const std::array<std::string, 2> words{"false", "true"};
   switch (info.level) {
-    case OperatorInfo::Level::weight: return layer.weight_count + (options.word("bias", words) == "true" ? layer.bias_count : 0);
-    case OperatorInfo::Level::neuron: return layer.layer.neurons;
-    case OperatorInfo::Level::layer: return 1;
+    case OperatorInfo::Level::weight:
+      return layer.weight_count + (options.word("bias", words) == "true" ? layer.bias_count : 0);
+    case OperatorInfo::Level::neuron:
+      return layer.layer.neurons;
+    case OperatorInfo::Level::layer:
+      return 1;
   }
   return 0;
 }
@@ -82,4 +88,4 @@ std::vector<std::vector<std::int64_t>> draw_sites(const OperatorInfo& info, cons
   return sites;
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -5,26 +5,29 @@
 #include <span>
 #include <vector>
 
-#include "assay/mutation/operator.h"
+#include <assay/mutation_operator.h>
+#include <assay/random.h>
 
-namespace assay {
+namespace assay::mutation {
 
 // `count` distinct numbers out of [0, size), ascending; cost depends on `count` alone (Floyd's algorithm).
 // REQUIRES count <= size.
 std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t count);
 
 // The options every operator of the weight and neuron level has: ratio, count, and bias for weights.
-std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::string& ratio, const std::string& count);
+std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::string& ratio,
+                                     const std::string& count);
 
 // Weights or neurons of a layer that may be drawn.
 std::int64_t population(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer);
 
-// Sites of one mutant out of a population: `count` where it is given, else ratio * population, rounded; at least one, at
-// most all. Throws Error{usage} for a ratio outside (0, 1].
+// Sites of one mutant out of a population: `count` where it is given, else ratio * population, rounded; at
+// least one, at most all. Throws Error{usage} for a ratio outside (0, 1].
 std::int64_t site_count(const SpecOptions& options, std::int64_t population);
 
-// The sites of one mutant over these layers taken together: one list per layer, empty where the layer has none.
+// The sites of one mutant over these layers taken together: one list per layer, empty where the layer has
+// none.
 std::vector<std::vector<std::int64_t>> draw_sites(const OperatorInfo& info, const SpecOptions& options,
                                                   std::span<const SubjectLayer* const> layers, Rng& rng);
 
-}  // namespace assay
+}  // namespace assay::mutation

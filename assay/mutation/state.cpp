@@ -1,4 +1,4 @@
-#include "assay/mutation/state.h"
+#include <assay/mutation_state.h>
 
 #include <algorithm>
 #include <bit>
@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 template <typename T>
@@ -36,12 +36,16 @@ void Bits::set(std::size_t i) {
 }
 
 std::size_t Bits::count() const {
-  return std::accumulate(words_.begin(), words_.end(), std::size_t{0}, [](std::size_t sum, std::uint64_t word) { return sum + static_cast<std::size_t>(std::popcount(word)); });
+  return std::accumulate(words_.begin(), words_.end(), std::size_t{0},
+                         [](std::size_t sum, std::uint64_t word) {
+                           return sum + static_cast<std::size_t>(std::popcount(word));
+                         });
 }
 
 Bits Bits::from(std::vector<std::uint64_t> words, std::size_t size) {
   while (!words.empty() && words.back() == 0) words.pop_back();
-  const std::size_t bits = words.empty() ? 0 : words.size() * 64 - static_cast<std::size_t>(std::countl_zero(words.back()));
+  const std::size_t bits =
+      words.empty() ? 0 : words.size() * 64 - static_cast<std::size_t>(std::countl_zero(words.back()));
   if (bits > size) throw std::runtime_error(fmt::format("it speaks of record {} of {}", bits, size));
   Bits result;
   result.words_ = std::move(words);
@@ -49,7 +53,9 @@ Bits Bits::from(std::vector<std::uint64_t> words, std::size_t size) {
 }
 
 void MutantOutcome::note_miss(NearMiss miss) {
-  const auto before = [](const NearMiss& a, const NearMiss& b) { return std::pair(a.slack, a.record) < std::pair(b.slack, b.record); };
+  const auto before = [](const NearMiss& a, const NearMiss& b) {
+    return std::pair(a.slack, a.record) < std::pair(b.slack, b.record);
+  };
   if (nearest.size() >= nearest_kept && !before(miss, nearest.back())) return;
   nearest.insert(std::ranges::upper_bound(nearest, miss, before), miss);
   if (nearest.size() > nearest_kept) nearest.pop_back();
@@ -57,7 +63,9 @@ void MutantOutcome::note_miss(NearMiss miss) {
 
 std::string MutantOutcome::key() const { return fmt::format("{}@{}#{}", op, layer, seed); }
 
-std::size_t MutationState::judged() const { return static_cast<std::size_t>(std::ranges::count_if(records_, &MutationRecord::judged)); }
+std::size_t MutationState::judged() const {
+  return static_cast<std::size_t>(std::ranges::count_if(records_, &MutationRecord::judged));
+}
 
 std::size_t MutationState::add(const MutationRecord& record) {
   const auto [at, is_new] = record_at_.emplace(record.key, records_.size());
@@ -66,7 +74,10 @@ std::size_t MutationState::add(const MutationRecord& record) {
   } else {
     MutationRecord& known = records_[at->second];
     if (known.expected != record.expected || known.judged != record.judged) {
-      fail(Fault::mismatch, "record '{}' is known with another label (as '{}'); results for other labels cannot be put together", record.id, known.id);
+      fail(Fault::mismatch,
+           "record '{}' is known with another label (as '{}'); results for other labels cannot be put "
+           "together",
+           record.id, known.id);
     }
     known.id = std::min(known.id, record.id);
   }
@@ -121,8 +132,12 @@ void MutationState::keep_mutants(const std::vector<bool>& keep) {
 }
 
 void MutationState::merge(const MutationState& other) {
-  if (other.model_hash_ != model_hash_) fail(Fault::mismatch, "results of mutating '{}' cannot be added to those of '{}': the networks differ", other.model_, model_);
-  if (other.margin_ != margin_) fail(Fault::mismatch, "results for network '{}' were judged by different margins and cannot be put together", model_);
+  if (other.model_hash_ != model_hash_)
+    fail(Fault::mismatch, "results of mutating '{}' cannot be added to those of '{}': the networks differ",
+         other.model_, model_);
+  if (other.margin_ != margin_)
+    fail(Fault::mismatch,
+         "results for network '{}' were judged by different margins and cannot be put together", model_);
   std::vector<std::size_t> place;
   for (const MutationRecord& record : other.records_) place.push_back(add(record));
   if (class_names.empty()) class_names = other.class_names;
@@ -139,7 +154,10 @@ void MutationState::merge(const MutationState& other) {
         if (theirs.killed[r]) mine.killed.set(place[r]);
         if (theirs.non_finite[r]) mine.non_finite.set(place[r]);
       } else if (mine.killed[place[r]] != theirs.killed[r]) {
-        fail(Fault::mismatch, "mutant {}: one result says that record '{}' kills it, another that it does not; one of the files is not of this network", theirs.id, other.records_[r].id);
+        fail(Fault::mismatch,
+             "mutant {}: one result says that record '{}' kills it, another that it does not; one of the "
+             "files is not of this network",
+             theirs.id, other.records_[r].id);
       }
     }
     mine.id = std::min(mine.id, theirs.id);
@@ -147,7 +165,8 @@ void MutationState::merge(const MutationState& other) {
     mine.decisiveness = std::max(mine.decisiveness, theirs.decisiveness);
     for (const NearMiss& miss : theirs.nearest) {
       const NearMiss here{miss.slack, place[miss.record]};
-      if (std::ranges::none_of(mine.nearest, [&](const NearMiss& m) { return m.record == here.record; })) mine.note_miss(here);
+      if (std::ranges::none_of(mine.nearest, [&](const NearMiss& m) { return m.record == here.record; }))
+        mine.note_miss(here);
     }
   }
   not_applicable.insert(not_applicable.end(), other.not_applicable.begin(), other.not_applicable.end());
@@ -167,4 +186,4 @@ void MutationState::sort() {
   std::ranges::sort(not_applicable);
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -2,33 +2,47 @@
 
 #include <set>
 
-#include "assay/mutation/state.h"
+#include <assay/error.h>
+#include <assay/mutation_state.h>
 #include "assay/support/binary.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr int version = 1;
+constexpr int state_version = 1;
 
 Json record_to_json(const MutationRecord& record) {
-  return {record.key.content[0], record.key.content[1], record.key.repetition, record.id, record.expected, record.judged};
+  return {record.key.content[0], record.key.content[1], record.key.repetition, record.id,
+          record.expected,       record.judged};
 }
 
 MutationRecord record_from(const Json& json) {
-  return {{{json.at(0).get<std::uint64_t>(), json.at(1).get<std::uint64_t>()}, json.at(2).get<std::uint32_t>()},
-          json.at(3).get<std::string>(), json.at(4).get<std::int64_t>(), json.at(5).get<bool>()};
+  return {
+      {{json.at(0).get<std::uint64_t>(), json.at(1).get<std::uint64_t>()}, json.at(2).get<std::uint32_t>()},
+      json.at(3).get<std::string>(),
+      json.at(4).get<std::int64_t>(),
+      json.at(5).get<bool>()};
 }
 
 Json mutant_to_json(const MutantOutcome& mutant) {
   Json nearest = Json::array();
   for (const NearMiss& miss : mutant.nearest) nearest.push_back({miss.slack, miss.record});
-  return {{"id", mutant.id}, {"op", mutant.op}, {"operator", mutant.operator_name}, {"layer", mutant.layer}, {"seed", mutant.seed},
-          {"sites", mutant.sites}, {"summary", mutant.summary}, {"changes", mutant.changes}, {"known", to_binary(mutant.known.words())},
-          {"killed", to_binary(mutant.killed.words())}, {"non_finite", to_binary(mutant.non_finite.words())},
-          {"change", mutant.change}, {"decisiveness", mutant.decisiveness}, {"nearest", std::move(nearest)}};
+  return {{"id", mutant.id},
+          {"op", mutant.op},
+          {"operator", mutant.operator_name},
+          {"layer", mutant.layer},
+          {"seed", mutant.seed},
+          {"sites", mutant.sites},
+          {"summary", mutant.summary},
+          {"changes", mutant.changes},
+          {"known", to_binary(mutant.known.words())},
+          {"killed", to_binary(mutant.killed.words())},
+          {"non_finite", to_binary(mutant.non_finite.words())},
+          {"change", mutant.change},
+          {"decisiveness", mutant.decisiveness},
+          {"nearest", std::move(nearest)}};
 }
 
 MutantOutcome mutant_from(const Json& json, std::size_t records) {
@@ -41,12 +55,15 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
   mutant.sites = json.at("sites").get<std::int64_t>();
   mutant.summary = json.at("summary").get<std::string>();
   mutant.changes = json.at("changes").get<std::string>();
-  const auto bits = [&](const char* name) { return Bits::from(from_binary<std::uint64_t>(json.at(name)), records); };
+  const auto bits = [&](const char* name) {
+    return Bits::from(from_binary<std::uint64_t>(json.at(name)), records);
+  };
   mutant.known = bits("known");
   mutant.killed = bits("killed");
   mutant.non_finite = bits("non_finite");
   for (std::size_t r = 0; r < records; ++r) {
-    if ((mutant.killed[r] && !mutant.known[r]) || (mutant.non_finite[r] && !mutant.killed[r])) throw std::runtime_error("it holds kills that never ran");
+    if ((mutant.killed[r] && !mutant.known[r]) || (mutant.non_finite[r] && !mutant.killed[r]))
+      throw std::runtime_error("it holds kills that never ran");
   }
   mutant.change = json.at("change").get<double>();
   mutant.decisiveness = json.at("decisiveness").get<double>();
@@ -63,35 +80,51 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
 void MutationState::write(const std::filesystem::path& path) const {
   MutationState sorted = *this;
   sorted.sort();
-  Json json = {{"schema", "assay/mutation"}, {"version", version}, {"model_hash", model_hash_}, {"model", model_}, {"classes", classes_},
-               {"class_names", class_names}, {"records", Json::array()}, {"mutants", Json::array()}, {"not_applicable", Json::array()}};
+  Json json = {{"schema", "assay/mutation"},
+               {"version", state_version},
+               {"model_hash", model_hash_},
+               {"model", model_},
+               {"classes", classes_},
+               {"class_names", class_names},
+               {"records", Json::array()},
+               {"mutants", Json::array()},
+               {"not_applicable", Json::array()}};
   json["margin"] = margin_ ? Json(*margin_) : Json();
   for (const MutationRecord& record : sorted.records_) json["records"].push_back(record_to_json(record));
   for (const MutantOutcome& mutant : sorted.mutants_) json["mutants"].push_back(mutant_to_json(mutant));
-  for (const NotApplicable& entry : sorted.not_applicable) json["not_applicable"].push_back({entry.op, entry.layer, entry.reason});
+  for (const NotApplicable& entry : sorted.not_applicable)
+    json["not_applicable"].push_back({entry.op, entry.layer, entry.reason});
   write_binary(json, path);
 }
 
 MutationState MutationState::read(const std::filesystem::path& path) {
   const Json json = read_binary(path);
   try {
-    if (!json.is_object() || json.value("schema", "") != "assay/mutation") throw std::runtime_error("it is not a mutation state");
-    if (json.at("version") != version) throw std::runtime_error(fmt::format("its version is {}, this program reads {}", json.at("version").dump(), version));
+    if (!json.is_object() || json.value("schema", "") != "assay/mutation")
+      throw std::runtime_error("it is not a mutation state");
+    if (json.at("version") != state_version)
+      throw std::runtime_error(
+          fmt::format("its version is {}, this program reads {}", json.at("version").dump(), state_version));
     const auto classes = json.at("classes").get<std::size_t>();
     if (classes == 0) throw std::runtime_error("it has no classes");
-    MutationState state(json.at("model_hash").get<std::string>(), json.at("model").get<std::string>(), classes,
-                        json.at("margin").is_null() ? std::nullopt : std::optional(json.at("margin").get<double>()));
+    MutationState state(
+        json.at("model_hash").get<std::string>(), json.at("model").get<std::string>(), classes,
+        json.at("margin").is_null() ? std::nullopt : std::optional(json.at("margin").get<double>()));
     state.class_names = json.at("class_names").get<std::vector<std::string>>();
     for (const Json& entry : json.at("records")) {
       const MutationRecord record = record_from(entry);
-      if (record.judged && (record.expected < 0 || static_cast<std::size_t>(record.expected) >= classes)) throw std::runtime_error("a record has a class that the network has not");
-      if (state.add(record) + 1 != state.records_.size()) throw std::runtime_error("a record is listed twice");
+      if (record.judged && (record.expected < 0 || static_cast<std::size_t>(record.expected) >= classes))
+        throw std::runtime_error("a record has a class that the network has not");
+      if (state.add(record) + 1 != state.records_.size())
+        throw std::runtime_error("a record is listed twice");
     }
     for (const Json& entry : json.at("mutants")) {
-      if (state.add(mutant_from(entry, state.records_.size())) + 1 != state.mutants_.size()) throw std::runtime_error("a mutant is listed twice");
+      if (state.add(mutant_from(entry, state.records_.size())) + 1 != state.mutants_.size())
+        throw std::runtime_error("a mutant is listed twice");
     }
     for (const Json& entry : json.at("not_applicable")) {
-      state.not_applicable.push_back({entry.at(0).get<std::string>(), entry.at(1).get<std::string>(), entry.at(2).get<std::string>()});
+      state.not_applicable.push_back(
+          {entry.at(0).get<std::string>(), entry.at(1).get<std::string>(), entry.at(2).get<std::string>()});
     }
     return state;
   } catch (const std::exception& error) {
@@ -99,4 +132,4 @@ MutationState MutationState::read(const std::filesystem::path& path) {
   }
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

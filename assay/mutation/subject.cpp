@@ -1,14 +1,14 @@
-#include "assay/mutation/subject.h"
+#include <assay/mutation_subject.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "assay/engine/operators.h"
+#include <assay/error.h>
+#include <assay/operator_traits.h>
 #include "assay/mutation/layer_weights.h"
-#include "assay/support/error.h"
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
@@ -47,8 +47,8 @@ std::size_t other_input(const Node& node, ValueId data) { return node.inputs[0] 
 
 bool is_affine(const Graph& graph, const Node& node, ValueId data) {
   if (node.op == "BatchNormalization") return node.inputs[0] == data;
-  const bool arithmetic = node.op == "Add" || node.op == "Mul" || node.op == "Sub" || node.op == "Div";
-  return arithmetic && node.inputs.size() == 2 && graph.is_constant(node.inputs[other_input(node, data)]);
+  return has_trait(node.op, Trait::affine) && node.inputs.size() == 2 &&
+         graph.is_constant(node.inputs[other_input(node, data)]);
 }
 
 // Follows the affine nodes after the linear part to what the activation function is applied to.
@@ -64,7 +64,8 @@ ValueId preactivation_of(const Graph& graph, const Layer& layer) {
   return at_value;
 }
 
-// True when a constant of this shape holds one number per neuron along the only neuron axis of a value of `rank` axes.
+// True when a constant of this shape holds one number per neuron along the only neuron axis of a value of
+// `rank` axes.
 bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
   if (layer.neuron_axes.size() != 1 || shape.size() > rank) return false;
   const std::size_t shift = rank - shape.size();
@@ -75,8 +76,8 @@ bool along_neurons(const Shape& shape, const Layer& layer, std::size_t rank) {
   return layer.neurons == 1 || at(layer.neuron_axes[0]) >= shift;
 }
 
-// Biases added by nodes of their own between the operator and its linear value. False when one has another shape than
-// one number per neuron.
+// Biases added by nodes of their own between the operator and its linear value. False when one has another
+// shape than one number per neuron.
 bool add_separate_biases(const Graph& graph, SubjectLayer& layer, std::size_t rank) {
   bool all = true;
   ValueId value = no_value;
@@ -85,8 +86,11 @@ bool add_separate_biases(const Graph& graph, SubjectLayer& layer, std::size_t ra
     if (n != layer.layer.node) {
       if (value == layer.layer.linear_value || node.op != "Add") break;
       const std::size_t input = other_input(node, value);
-      auto bias = weights_at(graph, n, input, NeuronLayout{.outer = 1, .before = 1, .inner = layer.layer.neurons, .after = 1}, layer.layer.neurons);
-      if (bias && !along_neurons(graph.constant(bias->constant).shape(), layer.layer, rank)) bias->layout.reset();
+      auto bias = weights_at(graph, n, input,
+                             NeuronLayout{.outer = 1, .before = 1, .inner = layer.layer.neurons, .after = 1},
+                             layer.layer.neurons);
+      if (bias && !along_neurons(graph.constant(bias->constant).shape(), layer.layer, rank))
+        bias->layout.reset();
       all = all && bias && bias->layout;
       if (bias) {
         layer.bias_count += bias->count;
@@ -109,7 +113,9 @@ bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
   for (std::size_t i = 2; i < node.inputs.size(); ++i) {
     const bool state = recurrent && i >= 4 && i != 7;  // lengths and initial states
     if (node.inputs[i] == no_value || state) continue;
-    const auto known = [&](const LayerWeights& weights) { return weights.node == layer.layer.node && weights.input == i; };
+    const auto known = [&](const LayerWeights& weights) {
+      return weights.node == layer.layer.node && weights.input == i;
+    };
     if (std::ranges::none_of(layer.biases, known) && std::ranges::none_of(layer.weights, known)) return false;
   }
   return true;
@@ -118,7 +124,9 @@ bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
 void find_negatable(const Graph& graph, SubjectLayer& layer, bool separate_known) {
   const bool recurrent = is_recurrent(graph.nodes()[at(layer.layer.node)].op);
   if (recurrent || layer.preactivation == layer.layer.linear_value) {
-    if (!separate_known || !own_bias_known(graph, layer) || !has_layouts(layer.weights) || !has_layouts(layer.biases)) return;
+    if (!separate_known || !own_bias_known(graph, layer) || !has_layouts(layer.weights) ||
+        !has_layouts(layer.biases))
+      return;
     layer.negatable = layer.weights;
     layer.negatable.insert(layer.negatable.end(), layer.biases.begin(), layer.biases.end());
     return;
@@ -150,7 +158,9 @@ std::vector<bool> feeds_layers(const Graph& graph, const std::vector<Layer>& lay
   for (const Layer& layer : layers) begins[at(layer.node)] = layer.carries_weights;
   for (std::size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
-    const bool on = begins[n] || std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && feeds[at(id)]; });
+    const bool on = begins[n] || std::ranges::any_of(node.outputs, [&](ValueId id) {
+                      return id != no_value && feeds[at(id)];
+                    });
     if (!on) continue;
     for (const ValueId id : node.inputs) {
       if (id != no_value) feeds[at(id)] = true;
@@ -163,15 +173,14 @@ std::vector<bool> feeds_layers(const Graph& graph, const std::vector<Layer>& lay
 bool is_output_function(const Session& session, const SubjectLayer& layer) {
   if (!layer.has_activation()) return false;
   if (session.ends_in_softmax()) return layer.preactivation == session.logits();
-  const Graph& graph = session.graph();
-  const std::string& op = graph.nodes()[at(graph.producer(layer.layer.value))].op;
-  return session.ends_in_sigmoid() && layer.last && (op == "Sigmoid" || op == "HardSigmoid");
+  return session.ends_in_sigmoid() && layer.last && is_sigmoid(layer.layer.activation);
 }
 
 }  // namespace
 
 Subject::Subject(const Session& session) : graph_(session.graph()) {
-  for (std::size_t id = 0; id < graph_.values().size(); ++id) shapes_.push_back(session.shape(static_cast<ValueId>(id)));
+  for (std::size_t id = 0; id < graph_.values().size(); ++id)
+    shapes_.push_back(session.shape(static_cast<ValueId>(id)));
   const std::vector<bool> feeds = feeds_layers(graph_, session.layers());
   for (const Layer& layer : session.layers()) {
     if (!layer.carries_weights) continue;
@@ -206,7 +215,8 @@ const SubjectLayer& Subject::layer(std::string_view name) const {
   for (const LeftOut& other : left_out_) {
     if (other.layer == name) fail(Fault::usage, "layer '{}' cannot be mutated: {}", name, other.reason);
   }
-  fail(Fault::usage, "network '{}' has no layer '{}' that can be mutated{}; there are {}", graph_.name(), name, did_you_mean(name, names), joined(names));
+  fail(Fault::usage, "network '{}' has no layer '{}' that can be mutated{}; there are {}", graph_.name(),
+       name, did_you_mean(name, names), joined(names));
 }
 
-}  // namespace assay
+}  // namespace assay::mutation

@@ -1,12 +1,12 @@
 #pragma once
 
-// Which rule goes where: a composite names a rule for the first linear layer, for convolutions and for the rest.
-// Adding one: a row in composite.cpp.
+// Which rule goes where: a composite names a rule for the first linear layer, for convolutions and for the
+// rest. Adding one: a row in composite.cpp.
 
 #include <span>
 #include <string_view>
 
-namespace assay {
+namespace assay::relevance {
 
 struct Composite {
   std::string_view name, summary, paper;
@@ -15,4 +15,4 @@ struct Composite {
 
 std::span<const Composite> composites();
 
-}  // namespace assay
+}  // namespace assay::relevance

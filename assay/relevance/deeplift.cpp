@@ -1,19 +1,19 @@
-// DeepLIFT, rescale rule (Shrikumar et al., ICML 2017): multipliers m = delta y / delta x against a reference record go
-// backwards by the chain rule; a value's contribution is its multiplier times its difference from the reference.
+// DeepLIFT, rescale rule (Shrikumar et al., ICML 2017): multipliers m = delta y / delta x against a reference
+// record go backwards by the chain rule; a value's contribution is its multiplier times its difference from
+// the reference.
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <initializer_list>
 
+#include <assay/operator_traits.h>
+#include "assay/relevance/linear_unit.h"
 #include "assay/relevance/methods.h"
 #include "assay/relevance/route.h"
 #include "assay/relevance/start.h"
-#include "assay/relevance/linear_unit.h"
 #include "assay/relevance/vjp.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 constexpr double smallest_difference = 1e-7;  // below it the slope at the reference stands for the quotient
@@ -21,39 +21,28 @@ constexpr double smallest_difference = 1e-7;  // below it the slope at the refer
 enum class Kind {
   none,
   elementwise,  // a function of one operand, element by element: the quotient of differences
-  multilinear,  // linear in each operand: the derivative in the middle of record and reference is the exact quotient
+  multilinear,  // linear in each operand: the derivative in the middle of record and reference is the exact
+                // quotient
   winner,       // a maximum: to the winner at the record
 };
 
-bool one_of(std::string_view op, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, op) != names.end();
-}
-
 Kind kind_of(const Node& node, std::size_t carrying) {
-  if (one_of(node.op, {"Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "ThresholdedRelu", "Sigmoid", "HardSigmoid",
-                       "HardSwish", "Mish", "Gelu", "Swish", "Tanh", "Softplus", "Softsign", "Shrink", "Clip", "Abs", "Exp",
-                       "Log", "Sqrt", "Reciprocal", "Erf"})) {
-    return Kind::elementwise;
-  }
-  if (one_of(node.op, {"Pow", "Div"}) && carrying == 1) return Kind::elementwise;
-  if (one_of(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization", "Add", "Sub", "Sum", "Mean", "Neg",
-                       "AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum", "CumSum", "Resize", "Reshape", "Flatten",
-                       "Squeeze", "Unsqueeze", "Transpose", "Slice", "Split", "Concat", "Expand", "Pad", "Gather", "Where",
-                       "Identity", "Dropout", "Cast", "DepthToSpace", "Tile", "SpaceToDepth"})) {
-    return Kind::multilinear;
-  }
-  if (node.op == "Mul" && carrying <= 2) return Kind::multilinear;
-  if (one_of(node.op, {"MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"})) return Kind::winner;
-  return Kind::none;
+  const OperatorTraits* traits = traits_of(node.op);
+  if (!traits) return Kind::none;
+  if (traits->has(Trait::linear) || traits->has(Trait::bilinear)) return Kind::multilinear;
+  if (traits->has(Trait::selects)) return Kind::winner;
+  const bool of_one = traits->kind == OperatorKind::activation || traits->kind == OperatorKind::function ||
+                      (traits->kind == OperatorKind::arithmetic && carrying == 1);
+  return of_one ? Kind::elementwise : Kind::none;
 }
 
 class DeepLift final : public Attribution {
  public:
   DeepLift(const Session& session, const AttributionOptions& options)
       : session_(session), options_(options), dependence_(session.graph()) {
-    if (session.graph().inputs().size() != 1) fail(Fault::unsupported, "deeplift is for networks with one input");
     const at::NoGradGuard no_grad;
-    route_ = std::make_unique<Route>(dependence_, session.logits(), options.wanted, [this](int n) { return prepare(n); });
+    route_ = std::make_unique<Route>(dependence_, session.logits(), options.wanted,
+                                     [this](int n) { return prepare(n); });
   }
 
   std::vector<ValueId> reads(std::span<const ValueId> wanted) const override {
@@ -70,15 +59,19 @@ class DeepLift final : public Attribution {
     return ids;
   }
 
-  Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const override {
+  Relevance attribute(const Tensors& given, const Target& target,
+                      std::span<const ValueId> wanted) const override {
     const at::NoGradGuard no_grad;
     const std::vector<ValueId> needed = reads(wanted);
-    const ValueId input = session_.graph().inputs()[0];
-    if (!given.at(input).is_floating_point()) {
-      fail(Fault::unsupported, "deeplift needs an input of real numbers; use 'epsilon' for networks that read tokens");
+    Tensors reference_inputs = inputs_of(session_, given);
+    const Tensors baseline = baseline_of(reference_inputs, options_);
+    if (baseline.empty()) {
+      fail(Fault::unsupported,
+           "deeplift needs an input of real numbers; use 'epsilon' for networks that read tokens");
     }
     const Tensors here = session_.run(given, needed);
-    const Tensors there = session_.run({{input, baseline_like(given.at(input), options_)}}, needed);
+    for (const auto& [id, start] : baseline) reference_inputs[id] = start;
+    const Tensors there = session_.run(reference_inputs, needed);
     const Tensor &logits = here.at(session_.logits()), &reference = there.at(session_.logits());
     const Tensor chosen = chosen_elements(logits, target);
 
@@ -105,7 +98,8 @@ class DeepLift final : public Attribution {
   std::vector<std::size_t> prepare(int n) {
     std::vector<std::size_t> carrying = dependence_.carrying_inputs(node(n));
     if (kind_of(node(n), carrying.size()) == Kind::none) {
-      fail(Fault::unsupported, "deeplift: {} has no rule; use an LRP composite or 'integrated-gradients'", node(n).describe());
+      fail(Fault::unsupported, "deeplift: {} has no rule; use an LRP composite or 'integrated-gradients'",
+           node(n).describe());
     }
     for (const ValueId id : node(n).inputs) {
       if (dependence_.is_static(id)) constants_.emplace(id, static_value(session_, id));
@@ -118,7 +112,9 @@ class DeepLift final : public Attribution {
     for (const ValueId id : node.inputs) {
       const auto found = values.find(id);
       const auto fixed = constants_.find(id);
-      tensors.push_back(found != values.end() ? found->second : fixed != constants_.end() ? fixed->second : Tensor());
+      tensors.push_back(found != values.end()       ? found->second
+                        : fixed != constants_.end() ? fixed->second
+                                                    : Tensor());
     }
     return tensors;
   }
@@ -132,7 +128,8 @@ class DeepLift final : public Attribution {
     const std::vector<Tensor> reference = inputs(node, there);
     const Kind kind = kind_of(node, receivers.size());
     if (kind == Kind::elementwise) {
-      flow.add(node.inputs[receivers[0]], rescaled(node, receivers[0], point, reference, here, there, arriving[0]));
+      flow.add(node.inputs[receivers[0]],
+               rescaled(node, receivers[0], point, reference, here, there, arriving[0]));
       return;
     }
     if (kind == Kind::multilinear) {
@@ -142,8 +139,9 @@ class DeepLift final : public Attribution {
     for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], multipliers[i]);
   }
 
-  static Tensor rescaled(const Node& node, std::size_t i, const std::vector<Tensor>& point, const std::vector<Tensor>& reference,
-                         const Tensors& here, const Tensors& there, const Tensor& arriving) {
+  static Tensor rescaled(const Node& node, std::size_t i, const std::vector<Tensor>& point,
+                         const std::vector<Tensor>& reference, const Tensors& here, const Tensors& there,
+                         const Tensor& arriving) {
     const Tensor change = point[i] - reference[i];
     const Tensor near = change.abs() < smallest_difference;
     const ValueId out = node.outputs[0];
@@ -164,4 +162,4 @@ std::unique_ptr<Attribution> make_deeplift(const Session& session, const Attribu
   return std::make_unique<DeepLift>(session, options);
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

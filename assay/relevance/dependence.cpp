@@ -1,37 +1,28 @@
 #include "assay/relevance/dependence.h"
 
 #include <algorithm>
-#include <initializer_list>
 
-namespace assay {
+#include <assay/operator_traits.h>
+
+namespace assay::relevance {
 namespace {
-
-bool one_of(std::string_view op, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, op) != names.end();
-}
-
-// Operators whose result says nothing about the size of their input.
-bool cuts(std::string_view op) {
-  return one_of(op, {"Shape", "Size", "ArgMax", "ArgMin", "NonZero", "Equal", "Greater", "GreaterOrEqual", "Less",
-                     "LessOrEqual", "Not", "And", "Or", "Xor", "IsNaN", "IsInf", "Sign", "ConstantOfShape", "EyeLike",
-                     "Range", "OneHot"});
-}
 
 // Operators that scale, shift or move what comes in at the one input that carries.
 bool keeps_character(std::string_view op) {
-  return one_of(op, {"Identity", "Dropout", "Cast", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Expand",
-                     "Slice", "Split", "Gather", "Add", "Sub", "Mul", "Div", "Where", "Neg", "Resize"});
+  return is_movement(op) || is_pass_through(op) || has_trait(op, Trait::affine);
 }
 
 }  // namespace
 
 Dependence::Dependence(const Graph& graph)
     : graph_(&graph), carries_(graph.values().size(), false), static_(graph.values().size(), false) {
-  for (std::size_t id = 0; id < static_.size(); ++id) static_[id] = graph.is_constant(static_cast<ValueId>(id));
+  for (std::size_t id = 0; id < static_.size(); ++id)
+    static_[id] = graph.is_constant(static_cast<ValueId>(id));
   for (const ValueId id : graph.inputs()) carries_[static_cast<std::size_t>(id)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool fixed = std::ranges::all_of(node.inputs, [&](ValueId id) { return id == no_value || is_static(id); });
-    const bool carrying = !cuts(node.op) && !carrying_inputs(node).empty();
+    const bool fixed =
+        std::ranges::all_of(node.inputs, [&](ValueId id) { return id == no_value || is_static(id); });
+    const bool carrying = !has_trait(node.op, Trait::cuts_relevance) && !carrying_inputs(node).empty();
     for (const ValueId id : node.outputs) {
       if (id == no_value) continue;
       carries_[static_cast<std::size_t>(id)] = carrying;
@@ -51,8 +42,8 @@ std::vector<std::size_t> Dependence::carrying_inputs(const Node& node) const {
 int Dependence::gate_strength(ValueId id) const {
   for (int n = graph_->producer(id); n >= 0; n = graph_->producer(id)) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(n)];
-    if (one_of(node.op, {"Softmax", "Sigmoid", "HardSigmoid", "Erf", "Reciprocal", "Sqrt"})) return 2;
-    if (one_of(node.op, {"Tanh", "Clip"})) return 1;
+    if (has_trait(node.op, Trait::strong_gate)) return 2;
+    if (has_trait(node.op, Trait::weak_gate)) return 1;
     const std::vector<std::size_t> carrying = carrying_inputs(node);
     if (!keeps_character(node.op) || carrying.size() != 1) return 0;
     id = node.inputs[carrying[0]];
@@ -60,4 +51,4 @@ int Dependence::gate_strength(ValueId id) const {
   return 0;
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -4,24 +4,26 @@
 
 #include <vector>
 
-#include "assay/model/graph.h"
+#include <assay/graph.h>
 
-namespace assay {
+namespace assay::relevance {
 
 class Dependence {
  public:
   explicit Dependence(const Graph& graph);
 
   const Graph& graph() const { return *graph_; }
-  // The value is a function of the network's inputs through operators that relevance can follow: not through a shape,
-  // a comparison or an arg-max. Everything else is a constant to relevance, even where it varies by batch.
+  // The value is a function of the network's inputs through operators that relevance can follow: not through
+  // a shape, a comparison or an arg-max. Everything else is a constant to relevance, even where it varies by
+  // batch.
   bool carries(ValueId id) const { return id != no_value && carries_[static_cast<std::size_t>(id)]; }
   // The value depends on no network input at all, not even on the input's shape.
   bool is_static(ValueId id) const { return id != no_value && static_[static_cast<std::size_t>(id)]; }
   // Positions of the node's inputs that carry.
   std::vector<std::size_t> carrying_inputs(const Node& node) const;
-  // How much the value looks like a gate that scales others: 2 when it comes out of a softmax, a sigmoid, an error
-  // function or (the deviation of a normalisation) a square root or reciprocal, 1 out of a tanh or clip, else 0. Scaling, shifting and moving data in between do not matter.
+  // How much the value looks like a gate that scales others: 2 when it comes out of a softmax, a sigmoid, an
+  // error function or (the deviation of a normalisation) a square root or reciprocal, 1 out of a tanh or
+  // clip, else 0. Scaling, shifting and moving data in between do not matter.
   int gate_strength(ValueId id) const;
 
  private:
@@ -29,4 +31,4 @@ class Dependence {
   std::vector<bool> carries_, static_;
 };
 
-}  // namespace assay
+}  // namespace assay::relevance

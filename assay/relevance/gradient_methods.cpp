@@ -1,17 +1,19 @@
-// Gradient x input, and integrated gradients (Sundararajan et al., ICML 2017): both by the engine's gradients.
+// Gradient x input, and integrated gradients (Sundararajan et al., ICML 2017): both by the engine's
+// gradients.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <assay/error.h>
 #include "assay/relevance/methods.h"
 #include "assay/relevance/start.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 // Sum of the explained elements, whose gradient with respect to one record is that of its own element.
-Tensors explained_gradients(const Session& session, const Tensors& given, const Target& target, std::span<const ValueId> wanted) {
+Tensors explained_gradients(const Session& session, const Tensors& given, const Target& target,
+                            std::span<const ValueId> wanted) {
   const ValueId logits = session.logits();
   const auto objective = [&](const Tensors& values) {
     const Tensor& scores = values.at(logits);
@@ -30,20 +32,27 @@ std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more) {
   return ids;
 }
 
-// The network's inputs alone, so that values computed earlier do not cut the gradient off.
-Tensors inputs_of(const Session& session, const Tensors& given) {
-  Tensors inputs;
-  for (const ValueId id : session.graph().inputs()) {
-    if (const auto found = given.find(id); found != given.end()) inputs.insert(*found);
+// `options.baseline` (zeros when absent), one row per record of `input`.
+Tensor baseline_like(const Tensor& input, const AttributionOptions& options) {
+  if (!options.baseline) return at::zeros_like(input);
+  const Tensor record = to_tensor(*options.baseline);
+  if (!record.is_floating_point() || record.numel() * input.size(0) != input.numel()) {
+    fail(Fault::usage, "the baseline is {} and does not fit records of {}", to_string(record.sizes().vec()),
+         to_string(input.sizes().slice(1).vec()));
   }
-  return inputs;
+  return record.to(input.options())
+      .reshape(input.sizes().slice(1))
+      .unsqueeze(0)
+      .expand_as(input)
+      .contiguous();
 }
 
 class GradientXInput final : public Attribution {
  public:
   explicit GradientXInput(const Session& session) : session_(session) {}
 
-  Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const override {
+  Relevance attribute(const Tensors& given, const Target& target,
+                      std::span<const ValueId> wanted) const override {
     const Tensors inputs = inputs_of(session_, given);
     const Tensors values = session_.run(inputs, with(wanted, session_.logits()));
     Relevance result{.values = explained_gradients(session_, inputs, target, wanted),
@@ -58,24 +67,31 @@ class GradientXInput final : public Attribution {
   const Session& session_;
 };
 
-// Along the straight line from the baseline to the record, in steps of equal length: the gradient at the middle of a
-// step times the change of the value over the step. For inner values that is their conductance.
+// Along the straight line from the baseline to the record, in steps of equal length: the gradient at the
+// middle of a step times the change of the value over the step. For inner values that is their conductance.
 class IntegratedGradients final : public Attribution {
  public:
-  IntegratedGradients(const Session& session, const AttributionOptions& options) : session_(session), options_(options) {
-    if (options.steps < 1) fail(Fault::usage, "integrated gradients need at least 1 step, not {}", options.steps);
+  IntegratedGradients(const Session& session, const AttributionOptions& options)
+      : session_(session), options_(options) {
+    if (options.steps < 1)
+      fail(Fault::usage, "integrated gradients need at least 1 step, not {}", options.steps);
   }
 
-  Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const override {
+  Relevance attribute(const Tensors& given, const Target& target,
+                      std::span<const ValueId> wanted) const override {
     const at::NoGradGuard no_grad;
     const Tensors inputs = inputs_of(session_, given);
-    if (inputs.size() != 1) fail(Fault::unsupported, "integrated gradients are for networks with one input");
-    const auto& [id, record] = *inputs.begin();
-    if (!record.is_floating_point()) {
-      fail(Fault::unsupported, "integrated gradients need an input of real numbers; use 'epsilon' or 'gradient-x-input' at the embedding");
+    const Tensors baseline = baseline_of(inputs, options_);
+    if (baseline.empty()) {
+      fail(Fault::unsupported,
+           "integrated gradients need an input of real numbers; use 'epsilon' or 'gradient-x-input' at the "
+           "embedding");
     }
-    const Tensor baseline = baseline_like(record, options_);
-    const auto along = [&, input = id](double position) { return Tensors{{input, baseline + (record - baseline) * position}}; };
+    const auto along = [&](double position) {
+      Tensors point = inputs;
+      for (const auto& [id, start] : baseline) point[id] = start + (inputs.at(id) - start) * position;
+      return point;
+    };
     const std::vector<ValueId> ids = with(wanted, session_.logits());
     const Target fixed = settled(session_.run(inputs, ids).at(session_.logits()), target);
 
@@ -83,7 +99,8 @@ class IntegratedGradients final : public Attribution {
     Relevance result{.values = {}, .start = explained_values(before.at(session_.logits()), fixed)};
     for (int step = 0; step < options_.steps; ++step) {
       Tensors after = session_.run(along((step + 1.0) / options_.steps), ids);
-      const Tensors slopes = explained_gradients(session_, along((step + 0.5) / options_.steps), fixed, wanted);
+      const Tensors slopes =
+          explained_gradients(session_, along((step + 0.5) / options_.steps), fixed, wanted);
       for (const auto& [value, slope] : slopes) {
         const Tensor part = slope * (after.at(value) - before.at(value));
         Tensor& sum = result.values[value];
@@ -96,7 +113,9 @@ class IntegratedGradients final : public Attribution {
     return result;
   }
   std::vector<ValueId> reads(std::span<const ValueId>) const override { return {session_.logits()}; }
-  std::string describe() const override { return fmt::format("integrated gradients, {} steps, midpoint rule", options_.steps); }
+  std::string describe() const override {
+    return fmt::format("integrated gradients, {} steps, midpoint rule", options_.steps);
+  }
 
  private:
   // The arg-max at the record itself, to be kept along the way.
@@ -112,20 +131,30 @@ class IntegratedGradients final : public Attribution {
 
 }  // namespace
 
-Tensor baseline_like(const Tensor& input, const AttributionOptions& options) {
-  if (!options.baseline) return at::zeros_like(input);
-  const Tensor record = to_tensor(*options.baseline);
-  if (!record.is_floating_point() || record.numel() * input.size(0) != input.numel()) {
-    fail(Fault::usage, "the baseline is {} and does not fit records of {}", to_string(record.sizes().vec()), to_string(input.sizes().slice(1).vec()));
+Tensors inputs_of(const Session& session, const Tensors& given) {
+  Tensors inputs;
+  for (const ValueId id : session.graph().inputs()) {
+    if (const auto found = given.find(id); found != given.end()) inputs.insert(*found);
   }
-  return record.to(input.options()).reshape(input.sizes().slice(1)).unsqueeze(0).expand_as(input).contiguous();
+  return inputs;
+}
+
+Tensors baseline_of(const Tensors& inputs, const AttributionOptions& options) {
+  if (options.baseline && inputs.size() != 1)
+    fail(Fault::unsupported, "a baseline is for networks with one input, this one has {}", inputs.size());
+  Tensors baseline;
+  for (const auto& [id, records] : inputs) {
+    if (records.is_floating_point()) baseline.emplace(id, baseline_like(records, options));
+  }
+  return baseline;
 }
 
 std::unique_ptr<Attribution> make_gradient_x_input(const Session& session, const AttributionOptions&) {
   return std::make_unique<GradientXInput>(session);
 }
-std::unique_ptr<Attribution> make_integrated_gradients(const Session& session, const AttributionOptions& options) {
+std::unique_ptr<Attribution> make_integrated_gradients(const Session& session,
+                                                       const AttributionOptions& options) {
   return std::make_unique<IntegratedGradients>(session, options);
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

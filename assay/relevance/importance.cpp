@@ -1,4 +1,4 @@
-#include "assay/relevance/importance.h"
+#include <assay/relevance.h>
 
 #include <ATen/ATen.h>
 
@@ -6,10 +6,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "assay/engine/classify.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
@@ -23,21 +24,24 @@ class LayerSums {
     absolute_ = at::zeros_like(signed_);
   }
 
-  // `relevance` of the layer's value; `kept` and `rows`: which records count, and their class (0 without classes);
-  // `weight`: per kept record.
+  // `relevance` of the layer's value; `kept` and `rows`: which records count, and their class (0 without
+  // classes); `weight`: per kept record.
   void add(const Tensor& relevance, const Tensor& kept, const Tensor& rows, const Tensor& weight) {
     const Tensor means = reduce_to_neurons(relevance, layer_, Reduction::mean).to(at::kCPU);
-    const double positions = static_cast<double>(relevance.numel()) / static_cast<double>(std::max<std::int64_t>(1, means.numel()));
+    const double positions = static_cast<double>(relevance.numel()) /
+                             static_cast<double>(std::max<std::int64_t>(1, means.numel()));
     const Tensor sums = means.index_select(0, kept).to(at::kDouble) * positions * weight.unsqueeze(1);
     signed_.index_add_(0, rows, sums);
     absolute_.index_add_(0, rows, sums.abs());
   }
 
   LayerImportance result(bool absolute) const {
-    LayerImportance result{.layer = layer_, .relevance = {}, .absolute = row(absolute_.sum(0)), .by_class = {}};
+    LayerImportance result{
+        .layer = layer_, .relevance = {}, .absolute = row(absolute_.sum(0)), .by_class = {}};
     const Tensor& wanted = absolute ? absolute_ : signed_;
     result.relevance = row(wanted.sum(0));
-    for (std::size_t c = 0; c < classes_; ++c) result.by_class.push_back(row(wanted.select(0, static_cast<std::int64_t>(c))));
+    for (std::size_t c = 0; c < classes_; ++c)
+      result.by_class.push_back(row(wanted.select(0, static_cast<std::int64_t>(c))));
     result.total_here = signed_.sum().item<double>();
     return result;
   }
@@ -55,7 +59,8 @@ class LayerSums {
 
 class Analyser {
  public:
-  Analyser(const Session& session, const Dataset& dataset, std::span<const Layer> layers, const ImportanceOptions& options)
+  Analyser(const Session& session, const Dataset& dataset, std::span<const Layer> layers,
+           const ImportanceOptions& options)
       : session_(session), dataset_(dataset), options_(options), regresses_(dataset.target_width() > 0) {
     for (const Layer& layer : layers) wanted_.push_back(layer.value);
     AttributionOptions attribution = options.attribution;
@@ -64,7 +69,8 @@ class Analyser {
     attribution_ = make_attribution(options.method, session, attribution);
     reads_ = attribution_->reads(wanted_);
     if (!regresses_) classes_ = std::max(dataset.class_count(), outputs());
-    if (options.only_class && (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= classes_)) {
+    if (options.only_class &&
+        (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= classes_)) {
       fail(Fault::usage, "class {} does not exist; there are {} classes", *options.only_class, classes_);
     }
     for (const Layer& layer : layers) sums_.emplace_back(layer, classes_);
@@ -77,8 +83,10 @@ class Analyser {
   void observe(const Batch& batch, const Tensors& inputs) {
     Tensors values = session_.run(inputs, reads_);
     values.insert(inputs.begin(), inputs.end());
-    const Tensor logits = values.at(session_.logits()).reshape({static_cast<std::int64_t>(batch.indices.size()), -1});
-    const std::vector<std::int64_t> predicted = regresses_ ? std::vector<std::int64_t>() : predicted_classes(session_, values.at(session_.logits()));
+    const Tensor logits =
+        values.at(session_.logits()).reshape({static_cast<std::int64_t>(batch.indices.size()), -1});
+    const std::vector<std::int64_t> predicted =
+        regresses_ ? std::vector<std::int64_t>() : predicted_classes(session_, values.at(session_.logits()));
     const Tensor finite = at::isfinite(logits).all(1).to(at::kCPU).contiguous();
     evaluate(batch, logits, predicted, finite.data_ptr<bool>());
 
@@ -98,9 +106,11 @@ class Analyser {
     Evaluation& evaluation = result_.evaluation;
     evaluation.records = result_.records;
     const auto records = static_cast<double>(std::max<std::size_t>(1, result_.records));
-    if (dataset_.has_labels() && !regresses_ && result_.records > 0) evaluation.accuracy = static_cast<double>(correct_) / records;
+    if (dataset_.has_labels() && !regresses_ && result_.records > 0)
+      evaluation.accuracy = static_cast<double>(correct_) / records;
     if (regresses_ && result_.records > 0) {
-      evaluation.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+      evaluation.mean_squared_error =
+          squared_error_ / (records * static_cast<double>(dataset_.target_width()));
     }
     for (const LayerSums& sums : sums_) {
       result_.layers.push_back(sums.result(options_.absolute));
@@ -123,24 +133,28 @@ class Analyser {
   }
 
   // The element of the decision value to start from.
-  static std::int64_t explained(const Tensor& logits, std::size_t i, const std::vector<std::int64_t>& predicted) {
+  static std::int64_t explained(const Tensor& logits, std::size_t i,
+                                const std::vector<std::int64_t>& predicted) {
     return predicted.empty() || logits.size(1) == 1 ? 0 : predicted[i];
   }
 
-  void evaluate(const Batch& batch, const Tensor& logits, const std::vector<std::int64_t>& predicted, const bool* finite) {
+  void evaluate(const Batch& batch, const Tensor& logits, const std::vector<std::int64_t>& predicted,
+                const bool* finite) {
     Evaluation& evaluation = result_.evaluation;
     result_.records += batch.indices.size();
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       if (!finite[i]) {
         ++evaluation.non_finite;
-        if (evaluation.non_finite_ids.size() < most_ids) evaluation.non_finite_ids.push_back(dataset_.id(batch.indices[i]));
+        if (evaluation.non_finite_ids.size() < most_ids)
+          evaluation.non_finite_ids.push_back(dataset_.id(batch.indices[i]));
       }
       if (regresses_) continue;
       evaluation.predictions.push_back(predicted[i]);
       if (batch.labels.empty()) continue;
       const auto label = static_cast<std::size_t>(batch.labels[i]);
       if (label >= classes_) {
-        fail(Fault::data, "record '{}' has label {}, but there are {} classes", dataset_.id(batch.indices[i]), batch.labels[i], classes_);
+        fail(Fault::data, "record '{}' has label {}, but there are {} classes", dataset_.id(batch.indices[i]),
+             batch.labels[i], classes_);
       }
       ++evaluation.class_records[label];
       if (predicted[i] != batch.labels[i]) continue;
@@ -150,12 +164,14 @@ class Analyser {
     if (!regresses_) return;
     const Tensor targets = to_tensor(batch.targets), output = logits.to(at::kCPU);
     if (output.sizes() != targets.sizes()) {
-      fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets", session_.graph().name(), output.size(1), dataset_.target_width());
+      fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
+           session_.graph().name(), output.size(1), dataset_.target_width());
     }
     squared_error_ += (output.to(at::kDouble) - targets.to(at::kDouble)).square().sum().item<double>();
   }
 
-  void accumulate(const Tensors& values, const Target& target, std::vector<std::int64_t>& kept, std::vector<std::int64_t>& rows) {
+  void accumulate(const Tensors& values, const Target& target, std::vector<std::int64_t>& kept,
+                  std::vector<std::int64_t>& rows) {
     const Relevance relevance = attribution_->attribute(values, target, wanted_);
     Tensor weight = at::ones({static_cast<std::int64_t>(kept.size())}, at::kDouble);
     for (std::size_t k = 0; k < kept.size(); ++k) {
@@ -167,7 +183,8 @@ class Analyser {
     result_.used += kept.size();
     const auto as_tensor = [](std::vector<std::int64_t>& v) { return at::tensor(v, at::kLong); };
     const Tensor kept_rows = as_tensor(kept), class_rows = as_tensor(rows);
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].add(relevance.values.at(wanted_[i]), kept_rows, class_rows, weight);
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      sums_[i].add(relevance.values.at(wanted_[i]), kept_rows, class_rows, weight);
   }
 
   const Session& session_;
@@ -214,4 +231,4 @@ Importance analyse_importance(const Session& session, DatasetPtr training, std::
   return analyser.finish();
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -7,7 +7,7 @@
 #include "assay/engine/kernels/window.h"
 #include "assay/relevance/vjp.h"
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 class MatrixProduct final : public LinearOperation {
@@ -32,16 +32,16 @@ class Convolution final : public LinearOperation {
 
   Tensor apply(const Tensor& input, const Tensor& weight) const override {
     const operators::Window window = window_over(input, weight);
-    return at::convolution(padded(input, window), weight, {}, window.stride, padding(window), window.dilation, false,
-                           none(window), group());
+    return at::convolution(padded(input, window), weight, {}, window.stride, padding(window), window.dilation,
+                           false, none(window), group());
   }
 
   Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
     const operators::Window window = window_over(input, weight);
     const Tensor like = padded(input, window);
-    const Tensor pulled =
-        std::get<0>(at::convolution_backward(output, like, weight, c10::nullopt, window.stride, padding(window),
-                                             window.dilation, false, none(window), group(), {true, false, false}));
+    const Tensor pulled = std::get<0>(
+        at::convolution_backward(output, like, weight, c10::nullopt, window.stride, padding(window),
+                                 window.dilation, false, none(window), group(), {true, false, false}));
     if (window.symmetric()) return pulled;
     operators::Ints begin = window.begin, end = window.end;
     for (auto& pad : begin) pad = -pad;
@@ -107,11 +107,13 @@ LinearMap LinearMap::with(const std::function<Tensor(const Tensor&)>& change) co
 }
 
 std::shared_ptr<const LinearOperation> matrix_product() { return std::make_shared<MatrixProduct>(); }
-std::shared_ptr<const LinearOperation> convolution(const Node& node) { return std::make_shared<Convolution>(node); }
+std::shared_ptr<const LinearOperation> convolution(const Node& node) {
+  return std::make_shared<Convolution>(node);
+}
 std::shared_ptr<const LinearOperation> scaling() { return std::make_shared<Scaling>(); }
 std::shared_ptr<const LinearOperation> linear_node(const Node& node, std::size_t input, std::size_t weight,
                                                    std::vector<Tensor> others) {
   return std::make_shared<LinearNode>(node, input, weight, std::move(others));
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

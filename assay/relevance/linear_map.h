@@ -1,15 +1,16 @@
 #pragma once
 
-// The linear part of a layer, z = W x + b, as rules see it: forward and transposed, with the weights as they are or
-// changed. A rule that is written with these two reads like its formula and works for every linear operator.
+// The linear part of a layer, z = W x + b, as rules see it: forward and transposed, with the weights as they
+// are or changed. A rule that is written with these two reads like its formula and works for every linear
+// operator.
 
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
-namespace assay {
+namespace assay::relevance {
 
 // How an operator applies weights; knows strides, groups, transposition, not the weights themselves.
 class LinearOperation {
@@ -37,7 +38,8 @@ struct LinearMap {
   LinearMap with(const std::function<Tensor(const Tensor&)>& change) const;
 };
 
-// Operations. --------------------------------------------------------------------------------------------------------
+// Operations.
+// --------------------------------------------------------------------------------------------------------
 
 // x W for a matrix W [inputs, outputs] over the last axis of x.
 std::shared_ptr<const LinearOperation> matrix_product();
@@ -45,9 +47,9 @@ std::shared_ptr<const LinearOperation> matrix_product();
 std::shared_ptr<const LinearOperation> convolution(const Node& node);
 // x * w, broadcast.
 std::shared_ptr<const LinearOperation> scaling();
-// Any node that is linear in input `input` for fixed input `weight`; `others` are its remaining inputs, undefined at
-// those two positions and where a bias is left out. By automatic differentiation.
+// Any node that is linear in input `input` for fixed input `weight`; `others` are its remaining inputs,
+// undefined at those two positions and where a bias is left out. By automatic differentiation.
 std::shared_ptr<const LinearOperation> linear_node(const Node& node, std::size_t input, std::size_t weight,
                                                    std::vector<Tensor> others);
 
-}  // namespace assay
+}  // namespace assay::relevance

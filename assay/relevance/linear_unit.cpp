@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "assay/engine/operators.h"
+#include <assay/operator_traits.h>
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -25,13 +25,14 @@ struct Affine {
 class Finder {
  public:
   Finder(const Dependence& dependence, const Session& session, int n)
-      : dependence_(dependence), session_(session), node_(dependence.graph().nodes()[static_cast<std::size_t>(n)]) {}
+      : dependence_(dependence),
+        session_(session),
+        node_(dependence.graph().nodes()[static_cast<std::size_t>(n)]) {}
 
   std::optional<LinearUnit> find() {
-    const bool found = node_.op == "Conv" || node_.op == "ConvTranspose" ? take_convolution()
-                       : is_dense(node_.op)                              ? take_product()
-                       : node_.op == "BatchNormalization"                ? take_normalisation()
-                                                                         : false;
+    const bool found = is_convolution(node_.op) ? take_convolution()
+                       : is_dense(node_.op)     ? take_product()
+                                                : take_normalisation();
     if (!found) return std::nullopt;
     unit_.end = node_.outputs[0];
     while (absorb_next()) {
@@ -43,11 +44,15 @@ class Finder {
   bool is_static(const Node& node, std::size_t i) const {
     return i < node.inputs.size() && dependence_.is_static(node.inputs[i]);
   }
-  bool carries(std::size_t i) const { return i < node_.inputs.size() && dependence_.carries(node_.inputs[i]); }
+  bool carries(std::size_t i) const {
+    return i < node_.inputs.size() && dependence_.carries(node_.inputs[i]);
+  }
   Tensor value(const Node& node, std::size_t i) const { return static_value(session_, node.inputs[i]); }
   std::size_t rank() const { return session_.shape(node_.outputs[0]).size(); }
   // The addend at input i is constant or absent.
-  bool simple_bias(std::size_t i) const { return i >= node_.inputs.size() || node_.inputs[i] == no_value || is_static(node_, i); }
+  bool simple_bias(std::size_t i) const {
+    return i >= node_.inputs.size() || node_.inputs[i] == no_value || is_static(node_, i);
+  }
   Tensor optional(std::size_t i) const { return is_static(node_, i) ? value(node_, i) : Tensor(); }
 
   bool take_convolution() {
@@ -56,8 +61,9 @@ class Finder {
     const Tensor bias = optional(2);
     const bool direct = node_.op == "Conv";
     const Tensor weight = value(node_, 1);
-    unit_.map = {direct ? convolution(node_) : linear_node(node_, 0, 1, std::vector<Tensor>(node_.inputs.size())), weight,
-                 bias.defined() ? along(bias, static_cast<std::size_t>(weight.dim()), 1) : Tensor()};
+    unit_.map = {
+        direct ? convolution(node_) : linear_node(node_, 0, 1, std::vector<Tensor>(node_.inputs.size())),
+        weight, bias.defined() ? along(bias, static_cast<std::size_t>(weight.dim()), 1) : Tensor()};
     if (direct) channel_axis_ = 0;
     if (!direct && node_.integer("group", 1) == 1) channel_axis_ = 1;
     return true;
@@ -65,20 +71,23 @@ class Finder {
 
   bool take_product() {
     const bool gemm = node_.op == "Gemm";
-    if (node_.inputs.size() < 2 || (!gemm && node_.inputs.size() > 2) || (gemm && !simple_bias(2))) return false;
+    if (node_.inputs.size() < 2 || (!gemm && node_.inputs.size() > 2) || (gemm && !simple_bias(2)))
+      return false;
     const bool left = carries(0) && is_static(node_, 1), right = carries(1) && is_static(node_, 0);
     if (!left && !right) return false;
     unit_.input = left ? 0 : 1;
     const std::size_t constant = left ? 1 : 0;
     Tensor weight = value(node_, constant);
-    const bool plain = left && weight.dim() == 2 && node_.op != "Einsum" && !(gemm && node_.integer("transA", 0) != 0);
+    const bool plain =
+        left && weight.dim() == 2 && node_.op != "Einsum" && !(gemm && node_.integer("transA", 0) != 0);
     if (plain) {
       if (gemm && node_.integer("transB", 0) != 0) weight = weight.t();
       if (gemm && node_.real("alpha", 1) != 1) weight = weight * node_.real("alpha", 1);
       unit_.map = {matrix_product(), weight, {}};
       if (rank() == 2) channel_axis_ = 1;
     } else {
-      unit_.map = {linear_node(node_, unit_.input, constant, std::vector<Tensor>(node_.inputs.size())), weight, {}};
+      unit_.map = {
+          linear_node(node_, unit_.input, constant, std::vector<Tensor>(node_.inputs.size())), weight, {}};
     }
     if (gemm && is_static(node_, 2)) unit_.map.bias = value(node_, 2) * node_.real("beta", 1);
     return true;
@@ -135,7 +144,8 @@ class Finder {
     const auto affine = normalisation(next);
     if (!affine) return false;
     LinearMap& map = unit_.map;
-    map.weight = map.weight * along(affine->factor, static_cast<std::size_t>(map.weight.dim()), static_cast<std::size_t>(channel_axis_));
+    map.weight = map.weight * along(affine->factor, static_cast<std::size_t>(map.weight.dim()),
+                                    static_cast<std::size_t>(channel_axis_));
     const Tensor shift = along(affine->shift, rank(), 1);
     map.bias = map.bias.defined() ? map.bias * along(affine->factor, rank(), 1) + shift : shift;
     return true;
@@ -160,4 +170,4 @@ Tensor static_value(const Session& session, ValueId id) {
   return session.run({}, std::span(&id, 1)).at(id);
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -1,16 +1,17 @@
 #pragma once
 
-// A node that is linear in one input, with everything that follows and is linear too: a bias added separately, a batch
-// normalisation. Rules see the whole as one layer, as if the normalisation had been folded into the weights.
+// A node that is linear in one input, with everything that follows and is linear too: a bias added
+// separately, a batch normalisation. Rules see the whole as one layer, as if the normalisation had been
+// folded into the weights.
 
 #include <optional>
 #include <vector>
 
-#include "assay/engine/session.h"
+#include <assay/session.h>
 #include "assay/relevance/dependence.h"
 #include "assay/relevance/linear_map.h"
 
-namespace assay {
+namespace assay::relevance {
 
 struct LinearUnit {
   std::size_t input = 0;      // position of the input that carries relevance
@@ -27,4 +28,4 @@ std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const S
 // A value that depends on no network input, on the session's device.
 Tensor static_value(const Session& session, ValueId id);
 
-}  // namespace assay
+}  // namespace assay::relevance

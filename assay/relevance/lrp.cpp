@@ -5,16 +5,21 @@
 
 #include <algorithm>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/relevance/start.h"
-#include "assay/support/error.h"
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::relevance {
 
-// Before anything runs ------------------------------------------------------------------------------------------------
+// Before anything runs
+// ------------------------------------------------------------------------------------------------
 
 Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOptions& options)
-    : composite_(composite), session_(session), options_(options), dependence_(session.graph()),
+    : composite_(composite),
+      session_(session),
+      options_(options),
+      dependence_(session.graph()),
       steps_(session.graph().nodes().size()) {
   if (!(options.epsilon >= 0)) fail(Fault::usage, "epsilon is {}; it must not be negative", options.epsilon);
   const at::NoGradGuard no_grad;
@@ -22,11 +27,13 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
   for (const auto& [name, rule] : options_.layer_rules) {
     const auto n = session_.graph().find_node(name);
     if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
-      fail(Fault::usage, "a rule is given for '{}', which is no linear layer of network '{}'", name, session_.graph().name());
+      fail(Fault::usage, "a rule is given for '{}', which is no linear layer of network '{}'", name,
+           session_.graph().name());
     }
     parse_rule(rule);
   }
-  route_ = std::make_unique<Route>(dependence_, session_.logits(), options_.wanted, [this](int n) { return prepare(n); });
+  route_ = std::make_unique<Route>(dependence_, session_.logits(), options_.wanted,
+                                   [this](int n) { return prepare(n); });
 }
 
 void Lrp::find_units() {
@@ -51,7 +58,8 @@ std::vector<std::size_t> Lrp::prepare(int n) {
   step.passing = find_relevance_operator(node.op);
   if (!step.passing) {
     fail(Fault::unsupported,
-         "lrp: {} has no rule in composite '{}'; integrated-gradients and gradient-x-input work for every operator, and "
+         "lrp: {} has no rule in composite '{}'; integrated-gradients and gradient-x-input work for every "
+         "operator, and "
          "docs/howto/add-a-rule.md says how to add one",
          node.describe(), composite_.name);
   }
@@ -61,10 +69,12 @@ std::vector<std::size_t> Lrp::prepare(int n) {
   return step.passing->receivers(dependence_, node);
 }
 
-// No linear layer with weights (a batch normalisation may be there) lies between the network's inputs and this node.
+// No linear layer with weights (a batch normalisation may be there) lies between the network's inputs and
+// this node.
 bool Lrp::is_first(int n) const {
   const Graph& graph = session_.graph();
-  std::vector<ValueId> pending{graph.nodes()[static_cast<std::size_t>(n)].inputs[steps_[static_cast<std::size_t>(n)].unit->input]};
+  std::vector<ValueId> pending{
+      graph.nodes()[static_cast<std::size_t>(n)].inputs[steps_[static_cast<std::size_t>(n)].unit->input]};
   std::vector<bool> seen(graph.values().size(), false);
   while (!pending.empty()) {
     const ValueId id = pending.back();
@@ -86,7 +96,8 @@ std::string Lrp::rule_for(int n) const {
   }
   if (node.op == "BatchNormalization") return "epsilon";
   if (!composite_.first.empty() && is_first(n)) return std::string(composite_.first);
-  return std::string(steps_[static_cast<std::size_t>(n)].unit->convolution ? composite_.convolution : composite_.other);
+  return std::string(steps_[static_cast<std::size_t>(n)].unit->convolution ? composite_.convolution
+                                                                           : composite_.other);
 }
 
 void Lrp::choose_rule(int n) {
@@ -113,9 +124,11 @@ std::pair<Tensor, Tensor> Lrp::bounds(ValueId input) const {
     if (per_channel.size() == 1) tensor.fill_(per_channel[0]);
     if (per_channel.size() > 1) {
       if (shape.size() < 2 || shape[1] != static_cast<std::int64_t>(per_channel.size())) {
-        fail(Fault::usage, "the valid range has bounds for {} channels, the input is {}", per_channel.size(), to_string(shape));
+        fail(Fault::usage, "the valid range has bounds for {} channels, the input is {}", per_channel.size(),
+             to_string(shape));
       }
-      for (std::size_t c = 0; c < per_channel.size(); ++c) tensor.select(1, static_cast<std::int64_t>(c)).fill_(per_channel[c]);
+      for (std::size_t c = 0; c < per_channel.size(); ++c)
+        tensor.select(1, static_cast<std::int64_t>(c)).fill_(per_channel[c]);
     }
     return tensor.to(c10::Device(session_.options().device));
   };
@@ -128,13 +141,15 @@ std::pair<Tensor, Tensor> Lrp::bounds(ValueId input) const {
 }
 
 std::string Lrp::describe() const {
-  std::string text = fmt::format("LRP, composite {} ({}), epsilon {:g}, biases {}", composite_.name, composite_.summary,
-                                 options_.epsilon, options_.bias_absorbs ? "absorb relevance" : "left out");
+  std::string text =
+      fmt::format("LRP, composite {} ({}), epsilon {:g}, biases {}", composite_.name, composite_.summary,
+                  options_.epsilon, options_.bias_absorbs ? "absorb relevance" : "left out");
   for (const auto& [name, rule] : options_.layer_rules) text += fmt::format(", {} at '{}'", rule, name);
   return text;
 }
 
-// A batch -------------------------------------------------------------------------------------------------------------
+// A batch
+// -------------------------------------------------------------------------------------------------------------
 
 std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
   std::vector<ValueId> ids{session_.logits()};
@@ -198,13 +213,15 @@ void Lrp::pass(int n, const Tensors& values, Flow& flow) const {
   for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], results[i]);
 }
 
-Tensor Lrp::through_unit(const Step& step, const Node& node, const Tensors& values, const Tensor& arriving) const {
+Tensor Lrp::through_unit(const Step& step, const Node& node, const Tensors& values,
+                         const Tensor& arriving) const {
   const Tensor& output = values.at(step.unit->end);
   return step.rule->redistribute(step.unit->map, values.at(node.inputs[step.unit->input]),
                                  step.left_out.defined() ? output - step.left_out : output, arriving);
 }
 
-std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values, std::span<const Tensor> relevance) const {
+std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values,
+                                          std::span<const Tensor> relevance) const {
   const OperatorInfo& passing = *steps_[static_cast<std::size_t>(n)].passing;
   const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
   std::vector<Tensor> inputs, outputs(node.outputs.size());
@@ -212,8 +229,12 @@ std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values, std::spa
   if (passing.reads_outputs) {
     for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o] = look_up(node.outputs[o], values);
   }
-  return passing.propagate({.node = node, .inputs = inputs, .outputs = outputs, .relevance = relevance,
-                            .receivers = route_->receivers(n), .epsilon = options_.epsilon,
+  return passing.propagate({.node = node,
+                            .inputs = inputs,
+                            .outputs = outputs,
+                            .relevance = relevance,
+                            .receivers = route_->receivers(n),
+                            .epsilon = options_.epsilon,
                             .bias_absorbs = options_.bias_absorbs});
 }
 
@@ -224,4 +245,4 @@ Tensor Lrp::look_up(ValueId id, const Tensors& values) const {
   return found != constants_.end() ? found->second : Tensor();
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -2,27 +2,29 @@
 
 // Layer-wise relevance propagation through a whole network.
 
-#include <memory>
 #include <map>
+#include <memory>
 
-#include "assay/relevance/attribution.h"
+#include <assay/relevance.h>
 #include "assay/relevance/composite.h"
 #include "assay/relevance/linear_unit.h"
 #include "assay/relevance/operator.h"
 #include "assay/relevance/route.h"
 #include "assay/relevance/rule.h"
 
-namespace assay {
+namespace assay::relevance {
 
-// Starts with the chosen element of the decision value and goes back node by node. Linear layers use the composite's
-// rules, other operators their own (operator.h). Where a value has several readers their relevance adds up.
+// Starts with the chosen element of the decision value and goes back node by node. Linear layers use the
+// composite's rules, other operators their own (operator.h). Where a value has several readers their
+// relevance adds up.
 class Lrp final : public Attribution {
  public:
-  // Throws Error{unsupported} naming the first node, from the decision, that has no rule, and Error{usage} for
-  // layer_rules that name no linear layer.
+  // Throws Error{unsupported} naming the first node, from the decision, that has no rule, and Error{usage}
+  // for layer_rules that name no linear layer.
   Lrp(const Composite& composite, const Session& session, const AttributionOptions& options);
 
-  Relevance attribute(const Tensors& given, const Target& target, std::span<const ValueId> wanted) const override;
+  Relevance attribute(const Tensors& given, const Target& target,
+                      std::span<const ValueId> wanted) const override;
   std::vector<ValueId> reads(std::span<const ValueId> wanted) const override;
   std::string describe() const override;
 
@@ -34,8 +36,8 @@ class Lrp final : public Attribution {
     const OperatorInfo* passing = nullptr;
     std::optional<LinearUnit> unit;
     std::shared_ptr<const Rule> rule;
-    Tensor left_out;           // bias that does not absorb: taken off the stored output
-    bool absorbed = false;     // belongs to a linear unit before it
+    Tensor left_out;        // bias that does not absorb: taken off the stored output
+    bool absorbed = false;  // belongs to a linear unit before it
   };
 
   std::vector<std::size_t> prepare(int n);
@@ -45,7 +47,8 @@ class Lrp final : public Attribution {
   bool is_first(int n) const;
   std::pair<Tensor, Tensor> bounds(ValueId input) const;
   void pass(int n, const Tensors& values, Flow& flow) const;
-  Tensor through_unit(const Step& step, const Node& node, const Tensors& values, const Tensor& arriving) const;
+  Tensor through_unit(const Step& step, const Node& node, const Tensors& values,
+                      const Tensor& arriving) const;
   std::vector<Tensor> through_operator(int n, const Tensors& values, std::span<const Tensor> relevance) const;
   Tensor look_up(ValueId id, const Tensors& values) const;
 
@@ -53,9 +56,9 @@ class Lrp final : public Attribution {
   const Session& session_;
   AttributionOptions options_;
   Dependence dependence_;
-  std::vector<Step> steps_;       // one per node
-  Tensors constants_;             // static inputs of the operators passed
+  std::vector<Step> steps_;  // one per node
+  Tensors constants_;        // static inputs of the operators passed
   std::unique_ptr<Route> route_;
 };
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -1,25 +1,26 @@
 #pragma once
 
-// How relevance passes backwards through one node that is not a linear layer with weights (those take a Rule).
-// Adding an operator: a function in one of the family files in relevance/operators/, one line in
+// How relevance passes backwards through one node that is not a linear layer with weights (those take a
+// Rule). Adding an operator: a function in one of the family files in relevance/operators/, one line in
 // operators/catalogue.cpp, a test, a row in docs/algorithms/relevance.md.
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 #include "assay/relevance/dependence.h"
 
-namespace assay {
+namespace assay::relevance {
 
 // One node in one batch.
 struct Passage {
   const Node& node;
-  std::span<const Tensor> inputs;           // undefined where absent, and everywhere unless OperatorInfo::reads_inputs
-  std::span<const Tensor> outputs;          // undefined where absent, and everywhere unless OperatorInfo::reads_outputs
-  std::span<const Tensor> relevance;        // of the outputs; undefined where none arrives
-  std::span<const std::size_t> receivers;   // input positions that receive relevance
+  std::span<const Tensor> inputs;  // undefined where absent, and everywhere unless OperatorInfo::reads_inputs
+  std::span<const Tensor>
+      outputs;  // undefined where absent, and everywhere unless OperatorInfo::reads_outputs
+  std::span<const Tensor> relevance;       // of the outputs; undefined where none arrives
+  std::span<const std::size_t> receivers;  // input positions that receive relevance
   double epsilon;
   bool bias_absorbs;
 
@@ -44,4 +45,4 @@ std::span<const OperatorInfo> relevance_operators();
 // nullptr when there is none.
 const OperatorInfo* find_relevance_operator(std::string_view op);
 
-}  // namespace assay
+}  // namespace assay::relevance

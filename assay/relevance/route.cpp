@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 // Marks the wanted values and all that are computed from them.
@@ -12,7 +12,8 @@ std::vector<bool> downstream(const Graph& graph, std::span<const ValueId> wanted
   std::vector<bool> marked(graph.values().size(), wanted.empty());
   for (const ValueId id : wanted) marked[static_cast<std::size_t>(id)] = true;
   for (const Node& node : graph.nodes()) {
-    const bool reads = std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && marked[static_cast<std::size_t>(id)]; });
+    const bool reads = std::ranges::any_of(
+        node.inputs, [&](ValueId id) { return id != no_value && marked[static_cast<std::size_t>(id)]; });
     for (const ValueId id : node.outputs) {
       if (reads && id != no_value) marked[static_cast<std::size_t>(id)] = true;
     }
@@ -22,14 +23,19 @@ std::vector<bool> downstream(const Graph& graph, std::span<const ValueId> wanted
 
 }  // namespace
 
-Route::Route(const Dependence& dependence, ValueId decision, std::span<const ValueId> wanted, const FindReceivers& find)
-    : graph_(&dependence.graph()), reached_(graph_->values().size(), false), receivers_(graph_->nodes().size()) {
+Route::Route(const Dependence& dependence, ValueId decision, std::span<const ValueId> wanted,
+             const FindReceivers& find)
+    : graph_(&dependence.graph()),
+      reached_(graph_->values().size(), false),
+      receivers_(graph_->nodes().size()) {
   const std::vector<bool> leads = downstream(*graph_, wanted);
   reached_[static_cast<std::size_t>(decision)] = true;
   for (int n = static_cast<int>(graph_->nodes().size()) - 1; n >= 0; --n) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(n)];
-    const bool arrives = std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });
-    const bool needed = std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && leads[static_cast<std::size_t>(id)]; });
+    const bool arrives =
+        std::ranges::any_of(node.outputs, [&](ValueId id) { return id != no_value && reaches(id); });
+    const bool needed = std::ranges::any_of(
+        node.inputs, [&](ValueId id) { return id != no_value && leads[static_cast<std::size_t>(id)]; });
     if (!arrives || !needed || dependence.carrying_inputs(node).empty()) continue;
     auto& positions = receivers_[static_cast<std::size_t>(n)];
     positions = find(n);
@@ -43,7 +49,8 @@ std::vector<int> Route::nodes_to(std::span<const ValueId> wanted) const {
   std::vector<int> nodes;
   for (int n = 0; n < static_cast<int>(graph_->nodes().size()); ++n) {
     const Node& node = graph_->nodes()[static_cast<std::size_t>(n)];
-    const bool passes = std::ranges::any_of(receivers(n), [&](std::size_t i) { return leads[static_cast<std::size_t>(node.inputs[i])]; });
+    const bool passes = std::ranges::any_of(
+        receivers(n), [&](std::size_t i) { return leads[static_cast<std::size_t>(node.inputs[i])]; });
     if (!passes) continue;
     nodes.push_back(n);
     for (const ValueId id : node.outputs) {
@@ -64,4 +71,4 @@ std::vector<Tensor> Flow::of_outputs(const Node& node) const {
   return relevance;
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 #include "assay/relevance/dependence.h"
 
-namespace assay {
+namespace assay::relevance {
 
 // Input positions that receive something, per node of the graph; decided once.
 using Receivers = std::vector<std::vector<std::size_t>>;
@@ -19,12 +19,15 @@ using FindReceivers = std::function<std::vector<std::size_t>(int node)>;
 
 class Route {
  public:
-  // Walks from `decision` towards the inputs, asking `find` for every node reached that leads to one of `wanted` (all
-  // reached nodes when that is empty).
-  Route(const Dependence& dependence, ValueId decision, std::span<const ValueId> wanted, const FindReceivers& find);
+  // Walks from `decision` towards the inputs, asking `find` for every node reached that leads to one of
+  // `wanted` (all reached nodes when that is empty).
+  Route(const Dependence& dependence, ValueId decision, std::span<const ValueId> wanted,
+        const FindReceivers& find);
 
   bool reaches(ValueId id) const { return reached_[static_cast<std::size_t>(id)]; }
-  const std::vector<std::size_t>& receivers(int node) const { return receivers_[static_cast<std::size_t>(node)]; }
+  const std::vector<std::size_t>& receivers(int node) const {
+    return receivers_[static_cast<std::size_t>(node)];
+  }
   // Nodes to pass for `wanted`, in the graph's order.
   std::vector<int> nodes_to(std::span<const ValueId> wanted) const;
 
@@ -48,4 +51,4 @@ class Flow {
   std::vector<Tensor> values_;
 };
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -2,9 +2,9 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::relevance {
 
 Tensor chosen_elements(const Tensor& logits, const Target& target) {
   const Tensor rows = logits.reshape({logits.size(0), -1});
@@ -17,15 +17,17 @@ Tensor chosen_elements(const Tensor& logits, const Target& target) {
   for (std::size_t i = 0; i < target.classes.size(); ++i) {
     const std::int64_t c = target.classes[i];
     if (c == Target::no_class) continue;
-    if (c < 0 || c >= rows.size(1)) fail(Fault::usage, "class {} does not exist; the network has {} outputs", c, rows.size(1));
+    if (c < 0 || c >= rows.size(1))
+      fail(Fault::usage, "class {} does not exist; the network has {} outputs", c, rows.size(1));
     host.data_ptr<bool>()[static_cast<std::int64_t>(i) * rows.size(1) + c] = true;
   }
   return host.to(logits.device()).reshape(logits.sizes());
 }
 
 std::vector<double> per_record(const Tensor& relevance) {
-  const Tensor sums = relevance.reshape({relevance.size(0), -1}).sum(1, false, at::kDouble).to(at::kCPU).contiguous();
+  const Tensor sums =
+      relevance.reshape({relevance.size(0), -1}).sum(1, false, at::kDouble).to(at::kCPU).contiguous();
   return {sums.data_ptr<double>(), sums.data_ptr<double>() + sums.numel()};
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

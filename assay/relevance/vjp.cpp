@@ -5,10 +5,11 @@
 
 #include "assay/engine/kernel.h"
 
-namespace assay {
+namespace assay::relevance {
 
 std::vector<Tensor> vector_jacobian(const Node& node, std::span<const Tensor> inputs,
-                                    std::span<const std::size_t> positions, std::span<const Tensor> cotangents) {
+                                    std::span<const std::size_t> positions,
+                                    std::span<const Tensor> cotangents) {
   const at::AutoGradMode with_grad(true);
   std::vector<Tensor> sources(inputs.begin(), inputs.end()), leaves;
   for (Tensor& source : sources) {
@@ -27,15 +28,17 @@ std::vector<Tensor> vector_jacobian(const Node& node, std::span<const Tensor> in
     weights.push_back(cotangents[o]);
   }
   std::vector<Tensor> slopes(leaves.size());
-  if (!outputs.empty()) slopes = torch::autograd::grad(outputs, leaves, weights, false, false, /*allow_unused=*/true);
+  if (!outputs.empty())
+    slopes = torch::autograd::grad(outputs, leaves, weights, false, false, /*allow_unused=*/true);
   for (std::size_t i = 0; i < slopes.size(); ++i) {
     slopes[i] = slopes[i].defined() ? slopes[i].detach() : at::zeros_like(leaves[i]).detach();
   }
   return slopes;
 }
 
-Tensor vector_jacobian(const Node& node, std::span<const Tensor> inputs, std::size_t position, const Tensor& cotangent) {
+Tensor vector_jacobian(const Node& node, std::span<const Tensor> inputs, std::size_t position,
+                       const Tensor& cotangent) {
   return vector_jacobian(node, inputs, std::span(&position, 1), std::span(&cotangent, 1))[0];
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

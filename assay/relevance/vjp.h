@@ -1,20 +1,24 @@
 #pragma once
 
-// Backwards through one node by automatic differentiation: what rules use where no direct formula is worth writing.
+// Backwards through one node by automatic differentiation: what rules use where no direct formula is worth
+// writing.
 
 #include <span>
 #include <vector>
 
-#include "assay/engine/tensor.h"
+#include <assay/tensor.h>
 
-namespace assay {
+namespace assay::relevance {
 
-// For every input position in `positions`: the sum over outputs o of (d output_o / d input)^T cotangents[o], at
-// `inputs`. Undefined cotangents count as zero. An input that the outputs do not depend on gets zeros. Runs the node once.
+// For every input position in `positions`: the sum over outputs o of (d output_o / d input)^T cotangents[o],
+// at `inputs`. Undefined cotangents count as zero. An input that the outputs do not depend on gets zeros.
+// Runs the node once.
 std::vector<Tensor> vector_jacobian(const Node& node, std::span<const Tensor> inputs,
-                                    std::span<const std::size_t> positions, std::span<const Tensor> cotangents);
+                                    std::span<const std::size_t> positions,
+                                    std::span<const Tensor> cotangents);
 
 // The same for one input and output 0.
-Tensor vector_jacobian(const Node& node, std::span<const Tensor> inputs, std::size_t position, const Tensor& cotangent);
+Tensor vector_jacobian(const Node& node, std::span<const Tensor> inputs, std::size_t position,
+                       const Tensor& cotangent);
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/report/document.h"
-#include "assay/report/gate.h"
+#include <assay/gate.h>
+#include <assay/report.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 constexpr std::string_view bold = "\033[1m", dim = "\033[2m", alarm = "\033[1;31m", plain = "\033[0m";
@@ -28,8 +28,8 @@ std::string grouped(std::int64_t value) {
 
 // Columns a UTF-8 text takes on a terminal, counting code points.
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 std::string pad(std::string_view text, std::size_t width, bool right) {
@@ -126,7 +126,9 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
     std::string operator()(std::monostate) const { return "-"; }
     std::string operator()(const std::string& v) const { return v; }
     std::string operator()(bool v) const { return v ? "yes" : "no"; }
-    std::string operator()(std::int64_t v) const { return kind == Column::Kind::text ? std::to_string(v) : grouped(v); }
+    std::string operator()(std::int64_t v) const {
+      return kind == Column::Kind::text ? std::to_string(v) : grouped(v);
+    }
     std::string operator()(double v) const {
       if (kind == Column::Kind::percent) return percent(v, decimals);
       if (v != 0 && std::isfinite(v) && std::fabs(v) < 0.5 * std::pow(10.0, -decimals)) {
@@ -166,4 +168,4 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   }
 }
 
-}  // namespace assay
+}  // namespace assay::report

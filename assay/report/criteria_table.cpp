@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/report/gate.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/gate.h>
 #include "assay/support/exact_count.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 Cell count_cell(const std::string& digits) {
@@ -15,14 +15,15 @@ Cell count_cell(const std::string& digits) {
   return small ? Cell(static_cast<std::int64_t>(std::stoll(digits))) : Cell(digits);
 }
 
-class Row {
+class CriteriaRow {
  public:
-  Row(const Table& table, const std::vector<Cell>& cells) : table_(table), cells_(cells) {}
+  CriteriaRow(const Table& table, const std::vector<Cell>& cells) : table_(table), cells_(cells) {}
 
   // Nothing for an absent column.
   const Cell& cell(std::string_view id) const {
     static const Cell nothing;
-    const auto at = std::find_if(table_.columns.begin(), table_.columns.end(), [&](const Column& c) { return c.id == id; });
+    const auto at = std::find_if(table_.columns.begin(), table_.columns.end(),
+                                 [&](const Column& c) { return c.id == id; });
     const auto index = static_cast<std::size_t>(at - table_.columns.begin());
     return index < cells_.size() ? cells_[index] : nothing;
   }
@@ -36,8 +37,9 @@ class Row {
   }
 
   std::string count(std::string_view id) const {
-    const std::string digits = text(id);
-    if (!digits.empty() && !ExactCount::parse(digits)) fail(Fault::data, "table criteria: {} '{:.40}' is no count", id, digits);
+    std::string digits = text(id);
+    if (!digits.empty() && !ExactCount::parse(digits))
+      fail(Fault::data, "table criteria: {} '{:.40}' is no count", id, digits);
     return digits;
   }
 
@@ -58,16 +60,22 @@ class Row {
 Table criteria_table(std::span<const Measurement> measurements) {
   Table table{"criteria",
               "Criteria",
-              {{"criterion", "criterion"}, {"layer", "layer"}, {"class", "class"}, {"context", "context"},
-               {"covered", "covered", Column::Kind::count}, {"coverable", "coverable", Column::Kind::count},
-               {"coverage", "coverage", Column::Kind::percent}, {"measure", "measure", Column::Kind::number, 4},
+              {{"criterion", "criterion"},
+               {"layer", "layer"},
+               {"class", "class"},
+               {"context", "context"},
+               {"covered", "covered", Column::Kind::count},
+               {"coverable", "coverable", Column::Kind::count},
+               {"coverage", "coverage", Column::Kind::percent},
+               {"measure", "measure", Column::Kind::number, 4},
                {"better", "better"}},
               {}};
   for (const Measurement& m : measurements) {
     const auto optional_text = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
     const bool counted = !m.coverable.empty();
-    table.rows.push_back({m.criterion, m.layer, optional_text(m.class_name), optional_text(m.context), count_cell(m.covered),
-                          count_cell(m.coverable), counted ? Cell(m.value) : Cell(), counted ? Cell() : Cell(m.value),
+    table.rows.push_back({m.criterion, m.layer, optional_text(m.class_name), optional_text(m.context),
+                          count_cell(m.covered), count_cell(m.coverable), counted ? Cell(m.value) : Cell(),
+                          counted ? Cell() : Cell(m.value),
                           std::string(m.higher_is_better ? "higher" : "lower")});
   }
   return table;
@@ -78,13 +86,21 @@ std::vector<Measurement> measurements_of(const Document& document) {
   for (const Table& table : document.tables) {
     if (table.id != "criteria") continue;
     for (const auto& cells : table.rows) {
-      const Row row(table, cells);
-      Measurement m{row.text("criterion"), row.text("layer"), row.text("class"), row.text("context"),
-                    row.count("covered"), row.count("coverable"), 0, row.text("better") != "lower"};
+      const CriteriaRow row(table, cells);
+      Measurement m{row.text("criterion"),
+                    row.text("layer"),
+                    row.text("class"),
+                    row.text("context"),
+                    row.count("covered"),
+                    row.count("coverable"),
+                    0,
+                    row.text("better") != "lower"};
       const bool counted = !m.coverable.empty();
-      m.value = row.number(counted || std::holds_alternative<std::monostate>(row.cell("measure")) ? "coverage" : "measure");
+      m.value = row.number(
+          counted || std::holds_alternative<std::monostate>(row.cell("measure")) ? "coverage" : "measure");
       if (m.criterion.empty()) fail(Fault::data, "table criteria: a row names no criterion");
-      if (counted != !m.covered.empty()) fail(Fault::data, "table criteria: {} has one of covered and coverable only", m.criterion);
+      if (counted != !m.covered.empty())
+        fail(Fault::data, "table criteria: {} has one of covered and coverable only", m.criterion);
       if (m.layer.empty()) m.layer = "all";
       measurements.push_back(std::move(m));
     }
@@ -92,4 +108,4 @@ std::vector<Measurement> measurements_of(const Document& document) {
   return measurements;
 }
 
-}  // namespace assay
+}  // namespace assay::report

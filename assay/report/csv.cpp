@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "assay/report/gate.h"
-#include "assay/report/renderer.h"
+#include <assay/gate.h>
+#include <assay/report.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 std::string field(const std::string& text) {
@@ -18,7 +18,7 @@ std::string field(const std::string& text) {
   return quoted + '"';
 }
 
-std::string plain(const Cell& cell) {
+std::string plain_text(const Cell& cell) {
   struct Visit {
     std::string operator()(std::monostate) const { return ""; }
     std::string operator()(const std::string& v) const { return v; }
@@ -30,9 +30,14 @@ std::string plain(const Cell& cell) {
 }
 
 Table gate_table(const std::vector<Gate>& gates) {
-  Table table{"gates", "Gates", {{"gate", ""}, {"passed", ""}, {"covered", ""}, {"coverable", ""}, {"value", ""}, {"reason", ""}}, {}};
+  Table table{
+      "gates",
+      "Gates",
+      {{"gate", ""}, {"passed", ""}, {"covered", ""}, {"coverable", ""}, {"value", ""}, {"reason", ""}},
+      {}};
   for (const Gate& g : gates) {
-    table.rows.push_back({g.text, g.passed, g.covered, g.coverable, g.value ? Cell(*g.value) : Cell(), g.reason});
+    table.rows.push_back(
+        {g.text, g.passed, g.covered, g.coverable, g.value ? Cell(*g.value) : Cell(), g.reason});
   }
   return table;
 }
@@ -41,10 +46,11 @@ Table gate_table(const std::vector<Gate>& gates) {
 
 std::string to_csv(const Table& table) {
   std::string text;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) text += (i == 0 ? "" : ",") + field(table.columns[i].id);
+  for (std::size_t i = 0; i < table.columns.size(); ++i)
+    text += (i == 0 ? "" : ",") + field(table.columns[i].id);
   text += "\r\n";
   for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + field(plain(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + field(plain_text(row[i]));
     text += "\r\n";
   }
   return text;
@@ -55,8 +61,9 @@ std::string to_csv(const Document& document) {
   if (!document.gates.empty()) tables.push_back(gate_table(document.gates));
   if (tables.size() == 1) return to_csv(tables[0]);
   std::string text;
-  for (const Table& table : tables) text += (text.empty() ? "" : "\r\n") + field(table.id) + "\r\n" + to_csv(table);
+  for (const Table& table : tables)
+    text += (text.empty() ? "" : "\r\n") + field(table.id) + "\r\n" + to_csv(table);
   return text;
 }
 
-}  // namespace assay
+}  // namespace assay::report

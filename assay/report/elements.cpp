@@ -2,21 +2,23 @@
 
 #include <nlohmann/json.hpp>
 
-#include "assay/report/renderer.h"
+#include <assay/report.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 // Cells of a row by column id; empty where there is no such column.
-class Row {
+class MutantRow {
  public:
-  Row(const Table& table, const std::vector<Cell>& cells) : table_(table), cells_(cells) {}
+  MutantRow(const Table& table, const std::vector<Cell>& cells) : table_(table), cells_(cells) {}
   std::string text(std::string_view id) const {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) {
       if (table_.columns[c].id != id) continue;
-      return std::holds_alternative<std::monostate>(cells_[c]) ? "" : shown(cells_[c], table_.columns[c].kind, table_.columns[c].decimals);
+      return std::holds_alternative<std::monostate>(cells_[c])
+                 ? ""
+                 : shown(cells_[c], table_.columns[c].kind, table_.columns[c].decimals);
     }
     return {};
   }
@@ -32,7 +34,7 @@ std::string status_of(const std::string& status) {
   return status == "excluded" ? "Ignored" : "Pending";
 }
 
-std::string reason_of(const Row& row) {
+std::string reason_of(const MutantRow& row) {
   const std::string label = row.text("label"), suffix = label.empty() ? "" : " (" + label + ")";
   if (row.text("status") == "excluded") return "beyond the quality bound" + suffix;
   if (row.text("status") == "incomplete") return "not run on all records";
@@ -59,8 +61,9 @@ std::string to_elements(const Document& document) {
   for (const Table& table : document.tables) {
     if (table.id != "mutants") continue;
     for (const auto& cells : table.rows) {
-      const Row row(table, cells);
-      const std::string layer = row.text("layer"), line = fmt::format("  {}: {}", row.text("mutant"), row.text("summary"));
+      const MutantRow row(table, cells);
+      const std::string layer = row.text("layer"),
+                        line = fmt::format("  {}: {}", row.text("mutant"), row.text("summary"));
       File& file = file_of(layer.empty() ? "whole network" : layer);
       file.source += line + "\n";
       ++file.lines;
@@ -68,14 +71,21 @@ std::string to_elements(const Document& document) {
                               {"mutatorName", row.text("operator")},
                               {"replacement", row.text("summary")},
                               {"description", row.text("summary")},
-                              {"location", {{"start", {{"line", file.lines}, {"column", 3}}}, {"end", {{"line", file.lines}, {"column", line.size() + 1}}}}},
+                              {"location",
+                               {{"start", {{"line", file.lines}, {"column", 3}}},
+                                {"end", {{"line", file.lines}, {"column", line.size() + 1}}}}},
                               {"status", status_of(row.text("status"))},
                               {"statusReason", reason_of(row)}});
     }
   }
-  Json json = {{"schemaVersion", "2"}, {"thresholds", {{"high", 80}, {"low", 60}}}, {"framework", {{"name", "Assay"}}}, {"files", Json::object()}};
-  for (auto& [name, file] : files) json["files"][name] = {{"language", "text"}, {"source", file.source}, {"mutants", std::move(file.mutants)}};
+  Json json = {{"schemaVersion", "2"},
+               {"thresholds", {{"high", 80}, {"low", 60}}},
+               {"framework", {{"name", "Assay"}}},
+               {"files", Json::object()}};
+  for (auto& [name, file] : files)
+    json["files"][name] = {
+        {"language", "text"}, {"source", file.source}, {"mutants", std::move(file.mutants)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace assay
+}  // namespace assay::report

@@ -5,16 +5,16 @@
 #include <string>
 #include <string_view>
 
-namespace assay {
+namespace assay::report {
 
 // Valid UTF-8: every byte that begins no valid sequence becomes U+FFFD.
 std::string valid_utf8(std::string_view bytes);
 
-// For XML 1.0 attributes and text: the five special characters as entities, line breaks and tabs as references, what XML
-// cannot hold (other control characters, U+FFFE, U+FFFF, invalid UTF-8) as U+FFFD.
+// For XML 1.0 attributes and text: the five special characters as entities, line breaks and tabs as
+// references, what XML cannot hold (other control characters, U+FFFE, U+FFFF, invalid UTF-8) as U+FFFD.
 std::string xml_escaped(std::string_view bytes);
 
 // One line of Markdown that shows the text itself: no markup, no HTML, no table columns, no notified users.
 std::string markdown_escaped(std::string_view bytes);
 
-}  // namespace assay
+}  // namespace assay::report

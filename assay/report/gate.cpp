@@ -1,14 +1,14 @@
-#include "assay/report/gate.h"
+#include <assay/gate.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/exact_count.h"
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 // A sign and numerator / denominator, exactly.
@@ -18,8 +18,10 @@ struct Ratio {
 };
 
 std::strong_ordering compare(const Ratio& a, const Ratio& b) {
-  const bool a_negative = a.negative && !a.numerator.is_zero(), b_negative = b.negative && !b.numerator.is_zero();
-  if (a_negative != b_negative) return a_negative ? std::strong_ordering::less : std::strong_ordering::greater;
+  const bool a_negative = a.negative && !a.numerator.is_zero(),
+             b_negative = b.negative && !b.numerator.is_zero();
+  if (a_negative != b_negative)
+    return a_negative ? std::strong_ordering::less : std::strong_ordering::greater;
   const auto order = a.numerator.times(b.denominator) <=> b.numerator.times(a.denominator);
   return a_negative ? 0 <=> order : order;
 }
@@ -109,21 +111,25 @@ std::string nothing_selected(const Gate& gate, std::span<const Measurement> meas
   };
   std::vector<const Measurement*> left;
   for (const Measurement& m : measurements) left.push_back(&m);
-  for (const Selector& s : {Selector{"criterion", gate.criterion, &Measurement::criterion}, {"layer", gate.layer, &Measurement::layer},
-                            {"class", gate.class_name, &Measurement::class_name}, {"context", gate.context, &Measurement::context}}) {
+  for (const Selector& s : {Selector{"criterion", gate.criterion, &Measurement::criterion},
+                            {"layer", gate.layer, &Measurement::layer},
+                            {"class", gate.class_name, &Measurement::class_name},
+                            {"context", gate.context, &Measurement::context}}) {
     std::set<std::string> names;
     for (const Measurement* m : left) names.insert((m->*s.field).empty() ? "(none)" : m->*s.field);
     std::erase_if(left, [&](const Measurement* m) { return !selects(s.wanted, m->*s.field); });
     if (!left.empty()) continue;
     const std::vector<std::string> known(names.begin(), names.end());
     if (known.empty()) return "nothing was measured";
-    return fmt::format("no {} '{}' was measured; there are {}{}", s.what, s.wanted, joined(known), did_you_mean(s.wanted, known));
+    return fmt::format("no {} '{}' was measured; there are {}{}", s.what, s.wanted, joined(known),
+                       did_you_mean(s.wanted, known));
   }
   return "nothing was measured";
 }
 
 bool same_place(const Measurement& a, const Measurement& b) {
-  return a.criterion == b.criterion && a.layer == b.layer && a.class_name == b.class_name && a.context == b.context;
+  return a.criterion == b.criterion && a.layer == b.layer && a.class_name == b.class_name &&
+         a.context == b.context;
 }
 
 std::string place(const Measurement& m) {
@@ -142,7 +148,8 @@ Gate ratchet(const Measurement& then, std::span<const Measurement> measurements)
   gate.layer = then.layer;
   gate.class_name = then.class_name;
   gate.context = then.context;
-  const auto now = std::find_if(measurements.begin(), measurements.end(), [&](const Measurement& m) { return same_place(m, then); });
+  const auto now = std::find_if(measurements.begin(), measurements.end(),
+                                [&](const Measurement& m) { return same_place(m, then); });
   if (now == measurements.end()) {
     gate.reason = "the baseline has it and this run does not";
     return gate;
@@ -187,7 +194,8 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
 
 std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measurement> measurements) {
   const std::vector<Measurement> then = measurements_of(baseline);
-  if (then.empty()) fail(Fault::data, "the baseline holds no measured criterion; give a document that a measuring command wrote with --json");
+  if (then.empty())
+    fail(Fault::data, "the baseline holds no measured criterion; give the result of a measuring command");
   std::vector<Gate> gates;
   for (const Measurement& m : then) gates.push_back(ratchet(m, measurements));
   return gates;
@@ -211,7 +219,8 @@ std::string described(const Gate& gate) {
 }
 
 bool any_failed(const Document& document) {
-  return std::any_of(document.gates.begin(), document.gates.end(), [](const Gate& gate) { return !gate.passed; });
+  return std::any_of(document.gates.begin(), document.gates.end(),
+                     [](const Gate& gate) { return !gate.passed; });
 }
 
-}  // namespace assay
+}  // namespace assay::report

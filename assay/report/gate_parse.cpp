@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <map>
 
-#include "assay/report/gate.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/gate.h>
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 constexpr std::size_t longest_threshold = 64;
@@ -65,7 +65,10 @@ class Parser {
   void selector(Gate& gate) {
     skip_space();
     const std::string key(until("=,]"));
-    std::string* target = key == "layer" ? &gate.layer : key == "class" ? &gate.class_name : key == "context" ? &gate.context : nullptr;
+    std::string* target = key == "layer"     ? &gate.layer
+                          : key == "class"   ? &gate.class_name
+                          : key == "context" ? &gate.context
+                                             : nullptr;
     if (target == nullptr) return option(gate, key);
     if (!target->empty()) refuse(fmt::format("'{}' is given twice", key));
     if (!take('=')) refuse(fmt::format("'{}' has no value", key));
@@ -138,4 +141,4 @@ class Parser {
 
 Gate parse_gate(std::string_view text) { return Parser(text).parse(); }
 
-}  // namespace assay
+}  // namespace assay::report

@@ -2,13 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "assay/report/html.h"
+#include <assay/error.h>
+#include <assay/report.h>
 #include "assay/report/page.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -27,7 +27,8 @@ void compact(Json& table) {
 // Pictures that can be read travel inside the page.
 void embed(Json& picture) {
   try {
-    picture["data"] = "data:image/png;base64," + base64(read_file(picture.at("path").get<std::string>(), largest_picture));
+    picture["data"] =
+        "data:image/png;base64," + base64(read_file(picture.at("path").get<std::string>(), largest_picture));
   } catch (const Error&) {
     picture["data"] = nullptr;
   }
@@ -43,9 +44,11 @@ std::string to_html(std::span<const Document> documents) {
     for (Json& picture : json["pictures"]) embed(picture);
     all.push_back(std::move(json));
   }
-  const std::string text = Json({{"documents", std::move(all)}}).dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text =
+      Json({{"documents", std::move(all)}}).dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string data;
-  for (const char c : text) data += c == '<' ? std::string("\\u003c") : std::string(1, c);  // never ends the script element
+  for (const char c : text)
+    data += c == '<' ? std::string("\\u003c") : std::string(1, c);  // never ends the script element
   std::string page(report_page());
   constexpr std::string_view place = "PLACEHOLDER";
   page.replace(page.find(place), place.size(), data);
@@ -54,4 +57,4 @@ std::string to_html(std::span<const Document> documents) {
 
 std::string to_html(const Document& document) { return to_html(std::span(&document, 1)); }
 
-}  // namespace assay
+}  // namespace assay::report

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "assay/report/document.h"
+#include <assay/report.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -29,10 +29,14 @@ Json to_json_cell(const Cell& cell) {
 
 std::string kind_name(Column::Kind kind) {
   switch (kind) {
-    case Column::Kind::text: return "text";
-    case Column::Kind::count: return "count";
-    case Column::Kind::number: return "number";
-    case Column::Kind::percent: return "fraction";
+    case Column::Kind::text:
+      return "text";
+    case Column::Kind::count:
+      return "count";
+    case Column::Kind::number:
+      return "number";
+    case Column::Kind::percent:
+      return "fraction";
   }
   return "text";
 }
@@ -40,7 +44,10 @@ std::string kind_name(Column::Kind kind) {
 Json to_json_table(const Table& table) {
   Json columns = Json::array();
   for (const Column& column : table.columns) {
-    columns.push_back({{"id", column.id}, {"title", column.title}, {"kind", kind_name(column.kind)}, {"decimals", column.decimals}});
+    columns.push_back({{"id", column.id},
+                       {"title", column.title},
+                       {"kind", kind_name(column.kind)},
+                       {"decimals", column.decimals}});
   }
   Json rows = Json::array();
   for (const auto& row : table.rows) {
@@ -52,10 +59,12 @@ Json to_json_table(const Table& table) {
 }
 
 Json to_json_gate(const Gate& gate) {
-  return {{"text", gate.text},         {"passed", gate.passed},       {"reason", gate.reason},
-          {"criterion", gate.criterion}, {"layer", gate.layer},       {"class", gate.class_name},
-          {"context", gate.context},   {"relation", gate.relation},   {"threshold", gate.threshold},
-          {"covered", gate.covered},   {"coverable", gate.coverable}, {"value", gate.value ? number(*gate.value) : Json()}};
+  return {{"text", gate.text},           {"passed", gate.passed},
+          {"reason", gate.reason},       {"criterion", gate.criterion},
+          {"layer", gate.layer},         {"class", gate.class_name},
+          {"context", gate.context},     {"relation", gate.relation},
+          {"threshold", gate.threshold}, {"covered", gate.covered},
+          {"coverable", gate.coverable}, {"value", gate.value ? number(*gate.value) : Json()}};
 }
 
 }  // namespace
@@ -69,7 +78,8 @@ std::string to_json(const Document& document) {
   for (const Fact& fact : document.facts) json["facts"][fact.id] = to_json_cell(fact.value);
   json["fact_columns"] = Json::object();
   for (const Fact& fact : document.facts) {
-    json["fact_columns"][fact.id] = {{"title", fact.title}, {"kind", kind_name(fact.kind)}, {"decimals", fact.decimals}};
+    json["fact_columns"][fact.id] = {
+        {"title", fact.title}, {"kind", kind_name(fact.kind)}, {"decimals", fact.decimals}};
   }
   json["tables"] = Json::object();
   for (const Table& table : document.tables) json["tables"][table.id] = to_json_table(table);
@@ -90,4 +100,4 @@ std::string to_json(const Document& document) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace assay
+}  // namespace assay::report

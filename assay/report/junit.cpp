@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include <assay/gate.h>
+#include <assay/report.h>
 #include "assay/report/escape.h"
-#include "assay/report/gate.h"
-#include "assay/report/renderer.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 const Cell* provenance(const Document& document, std::string_view key) {
@@ -29,19 +29,23 @@ double seconds(const Document& document) {
   return value == nullptr ? 0 : *value;
 }
 
-std::string test_case(const Document& document, const std::string& criterion, const std::string& name, const std::string& failure) {
-  const std::string head = fmt::format(R"(    <testcase classname="assay.{}.{}" name="{}" time="0")", xml_escaped(document.command),
-                                       xml_escaped(criterion), xml_escaped(name));
+std::string test_case(const Document& document, const std::string& criterion, const std::string& name,
+                      const std::string& failure) {
+  const std::string head =
+      fmt::format(R"(    <testcase classname="assay.{}.{}" name="{}" time="0")",
+                  xml_escaped(document.command), xml_escaped(criterion), xml_escaped(name));
   if (failure.empty()) return head + "/>\n";
   const std::string text = xml_escaped(failure);
-  return head + fmt::format(">\n      <failure type=\"gate\" message=\"{0}\">{0}</failure>\n    </testcase>\n", text);
+  return head + fmt::format(
+                    ">\n      <failure type=\"gate\" message=\"{0}\">{0}</failure>\n    </testcase>\n", text);
 }
 
 std::string measured_case(const Document& document, const Measurement& m) {
   std::string name = m.criterion + "[layer=" + m.layer;
   if (!m.class_name.empty()) name += ",class=" + m.class_name;
   if (!m.context.empty()) name += ",context=" + m.context;
-  name += m.coverable.empty() ? fmt::format("]: {}", m.value) : fmt::format("]: {} of {}", m.covered, m.coverable);
+  name += m.coverable.empty() ? fmt::format("]: {}", m.value)
+                              : fmt::format("]: {} of {}", m.covered, m.coverable);
   return test_case(document, m.criterion, name, "");
 }
 
@@ -58,14 +62,17 @@ std::string to_junit(const Document& document) {
     for (const Measurement& m : measurements) cases += measured_case(document, m);
     tests = measurements.size();
   }
-  const auto failures = std::count_if(document.gates.begin(), document.gates.end(), [](const Gate& gate) { return !gate.passed; });
+  const auto failures = std::count_if(document.gates.begin(), document.gates.end(),
+                                      [](const Gate& gate) { return !gate.passed; });
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
-      "  <testsuite id=\"0\" package=\"assay\" name=\"assay {}\" timestamp=\"{}\" hostname=\"localhost\" tests=\"{}\" "
-      "failures=\"{}\" errors=\"0\" time=\"{:.3f}\">\n    <properties/>\n{}    <system-out>{}</system-out>\n    <system-err/>\n"
+      "  <testsuite id=\"0\" package=\"assay\" name=\"assay {}\" timestamp=\"{}\" hostname=\"localhost\" "
+      "tests=\"{}\" "
+      "failures=\"{}\" errors=\"0\" time=\"{:.3f}\">\n    <properties/>\n{}    <system-out>{}</system-out>\n "
+      "   <system-err/>\n"
       "  </testsuite>\n</testsuites>\n",
-      xml_escaped(document.command), xml_escaped(timestamp(document)), tests, failures, seconds(document), cases,
-      xml_escaped(document.headline));
+      xml_escaped(document.command), xml_escaped(timestamp(document)), tests, failures, seconds(document),
+      cases, xml_escaped(document.headline));
 }
 
-}  // namespace assay
+}  // namespace assay::report

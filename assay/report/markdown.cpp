@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include <assay/gate.h>
+#include <assay/report.h>
 #include "assay/report/escape.h"
-#include "assay/report/gate.h"
-#include "assay/report/renderer.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 constexpr std::size_t most_rows = 50;
@@ -19,7 +19,8 @@ std::string line(const std::vector<std::string>& cells) {
 
 std::string folded(const Table& table) {
   const std::string& title = table.title.empty() ? table.id : table.title;
-  std::string text = fmt::format("<details><summary>{} ({})</summary>\n\n", xml_escaped(title), table.rows.size());
+  std::string text =
+      fmt::format("<details><summary>{} ({})</summary>\n\n", xml_escaped(title), table.rows.size());
   std::vector<std::string> titles, rule;
   for (const Column& column : table.columns) {
     titles.push_back(markdown_escaped(column.title));
@@ -29,19 +30,23 @@ std::string folded(const Table& table) {
   for (std::size_t r = 0; r < std::min(table.rows.size(), most_rows); ++r) {
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < table.rows[r].size(); ++i) {
-      cells.push_back(markdown_escaped(shown(table.rows[r][i], table.columns[i].kind, table.columns[i].decimals)));
+      cells.push_back(
+          markdown_escaped(shown(table.rows[r][i], table.columns[i].kind, table.columns[i].decimals)));
     }
     text += line(cells);
   }
-  if (table.rows.size() > most_rows) text += fmt::format("\n... and {} more\n", table.rows.size() - most_rows);
+  if (table.rows.size() > most_rows)
+    text += fmt::format("\n... and {} more\n", table.rows.size() - most_rows);
   return text + "\n</details>\n\n";
 }
 
 std::string gates(const std::vector<Gate>& all) {
   const auto passed = std::count_if(all.begin(), all.end(), [](const Gate& gate) { return gate.passed; });
-  std::string text = fmt::format("**gates: {} of {} passed**\n\n", passed, all.size()) + line({"", "gate", "outcome"}) + line({"---", "---", "---"});
+  std::string text = fmt::format("**gates: {} of {} passed**\n\n", passed, all.size()) +
+                     line({"", "gate", "outcome"}) + line({"---", "---", "---"});
   for (const Gate& gate : all) {
-    text += line({gate.passed ? "passed" : "**FAILED**", markdown_escaped(gate.text), markdown_escaped(outcome_of(gate))});
+    text += line({gate.passed ? "passed" : "**FAILED**", markdown_escaped(gate.text),
+                  markdown_escaped(outcome_of(gate))});
   }
   return text + "\n";
 }
@@ -49,10 +54,12 @@ std::string gates(const std::vector<Gate>& all) {
 }  // namespace
 
 std::string to_markdown(const Document& document) {
-  std::string text = fmt::format("## Assay {}: {}\n\n", markdown_escaped(document.command), markdown_escaped(document.headline));
+  std::string text = fmt::format("## Assay {}: {}\n\n", markdown_escaped(document.command),
+                                 markdown_escaped(document.headline));
   if (!document.gates.empty()) text += gates(document.gates);
   for (const Fact& fact : document.facts) {
-    text += fmt::format("- {}: {}\n", markdown_escaped(fact.title), markdown_escaped(shown(fact.value, fact.kind, fact.decimals)));
+    text += fmt::format("- {}: {}\n", markdown_escaped(fact.title),
+                        markdown_escaped(shown(fact.value, fact.kind, fact.decimals)));
   }
   if (!document.facts.empty()) text += "\n";
   for (const std::string& notice : document.notices) text += "> " + markdown_escaped(notice) + "\n\n";
@@ -63,4 +70,4 @@ std::string to_markdown(const Document& document) {
   return text;
 }
 
-}  // namespace assay
+}  // namespace assay::report

@@ -13,8 +13,10 @@ assay_report_page_end:
 )");
 extern "C" const char assay_report_page_begin[], assay_report_page_end[];
 
-namespace assay {
+namespace assay::report {
 
-std::string_view report_page() { return {assay_report_page_begin, static_cast<std::size_t>(assay_report_page_end - assay_report_page_begin)}; }
+std::string_view report_page() {
+  return {assay_report_page_begin, static_cast<std::size_t>(assay_report_page_end - assay_report_page_begin)};
+}
 
-}  // namespace assay
+}  // namespace assay::report

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "assay/report/document.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/report.h>
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -24,15 +24,20 @@ class Reader {
     check_nesting(text);
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) refuse("it is no JSON");
-    if (!json.is_object() || json.value("schema", Json()) != "assay/result") refuse("it does not say \"schema\": \"assay/result\"");
-    if (json.value("version", Json()) != document_schema_version) refuse(fmt::format("its version is not {}", document_schema_version));
-    only(json, {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "pictures",
-                "notices", "definitions", "provenance"}, "document");
+    if (!json.is_object() || json.value("schema", Json()) != "assay/result")
+      refuse("it does not say \"schema\": \"assay/result\"");
+    if (json.value("version", Json()) != document_schema_version)
+      refuse(fmt::format("its version is not {}", document_schema_version));
+    only(json,
+         {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "pictures",
+          "notices", "definitions", "provenance"},
+         "document");
     Document document;
     document.command = text_at(json, "command");
     document.headline = text_at(json, "headline");
     read_facts(json, document);
-    for (const auto& [id, table] : object_at(json, "tables").items()) document.tables.push_back(read_table(id, table));
+    for (const auto& [id, table] : object_at(json, "tables").items())
+      document.tables.push_back(read_table(id, table));
     for (const Json& gate : array_at(json, "gates")) document.gates.push_back(read_gate(gate));
     for (const Json& picture : array_at(json, "pictures")) {
       only(picture, {"title", "path"}, "picture");
@@ -54,7 +59,7 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& fault) const {
-    fail(Fault::data, "{}: not a result document of this version: {}; write one with --json", name_, fault);
+    fail(Fault::data, "{}: not a result document of this version: {}; write a new one", name_, fault);
   }
 
   // Before anything is built from the text.
@@ -80,7 +85,9 @@ class Reader {
     if (!object.is_object()) refuse(fmt::format("a {} is no object", what));
     const std::set<std::string> known(keys.begin(), keys.end());
     for (const auto& [key, value] : object.items()) {
-      if (known.count(key) == 0) refuse(fmt::format("a {} has the unknown key '{:.80}'{}", what, key, did_you_mean(key.substr(0, 80), keys)));
+      if (known.count(key) == 0)
+        refuse(fmt::format("a {} has the unknown key '{:.80}'{}", what, key,
+                           did_you_mean(key.substr(0, 80), keys)));
     }
   }
 
@@ -125,7 +132,8 @@ class Reader {
     if (json.is_boolean()) return json.get<bool>();
     if (json.is_number_float()) return json.get<double>();
     if (json.is_number_integer()) {
-      if (json.is_number_unsigned() && json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
+      if (json.is_number_unsigned() &&
+          json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
         refuse("an integer exceeds 64 bits");
       }
       return json.get<std::int64_t>();
@@ -149,7 +157,8 @@ class Reader {
       if (column.key() != id) refuse("'facts' and 'fact_columns' differ in their keys");
       only(*column, {"title", "kind", "decimals"}, "fact");
       const Column::Kind kind = kind_at(*column);
-      document.facts.push_back({id, text_at(*column, "title"), read_cell(value, kind), kind, decimals_at(*column)});
+      document.facts.push_back(
+          {id, text_at(*column, "title"), read_cell(value, kind), kind, decimals_at(*column)});
       ++column;
     }
   }
@@ -160,15 +169,19 @@ class Reader {
     std::set<std::string> ids;
     for (const Json& column : array_at(json, "columns")) {
       only(column, {"id", "title", "kind", "decimals"}, "column");
-      table.columns.push_back({text_at(column, "id"), text_at(column, "title"), kind_at(column), decimals_at(column)});
-      if (!ids.insert(table.columns.back().id).second) refuse(fmt::format("table '{:.80}' has a column twice", id));
+      table.columns.push_back(
+          {text_at(column, "id"), text_at(column, "title"), kind_at(column), decimals_at(column)});
+      if (!ids.insert(table.columns.back().id).second)
+        refuse(fmt::format("table '{:.80}' has a column twice", id));
     }
     for (const Json& row : array_at(json, "rows")) {
-      if (!row.is_object() || row.size() != table.columns.size()) refuse(fmt::format("a row of table '{:.80}' does not fit its columns", id));
+      if (!row.is_object() || row.size() != table.columns.size())
+        refuse(fmt::format("a row of table '{:.80}' does not fit its columns", id));
       auto& cells = table.rows.emplace_back();
       auto cell = row.begin();
       for (const Column& column : table.columns) {
-        if (cell.key() != column.id) refuse(fmt::format("a row of table '{:.80}' does not fit its columns", id));
+        if (cell.key() != column.id)
+          refuse(fmt::format("a row of table '{:.80}' does not fit its columns", id));
         cells.push_back(read_cell(*cell, column.kind));
         ++cell;
       }
@@ -177,8 +190,10 @@ class Reader {
   }
 
   Gate read_gate(const Json& json) const {
-    only(json, {"text", "passed", "reason", "criterion", "layer", "class", "context", "relation", "threshold", "covered",
-                "coverable", "value"}, "gate");
+    only(json,
+         {"text", "passed", "reason", "criterion", "layer", "class", "context", "relation", "threshold",
+          "covered", "coverable", "value"},
+         "gate");
     Gate gate;
     gate.text = text_at(json, "text");
     gate.criterion = text_at(json, "criterion");
@@ -205,4 +220,4 @@ class Reader {
 
 Document read_document(std::string_view text, std::string_view name) { return Reader(name).read(text); }
 
-}  // namespace assay
+}  // namespace assay::report

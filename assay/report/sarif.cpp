@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "assay/report/gate.h"
-#include "assay/report/renderer.h"
+#include <assay/gate.h>
+#include <assay/report.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   return text;
 }
 
@@ -62,8 +63,10 @@ std::string to_sarif(const Document& document) {
   const Json run = {{"tool", {{"driver", {{"name", "Assay"}, {"rules", rules.json()}}}}},
                     {"invocations", Json::array({{{"executionSuccessful", true}}})},
                     {"results", results}};
-  const Json json = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"}, {"runs", Json::array({run})}};
+  const Json json = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                     {"version", "2.1.0"},
+                     {"runs", Json::array({run})}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace assay
+}  // namespace assay::report

@@ -1,13 +1,13 @@
-#include "assay/retraining/interval.h"
+#include <assay/retraining.h>
 
 #include <cmath>
 #include <vector>
 
-namespace assay {
+namespace assay::retraining {
 namespace {
 
-// Continued fraction of the incomplete beta function by Lentz's method (Press et al., Numerical Recipes, 6.4); converges fast
-// for x < (a + 1) / (a + b + 2).
+// Continued fraction of the incomplete beta function by Lentz's method (Press et al., Numerical
+// Recipes, 6.4); converges fast for x < (a + 1) / (a + b + 2).
 double beta_fraction(double x, double a, double b) {
   constexpr double tiny = 1e-300;
   const auto kept = [](double v) { return std::fabs(v) < tiny ? tiny : v; };
@@ -27,18 +27,22 @@ double beta_fraction(double x, double a, double b) {
   return value;
 }
 
-// Regularised incomplete beta function I_x(a, b); y = 1 - x is given apart because it may be far smaller than rounding.
+// Regularised incomplete beta function I_x(a, b); y = 1 - x is given apart because it may be far smaller than
+// rounding.
 double incomplete_beta(double x, double y, double a, double b) {
   if (x <= 0) return 0;
   if (y <= 0) return 1;
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(y));
-  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a : 1 - front * beta_fraction(y, b, a) / b;
+  const double front =
+      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log(y));
+  return x < (a + 1) / (a + b + 2) ? front * beta_fraction(x, a, b) / a
+                                   : 1 - front * beta_fraction(y, b, a) / b;
 }
 
 }  // namespace
 
 double student_probability(double t, double degrees) {
-  const double square = t * t, tail = 0.5 * incomplete_beta(degrees / (degrees + square), square / (degrees + square), degrees / 2, 0.5);
+  const double square = t * t, tail = 0.5 * incomplete_beta(degrees / (degrees + square),
+                                                            square / (degrees + square), degrees / 2, 0.5);
   return t > 0 ? 1 - tail : tail;
 }
 
@@ -73,4 +77,4 @@ Interval paired_difference(std::span<const double> a, std::span<const double> b,
   return interval_of(differences, level);
 }
 
-}  // namespace assay
+}  // namespace assay::retraining

@@ -1,25 +1,30 @@
-#include "assay/retraining/retraining.h"
+#include <assay/retraining.h>
 
 #include <algorithm>
 #include <map>
-#include <memory>
+#include <optional>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include <assay/model.h>
+#include <assay/random.h>
 #include "assay/data/views.h"
-#include "assay/engine/evaluate.h"
-#include "assay/model/model.h"
 #include "assay/support/binary.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "assay/support/hash.h"
+#include "assay/support/journal.h"
 
-namespace assay {
+namespace assay::retraining {
 namespace {
 
 // Names the run in front of each of its stages.
 class RunProgress final : public Progress {
  public:
   RunProgress(Progress& to, std::string run) : to_(to), run_(std::move(run)) {}
-  void begin(std::string_view stage, std::size_t total, std::string_view unit) override { to_.begin(fmt::format("{}, {}", run_, stage), total, unit); }
+  void begin(std::string_view stage, std::size_t total, std::string_view unit) override {
+    to_.begin(fmt::format("{}, {}", run_, stage), total, unit);
+  }
   void advance(std::size_t done, std::string_view note) override { to_.advance(done, note); }
   void end() override { to_.end(); }
   void notice(std::string_view message) override { to_.notice(message); }
@@ -29,54 +34,67 @@ class RunProgress final : public Progress {
   std::string run_;
 };
 
-// Finished runs by what decides them.
-class Journal {
+// Finished runs by what decides them, a hash that is the id of their entry: a plan with other conditions or
+// more repeats finds the runs that it shares.
+class FinishedRuns {
  public:
-  explicit Journal(const std::filesystem::path& path) {
-    if (path.empty()) return;
-    file_ = std::make_unique<AppendFile>(path);
-    for (const nlohmann::json& entry : file_->found()) read(entry, path);
-  }
-
-  struct Entry {
+  struct Outcome {
     std::vector<double> scores;
-    std::string network;   // hash of the network's file; empty when none was written
+    std::string network;  // hash of the network's file; empty when none was written
   };
-  const Entry* find(const std::string& key) const {
-    const auto it = entries_.find(key);
-    return it == entries_.end() ? nullptr : &it->second;
-  }
-  void add(const std::string& key, const Entry& entry) {
-    if (file_) file_->append({{"run", key}, {"scores", to_binary(entry.scores)}, {"network", entry.network}});
-  }
 
- private:
-  void read(const nlohmann::json& json, const std::filesystem::path& path) {
+  explicit FinishedRuns(const std::filesystem::path& path) {
+    if (path.empty()) return;
+    journal_.emplace(path, JournalKey("retraining"));
     try {
-      entries_[json.at("run").get<std::string>()] = {from_binary<double>(json.at("scores")), json.at("network").get<std::string>()};
-    } catch (const std::exception&) {
-      fail(Fault::data, "{}: no journal of retraining; name another --checkpoint", path.string());
+      for (const Journal::Entry& entry : journal_->found()) {
+        const nlohmann::json json = from_bytes(entry.bytes);
+        known_[std::string(entry.id)] = {from_binary<double>(json.at("scores")),
+                                         json.at("network").get<std::string>()};
+      }
+    } catch (const std::exception& error) {
+      journal_->refuse(error.what());
     }
   }
 
-  std::unique_ptr<AppendFile> file_;
-  std::map<std::string, Entry> entries_;
+  const Outcome* find(const std::string& key) const {
+    const auto it = known_.find(key);
+    return it == known_.end() ? nullptr : &it->second;
+  }
+  void add(const std::string& key, const Outcome& outcome) {
+    if (journal_)
+      journal_->append(key, to_bytes({{"scores", to_binary(outcome.scores)}, {"network", outcome.network}}));
+  }
+
+ private:
+  std::optional<Journal> journal_;
+  std::map<std::string, Outcome> known_;
 };
 
 class Retrainer {
  public:
   Retrainer(const Graph& graph, const RetrainingPlan& plan, const SessionOptions& options, Progress& progress)
-      : graph_(graph), plan_(plan), options_(options), progress_(progress), journal_(plan.journal) {
-    if (plan.conditions.empty() || plan.sets.empty() || plan.repeats < 1) fail(Fault::usage, "retraining needs a condition, a data set to evaluate on and a repeat");
+      : graph_(graph), plan_(plan), options_(options), progress_(progress), finished_(plan.journal) {
+    if (plan.conditions.empty() || plan.sets.empty() || plan.repeats < 1)
+      fail(Fault::usage, "retraining needs a condition, a data set to evaluate on and a repeat");
     for (const Condition& condition : plan.conditions) {
       if (!condition.candidates) continue;
       if (plan.count < 1 || plan.count > condition.candidates->size()) {
-        fail(Fault::usage, "'{}': {} additions are wanted, but {} has {}", condition.name, plan.count, condition.candidates->describe(), condition.candidates->size());
+        fail(Fault::usage, "'{}': {} additions are wanted, but {} has {}", condition.name, plan.count,
+             condition.candidates->describe(), condition.candidates->size());
       }
       joined({plan.training, condition.candidates});  // what does not fit shows before any work
     }
-    what_stays_ = Hasher().text(graph.hash()).text(plan.training->hash()).text(recipe_hash(plan.recipe)).number(static_cast<std::int64_t>(plan.recipe.epochs))
-                      .number(static_cast<std::int64_t>(plan.count)).number(static_cast<std::int64_t>(plan.seed)).number(options.threads).text(options.device).hex();
+    what_stays_ = Hasher()
+                      .text(graph.hash())
+                      .text(plan.training->hash())
+                      .text(training::recipe_hash(plan.recipe))
+                      .number(static_cast<std::int64_t>(plan.recipe.epochs))
+                      .number(static_cast<std::int64_t>(plan.count))
+                      .number(static_cast<std::int64_t>(plan.seed))
+                      .number(options.threads)
+                      .text(options.device)
+                      .hex();
   }
 
   Retraining run() {
@@ -85,15 +103,15 @@ class Retrainer {
     for (std::size_t repeat = 0; repeat < plan_.repeats; ++repeat) {
       for (const Condition& condition : plan_.conditions) {
         const std::string key = key_of(condition, repeat);
-        const Journal::Entry* known = journal_.find(key);
+        const FinishedRuns::Outcome* known = finished_.find(key);
         if (known != nullptr && is_written(*known, condition, repeat)) {
           result.runs.push_back({condition.name, repeat, known->scores});
           ++result.reused;
           continue;
         }
-        const Journal::Entry entry = run(condition, repeat);
-        journal_.add(key, entry);
-        result.runs.push_back({condition.name, repeat, entry.scores});
+        const FinishedRuns::Outcome outcome = run(condition, repeat);
+        finished_.add(key, outcome);
+        result.runs.push_back({condition.name, repeat, outcome.scores});
       }
     }
     return result;
@@ -102,51 +120,61 @@ class Retrainer {
  private:
   std::string key_of(const Condition& condition, std::size_t repeat) const {
     Hasher key;
-    key.text(what_stays_).number(static_cast<std::int64_t>(repeat)).text(condition.candidates ? condition.candidates->hash() : "none");
+    key.text(what_stays_)
+        .number(static_cast<std::int64_t>(repeat))
+        .text(condition.candidates ? condition.candidates->hash() : "none");
     for (const EvaluationSet& set : plan_.sets) key.text(set.data->hash());
     return key.hex();
   }
 
   std::filesystem::path file_of(const Condition& condition, std::size_t repeat) const {
-    return plan_.networks.empty() || repeat > 0 ? std::filesystem::path() : plan_.networks / (condition.name + ".onnx");
+    return plan_.networks.empty() || repeat > 0 ? std::filesystem::path()
+                                                : plan_.networks / (condition.name + ".onnx");
   }
 
   // Whether the network that the run should have left behind is there.
-  bool is_written(const Journal::Entry& entry, const Condition& condition, std::size_t repeat) const {
+  bool is_written(const FinishedRuns::Outcome& outcome, const Condition& condition,
+                  std::size_t repeat) const {
     const std::filesystem::path file = file_of(condition, repeat);
-    return file.empty() || (std::filesystem::exists(file) && hash_hex(read_file(file)) == entry.network);
+    return file.empty() || (std::filesystem::exists(file) && hash_hex(read_file(file)) == outcome.network);
   }
 
-  Journal::Entry run(const Condition& condition, std::size_t repeat) {
+  FinishedRuns::Outcome run(const Condition& condition, std::size_t repeat) {
     const std::string name = fmt::format("{} {}/{}", condition.name, repeat + 1, plan_.repeats);
     RunProgress progress(progress_, name);
     DatasetPtr training = plan_.training;
     if (condition.candidates) {
-      training = joined({training, selected(condition.candidates, Rng(plan_.seed, {repeat, 0}).sample(condition.candidates->size(), plan_.count))});
+      training =
+          joined({training,
+                  selected(condition.candidates,
+                           Rng(plan_.seed, {repeat, 0}).sample(condition.candidates->size(), plan_.count))});
     }
-    Recipe recipe = plan_.recipe;
+    training::Recipe recipe = plan_.recipe;
     recipe.initialiser = "keep";
     recipe.seed = Rng(plan_.seed, {repeat, 1}).next();
     recipe.best_epoch = false;
     recipe.checkpoint.clear();
-    const Graph graph = train(graph_, training, nullptr, recipe, options_, progress).graph;
+    const Graph graph = training::train(graph_, training, nullptr, recipe, options_, progress).graph;
     bool ignored = true;
-    Journal::Entry entry{scores(graph, name, ignored), {}};
+    FinishedRuns::Outcome outcome{scores(graph, name, ignored), {}};
     const std::filesystem::path file = file_of(condition, repeat);
     if (!file.empty()) {
       write_onnx(graph, file);
-      entry.network = hash_hex(read_file(file));
+      outcome.network = hash_hex(read_file(file));
     }
-    return entry;
+    return outcome;
   }
 
   std::vector<double> scores(const Graph& graph, const std::string& name, bool& higher_is_better) const {
     const Session session(graph, options_);
     std::vector<double> scores;
     for (const EvaluationSet& set : plan_.sets) {
-      const Evaluation evaluation = evaluate(session, set.data, {.stage = fmt::format("{}, evaluating on {}", name, set.name)}, progress_);
+      const Evaluation evaluation = evaluate(
+          session, set.data, {.stage = fmt::format("{}, evaluating on {}", name, set.name)}, progress_);
       if (!evaluation.accuracy && !evaluation.mean_squared_error) {
-        fail(Fault::mismatch, "{} has neither labels nor targets that fit the network: nothing can be evaluated on it", set.data->describe());
+        fail(Fault::mismatch,
+             "{} has neither labels nor targets that fit the network: nothing can be evaluated on it",
+             set.data->describe());
       }
       higher_is_better = evaluation.accuracy.has_value();
       scores.push_back(evaluation.accuracy ? *evaluation.accuracy : *evaluation.mean_squared_error);
@@ -158,7 +186,7 @@ class Retrainer {
   const RetrainingPlan& plan_;
   SessionOptions options_;
   Progress& progress_;
-  Journal journal_;
+  FinishedRuns finished_;
   std::string what_stays_;
 };
 
@@ -173,12 +201,13 @@ std::vector<double> scores_of(const Retraining& retraining, const std::string& c
 
 }  // namespace
 
-Retraining retrain(const Graph& graph, const RetrainingPlan& plan, const SessionOptions& options, Progress& progress) {
+Retraining retrain(const Graph& graph, const RetrainingPlan& plan, const SessionOptions& options,
+                   Progress& progress) {
   return Retrainer(graph, plan, options, progress).run();
 }
 
-std::vector<ConditionScore> compare(const RetrainingPlan& plan, const Retraining& retraining, const std::string& control,
-                                    const std::string& reference) {
+std::vector<ConditionScore> compare(const RetrainingPlan& plan, const Retraining& retraining,
+                                    const std::string& control, const std::string& reference) {
   std::vector<ConditionScore> rows;
   for (std::size_t s = 0; s < plan.sets.size(); ++s) {
     for (const Condition& condition : plan.conditions) {
@@ -188,10 +217,11 @@ std::vector<ConditionScore> compare(const RetrainingPlan& plan, const Retraining
         if (other == condition.name || condition.name == control || theirs.empty()) return std::nullopt;
         return paired_difference(scores, theirs);
       };
-      rows.push_back({condition.name, plan.sets[s].name, interval_of(scores), difference_to(control), difference_to(reference)});
+      rows.push_back({condition.name, plan.sets[s].name, interval_of(scores), difference_to(control),
+                      difference_to(reference)});
     }
   }
   return rows;
 }
 
-}  // namespace assay
+}  // namespace assay::retraining

@@ -1,15 +1,17 @@
-#include "assay/retraining/vote.h"
+#include <assay/retraining.h>
 
 #include <algorithm>
 #include <map>
 
-#include "assay/engine/evaluate.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
 
-namespace assay {
+namespace assay::retraining {
 
 Vote majority_vote(const std::vector<std::vector<std::int64_t>>& ballots) {
-  if (ballots.size() < 3) fail(Fault::usage, "a majority needs at least three networks, {} are given", ballots.size());
+  if (ballots.size() < 3)
+    fail(Fault::usage, "a majority needs at least three networks, {} are given", ballots.size());
   Vote vote;
   for (std::size_t record = 0; record < ballots.front().size(); ++record) {
     std::map<std::int64_t, std::size_t> count;
@@ -29,9 +31,10 @@ Vote majority_vote(std::span<const Session> networks, const DatasetPtr& dataset,
   std::vector<std::vector<std::int64_t>> ballots;
   for (const Session& network : networks) {
     ballots.push_back(evaluate(network, dataset, {.stage = "voting"}, progress).predictions);
-    if (ballots.back().size() != dataset->size()) fail(Fault::mismatch, "{}: only classifiers can vote", network.graph().name());
+    if (ballots.back().size() != dataset->size())
+      fail(Fault::mismatch, "{}: only classifiers can vote", network.graph().name());
   }
   return majority_vote(ballots);
 }
 
-}  // namespace assay
+}  // namespace assay::retraining

@@ -1,29 +1,33 @@
-#include "assay/selection/apfd.h"
+#include <assay/selection.h>
 
 #include <algorithm>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::selection {
 namespace {
 
 void check_permutation(std::span<const std::size_t> order, std::size_t records) {
   std::vector<bool> seen(records, false);
   for (const std::size_t r : order) {
-    if (r >= records || seen[r]) fail(Fault::usage, "the order names record {}, which it has already or which there is not among {}", r, records);
+    if (r >= records || seen[r])
+      fail(Fault::usage, "the order names record {}, which it has already or which there is not among {}", r,
+           records);
     seen[r] = true;
   }
   if (order.size() != records) fail(Fault::usage, "the order has {} of {} records", order.size(), records);
 }
 
-std::vector<std::pair<double, double>> corners(std::span<const std::size_t> order, const std::vector<bool>& fault, double faults) {
+std::vector<std::pair<double, double>> corners(std::span<const std::size_t> order,
+                                               const std::vector<bool>& fault, double faults) {
   std::vector<std::pair<double, double>> curve = {{0, 0}};
   const auto tests = static_cast<double>(order.size());
   double found = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     found += fault[order[i]] ? 1 : 0;
     const bool last = i + 1 == order.size();
-    if (last || fault[order[i]] != fault[order[i + 1]]) curve.emplace_back(static_cast<double>(i + 1) / tests, found / faults);
+    if (last || fault[order[i]] != fault[order[i + 1]])
+      curve.emplace_back(static_cast<double>(i + 1) / tests, found / faults);
   }
   return curve;
 }
@@ -45,4 +49,4 @@ Apfd apfd(std::span<const std::size_t> order, const std::vector<bool>& fault) {
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::selection

@@ -3,16 +3,17 @@
 #include <numbers>
 #include <numeric>
 
-#include "assay/selection/cover.h"
+#include <assay/selection.h>
 #include "assay/selection/greedy.h"
 
-namespace assay {
+namespace assay::selection {
 namespace {
 
-// Greedy choice with lazy evaluation, level by level: gains only ever shrink, so a gain counted earlier bounds it now. Records
-// wait at the level of their last known gain. Those of the highest level are looked at by index; one that still has this
-// gain is the best, the others move down to where they belong, each a few times a round. Records not looked at in this round
-// wait in `by_size_`, so that a round costs no more than what it looks at.
+// Greedy choice with lazy evaluation, level by level: gains only ever shrink, so a gain counted earlier
+// bounds it now. Records wait at the level of their last known gain. Those of the highest level are looked at
+// by index; one that still has this gain is the best, the others move down to where they belong, each a few
+// times a round. Records not looked at in this round wait in `by_size_`, so that a round costs no more than
+// what it looks at.
 class LazyGreedy {
  public:
   explicit LazyGreedy(const CoveredRows& rows)
@@ -20,7 +21,8 @@ class LazyGreedy {
     for (const std::uint32_t item : rows.items) live_ += left_[item]++ == 0;
     by_size_.resize(rows.records());
     std::iota(by_size_.begin(), by_size_.end(), std::size_t{0});
-    std::stable_sort(by_size_.begin(), by_size_.end(), [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+    std::stable_sort(by_size_.begin(), by_size_.end(),
+                     [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
     next_.resize(rows.records() + 1);
     std::iota(next_.begin(), next_.end(), std::size_t{0});
     position_.resize(rows.records());
@@ -67,11 +69,13 @@ class LazyGreedy {
     return place;
   }
 
-  // By index: those that moved to this level, and those not looked at in this round whose rows have this size.
+  // By index: those that moved to this level, and those not looked at in this round whose rows have this
+  // size.
   std::size_t next_of_level() {
     for (;;) {
       fresh_ = alive_from(fresh_);
-      const bool moved = at_ < queue_.size(), fresh = fresh_ < by_size_.size() && size(by_size_[fresh_]) == level_;
+      const bool moved = at_ < queue_.size(),
+                 fresh = fresh_ < by_size_.size() && size(by_size_[fresh_]) == level_;
       if (fresh && (!moved || by_size_[fresh_] < queue_[at_])) return by_size_[fresh_++];
       if (moved) return queue_[at_++];
       --level_;
@@ -83,7 +87,8 @@ class LazyGreedy {
 
   std::uint64_t gain(std::size_t record) const {
     const auto row = rows_.row(record);
-    return static_cast<std::uint64_t>(std::count_if(row.begin(), row.end(), [&](std::uint32_t item) { return seen_in_[item] != round_; }));
+    return static_cast<std::uint64_t>(
+        std::count_if(row.begin(), row.end(), [&](std::uint32_t item) { return seen_in_[item] != round_; }));
   }
 
   void cover(std::size_t record) {
@@ -96,13 +101,14 @@ class LazyGreedy {
   }
 
   const CoveredRows& rows_;
-  std::vector<std::uint32_t> seen_in_;          // the last round that covered each item
-  std::vector<std::uint64_t> left_;             // records not chosen yet that cover it
-  std::vector<std::size_t> by_size_, position_; // all records, longest row first, then by index
-  std::vector<std::size_t> next_;               // of a place: itself while its record is not chosen, else nearer to the next
+  std::vector<std::uint32_t> seen_in_;           // the last round that covered each item
+  std::vector<std::uint64_t> left_;              // records not chosen yet that cover it
+  std::vector<std::size_t> by_size_, position_;  // all records, longest row first, then by index
+  std::vector<std::size_t>
+      next_;  // of a place: itself while its record is not chosen, else nearer to the next
   std::vector<std::vector<std::size_t>> waiting_;  // by level
-  std::vector<std::size_t> queue_;              // of the current level, ascending
-  std::size_t at_ = 0, fresh_ = 0, level_ = 0;  // places in queue_ and by_size_
+  std::vector<std::size_t> queue_;                 // of the current level, ascending
+  std::size_t at_ = 0, fresh_ = 0, level_ = 0;     // places in queue_ and by_size_
   std::uint32_t round_ = 0;
   std::uint64_t live_ = 0, target_ = 0, covered_ = 0;
 };
@@ -155,4 +161,4 @@ double harmonic(std::uint64_t n) {
   return sum;
 }
 
-}  // namespace assay
+}  // namespace assay::selection

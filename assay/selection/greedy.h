@@ -2,18 +2,20 @@
 
 // Internal: the greedy cover that minimise() starts from.
 
-#include "assay/selection/cover.h"
+#include <assay/selection.h>
 
-namespace assay {
+namespace assay::selection {
 
 struct Candidate {
   std::uint64_t gain = 0;
   std::size_t record = 0;
   // More gain first, then the lower index.
-  bool before(const Candidate& other) const { return gain != other.gain ? gain > other.gain : record < other.record; }
+  bool before(const Candidate& other) const {
+    return gain != other.gain ? gain > other.gain : record < other.record;
+  }
 };
 
 // REQUIRES: canonical rows. O(entries) memory; time in practice a few passes over the entries.
 Cover greedy_cover(const CoveredRows& rows, std::size_t budget);
 
-}  // namespace assay
+}  // namespace assay::selection

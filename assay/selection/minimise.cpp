@@ -3,10 +3,10 @@
 #include <map>
 #include <numeric>
 
-#include "assay/selection/cover.h"
+#include <assay/selection.h>
 #include "assay/selection/greedy.h"
 
-namespace assay {
+namespace assay::selection {
 namespace {
 
 class Bits {
@@ -15,11 +15,14 @@ class Bits {
   void set(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
   bool test(std::size_t i) const { return (words_[i / 64] >> (i % 64) & 1) != 0; }
   std::size_t count() const {
-    return std::accumulate(words_.begin(), words_.end(), std::size_t{0}, [](std::size_t n, std::uint64_t w) { return n + static_cast<std::size_t>(std::popcount(w)); });
+    return std::accumulate(words_.begin(), words_.end(), std::size_t{0}, [](std::size_t n, std::uint64_t w) {
+      return n + static_cast<std::size_t>(std::popcount(w));
+    });
   }
   std::size_t count_in(const Bits& other) const {
     std::size_t n = 0;
-    for (std::size_t i = 0; i < words_.size(); ++i) n += static_cast<std::size_t>(std::popcount(words_[i] & other.words_[i]));
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      n += static_cast<std::size_t>(std::popcount(words_[i] & other.words_[i]));
     return n;
   }
   bool within(const Bits& other) const {
@@ -41,14 +44,15 @@ class Bits {
 
 // Items of the problem renumbered, with those covered by the same records merged into one.
 struct Reduced {
-  std::vector<std::size_t> chosen;     // records that every smallest subset may contain
-  std::vector<std::size_t> records;    // those left
-  std::vector<Bits> covers;            // of each record left: items left
+  std::vector<std::size_t> chosen;                 // records that every smallest subset may contain
+  std::vector<std::size_t> records;                // those left
+  std::vector<Bits> covers;                        // of each record left: items left
   std::vector<std::vector<std::size_t>> coverers;  // of each item left: positions in `records`
 };
 
-// Reductions that keep a smallest subset, until none applies: a record that alone covers an item is taken; an item whose
-// coverers include all of another item's is dropped; a record whose items are all in another's is dropped.
+// Reductions that keep a smallest subset, until none applies: a record that alone covers an item is taken; an
+// item whose coverers include all of another item's is dropped; a record whose items are all in another's is
+// dropped.
 class Reduction {
  public:
   explicit Reduction(const CoveredRows& rows) {
@@ -65,7 +69,8 @@ class Reduction {
   std::uint64_t cells() const { return static_cast<std::uint64_t>(records_.size()) * items_.size(); }
 
   Reduced run() {
-    while (take_essential() | drop_items() | drop_records()) {}
+    while (take_essential() | drop_items() | drop_records()) {
+    }
     return result();
   }
 
@@ -78,8 +83,11 @@ class Reduction {
     if (essential.empty()) return false;
     std::sort(essential.begin(), essential.end());
     essential.erase(std::unique(essential.begin(), essential.end()), essential.end());
-    const auto taken = [&](std::size_t r) { return std::binary_search(essential.begin(), essential.end(), r); };
-    std::erase_if(items_, [&](const auto& coverers) { return std::any_of(coverers.begin(), coverers.end(), taken); });
+    const auto taken = [&](std::size_t r) {
+      return std::binary_search(essential.begin(), essential.end(), r);
+    };
+    std::erase_if(items_,
+                  [&](const auto& coverers) { return std::any_of(coverers.begin(), coverers.end(), taken); });
     std::erase_if(records_, taken);
     chosen_.insert(chosen_.end(), essential.begin(), essential.end());
     return true;
@@ -87,7 +95,9 @@ class Reduction {
 
   // Keeps the items with few coverers.
   bool drop_items() {
-    std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
+    std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) {
+      return a.size() != b.size() ? a.size() < b.size() : a < b;
+    });
     std::vector<std::vector<std::size_t>> kept;
     for (auto& item : items_) {
       const bool dominated = std::any_of(kept.begin(), kept.end(), [&](const auto& small) {
@@ -104,10 +114,12 @@ class Reduction {
     const std::vector<Bits> covers = bits();
     std::vector<std::size_t> order(records_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return covers[a].count() > covers[b].count(); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return covers[a].count() > covers[b].count(); });
     std::vector<std::size_t> kept;
     for (const std::size_t r : order) {
-      const bool dominated = std::any_of(kept.begin(), kept.end(), [&](std::size_t large) { return covers[r].within(covers[large]); });
+      const bool dominated = std::any_of(kept.begin(), kept.end(),
+                                         [&](std::size_t large) { return covers[r].within(covers[large]); });
       if (!dominated && covers[r].count() > 0) kept.push_back(r);
     }
     if (kept.size() == records_.size()) return false;
@@ -116,13 +128,15 @@ class Reduction {
     for (const std::size_t r : kept) left.push_back(records_[r]);
     records_ = std::move(left);
     for (auto& coverers : items_) {
-      std::erase_if(coverers, [&](std::size_t r) { return !std::binary_search(records_.begin(), records_.end(), r); });
+      std::erase_if(coverers,
+                    [&](std::size_t r) { return !std::binary_search(records_.begin(), records_.end(), r); });
     }
     return true;
   }
 
   std::size_t position(std::size_t record) const {
-    return static_cast<std::size_t>(std::lower_bound(records_.begin(), records_.end(), record) - records_.begin());
+    return static_cast<std::size_t>(std::lower_bound(records_.begin(), records_.end(), record) -
+                                    records_.begin());
   }
 
   std::vector<Bits> bits() const {
@@ -148,7 +162,8 @@ class Reduction {
 // Depth first: every solution covers the open item with the fewest coverers, so one of these is in it.
 class Search {
  public:
-  Search(const Reduced& problem, std::size_t known, std::uint64_t limit) : problem_(problem), best_size_(known), limit_(limit) {}
+  Search(const Reduced& problem, std::size_t known, std::uint64_t limit)
+      : problem_(problem), best_size_(known), limit_(limit) {}
 
   void run() {
     Bits open(problem_.coverers.size());
@@ -172,7 +187,9 @@ class Search {
     std::vector<bool> used(problem_.records.size(), false);
     for (std::size_t i = 0; i < problem_.coverers.size(); ++i) {
       const auto& coverers = problem_.coverers[i];
-      if (!open.test(i) || std::any_of(coverers.begin(), coverers.end(), [&](std::size_t r) { return used[r]; })) continue;
+      if (!open.test(i) ||
+          std::any_of(coverers.begin(), coverers.end(), [&](std::size_t r) { return used[r]; }))
+        continue;
       for (const std::size_t r : coverers) used[r] = true;
       ++apart;
     }
@@ -190,8 +207,10 @@ class Search {
     }
     if (path_.size() + bound(open) >= best_size_) return;
     std::vector<Candidate> branches;
-    for (const std::size_t r : problem_.coverers[fewest(open)]) branches.push_back({problem_.covers[r].count_in(open), r});
-    std::sort(branches.begin(), branches.end(), [](const Candidate& a, const Candidate& b) { return a.before(b); });
+    for (const std::size_t r : problem_.coverers[fewest(open)])
+      branches.push_back({problem_.covers[r].count_in(open), r});
+    std::sort(branches.begin(), branches.end(),
+              [](const Candidate& a, const Candidate& b) { return a.before(b); });
     for (const Candidate& branch : branches) {
       path_.push_back(branch.record);
       visit(open.without(problem_.covers[branch.record]));
@@ -203,7 +222,9 @@ class Search {
   std::size_t fewest(const Bits& open) const {
     std::size_t best = problem_.coverers.size();
     for (std::size_t i = 0; i < problem_.coverers.size(); ++i) {
-      if (open.test(i) && (best == problem_.coverers.size() || problem_.coverers[i].size() < problem_.coverers[best].size())) best = i;
+      if (open.test(i) &&
+          (best == problem_.coverers.size() || problem_.coverers[i].size() < problem_.coverers[best].size()))
+        best = i;
     }
     return best;
   }
@@ -231,10 +252,12 @@ Cover minimise(const CoveredRows& given, const MinimiseOptions& options) {
   const CoveredRows rows = given.canonical();
   Cover cover = greedy_cover(rows, rows.records());
   std::uint64_t largest = 0;
-  for (std::size_t r = 0; r < rows.records(); ++r) largest = std::max<std::uint64_t>(largest, rows.row(r).size());
+  for (std::size_t r = 0; r < rows.records(); ++r)
+    largest = std::max<std::uint64_t>(largest, rows.row(r).size());
   cover.factor = std::max(1.0, harmonic(largest));
   cover.lower_bound = largest == 0 ? 0 : (cover.coverable + largest - 1) / largest;
-  if (options.exact && static_cast<std::uint64_t>(rows.records()) <= options.cells / std::max<std::uint64_t>(cover.coverable, 1)) {
+  if (options.exact && static_cast<std::uint64_t>(rows.records()) <=
+                           options.cells / std::max<std::uint64_t>(cover.coverable, 1)) {
     const Reduced problem = Reduction(rows).run();
     Search search(problem, cover.records.size() - problem.chosen.size(), options.nodes);
     search.run();
@@ -248,7 +271,8 @@ Cover minimise(const CoveredRows& given, const MinimiseOptions& options) {
       cover.lower_bound = bound;
     }
     cover.nodes = search.nodes();
-    cover.lower_bound = std::max<std::uint64_t>(cover.lower_bound, problem.chosen.size() + search.lower_bound());
+    cover.lower_bound =
+        std::max<std::uint64_t>(cover.lower_bound, problem.chosen.size() + search.lower_bound());
     if (search.complete()) cover.lower_bound = cover.records.size();
   }
   cover.optimal = cover.lower_bound == cover.records.size();
@@ -256,4 +280,4 @@ Cover minimise(const CoveredRows& given, const MinimiseOptions& options) {
   return cover;
 }
 
-}  // namespace assay
+}  // namespace assay::selection

@@ -1,10 +1,10 @@
-#include "assay/selection/rows.h"
+#include <assay/selection.h>
 
 #include <algorithm>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::selection {
 
 void CoveredRows::add(std::span<const std::uint32_t> row) {
   items.insert(items.end(), row.begin(), row.end());
@@ -16,8 +16,10 @@ std::uint64_t CoveredRows::item_limit() const {
 }
 
 CoveredRows CoveredRows::canonical() const {
-  const bool rows = !begin.empty() && begin.front() == 0 && begin.back() == items.size() && std::is_sorted(begin.begin(), begin.end());
-  if (!rows) fail(Fault::data, "covered items: the beginnings of the rows do not describe {} entries", items.size());
+  const bool rows = !begin.empty() && begin.front() == 0 && begin.back() == items.size() &&
+                    std::is_sorted(begin.begin(), begin.end());
+  if (!rows)
+    fail(Fault::data, "covered items: the beginnings of the rows do not describe {} entries", items.size());
   CoveredRows result;
   result.begin.reserve(begin.size());
   result.items.reserve(items.size());
@@ -32,4 +34,4 @@ CoveredRows CoveredRows::canonical() const {
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::selection

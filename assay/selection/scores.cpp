@@ -1,4 +1,4 @@
-#include "assay/selection/scores.h"
+#include <assay/selection.h>
 
 #include <algorithm>
 #include <array>
@@ -7,11 +7,11 @@
 #include <numeric>
 #include <string>
 
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/support/text.h"
 
-namespace assay {
+namespace assay::selection {
 namespace {
 
 double deepgini(std::span<const float> p) {
@@ -47,33 +47,27 @@ double margin(std::span<const float> p) {
 
 double max_softmax(std::span<const float> p) { return 1 - largest_two(p)[0]; }
 
-constexpr std::array<Doubt, 4> catalogue = {{
-    {"deepgini", "1 - sum of p^2", "Feng et al., ISSTA 2020", deepgini},
-    {"entropy", "- sum of p ln p", "Shannon 1948; Weiss and Tonella, ISSTA 2022", entropy},
-    {"margin", "1 - (largest p - second largest p)", "Scheffer et al. 2001; Weiss and Tonella, ISSTA 2022", margin},
-    {"max-softmax", "1 - largest p", "Hendrycks and Gimpel, ICLR 2017", max_softmax},
-}};
-
 }  // namespace
 
-std::span<const Doubt> doubts() { return catalogue; }
-
-const Doubt& doubt(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Doubt& d : catalogue) {
-    if (d.name == name) return d;
-    names.emplace_back(d.name);
-  }
-  fail(Fault::usage, "no score is named '{}'; there are {}{}", name, joined(names), did_you_mean(name, names));
+Catalogue<Doubt>& doubts() {
+  static Catalogue<Doubt> all(
+      {"score"}, {{"deepgini", "1 - sum of p^2", "Feng et al., ISSTA 2020", deepgini},
+                  {"entropy", "- sum of p ln p", "Shannon 1948; Weiss and Tonella, ISSTA 2022", entropy},
+                  {"margin", "1 - (largest p - second largest p)",
+                   "Scheffer et al. 2001; Weiss and Tonella, ISSTA 2022", margin},
+                  {"max-softmax", "1 - largest p", "Hendrycks and Gimpel, ICLR 2017", max_softmax}});
+  return all;
 }
 
 ScoreOrder order_by_score(std::span<const double> scores) {
   ScoreOrder result;
   result.order.resize(scores.size());
   std::iota(result.order.begin(), result.order.end(), std::size_t{0});
-  const auto first_defined = std::stable_partition(result.order.begin(), result.order.end(), [&](std::size_t r) { return std::isnan(scores[r]); });
+  const auto first_defined = std::stable_partition(result.order.begin(), result.order.end(),
+                                                   [&](std::size_t r) { return std::isnan(scores[r]); });
   result.undefined = static_cast<std::size_t>(first_defined - result.order.begin());
-  std::stable_sort(first_defined, result.order.end(), [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
+  std::stable_sort(first_defined, result.order.end(),
+                   [&](std::size_t a, std::size_t b) { return scores[a] > scores[b]; });
   return result;
 }
 
@@ -84,4 +78,4 @@ std::vector<std::size_t> order_random(std::size_t records, std::uint64_t seed) {
   return order;
 }
 
-}  // namespace assay
+}  // namespace assay::selection

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/support/vectorised.h"
 
-namespace assay {
+namespace assay::similarity {
 namespace {
 
 using Numbers = Ssim::Numbers;
@@ -32,8 +33,8 @@ struct Room {
 
 #define ASSAY_INLINE inline __attribute__((always_inline))
 
-// The weighted sum of N numbers that lie `step` apart; N = 0: of plane.size numbers. Known sizes are unrolled: this is where all
-// the time goes.
+// The weighted sum of N numbers that lie `step` apart; N = 0: of plane.size numbers. Known sizes are
+// unrolled: this is where all the time goes.
 template <std::size_t N>
 ASSAY_INLINE void weigh(const Lanes* values, std::size_t step, const Plane& plane, Lanes& result) {
   const std::size_t size = N == 0 ? plane.size : N;
@@ -50,10 +51,13 @@ ASSAY_INLINE void filter_row(const Lanes* row, const Plane& plane, Lanes* out) {
 
 // Means and variances of all lanes under the window.
 template <std::size_t N>
-ASSAY_INLINE void add_moments(const Lanes* x, const Plane& plane, const Room& room, Lanes* mean, Lanes* variance) {
+ASSAY_INLINE void add_moments(const Lanes* x, const Plane& plane, const Room& room, Lanes* mean,
+                              Lanes* variance) {
   Lanes *const row = lanes_of(room.row), *const across = lanes_of(room.across);
-  for (std::size_t y = 0; y < plane.height; ++y) filter_row<N>(x + y * plane.width, plane, across + y * plane.columns());
-  for (std::size_t p = 0; p < plane.rows() * plane.columns(); ++p) weigh<N>(across + p, plane.columns(), plane, mean[p]);
+  for (std::size_t y = 0; y < plane.height; ++y)
+    filter_row<N>(x + y * plane.width, plane, across + y * plane.columns());
+  for (std::size_t p = 0; p < plane.rows() * plane.columns(); ++p)
+    weigh<N>(across + p, plane.columns(), plane, mean[p]);
   for (std::size_t y = 0; y < plane.height; ++y) {
     for (std::size_t c = 0; c < plane.width; ++c) row[c] = x[y * plane.width + c] * x[y * plane.width + c];
     filter_row<N>(row, plane, across + y * plane.columns());
@@ -64,9 +68,12 @@ ASSAY_INLINE void add_moments(const Lanes* x, const Plane& plane, const Room& ro
   }
 }
 
-ASSAY_VECTORISED void moments(const Numbers* elements, const Plane& plane, const Room& room, Numbers* means, Numbers* variances) {
-  if (plane.size == 11) add_moments<11>(lanes_of(elements), plane, room, lanes_of(means), lanes_of(variances));
-  else add_moments<0>(lanes_of(elements), plane, room, lanes_of(means), lanes_of(variances));
+ASSAY_VECTORISED void moments(const Numbers* elements, const Plane& plane, const Room& room, Numbers* means,
+                              Numbers* variances) {
+  if (plane.size == 11)
+    add_moments<11>(lanes_of(elements), plane, room, lanes_of(means), lanes_of(variances));
+  else
+    add_moments<0>(lanes_of(elements), plane, room, lanes_of(means), lanes_of(variances));
 }
 
 // One plane of a picture with one of a group: where they are and the constants of the plane.
@@ -78,10 +85,12 @@ struct Pair {
 
 template <std::size_t N>
 ASSAY_INLINE void add_local(const Pair& pair, const Plane& plane, const Room& room, Numbers& sums) {
-  const Lanes *const x = lanes_of(pair.elements), *const mean = lanes_of(pair.means), *const variance = lanes_of(pair.variances);
+  const Lanes *const x = lanes_of(pair.elements), *const mean = lanes_of(pair.means),
+                     *const variance = lanes_of(pair.variances);
   Lanes *const row = lanes_of(room.row), *const across = lanes_of(room.across);
   for (std::size_t y = 0; y < plane.height; ++y) {
-    for (std::size_t c = 0; c < plane.width; ++c) row[c] = x[y * plane.width + c] * pair.picture[y * plane.width + c];
+    for (std::size_t c = 0; c < plane.width; ++c)
+      row[c] = x[y * plane.width + c] * pair.picture[y * plane.width + c];
     filter_row<N>(row, plane, across + y * plane.columns());
   }
   Lanes sum = *lanes_of(&sums);
@@ -91,20 +100,27 @@ ASSAY_INLINE void add_local(const Pair& pair, const Plane& plane, const Room& ro
     Lanes covariance;
     weigh<N>(across + p, plane.columns(), plane, covariance);
     covariance -= product;
-    sum += ((2 * product + pair.c1) * (2 * covariance + pair.c2)) / ((mean[p] * mean[p] + (m * m + pair.c1)) * (variance[p] + (v + pair.c2)));
+    sum += ((2 * product + pair.c1) * (2 * covariance + pair.c2)) /
+           ((mean[p] * mean[p] + (m * m + pair.c1)) * (variance[p] + (v + pair.c2)));
   }
   *lanes_of(&sums) = sum;
 }
 
 // Adds the local similarities at all positions, lane by lane.
-ASSAY_VECTORISED void add_similarities(const Pair& pair, const Plane& plane, const Room& room, Numbers& sums) {
-  if (plane.size == 11) add_local<11>(pair, plane, room, sums);
-  else add_local<0>(pair, plane, room, sums);
+ASSAY_VECTORISED void add_similarities(const Pair& pair, const Plane& plane, const Room& room,
+                                       Numbers& sums) {
+  if (plane.size == 11)
+    add_local<11>(pair, plane, room, sums);
+  else
+    add_local<0>(pair, plane, room, sums);
 }
 
 std::vector<double> window_weights(const SsimOptions& options) {
-  if (options.size < 1 || options.size % 2 == 0) fail(Fault::usage, "the window's size is odd and at least 1, not {}", options.size);
-  if (!(options.k1 > 0) || !(options.k2 > 0)) fail(Fault::usage, "K1 and K2 of structural similarity are above 0, not {} and {}", options.k1, options.k2);
+  if (options.size < 1 || options.size % 2 == 0)
+    fail(Fault::usage, "the window's size is odd and at least 1, not {}", options.size);
+  if (!(options.k1 > 0) || !(options.k2 > 0))
+    fail(Fault::usage, "K1 and K2 of structural similarity are above 0, not {} and {}", options.k1,
+         options.k2);
   std::vector<double> weights(options.size, 1.0);
   if (options.window == "gaussian") {
     if (!(options.sigma > 0)) fail(Fault::usage, "the window's sigma is above 0, not {}", options.sigma);
@@ -131,13 +147,18 @@ Room room_for(const Plane& plane) {
 
 }  // namespace
 
-Ssim::Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& options) : weights_(window_weights(options)) {
-  if (shape.size() != 3) fail(Fault::usage, "structural similarity is for pictures [channels, height, width], not for records of shape {}", to_string(shape));
+Ssim::Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& options)
+    : weights_(window_weights(options)) {
+  if (shape.size() != 3)
+    fail(Fault::usage,
+         "structural similarity is for pictures [channels, height, width], not for records of shape {}",
+         to_string(shape));
   channels_ = static_cast<std::size_t>(shape[0]);
   height_ = static_cast<std::size_t>(shape[1]);
   width_ = static_cast<std::size_t>(shape[2]);
   if (height_ < options.size || width_ < options.size) {
-    fail(Fault::usage, "pictures of {} x {} are smaller than the window of {}; choose a smaller window", height_, width_, options.size);
+    fail(Fault::usage, "pictures of {} x {} are smaller than the window of {}; choose a smaller window",
+         height_, width_, options.size);
   }
   for (std::size_t c = 0; c < channels_; ++c) {
     const std::size_t bound = range.low.size() == 1 ? 0 : c;
@@ -160,7 +181,8 @@ Ssim::Group Ssim::group(std::span<const float> values) const {
   const Plane plane{height_, width_, weights_.data(), weights_.size()};
   for (std::size_t c = 0; c < channels_; ++c) {
     const std::size_t pixel = c * height_ * width_, position = c * positions();
-    moments(group.elements.data() + pixel, plane, room_for(plane), group.means.data() + position, group.variances.data() + position);
+    moments(group.elements.data() + pixel, plane, room_for(plane), group.means.data() + position,
+            group.variances.data() + position);
   }
   return group;
 }
@@ -180,11 +202,18 @@ void Ssim::similarities(const Picture& picture, const Group& group, std::span<do
   Numbers sums{};
   for (std::size_t c = 0; c < channels_; ++c) {
     const std::size_t pixel = c * height_ * width_, position = c * positions();
-    const Pair pair{picture.elements.data() + pixel, picture.means.data() + position, picture.variances.data() + position, group.elements.data() + pixel,
-                    group.means.data() + position, group.variances.data() + position, c1_[c], c2_[c]};
+    const Pair pair{picture.elements.data() + pixel,
+                    picture.means.data() + position,
+                    picture.variances.data() + position,
+                    group.elements.data() + pixel,
+                    group.means.data() + position,
+                    group.variances.data() + position,
+                    c1_[c],
+                    c2_[c]};
     add_similarities(pair, plane, room_for(plane), sums);
   }
-  for (std::size_t l = 0; l < group.count; ++l) out[l] = sums.of[l] / static_cast<double>(channels_ * positions());
+  for (std::size_t l = 0; l < group.count; ++l)
+    out[l] = sums.of[l] / static_cast<double>(channels_ * positions());
 }
 
 double Ssim::similarity(std::span<const float> a, std::span<const float> b) const {
@@ -193,4 +222,4 @@ double Ssim::similarity(std::span<const float> a, std::span<const float> b) cons
   return result;
 }
 
-}  // namespace assay
+}  // namespace assay::similarity

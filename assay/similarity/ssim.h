@@ -1,16 +1,16 @@
 #pragma once
 
-// Structural similarity of pictures (Wang, Bovik, Sheikh, Simoncelli, IEEE TIP 2004; docs/algorithms/polluted.md), for one
-// picture and several at once.
+// Structural similarity of pictures (Wang, Bovik, Sheikh, Simoncelli, IEEE TIP 2004;
+// docs/algorithms/polluted.md), for one picture and several at once.
 
 #include <cstddef>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "assay/data/dataset.h"
+#include <assay/dataset.h>
 
-namespace assay {
+namespace assay::similarity {
 
 struct SsimOptions {
   std::string window = "gaussian";  // or "uniform"
@@ -22,8 +22,9 @@ struct SsimOptions {
 // What the similarity of pictures of one shape rests on. Thread-safe.
 class Ssim {
  public:
-  // `shape`: [channels, height, width]. `range`: dynamic range L of the elements, one or one per channel. Throws Error{usage} for
-  // options that make no sense, records that are no pictures or smaller than the window.
+  // `shape`: [channels, height, width]. `range`: dynamic range L of the elements, one or one per channel.
+  // Throws Error{usage} for options that make no sense, records that are no pictures or smaller than the
+  // window.
   Ssim(const Shape& shape, const ValidRange& range, const SsimOptions& options);
 
   // A picture made ready: its elements and the means and variances under the window.
@@ -45,8 +46,9 @@ class Ssim {
   // `elements`: 1 to `lanes` records, one after the other.
   Group group(std::span<const float> elements) const;
 
-  // Similarities of one picture to all of a group: the mean of the local similarity over positions where the window lies inside
-  // the picture, then over channels. In [-1, 1]; 1 for equal pictures only. `out`: group.count values.
+  // Similarities of one picture to all of a group: the mean of the local similarity over positions where the
+  // window lies inside the picture, then over channels. In [-1, 1]; 1 for equal pictures only. `out`:
+  // group.count values.
   void similarities(const Picture& picture, const Group& group, std::span<double> out) const;
 
   // The same for two pictures.
@@ -60,8 +62,8 @@ class Ssim {
   std::size_t positions() const { return (height_ - weights_.size() + 1) * (width_ - weights_.size() + 1); }
 
   std::size_t channels_ = 1, height_ = 1, width_ = 1;
-  std::vector<double> weights_;          // of the window along one axis; their sum is 1
-  std::vector<double> c1_, c2_;          // per channel
+  std::vector<double> weights_;  // of the window along one axis; their sum is 1
+  std::vector<double> c1_, c2_;  // per channel
 };
 
-}  // namespace assay
+}  // namespace assay::similarity

@@ -4,27 +4,34 @@
 #include <numeric>
 #include <tuple>
 
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/support/threads.h"
 
-namespace assay {
+namespace assay::similarity {
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{2} << 30;      // of findings made ready
+constexpr std::size_t most_bytes = std::size_t{2} << 30;  // of findings made ready
 constexpr std::size_t similarities_at_once = std::size_t{1} << 22;
 
 // More similar first, then the earlier record.
-bool before(const Match& a, const Match& b) { return std::tuple(-a.similarity, a.record) < std::tuple(-b.similarity, b.record); }
+bool before(const Match& a, const Match& b) {
+  return std::tuple(-a.similarity, a.record) < std::tuple(-b.similarity, b.record);
+}
 
 class Search {
  public:
   Search(const DatasetPtr& findings, const DatasetPtr& training, const SuspectOptions& options)
-      : training_(training), options_(options), ssim_(training->record_shape(), range_of(*training), options.ssim) {
+      : training_(training),
+        options_(options),
+        ssim_(training->record_shape(), range_of(*training), options.ssim) {
     if (findings->record_shape() != training->record_shape()) {
-      fail(Fault::mismatch, "findings are {}, training records {}", to_string(findings->record_shape()), to_string(training->record_shape()));
+      fail(Fault::mismatch, "findings are {}, training records {}", to_string(findings->record_shape()),
+           to_string(training->record_shape()));
     }
     if (ssim_.picture_bytes() > most_bytes / findings->size()) {
-      fail(Fault::resources, "{} findings of shape {} are too many to compare at once; take a slice of them", findings->size(), to_string(findings->record_shape()));
+      fail(Fault::resources, "{} findings of shape {} are too many to compare at once; take a slice of them",
+           findings->size(), to_string(findings->record_shape()));
     }
     read(findings);
     result_.nearest.resize(pictures_.size());
@@ -32,7 +39,9 @@ class Search {
   }
 
   Suspicion run(Progress& progress) {
-    const std::size_t batch = std::clamp<std::size_t>(similarities_at_once / pictures_.size(), Ssim::lanes, 1024) / Ssim::lanes * Ssim::lanes;
+    const std::size_t batch =
+        std::clamp<std::size_t>(similarities_at_once / pictures_.size(), Ssim::lanes, 1024) / Ssim::lanes *
+        Ssim::lanes;
     BatchReader reader(training_, batch);
     Stage stage(progress, "comparing", training_->size(), "records");
     while (const auto records = reader.next()) {
@@ -49,7 +58,9 @@ class Search {
  private:
   static ValidRange range_of(const Dataset& training) {
     const auto range = training.valid_range();
-    if (!range) fail(Fault::usage, "{}: the valid range is not known; add range=LOW:HIGH, such as range=0:1", training.describe());
+    if (!range)
+      fail(Fault::usage, "{}: the valid range is not known; add range=LOW:HIGH, such as range=0:1",
+           training.describe());
     return *range;
   }
 
@@ -57,7 +68,8 @@ class Search {
     BatchReader reader(findings, 256);
     while (const auto batch = reader.next()) {
       const auto values = batch->inputs.as<float>();
-      for (std::size_t i = 0; i < batch->indices.size(); ++i) pictures_.push_back(ssim_.picture(values.subspan(i * ssim_.elements(), ssim_.elements())));
+      for (std::size_t i = 0; i < batch->indices.size(); ++i)
+        pictures_.push_back(ssim_.picture(values.subspan(i * ssim_.elements(), ssim_.elements())));
     }
   }
 
@@ -68,15 +80,18 @@ class Search {
     similarities_.resize(pictures_.size() * count);
     parallel_for(groups, options_.threads == 0 ? available_threads() : options_.threads, [&](std::size_t g) {
       const std::size_t begin = g * Ssim::lanes, size = std::min(Ssim::lanes, count - begin);
-      const Ssim::Group group = ssim_.group(values.subspan(begin * ssim_.elements(), size * ssim_.elements()));
-      for (std::size_t f = 0; f < pictures_.size(); ++f) ssim_.similarities(pictures_[f], group, std::span(similarities_).subspan(f * count + begin, size));
+      const Ssim::Group group =
+          ssim_.group(values.subspan(begin * ssim_.elements(), size * ssim_.elements()));
+      for (std::size_t f = 0; f < pictures_.size(); ++f)
+        ssim_.similarities(pictures_[f], group, std::span(similarities_).subspan(f * count + begin, size));
     });
-    for (std::size_t f = 0; f < pictures_.size(); ++f) take(f, records.indices, std::span(similarities_).subspan(f * count, count));
+    for (std::size_t f = 0; f < pictures_.size(); ++f)
+      take(f, records.indices, std::span(similarities_).subspan(f * count, count));
   }
 
   // Similarities of one finding to consecutive records.
   void take(std::size_t finding, std::span<const std::size_t> records, std::span<const double> similarities) {
-    std::vector<Match>& nearest = result_.nearest[finding];   // a heap with the least similar on top
+    std::vector<Match>& nearest = result_.nearest[finding];  // a heap with the least similar on top
     for (std::size_t i = 0; i < records.size(); ++i) {
       Suspect& suspect = result_.suspects[records[i]];
       if (finding == 0 || similarities[i] > suspect.similarity) {
@@ -101,13 +116,14 @@ class Search {
   SuspectOptions options_;
   Ssim ssim_;
   std::vector<Ssim::Picture> pictures_;
-  std::vector<double> similarities_;    // of one batch, [finding][record]
+  std::vector<double> similarities_;  // of one batch, [finding][record]
   Suspicion result_;
 };
 
 }  // namespace
 
-Suspicion find_suspects(const DatasetPtr& findings, const DatasetPtr& training, const SuspectOptions& options, Progress& progress) {
+Suspicion find_suspects(const DatasetPtr& findings, const DatasetPtr& training, const SuspectOptions& options,
+                        Progress& progress) {
   return Search(findings, training, options).run(progress);
 }
 
@@ -119,9 +135,10 @@ std::vector<std::size_t> rank(const std::vector<Suspect>& suspects, const std::s
     if (by == "votes") return std::tuple(-static_cast<double>(s.votes), -s.similarity, i);
     return std::tuple(by == "mean" ? -s.mean : -s.similarity, 0.0, i);
   };
-  if (by != "votes" && by != "mean" && by != "similarity") fail(Fault::usage, "suspects are ranked by similarity, mean or votes, not by '{}'", by);
+  if (by != "votes" && by != "mean" && by != "similarity")
+    fail(Fault::usage, "suspects are ranked by similarity, mean or votes, not by '{}'", by);
   std::ranges::sort(order, {}, key);
   return order;
 }
 
-}  // namespace assay
+}  // namespace assay::similarity

@@ -1,14 +1,16 @@
 #pragma once
 
-// How profiles, states and journals lie on disk: CBOR of a JSON value, numbers in bulk as little-endian binary strings, and a
-// checksum behind it.
+// How profiles, states and the entries of journals lie on disk: CBOR of a JSON value, numbers in bulk as
+// little-endian binary strings; files have a checksum behind it.
 
+#include <fmt/format.h>
 #include <bit>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -25,7 +27,8 @@ nlohmann::json to_binary(const std::vector<T>& values) {
 template <typename T>
 std::vector<T> from_binary(const nlohmann::json& json) {
   const auto& bytes = json.get_binary();
-  if (bytes.size() % sizeof(T) != 0) throw std::runtime_error(fmt::format("{} bytes are no whole number of elements", bytes.size()));
+  if (bytes.size() % sizeof(T) != 0)
+    throw std::runtime_error(fmt::format("{} bytes are no whole number of elements", bytes.size()));
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!bytes.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
@@ -35,37 +38,19 @@ std::vector<T> from_binary(const nlohmann::json& json) {
 template <typename T>
 std::vector<T> from_binary(const nlohmann::json& json, std::size_t expected) {
   std::vector<T> values = from_binary<T>(json);
-  if (values.size() != expected) throw std::runtime_error(fmt::format("{} elements where {} are needed", values.size(), expected));
+  if (values.size() != expected)
+    throw std::runtime_error(fmt::format("{} elements where {} are needed", values.size(), expected));
   return values;
 }
+
+// CBOR of a value.
+std::string to_bytes(const nlohmann::json& json);
+// Throws std::runtime_error for bytes that are damaged, or nested deeper than Assay writes them.
+nlohmann::json from_bytes(std::string_view bytes);
 
 // Writes under a temporary name and renames. Throws Error{io}.
 void write_binary(const nlohmann::json& json, const std::filesystem::path& path);
 // Throws Error{io}, or Error{data} when the file is cut off, damaged, or nested deeper than such files are.
 nlohmann::json read_binary(const std::filesystem::path& path);
-
-// A file of values that only grows: each is framed by its length and checksum, so that what a kill cut off is noticed and
-// left out.
-class AppendFile {
- public:
-  // Opens for appending behind the last whole value, or makes the file. Throws Error{io}.
-  explicit AppendFile(std::filesystem::path path);
-  ~AppendFile();
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
-  // The values that were there when the file was opened.
-  const std::vector<nlohmann::json>& found() const { return found_; }
-  // Throws Error{io} when the system refuses; what was there stays readable.
-  void append(const nlohmann::json& value);
-  // Returns when all values are on the disk itself, safe from a loss of power. Throws Error{io}.
-  void sync();
-  // Drops all values.
-  void clear();
-
- private:
-  std::filesystem::path path_;
-  int file_ = -1;
-  std::vector<nlohmann::json> found_;
-};
 
 }  // namespace assay

@@ -8,7 +8,8 @@ namespace assay {
 
 std::optional<ExactCount> ExactCount::parse(std::string_view digits) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (digits.empty() || digits.size() > max_digits || !std::all_of(digits.begin(), digits.end(), is_digit)) return {};
+  if (digits.empty() || digits.size() > max_digits || !std::all_of(digits.begin(), digits.end(), is_digit))
+    return {};
   ExactCount count;
   count.digits_.clear();
   constexpr std::size_t per_digit = 9;

@@ -14,9 +14,11 @@ namespace assay {
 
 class ExactCount {
  public:
-  explicit ExactCount(std::uint32_t value = 0) : digits_{value % base} { if (value >= base) digits_.push_back(value / base); }
-  // Of decimal digits alone; nothing for any other text and for more than `max_digits`, so that counts from files stay
-  // cheap to multiply.
+  explicit ExactCount(std::uint32_t value = 0) : digits_{value % base} {
+    if (value >= base) digits_.push_back(value / base);
+  }
+  // Of decimal digits alone; nothing for any other text and for more than `max_digits`, so that counts from
+  // files stay cheap to multiply.
   static std::optional<ExactCount> parse(std::string_view digits);
   static constexpr std::size_t max_digits = 100'000;
 

@@ -8,7 +8,7 @@
 #include <ostream>
 #include <system_error>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace fs = std::filesystem;
@@ -64,7 +64,8 @@ void write_file(const fs::path& path, const std::function<void(std::ostream&)>& 
 }
 
 void write_file(const fs::path& path, std::string_view bytes) {
-  write_file(path, [&](std::ostream& out) { out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
+  write_file(path,
+             [&](std::ostream& out) { out.write(bytes.data(), static_cast<std::streamsize>(bytes.size())); });
 }
 
 }  // namespace assay

@@ -41,4 +41,9 @@ Hash128 hash_128(const void* data, std::size_t size) {
   return {digest.low64, digest.high64};
 }
 
+std::string hash_bytes(std::string_view bytes) {
+  const Hash128 hash = hash_128(bytes.data(), bytes.size());
+  return {reinterpret_cast<const char*>(hash.data()), sizeof(hash)};
+}
+
 }  // namespace assay

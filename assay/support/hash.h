@@ -35,5 +35,7 @@ std::string hash_hex(std::string_view bytes);
 // The same hash as two numbers, for tables of many.
 using Hash128 = std::array<std::uint64_t, 2>;
 Hash128 hash_128(const void* data, std::size_t size);
+// The same hash as its 16 bytes: a checksum in files.
+std::string hash_bytes(std::string_view bytes);
 
 }  // namespace assay

@@ -13,9 +13,10 @@ namespace {
 constexpr std::size_t width = Panels::width, height = 4;  // of the tile that stays in registers
 constexpr std::size_t block = 64;                         // columns that are factorised together
 
-// out[r][c] = sum of a[k][r] b[k][c] over k, ascending, for `height` rows of one panel and all of another. Written row by
-// row so that compilers keep the sums in vector registers.
-ASSAY_VECTORISED void multiply(const double* __restrict a, const double* __restrict b, std::size_t depth, double* __restrict out) {
+// out[r][c] = sum of a[k][r] b[k][c] over k, ascending, for `height` rows of one panel and all of another.
+// Written row by row so that compilers keep the sums in vector registers.
+ASSAY_VECTORISED void multiply(const double* __restrict a, const double* __restrict b, std::size_t depth,
+                               double* __restrict out) {
   double first[width] = {}, second[width] = {}, third[width] = {}, fourth[width] = {};
   for (std::size_t k = 0; k < depth; ++k) {
     const double *const factors = a + k * width, *const row = b + k * width;
@@ -36,7 +37,8 @@ ASSAY_VECTORISED void multiply(const double* __restrict a, const double* __restr
 }
 
 // The block of columns [begin, end) of rows [begin, end), earlier columns already subtracted.
-bool factorise_corner(std::vector<double>& a, std::size_t n, std::size_t begin, std::size_t end, double smallest) {
+bool factorise_corner(std::vector<double>& a, std::size_t n, std::size_t begin, std::size_t end,
+                      double smallest) {
   for (std::size_t i = begin; i < end; ++i) {
     for (std::size_t j = begin; j <= i; ++j) {
       double sum = a[i * n + j];
@@ -72,7 +74,8 @@ void add_own_products(const Panels& rows, double factor, double* c, std::size_t 
         multiply(rows.panel(p) + first % width, rows.panel(q), rows.depth(), tile);
         for (std::size_t i = first; i < last; ++i) {
           const std::size_t end = std::min((q + 1) * width, i + 1);
-          for (std::size_t j = q * width; j < end; ++j) c[i * stride + j] += factor * tile[(i - first) * width + j - q * width];
+          for (std::size_t j = q * width; j < end; ++j)
+            c[i * stride + j] += factor * tile[(i - first) * width + j - q * width];
         }
       }
     }
@@ -96,7 +99,8 @@ bool factorise(std::vector<double>& matrix, std::size_t n, std::size_t threads) 
     });
     add_own_products(columns, -1, matrix.data() + end * n + end, n, threads);
   }
-  for (std::size_t i = 0; i < n; ++i) std::fill_n(matrix.begin() + static_cast<std::ptrdiff_t>(i * n + i + 1), n - i - 1, 0.0);
+  for (std::size_t i = 0; i < n; ++i)
+    std::fill_n(matrix.begin() + static_cast<std::ptrdiff_t>(i * n + i + 1), n - i - 1, 0.0);
   return true;
 }
 

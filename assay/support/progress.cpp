@@ -1,8 +1,8 @@
-#include "assay/support/progress.h"
+#include <assay/progress.h>
 
 #include <atomic>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {

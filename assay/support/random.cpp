@@ -1,10 +1,10 @@
-#include "assay/support/random.h"
+#include <assay/random.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <algorithm>
 
 namespace assay {
 namespace {

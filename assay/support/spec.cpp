@@ -1,10 +1,10 @@
-#include "assay/support/spec.h"
+#include <assay/spec.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/text.h"
 
 namespace assay {
@@ -27,7 +27,9 @@ std::string Spec::text() const {
 Spec parse_spec(const std::string& kind, const std::string& text) {
   const std::size_t open = text.find('[');
   Spec spec{trimmed(text.substr(0, open)), {}};
-  if (spec.name.empty()) fail(Fault::usage, "{} '{}': a name is needed, then options where wanted: NAME[option=value,...]", kind, text);
+  if (spec.name.empty())
+    fail(Fault::usage, "{} '{}': a name is needed, then options where wanted: NAME[option=value,...]", kind,
+         text);
   if (open == std::string::npos) return spec;
   const std::string rest = trimmed(text.substr(open + 1));
   if (rest.empty() || rest.back() != ']') fail(Fault::usage, "{} '{}': the closing ] is missing", kind, text);
@@ -48,7 +50,21 @@ Spec parse_spec(const std::string& kind, const std::string& text) {
   return spec;
 }
 
-SpecOptions::SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared) : owner_(kind + " '" + spec.name + "'") {
+std::vector<std::string> split_specs(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+SpecOptions::SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared)
+    : owner_(kind + " '" + spec.name + "'") {
   std::vector<std::string> names;
   for (const SpecOption& option : declared) {
     values_.emplace(option.name, option.fallback);
@@ -76,7 +92,8 @@ double SpecOptions::number(const std::string& name) const {
 
 double SpecOptions::number(const std::string& name, double least) const {
   const double value = number(name);
-  if (value < least) fail(Fault::usage, "{}: option {}={} must be at least {}", owner_, name, text(name), least);
+  if (value < least)
+    fail(Fault::usage, "{}: option {}={} must be at least {}", owner_, name, text(name), least);
   return value;
 }
 
@@ -92,7 +109,8 @@ std::size_t SpecOptions::count(const std::string& name, std::size_t least) const
 const std::string& SpecOptions::word(const std::string& name, std::span<const std::string> words) const {
   const std::string& value = text(name);
   if (std::ranges::find(words, value) == words.end()) {
-    fail(Fault::usage, "{}: option {}={} must be one of {}", owner_, name, value, joined({words.begin(), words.end()}));
+    fail(Fault::usage, "{}: option {}={} must be one of {}", owner_, name, value,
+         joined({words.begin(), words.end()}));
   }
   return value;
 }

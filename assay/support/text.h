@@ -8,8 +8,8 @@
 
 namespace assay {
 
-// The candidate with the least edit distance to `word`, or empty when none is near (more than half of the letters
-// differ). O(candidates * length^2).
+// The candidate with the least edit distance to `word`, or empty when none is near (more than half of the
+// letters differ). O(candidates * length^2).
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
 
 // "; did you mean 'neuron'?" or nothing.

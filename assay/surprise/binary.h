@@ -1,6 +1,7 @@
 #pragma once
 
-// Arrays in the binary form of learned references. Reading takes memory only for what the stream really holds.
+// Arrays in the binary form of learned references. Reading takes memory only for what the stream really
+// holds.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay::surprise {
 
@@ -22,10 +23,13 @@ void write_value(std::ostream& out, const T& value) {
 template <typename T>
 void write_array(std::ostream& out, const std::vector<T>& values) {
   write_value(out, static_cast<std::uint64_t>(values.size()));
-  out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(T)));
+  out.write(reinterpret_cast<const char*>(values.data()),
+            static_cast<std::streamsize>(values.size() * sizeof(T)));
 }
 
-[[noreturn]] inline void damaged(const char* what) { fail(Fault::data, "surprise reference: {}; learn it again from the training set", what); }
+[[noreturn]] inline void damaged(const char* what) {
+  fail(Fault::data, "surprise reference: {}; learn it again from the training set", what);
+}
 
 template <typename T>
 T read_value(std::istream& in) {
@@ -41,7 +45,9 @@ std::vector<T> read_array(std::istream& in) {
   for (auto left = read_value<std::uint64_t>(in); left > 0;) {
     const auto now = static_cast<std::size_t>(std::min(left, step)), before = values.size();
     values.resize(before + now);
-    if (!in.read(reinterpret_cast<char*>(values.data() + before), static_cast<std::streamsize>(now * sizeof(T)))) damaged("it ends too early");
+    if (!in.read(reinterpret_cast<char*>(values.data() + before),
+                 static_cast<std::streamsize>(now * sizeof(T))))
+      damaged("it ends too early");
     left -= now;
   }
   return values;

@@ -1,7 +1,7 @@
 #pragma once
 
-// Distance-based surprise adequacy (Kim, Feldt and Yoo, ICSE 2019): how far a record lies from its own class compared
-// with how far that class's nearest record lies from the others (docs/algorithms/surprise.md).
+// Distance-based surprise adequacy (Kim, Feldt and Yoo, ICSE 2019): how far a record lies from its own class
+// compared with how far that class's nearest record lies from the others (docs/algorithms/surprise.md).
 
 #include <iosfwd>
 #include <memory>
@@ -10,7 +10,7 @@
 #include "assay/surprise/neighbours.h"
 #include "assay/surprise/traces.h"
 
-namespace assay {
+namespace assay::surprise {
 
 struct DsaScore {
   double dsa = 0;
@@ -19,8 +19,9 @@ struct DsaScore {
   SurpriseStatus status = SurpriseStatus::ok;
 };
 
-// Copies the training traces. Neighbours are those of a brute-force search in float64, ties to the lowest index.
-// Learning O(n d), scoring O(q n d) in matrix products; dist_b is computed once per x_a that occurs in a call.
+// Copies the training traces. Neighbours are those of a brute-force search in float64, ties to the lowest
+// index. Learning O(n d), scoring O(q n d) in matrix products; dist_b is computed once per x_a that occurs in
+// a call.
 class DsaReference {
  public:
   explicit DsaReference(const Traces& training);
@@ -39,16 +40,17 @@ class DsaReference {
   DsaReference() = default;
   void index();
   surprise::Range range_of(std::int32_t c) const;
-  void add_dist_a(const Traces& test, std::span<const std::size_t> records, surprise::Range own, std::vector<DsaScore>& scores,
-                  std::vector<std::size_t>& places, const BlockOptions& options) const;
+  void add_dist_a(const Traces& test, std::span<const std::size_t> records, surprise::Range own,
+                  std::vector<DsaScore>& scores, std::vector<std::size_t>& places,
+                  const BlockOptions& options) const;
   void add_dist_b(std::span<const std::size_t> records, surprise::Range own, std::vector<DsaScore>& scores,
                   std::span<const std::size_t> places, const BlockOptions& options) const;
 
   std::size_t dimensions_ = 0;
-  std::vector<float> values_;            // by class, then by index
-  std::vector<std::int32_t> classes_;    // ascending
+  std::vector<float> values_;          // by class, then by index
+  std::vector<std::int32_t> classes_;  // ascending
   std::vector<std::size_t> original_, left_out_;
   std::unique_ptr<surprise::References<float>> references_;
 };
 
-}  // namespace assay
+}  // namespace assay::surprise

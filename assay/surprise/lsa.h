@@ -1,7 +1,8 @@
 #pragma once
 
-// Likelihood-based surprise adequacy (Kim, Feldt and Yoo, ICSE 2019): -log of a Gaussian kernel density estimate over
-// the training traces of the record's class, bandwidth by Scott's rule (docs/algorithms/surprise.md).
+// Likelihood-based surprise adequacy (Kim, Feldt and Yoo, ICSE 2019): -log of a Gaussian kernel density
+// estimate over the training traces of the record's class, bandwidth by Scott's rule
+// (docs/algorithms/surprise.md).
 
 #include <iosfwd>
 #include <memory>
@@ -10,11 +11,11 @@
 #include "assay/surprise/mdsa.h"
 #include "assay/surprise/neighbours.h"
 
-namespace assay {
+namespace assay::surprise {
 
-// Whitens the training traces once. Scores have float64 accuracy: float32 only selects, with a proven bound, the
-// terms that are computed; terms left out change a score by less than 1e-12. Regression: give all records one class.
-// Memory 12 bytes per training record and kept dimension; scoring O(q n_c d) in matrix products.
+// Whitens the training traces once. Scores have float64 accuracy: float32 only selects, with a proven bound,
+// the terms that are computed; terms left out change a score by less than 1e-12. Regression: give all records
+// one class. Memory 12 bytes per training record and kept dimension; scoring O(q n_c d) in matrix products.
 class LsaReference {
  public:
   explicit LsaReference(const Traces& training, const GaussianOptions& options = {}, std::size_t threads = 0);
@@ -31,11 +32,11 @@ class LsaReference {
   };
   LsaReference() = default;
   void prepare(std::int32_t c, std::vector<double> white);
-  void score_class(const Traces& test, const std::vector<std::size_t>& records, std::int32_t c, std::vector<SurpriseScore>& scores,
-                   const BlockOptions& options) const;
+  void score_class(const Traces& test, const std::vector<std::size_t>& records, std::int32_t c,
+                   std::vector<SurpriseScore>& scores, const BlockOptions& options) const;
 
   Gaussians gaussians_;
   std::map<std::int32_t, Kernel> kernels_;
 };
 
-}  // namespace assay
+}  // namespace assay::surprise

@@ -7,11 +7,10 @@
 #include "assay/support/threads.h"
 #include "assay/surprise/binary.h"
 
-namespace assay {
+namespace assay::surprise {
 namespace {
 
-constexpr std::uint64_t magic = 0x313053444d595341;  // "ASYMDS01"
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr std::uint64_t mdsa_magic = 0x313053444d595341;  // "ASYMDS01"
 
 }  // namespace
 
@@ -20,7 +19,10 @@ MdsaReference::MdsaReference(const Traces& training, const GaussianOptions& opti
 
 std::vector<SurpriseScore> MdsaReference::score(const Traces& test, std::size_t threads) const {
   require_sound(test);
-  if (test.dimensions != gaussians_.dimensions) fail(Fault::mismatch, "MDSA: the test traces have {} dimensions, the training traces {}; use the same layers", test.dimensions, gaussians_.dimensions);
+  if (test.dimensions != gaussians_.dimensions)
+    fail(Fault::mismatch,
+         "MDSA: the test traces have {} dimensions, the training traces {}; use the same layers",
+         test.dimensions, gaussians_.dimensions);
   std::vector<SurpriseScore> scores(test.records());
   const auto broken = non_finite_records(test);
   parallel_for(test.records(), threads == 0 ? available_threads() : threads, [&](std::size_t i) {
@@ -41,13 +43,13 @@ std::vector<SurpriseScore> MdsaReference::score(const Traces& test, std::size_t 
 }
 
 void MdsaReference::save(std::ostream& out) const {
-  surprise::write_value(out, magic);
+  surprise::write_value(out, mdsa_magic);
   save_gaussians(gaussians_, out);
 }
 
 MdsaReference MdsaReference::load(std::istream& in) {
-  surprise::expect_magic(in, magic);
+  surprise::expect_magic(in, mdsa_magic);
   return MdsaReference(load_gaussians(in));
 }
 
-}  // namespace assay
+}  // namespace assay::surprise

@@ -1,13 +1,14 @@
 #pragma once
 
-// Mahalanobis-distance surprise: the distance of a record to the mean of its class under the class's covariance.
+// Mahalanobis-distance surprise: the distance of a record to the mean of its class under the class's
+// covariance.
 
 #include <iosfwd>
 #include <vector>
 
 #include "assay/surprise/gaussian.h"
 
-namespace assay {
+namespace assay::surprise {
 
 struct SurpriseScore {
   double value = 0;
@@ -17,7 +18,8 @@ struct SurpriseScore {
 // sqrt((x - mean)^T covariance^-1 (x - mean)), float64 throughout. O(q d^2).
 class MdsaReference {
  public:
-  explicit MdsaReference(const Traces& training, const GaussianOptions& options = {0.0, 0}, std::size_t threads = 0);
+  explicit MdsaReference(const Traces& training, const GaussianOptions& options = {0.0, 0},
+                         std::size_t threads = 0);
   std::vector<SurpriseScore> score(const Traces& test, std::size_t threads = 0) const;
   const Gaussians& gaussians() const { return gaussians_; }
   void save(std::ostream& out) const;
@@ -28,4 +30,4 @@ class MdsaReference {
   Gaussians gaussians_;
 };
 
-}  // namespace assay
+}  // namespace assay::surprise

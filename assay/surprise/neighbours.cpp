@@ -8,13 +8,11 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/threads.h"
 
 namespace assay::surprise {
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The product runs on the calling thread: parallelism is over blocks of queries.
 class OneOpenMpThread {
@@ -40,7 +38,9 @@ float largest(const float* values, std::size_t count) {
 }
 
 // Not above `value`.
-float float_below(double value) { return std::nextafter(static_cast<float>(value), -std::numeric_limits<float>::infinity()); }
+float float_below(double value) {
+  return std::nextafter(static_cast<float>(value), -std::numeric_limits<float>::infinity());
+}
 
 }  // namespace
 
@@ -76,16 +76,22 @@ double squared_distance(const double* a, const double* b, std::size_t dimensions
 
 template <typename T>
 References<T>::References(std::span<const T> rows, std::size_t dimensions)
-    : rows_(rows), dimensions_(dimensions), records_(rows.size() / dimensions), centre_(dimensions, 0.0), norms_(records_) {
+    : rows_(rows),
+      dimensions_(dimensions),
+      records_(rows.size() / dimensions),
+      centre_(dimensions, 0.0),
+      norms_(records_) {
   for (std::size_t r = 0; r < records_; ++r) {
     for (std::size_t d = 0; d < dimensions; ++d) centre_[d] += static_cast<double>(rows[r * dimensions + d]);
   }
   for (double& c : centre_) c /= static_cast<double>(std::max<std::size_t>(records_, 1));
   double widest = 0;
   for (std::size_t r = 0; r < records_; ++r) {
-    for (std::size_t d = 0; d < dimensions; ++d) widest = std::max(widest, std::fabs(static_cast<double>(rows[r * dimensions + d]) - centre_[d]));
+    for (std::size_t d = 0; d < dimensions; ++d)
+      widest = std::max(widest, std::fabs(static_cast<double>(rows[r * dimensions + d]) - centre_[d]));
   }
-  if (widest > 0 && std::isfinite(widest)) scale_ = std::ldexp(1.0, std::clamp(-std::ilogb(widest) - 1, -1000, 1000));
+  if (widest > 0 && std::isfinite(widest))
+    scale_ = std::ldexp(1.0, std::clamp(-std::ilogb(widest) - 1, -1000, 1000));
   packed_.resize(records_ * (dimensions + 1));
   for (std::size_t r = 0; r < records_; ++r) {
     float* out = packed_.data() + r * (dimensions + 1);
@@ -108,25 +114,28 @@ typename References<T>::Query References<T>::pack(const T* row, float* out) cons
   return query;
 }
 
-// Of v in float32 against real numbers. Centring and scaling are correct to 2^-53 of the result, rounding to float32
-// to u = 2^-24, and a sum of d + 1 products in any order to (d + 1)u/(1 - (d + 1)u) of sum |x_i y_i|, which Cauchy and
-// Schwarz bound by |x||y|. Then the float64 sums, and 2^-126 for every value that may have been flushed to zero.
+// Of v in float32 against real numbers. Centring and scaling are correct to 2^-53 of the result, rounding to
+// float32 to u = 2^-24, and a sum of d + 1 products in any order to (d + 1)u/(1 - (d + 1)u) of sum |x_i y_i|,
+// which Cauchy and Schwarz bound by |x||y|. Then the float64 sums, and 2^-126 for every value that may have
+// been flushed to zero.
 template <typename T>
 double References<T>::error_bound(const Query& query, double largest_norm) const {
   const double terms = static_cast<double>(dimensions_) + 8, rounding = terms * 0x1p-24;
   if (!query.filtered || rounding > 0.5) return infinity;
   const double both = query.norm + largest_norm;
-  return rounding / (1 - rounding) * (query.norm * largest_norm + largest_norm * largest_norm / 2) + 4 * terms * 0x1p-53 * both * both +
-         terms * 0x1p-120 * (1 + both);
+  return rounding / (1 - rounding) * (query.norm * largest_norm + largest_norm * largest_norm / 2) +
+         4 * terms * 0x1p-53 * both * both + terms * 0x1p-120 * (1 + both);
 }
 
-// consume(query, its Query, first reference, products, count, error bound), ranges and references ascending per query.
+// consume(query, its Query, first reference, products, count, error bound), ranges and references ascending
+// per query.
 template <typename T>
 template <typename Consume>
-void References<T>::products(std::span<const T* const> queries, std::span<const Range> ranges, const BlockOptions& options,
-                             const Consume& consume) const {
+void References<T>::products(std::span<const T* const> queries, std::span<const Range> ranges,
+                             const BlockOptions& options, const Consume& consume) const {
   const std::size_t columns = dimensions_ + 1;
-  const std::size_t height = std::max<std::size_t>(1, options.query_block), width = std::max<std::size_t>(1, options.reference_block);
+  const std::size_t height = std::max<std::size_t>(1, options.query_block),
+                    width = std::max<std::size_t>(1, options.reference_block);
   const std::size_t threads = options.threads == 0 ? available_threads() : options.threads;
   parallel_for((queries.size() + height - 1) / height, threads, [&](std::size_t block) {
     const OneOpenMpThread one;
@@ -137,57 +146,72 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
     for (const Range& range : ranges) {
       for (std::size_t start = range.begin; start < range.end; start += width) {
         const std::size_t count = std::min(width, range.end - start);
-        const auto m = static_cast<dnnl_dim_t>(rows), n = static_cast<dnnl_dim_t>(count), k = static_cast<dnnl_dim_t>(columns);
-        if (dnnl_sgemm('N', 'T', m, n, k, 1, packed.data(), k, packed_.data() + start * columns, k, 0, out.data(), n) != dnnl_success) {
-          fail(Fault::internal, "surprise: the matrix product of {} x {} x {} was refused", rows, count, columns);
+        const auto m = static_cast<dnnl_dim_t>(rows), n = static_cast<dnnl_dim_t>(count),
+                   k = static_cast<dnnl_dim_t>(columns);
+        if (dnnl_sgemm('N', 'T', m, n, k, 1, packed.data(), k, packed_.data() + start * columns, k, 0,
+                       out.data(), n) != dnnl_success) {
+          fail(Fault::internal, "surprise: the matrix product of {} x {} x {} was refused", rows, count,
+               columns);
         }
-        const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start), norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
-        for (std::size_t i = 0; i < rows; ++i) consume(first + i, facts[i], start, out.data() + i * count, count, error_bound(facts[i], norm));
+        const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start),
+                                              norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
+        for (std::size_t i = 0; i < rows; ++i)
+          consume(first + i, facts[i], start, out.data() + i * count, count, error_bound(facts[i], norm));
       }
     }
   });
 }
 
 template <typename T>
-std::vector<Neighbour> References<T>::nearest(std::span<const T* const> queries, std::span<const Range> ranges,
-                                              std::span<const std::size_t> rank, const BlockOptions& options) const {
+std::vector<Neighbour> References<T>::nearest(std::span<const T* const> queries,
+                                              std::span<const Range> ranges,
+                                              std::span<const std::size_t> rank,
+                                              const BlockOptions& options) const {
   std::vector<Neighbour> best(queries.size(), {std::numeric_limits<std::size_t>::max(), infinity});
   std::vector<double> floor(queries.size(), -infinity);  // no v of the nearest is under it
   const auto rank_of = [&](std::size_t index) { return rank.empty() ? index : rank[index]; };
-  products(queries, ranges, options, [&](std::size_t q, const Query&, std::size_t start, const float* v, std::size_t count, double error) {
-    float threshold = -std::numeric_limits<float>::infinity();
-    if (std::isfinite(error)) {
-      const double top = largest(v, count);
-      if (top + error < floor[q]) return;
-      floor[q] = std::max(floor[q], top - error);
-      threshold = float_below(floor[q] - error);
-    }
-    for (std::size_t j = 0; j < count; ++j) {
-      if (v[j] < threshold) continue;
-      const std::size_t index = start + j;
-      const double squared = squared_distance(queries[q], rows_.data() + index * dimensions_, dimensions_);
-      const bool tie = squared == best[q].squared && best[q].index < records_ && rank_of(index) < rank_of(best[q].index);
-      if (squared < best[q].squared || tie) best[q] = {index, squared};
-    }
-  });
+  products(
+      queries, ranges, options,
+      [&](std::size_t q, const Query&, std::size_t start, const float* v, std::size_t count, double error) {
+        float threshold = -std::numeric_limits<float>::infinity();
+        if (std::isfinite(error)) {
+          const double top = largest(v, count);
+          if (top + error < floor[q]) return;
+          floor[q] = std::max(floor[q], top - error);
+          threshold = float_below(floor[q] - error);
+        }
+        for (std::size_t j = 0; j < count; ++j) {
+          if (v[j] < threshold) continue;
+          const std::size_t index = start + j;
+          const double squared =
+              squared_distance(queries[q], rows_.data() + index * dimensions_, dimensions_);
+          const bool tie = squared == best[q].squared && best[q].index < records_ &&
+                           rank_of(index) < rank_of(best[q].index);
+          if (squared < best[q].squared || tie) best[q] = {index, squared};
+        }
+      });
   return best;
 }
 
 template <typename T>
 void References<T>::within(std::span<const T* const> queries, std::span<const double> limits,
-                           const std::function<void(std::size_t, std::size_t, double)>& visit, const BlockOptions& options) const {
+                           const std::function<void(std::size_t, std::size_t, double)>& visit,
+                           const BlockOptions& options) const {
   const Range all{0, records_};
-  products(queries, {&all, 1}, options, [&](std::size_t q, const Query& query, std::size_t start, const float* v, std::size_t count, double error) {
-    float threshold = -std::numeric_limits<float>::infinity();
-    if (std::isfinite(error)) {
-      const double limit = limits[q] * scale_ * scale_;
-      threshold = float_below((query.norm * query.norm - limit) / 2 - error - 0x1p-48 * limit);
-    }
-    for (std::size_t j = 0; j < count; ++j) {
-      if (v[j] < threshold) continue;
-      visit(q, start + j, squared_distance(queries[q], rows_.data() + (start + j) * dimensions_, dimensions_));
-    }
-  });
+  products(queries, {&all, 1}, options,
+           [&](std::size_t q, const Query& query, std::size_t start, const float* v, std::size_t count,
+               double error) {
+             float threshold = -std::numeric_limits<float>::infinity();
+             if (std::isfinite(error)) {
+               const double limit = limits[q] * scale_ * scale_;
+               threshold = float_below((query.norm * query.norm - limit) / 2 - error - 0x1p-48 * limit);
+             }
+             for (std::size_t j = 0; j < count; ++j) {
+               if (v[j] < threshold) continue;
+               visit(q, start + j,
+                     squared_distance(queries[q], rows_.data() + (start + j) * dimensions_, dimensions_));
+             }
+           });
 }
 
 template class References<float>;

@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::surprise {
 
 void require_sound(const Traces& traces) {
   if (traces.dimensions == 0) fail(Fault::mismatch, "traces have no dimensions; choose a layer with neurons");
-  const bool fits = traces.values.size() % traces.dimensions == 0 && traces.values.size() / traces.dimensions == traces.records();
+  const bool fits = traces.values.size() % traces.dimensions == 0 &&
+                    traces.values.size() / traces.dimensions == traces.records();
   if (!fits) {
-    fail(Fault::mismatch, "traces: {} values are not {} records of {} dimensions; give one class per record", traces.values.size(),
-         traces.records(), traces.dimensions);
+    fail(Fault::mismatch, "traces: {} values are not {} records of {} dimensions; give one class per record",
+         traces.values.size(), traces.records(), traces.dimensions);
   }
 }
 
@@ -20,14 +21,17 @@ std::vector<std::size_t> non_finite_records(const Traces& traces) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < traces.records(); ++i) {
     const float* row = traces.row(i);
-    if (!std::all_of(row, row + traces.dimensions, [](float v) { return std::isfinite(v); })) found.push_back(i);
+    if (!std::all_of(row, row + traces.dimensions, [](float v) { return std::isfinite(v); }))
+      found.push_back(i);
   }
   return found;
 }
 
 SurpriseBucket surprise_bucket(double value, double lower, double upper, std::size_t n) {
   if (n == 0 || !std::isfinite(lower) || !std::isfinite(upper) || !(lower < upper)) {
-    fail(Fault::usage, "surprise buckets: {} buckets over ({}, {}]; give at least one bucket and lower < upper", n, lower, upper);
+    fail(Fault::usage,
+         "surprise buckets: {} buckets over ({}, {}]; give at least one bucket and lower < upper", n, lower,
+         upper);
   }
   if (std::isnan(value)) return {BucketPlace::not_a_number, 0};
   if (value <= lower) return {BucketPlace::below, 0};
@@ -38,4 +42,4 @@ SurpriseBucket surprise_bucket(double value, double lower, double upper, std::si
   return {BucketPlace::inside, std::min(static_cast<std::size_t>(index), n - 1)};
 }
 
-}  // namespace assay
+}  // namespace assay::surprise

@@ -4,14 +4,15 @@
 #include <cmath>
 #include <numeric>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/random.h>
+#include <assay/training.h>
 #include "assay/support/hash.h"
-#include "assay/support/random.h"
 #include "assay/support/text.h"
 #include "assay/training/weights.h"
-#include "assay/training/trainer.h"
 
-namespace assay {
+namespace assay::training {
 namespace {
 
 // One stream for each weight, by its name, so that other weights do not change it.
@@ -25,7 +26,8 @@ void fill_uniform(Values& values, Rng& rng, double limit) {
   for (float& value : values) value = static_cast<float>(rng.uniform(-limit, limit));
 }
 
-// Columns of a [rows, columns] matrix that are orthonormal: normal numbers after Gram and Schmidt, twice for accuracy.
+// Columns of a [rows, columns] matrix that are orthonormal: normal numbers after Gram and Schmidt, twice for
+// accuracy.
 void fill_orthogonal(std::span<float> matrix, std::size_t columns, Rng& rng) {
   const std::size_t rows = matrix.size() / columns;
   std::vector<std::vector<double>> basis;
@@ -45,12 +47,14 @@ void fill_orthogonal(std::span<float> matrix, std::size_t columns, Rng& rng) {
   }
 }
 
-// Glorot and Bengio 2010: kernels uniform within sqrt(6 / (fan_in + fan_out)); recurrent kernels orthogonal; zero biases,
-// 1 for LSTM forget gates.
+// Glorot and Bengio 2010: kernels uniform within sqrt(6 / (fan_in + fan_out)); recurrent kernels orthogonal;
+// zero biases, 1 for LSTM forget gates.
 void keras(Values& values, const Weight& weight, const Shape& shape, Rng& rng) {
   if (weight.role == Role::recurrent) {
-    const auto columns = static_cast<std::size_t>(shape[2]), size = static_cast<std::size_t>(shape[1]) * columns;
-    for (std::size_t begin = 0; begin < values.size(); begin += size) fill_orthogonal(std::span(values).subspan(begin, size), columns, rng);
+    const auto columns = static_cast<std::size_t>(shape[2]),
+               size = static_cast<std::size_t>(shape[1]) * columns;
+    for (std::size_t begin = 0; begin < values.size(); begin += size)
+      fill_orthogonal(std::span(values).subspan(begin, size), columns, rng);
   } else if (weight.role == Role::kernel) {
     fill_uniform(values, rng, std::sqrt(6.0 / static_cast<double>(weight.fan_in + weight.fan_out)));
   } else if (weight.role == Role::table) {
@@ -80,7 +84,8 @@ using Initialiser = void (*)(Values& values, const Weight& weight, const Shape& 
 Initialiser find_initialiser(const std::string& name) {
   if (name == "keras") return keras;
   if (name == "pytorch") return pytorch;
-  fail(Fault::usage, "no initialiser is named '{}'{}; there are keras, pytorch and keep", name, did_you_mean(name, {"keras", "pytorch", "keep"}));
+  fail(Fault::usage, "no initialiser is named '{}'{}; there are keras, pytorch and keep", name,
+       did_you_mean(name, {"keras", "pytorch", "keep"}));
 }
 
 // Normalisations begin as the identity whoever draws the weights.
@@ -97,7 +102,8 @@ Graph initialise(const Graph& graph, const std::string& initialiser, std::uint64
   for (const Weight& weight : find_weights(graph)) {
     const Shape& shape = graph.constant(weight.value).shape();
     Values values(static_cast<std::size_t>(element_count(shape)), 0.0F);
-    if (weight.role == Role::scale || weight.role == Role::variance) std::fill(values.begin(), values.end(), 1.0F);
+    if (weight.role == Role::scale || weight.role == Role::variance)
+      std::fill(values.begin(), values.end(), 1.0F);
     if (!is_fixed(weight.role)) {
       Rng rng = stream_of(graph.value(weight.value).name, seed);
       draw(values, weight, shape, rng);
@@ -107,4 +113,4 @@ Graph initialise(const Graph& graph, const std::string& initialiser, std::uint64
   return edit.build();
 }
 
-}  // namespace assay
+}  // namespace assay::training

@@ -1,13 +1,10 @@
-#include "assay/training/optimiser.h"
+#include <assay/training.h>
 
 #include <ATen/ATen.h>
 
 #include <cmath>
 
-#include "assay/support/error.h"
-#include "assay/support/text.h"
-
-namespace assay {
+namespace assay::training {
 namespace {
 
 // v <- momentum v - rate g;  w <- w + v.
@@ -15,7 +12,8 @@ class Sgd final : public Optimiser {
  public:
   explicit Sgd(const Recipe& recipe) : momentum_(recipe.momentum) {}
   std::size_t slots() const override { return 1; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate, std::int64_t) const override {
+  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+              std::int64_t) const override {
     state[0].mul_(momentum_).sub_(gradient, rate);
     value.add_(state[0]);
   }
@@ -27,9 +25,11 @@ class Sgd final : public Optimiser {
 // Kingma and Ba, ICLR 2015.
 class Adam final : public Optimiser {
  public:
-  explicit Adam(const Recipe& recipe) : beta1_(recipe.beta1), beta2_(recipe.beta2), epsilon_(recipe.epsilon) {}
+  explicit Adam(const Recipe& recipe)
+      : beta1_(recipe.beta1), beta2_(recipe.beta2), epsilon_(recipe.epsilon) {}
   std::size_t slots() const override { return 2; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate, std::int64_t step) const override {
+  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+              std::int64_t step) const override {
     state[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     state[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
     const auto t = static_cast<double>(step);
@@ -46,7 +46,8 @@ class Adadelta final : public Optimiser {
  public:
   explicit Adadelta(const Recipe& recipe) : rho_(recipe.rho), epsilon_(recipe.epsilon) {}
   std::size_t slots() const override { return 2; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate, std::int64_t) const override {
+  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+              std::int64_t) const override {
     state[0].mul_(rho_).addcmul_(gradient, gradient, 1 - rho_);
     const Tensor change = gradient * (state[1] + epsilon_).sqrt_().div_((state[0] + epsilon_).sqrt_());
     value.sub_(change, rate);
@@ -62,7 +63,8 @@ class RmsProp final : public Optimiser {
  public:
   explicit RmsProp(const Recipe& recipe) : rho_(recipe.rho), epsilon_(recipe.epsilon) {}
   std::size_t slots() const override { return 1; }
-  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate, std::int64_t) const override {
+  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>& state, double rate,
+              std::int64_t) const override {
     state[0].mul_(rho_).addcmul_(gradient, gradient, 1 - rho_);
     value.addcdiv_(gradient, state[0].sqrt().add_(epsilon_), -rate);
   }
@@ -76,25 +78,15 @@ std::unique_ptr<Optimiser> make(const Recipe& recipe) {
   return std::make_unique<T>(recipe);
 }
 
-struct Entry {
-  const char* name;
-  std::unique_ptr<Optimiser> (*make)(const Recipe&);
-};
-constexpr Entry catalogue[] = {{"sgd", make<Sgd>}, {"adam", make<Adam>}, {"adadelta", make<Adadelta>}, {"rmsprop", make<RmsProp>}};
-
 }  // namespace
 
-std::vector<std::string> optimiser_names() {
-  std::vector<std::string> names;
-  for (const Entry& entry : catalogue) names.emplace_back(entry.name);
-  return names;
+Catalogue<OptimiserInfo>& optimisers() {
+  static Catalogue<OptimiserInfo> all(
+      {"optimiser"}, {{"sgd", "gradient descent with momentum", make<Sgd>},
+                      {"adam", "moments of the gradient, corrected for their start", make<Adam>},
+                      {"adadelta", "steps as large as those before, no rate of its own", make<Adadelta>},
+                      {"rmsprop", "gradients over their running root mean square", make<RmsProp>}});
+  return all;
 }
 
-std::unique_ptr<Optimiser> make_optimiser(const Recipe& recipe) {
-  for (const Entry& entry : catalogue) {
-    if (recipe.optimiser == entry.name) return entry.make(recipe);
-  }
-  fail(Fault::usage, "no optimiser is named '{}'{}; there are {}", recipe.optimiser, did_you_mean(recipe.optimiser, optimiser_names()), joined(optimiser_names()));
-}
-
-}  // namespace assay
+}  // namespace assay::training

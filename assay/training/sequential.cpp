@@ -3,27 +3,37 @@
 #include <algorithm>
 #include <cctype>
 
-namespace assay {
+namespace assay::training {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
 }  // namespace
 
 Sequential::Sequential(std::string name, std::int64_t channels, std::int64_t side)
-    : build_(std::move(name)), at_(build_.input("input", DType::float32, {-1, channels, side, side})), channels_(channels), side_(side) {}
+    : build_(std::move(name)),
+      at_(build_.input("input", DType::float32, {-1, channels, side, side})),
+      channels_(channels),
+      side_(side) {}
 
-ValueId Sequential::zeros(const std::string& name, Shape shape) { return build_.constant(name, Array::zeros(DType::float32, std::move(shape))); }
+ValueId Sequential::zeros(const std::string& name, Shape shape) {
+  return build_.constant(name, Array::zeros(DType::float32, std::move(shape)));
+}
 
-Sequential& Sequential::conv(const std::string& name, std::int64_t filters, std::int64_t kernel, bool same, std::int64_t stride) {
+Sequential& Sequential::conv(const std::string& name, std::int64_t filters, std::int64_t kernel, bool same,
+                             std::int64_t stride) {
   const std::int64_t pad = same ? kernel / 2 : 0;
-  const ValueId weight = zeros(name + "/kernel", {filters, channels_, kernel, kernel}), bias = zeros(name + "/bias", {filters});
-  at_ = build_.add("Conv", name, {at_, weight, bias}, {{"kernel_shape", Ints{kernel, kernel}}, {"pads", Ints(4, pad)}, {"strides", Ints{stride, stride}}});
+  const ValueId weight = zeros(name + "/kernel", {filters, channels_, kernel, kernel}),
+                bias = zeros(name + "/bias", {filters});
+  at_ = build_.add(
+      "Conv", name, {at_, weight, bias},
+      {{"kernel_shape", Ints{kernel, kernel}}, {"pads", Ints(4, pad)}, {"strides", Ints{stride, stride}}});
   channels_ = filters;
   side_ = (side_ + 2 * pad - kernel) / stride + 1;
   layer_ = name;
@@ -38,14 +48,16 @@ Sequential& Sequential::apply(const std::string& op) {
 Sequential& Sequential::relu() { return apply("Relu"); }
 
 Sequential& Sequential::max_pool() {
-  at_ = build_.add("MaxPool", "pool" + std::to_string(++pools_), {at_}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+  at_ = build_.add("MaxPool", "pool" + std::to_string(++pools_), {at_},
+                   {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
   side_ /= 2;
   return *this;
 }
 
 Sequential& Sequential::dropout(float rate) {
   const std::string name = "dropout" + std::to_string(++dropouts_);
-  at_ = build_.add("Dropout", name, {at_, build_.constant(name + "/ratio", Array::of<float>({}, std::vector<float>{rate}))});
+  at_ = build_.add("Dropout", name,
+                   {at_, build_.constant(name + "/ratio", Array::of<float>({}, std::vector<float>{rate}))});
   return *this;
 }
 
@@ -65,7 +77,9 @@ Sequential& Sequential::dense(const std::string& name, std::int64_t units) {
 }
 
 Sequential& Sequential::scale(float factor) {
-  at_ = build_.add("Mul", layer_ + "_scale", {at_, build_.constant(layer_ + "_scale/factor", Array::of<float>({1}, std::vector<float>{factor}))});
+  at_ = build_.add(
+      "Mul", layer_ + "_scale",
+      {at_, build_.constant(layer_ + "_scale/factor", Array::of<float>({1}, std::vector<float>{factor}))});
   return *this;
 }
 
@@ -74,4 +88,4 @@ Graph Sequential::build() {
   return build_.build();
 }
 
-}  // namespace assay
+}  // namespace assay::training

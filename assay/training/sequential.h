@@ -4,9 +4,10 @@
 
 #include <string>
 
-#include "assay/model/graph.h"
+#include <assay/graph.h>
+#include <assay/model.h>
 
-namespace assay {
+namespace assay::training {
 
 class Sequential {
  public:
@@ -14,7 +15,8 @@ class Sequential {
   Sequential(std::string name, std::int64_t channels, std::int64_t side);
 
   // Square kernels. `same` padding keeps the extent at stride 1.
-  Sequential& conv(const std::string& name, std::int64_t filters, std::int64_t kernel, bool same, std::int64_t stride = 1);
+  Sequential& conv(const std::string& name, std::int64_t filters, std::int64_t kernel, bool same,
+                   std::int64_t stride = 1);
   Sequential& relu();
   Sequential& max_pool();  // 2 x 2
   Sequential& dropout(float rate);
@@ -36,4 +38,4 @@ class Sequential {
   int pools_ = 0, dropouts_ = 0;
 };
 
-}  // namespace assay
+}  // namespace assay::training

@@ -6,14 +6,15 @@
 #include <span>
 #include <string_view>
 
-namespace assay {
+#include <assay/operator_traits.h>
+
+namespace assay::training {
 namespace {
 
-constexpr std::string_view rearranging[] = {"Identity", "Transpose", "Reshape", "Squeeze", "Unsqueeze"};
-constexpr std::string_view normalising[] = {"LayerNormalization", "InstanceNormalization", "GroupNormalization"};
-constexpr std::string_view recurring[] = {"LSTM", "GRU", "RNN"};
-
-bool one_of(std::string_view op, std::span<const std::string_view> ops) { return std::ranges::find(ops, op) != ops.end(); }
+// Whether the operator hands on every element of its input, in another order or shape at most.
+bool rearranges(std::string_view op) {
+  return op == "Transpose" || is_pass_through(op) || has_trait(op, Trait::reshapes);
+}
 
 struct Source {
   ValueId value = no_value;
@@ -40,7 +41,7 @@ class Finder {
       const int producer = graph_.producer(source.value);
       if (producer < 0) return std::nullopt;
       const Node& maker = graph_.nodes()[static_cast<std::size_t>(producer)];
-      if (!one_of(maker.op, rearranging) || maker.inputs.empty()) return std::nullopt;
+      if (!rearranges(maker.op) || maker.inputs.empty()) return std::nullopt;
       if (maker.op == "Transpose") source.transposed = !source.transposed;
       source.value = maker.inputs[0];
     }
@@ -49,14 +50,16 @@ class Finder {
     return source;
   }
 
-  void add(const Node& node, std::size_t input, Role role, std::int64_t fan_in = 1, std::int64_t fan_out = 1) {
-    if (const auto found = source(node, input)) found_.insert({found->value, {found->value, role, fan_in, fan_out}});
+  void add(const Node& node, std::size_t input, Role role, std::int64_t fan_in = 1,
+           std::int64_t fan_out = 1) {
+    if (const auto found = source(node, input))
+      found_.insert({found->value, {found->value, role, fan_in, fan_out}});
   }
 
   const Shape& shape(const Source& source) const { return graph_.constant(source.value).shape(); }
 
   void visit(const Node& node) {
-    if (node.op == "Conv" || node.op == "ConvTranspose") {
+    if (is_convolution(node.op)) {
       convolution(node);
     } else if (node.op == "Gemm" || node.op == "MatMul") {
       product(node);
@@ -67,14 +70,14 @@ class Finder {
       add(node, 2, Role::shift);
       add(node, 3, Role::mean);
       add(node, 4, Role::variance);
-    } else if (one_of(node.op, normalising)) {
+    } else if (is_normalisation(node.op)) {
       add(node, 1, Role::scale);
       add(node, 2, Role::shift);
     } else if (node.op == "PRelu") {
       add(node, 1, Role::slope);
     } else if (node.op == "Gather") {
       embedding(node);
-    } else if (one_of(node.op, recurring)) {
+    } else if (is_recurrent(node.op)) {
       recurrent(node);
     }
   }
@@ -116,7 +119,8 @@ class Finder {
 
   void embedding(const Node& node) {
     const auto table = source(node, 0);
-    if (!table || shape(*table).size() != 2 || node.inputs.size() < 2 || graph_.is_constant(node.inputs[1])) return;
+    if (!table || shape(*table).size() != 2 || node.inputs.size() < 2 || graph_.is_constant(node.inputs[1]))
+      return;
     add(node, 0, Role::table, shape(*table)[0], shape(*table)[1]);
   }
 
@@ -139,4 +143,4 @@ class Finder {
 
 std::vector<Weight> find_weights(const Graph& graph) { return Finder(graph).run(); }
 
-}  // namespace assay
+}  // namespace assay::training

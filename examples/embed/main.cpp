@@ -1,12 +1,10 @@
 // Builds a two-layer network with the library, writes it as ONNX, reads it back and runs it on one record.
 // Prints the layers and the output, which is 0.5 * max(0, 1*1 + 2*1) = 1.5.
 
-#include <ATen/ATen.h>
+#include <assay/model.h>
+#include <assay/session.h>
 
 #include <iostream>
-
-#include "assay/engine/session.h"
-#include "assay/model/model.h"
 
 int main() {
   using namespace assay;
@@ -20,9 +18,10 @@ int main() {
   write_onnx(build.build(), "embed.onnx");
 
   const Session session(read_model("embed.onnx"));
-  for (const Layer& layer : session.layers()) std::cout << layer.name << ": " << layer.neurons << " neurons\n";
+  for (const Layer& layer : session.layers())
+    std::cout << layer.name << ": " << layer.neurons << " neurons\n";
   const Tensors given = session.bind(Array::of<float>({1, 2}, std::vector<float>{1, 2}));
   const ValueId output = session.logits();
   const Tensors result = session.run(given, std::span(&output, 1));
-  std::cout << "output " << result.at(output).item<float>() << "\n";
+  std::cout << "output " << to_array(result.at(output)).as<float>()[0] << "\n";
 }

@@ -1,6 +1,7 @@
 #pragma once
 
-// Small networks, records and problems for the tests of attacks, and what one record's search needs when it is written out.
+// Small networks, records and problems for the tests of attacks, and what one record's search needs when it
+// is written out.
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -11,11 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "assay/attack/catalogue.h"
-#include "assay/engine/session.h"
+#include <assay/attack.h>
+#include <assay/model.h>
+#include <assay/random.h>
+#include <assay/session.h>
 #include "tests/engine/graphs.h"
 
 namespace assay::test {
+using namespace attack;
 
 // Networks this small gain nothing from threads.
 inline const SessionOptions one_thread{.threads = 1};
@@ -25,7 +29,9 @@ inline const SessionOptions reference{.threads = 1, .reference = true};
 inline Graph linear(Shape shape, const std::vector<float>& weights) {
   GraphBuilder build("linear");
   const ValueId in = build.input("input", DType::float32, {-1, shape[0]});
-  build.output(build.add("Gemm", "logits", {in, build.constant("w", Array::of<float>({shape[1], shape[0]}, weights))}, {{"transB", std::int64_t{1}}}));
+  build.output(build.add("Gemm", "logits",
+                         {in, build.constant("w", Array::of<float>({shape[1], shape[0]}, weights))},
+                         {{"transB", std::int64_t{1}}}));
   return build.build();
 }
 
@@ -44,20 +50,6 @@ inline Tensor random_records(std::int64_t count, Shape record, std::uint64_t see
 }
 
 // A problem as Preparation makes it: labels are what the network says.
-inline AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, std::uint64_t seed = 1) {
-  AttackProblem problem;
-  problem.inputs = inputs;
-  problem.seed = seed;
-  problem.log = std::make_shared<AttackLog>(static_cast<std::size_t>(inputs.size(0)));
-  for (std::int64_t i = 0; i < inputs.size(0); ++i) {
-    problem.keys.push_back(1000 + static_cast<std::uint64_t>(i));
-    problem.places.push_back(static_cast<std::size_t>(i));
-  }
-  problem.scores = network.scores_of(problem, network.outputs(network.bind(inputs)));
-  problem.labels = problem.scores.argmax(1);
-  return problem;
-}
-
 inline AttackProblem aimed(AttackProblem problem, std::int64_t step = 1) {
   problem.targets = (problem.labels + step).remainder(problem.scores.size(1));
   return problem;
@@ -71,20 +63,26 @@ inline AttackProblem single(const AttackProblem& problem, std::int64_t row) {
   return one;
 }
 
-inline Tensor perturbed(const std::string& spec, const AttackedNetwork& network, const AttackProblem& problem) {
+inline Tensor perturbed(const std::string& spec, const AttackedNetwork& network,
+                        const AttackProblem& problem) {
   return make_attack(parse_spec("attack", spec))->perturb(network, problem);
 }
 
-inline double greatest_difference(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+inline double greatest_difference(const Tensor& a, const Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
 
 // Scores of one record given as a flat list, the way second writings look at a network.
 class Plain {
  public:
-  Plain(const Session& session, Shape record) : session_(session), shape_(std::move(record)) { shape_.insert(shape_.begin(), 1); }
+  Plain(const Session& session, Shape record) : session_(session), shape_(std::move(record)) {
+    shape_.insert(shape_.begin(), 1);
+  }
 
   std::vector<double> scores(const std::vector<double>& x) const {
     const ValueId id = session_.logits();
-    const Tensor out = session_.run(bound(x), std::span(&id, 1)).at(id).reshape({-1}).to(at::kDouble).contiguous();
+    const Tensor out =
+        session_.run(bound(x), std::span(&id, 1)).at(id).reshape({-1}).to(at::kDouble).contiguous();
     return {out.data_ptr<double>(), out.data_ptr<double>() + out.numel()};
   }
   int decision(const std::vector<double>& x) const {
@@ -95,7 +93,9 @@ class Plain {
   std::vector<double> gradient(const std::vector<double>& x, const std::vector<double>& weights) const {
     const ValueId id = session_.logits(), input = session_.graph().inputs()[0];
     const Tensor w = at::tensor(weights, at::kFloat);
-    const Tensors slopes = session_.gradients(bound(x), std::span(&id, 1), [&](const Tensors& v) { return (v.at(id).reshape({-1}) * w).sum(); }, std::span(&input, 1));
+    const Tensors slopes = session_.gradients(
+        bound(x), std::span(&id, 1), [&](const Tensors& v) { return (v.at(id).reshape({-1}) * w).sum(); },
+        std::span(&input, 1));
     const Tensor flat = slopes.at(input).reshape({-1}).to(at::kDouble).contiguous();
     return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
   }
@@ -126,10 +126,12 @@ inline std::vector<double> list(const Tensor& record) {
   return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
 }
 
-inline void expect_near(const std::vector<double>& expected, const Tensor& record, double tolerance, const std::string& what = {}) {
+inline void expect_near(const std::vector<double>& expected, const Tensor& record, double tolerance,
+                        const std::string& what = {}) {
   const std::vector<double> actual = list(record);
   ASSERT_EQ(expected.size(), actual.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(expected[i], actual[i], tolerance) << what << " element " << i;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(expected[i], actual[i], tolerance) << what << " element " << i;
 }
 
 }  // namespace assay::test

@@ -2,11 +2,13 @@
 
 #include <numbers>
 
-#include "assay/relevance/attribution.h"
-#include "assay/support/error.h"
+#include <assay/attack_problem.h>
+#include <assay/error.h>
+#include <assay/relevance.h>
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 // A problem of pictures; what the network says does not matter.
@@ -22,7 +24,9 @@ class Corruption : public testing::Test {
     }
     return problem;
   }
-  Tensor corrupted(const std::string& spec, const AttackProblem& problem) const { return perturbed(spec, network, problem); }
+  Tensor corrupted(const std::string& spec, const AttackProblem& problem) const {
+    return perturbed(spec, network, problem);
+  }
 
   Session session{lenet_like(), one_thread};
   AttackedNetwork network{session, {}, false};
@@ -57,23 +61,30 @@ TEST_F(Corruption, BlurSpreadsOnePixelByTheWeightsOfItsDistance) {
   EXPECT_NEAR(found.sum().item<double>(), 1, 1e-5);
   EXPECT_EQ(found[4][7].item<float>(), 0);
   // A flat picture stays flat up to its edges.
-  expect_near(std::vector<double>(12, 0.3), corrupted("blur", pictures(std::vector<float>(12, 0.3F), {1, 1, 3, 4})), 1e-6);
+  expect_near(std::vector<double>(12, 0.3),
+              corrupted("blur", pictures(std::vector<float>(12, 0.3F), {1, 1, 3, 4})), 1e-6);
 }
 
 TEST_F(Corruption, RotationByAQuarterTurnMovesEveryPixel) {
-  const AttackProblem problem = pictures({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F}, {1, 1, 3, 3});
-  const std::vector<double> left{0.3, 0.6, 0.9, 0.2, 0.5, 0.8, 0.1, 0.4, 0.7}, right{0.7, 0.4, 0.1, 0.8, 0.5, 0.2, 0.9, 0.6, 0.3};
+  const AttackProblem problem =
+      pictures({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F}, {1, 1, 3, 3});
+  const std::vector<double> left{0.3, 0.6, 0.9, 0.2, 0.5, 0.8, 0.1, 0.4, 0.7},
+      right{0.7, 0.4, 0.1, 0.8, 0.5, 0.2, 0.9, 0.6, 0.3};
   const Tensor found = corrupted("rotation[amount=90]", problem);
   const bool turned_left = std::abs(found.flatten()[0].item<double>() - 0.3) < 1e-4;
   expect_near(turned_left ? left : right, found, 1e-4);
   // Half a turn is the same either way, also where height and width differ.
-  expect_near({0.6, 0.5, 0.4, 0.3, 0.2, 0.1}, corrupted("rotation[amount=180]", pictures({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}, {1, 1, 2, 3})), 1e-4);
+  expect_near({0.6, 0.5, 0.4, 0.3, 0.2, 0.1},
+              corrupted("rotation[amount=180]", pictures({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}, {1, 1, 2, 3})),
+              1e-4);
 }
 
 TEST_F(Corruption, BothDirectionsOccur) {
   std::vector<float> values;
-  for (int i = 0; i < 20; ++i) values.insert(values.end(), {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
-  const Tensor found = corrupted("rotation[amount=90]", pictures(values, {20, 1, 3, 3})).flatten(1).select(1, 0);
+  for (int i = 0; i < 20; ++i)
+    values.insert(values.end(), {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F, 0.9F});
+  const Tensor found =
+      corrupted("rotation[amount=90]", pictures(values, {20, 1, 3, 3})).flatten(1).select(1, 0);
   EXPECT_GT(found.lt(0.5).sum().item<std::int64_t>(), 3);
   EXPECT_GT(found.gt(0.5).sum().item<std::int64_t>(), 3);
 }
@@ -86,8 +97,10 @@ TEST_F(Corruption, TranslationMovesAlongItsAngle) {
   const AttackProblem problem = pictures(values, {1, 1, 10, 10});
   const double angle = 2 * std::numbers::pi * problem.rng(0).uniform();
   const Tensor found = corrupted("translation[amount=0.2]", problem).reshape({10, 10});
-  // Moved by 2 pixels along the angle: a slope of 0.04 and 0.05 a pixel lies lower by that much where nothing comes from the edge.
-  EXPECT_NEAR(found[5][5].item<double>(), 0.45 - 0.04 * 2 * std::cos(angle) - 0.05 * 2 * std::sin(angle), 1e-4);
+  // Moved by 2 pixels along the angle: a slope of 0.04 and 0.05 a pixel lies lower by that much where nothing
+  // comes from the edge.
+  EXPECT_NEAR(found[5][5].item<double>(), 0.45 - 0.04 * 2 * std::cos(angle) - 0.05 * 2 * std::sin(angle),
+              1e-4);
 }
 
 TEST_F(Corruption, ScaleKeepsTheCentreAndMovesTheRest) {
@@ -132,9 +145,12 @@ TEST_F(Corruption, RelevantPixelNoiseChangesThePixelsOfGreatestRelevance) {
   const AttackProblem problem = problem_of(network, random_records(3, {1, 12, 12}));
   const Tensor changed = corrupted("noise-relevant[share=0.05]", problem).ne(problem.inputs).flatten(1);
   const ValueId input = session.graph().inputs()[0];
-  AttributionOptions options;
+  relevance::AttributionOptions options;
   options.wanted = {input};
-  const Tensor relevance = make_attribution("epsilon", session, options)->attribute(network.bind(problem.inputs), {}, std::span(&input, 1)).values.at(input).flatten(1);
+  const Tensor relevance = relevance::make_attribution("epsilon", session, options)
+                               ->attribute(network.bind(problem.inputs), {}, std::span(&input, 1))
+                               .values.at(input)
+                               .flatten(1);
   for (std::int64_t row = 0; row < 3; ++row) {
     // floor(0.05 * 144) = 7 pixels, each at least as relevant as all others.
     EXPECT_EQ(changed[row].sum().item<std::int64_t>(), 7);
@@ -145,7 +161,8 @@ TEST_F(Corruption, RelevantPixelNoiseChangesThePixelsOfGreatestRelevance) {
 
 TEST_F(Corruption, RemovalTakesAwayThePixelsOfGreatestRelevance) {
   const AttackProblem problem = problem_of(network, random_records(3, {1, 12, 12}));
-  const Tensor low = corrupted("removal[share=0.1]", problem), opposite = corrupted("removal[share=0.1,fill=opposite]", problem);
+  const Tensor low = corrupted("removal[share=0.1]", problem),
+               opposite = corrupted("removal[share=0.1,fill=opposite]", problem);
   // The same places as those of the noise.
   const Tensor places = corrupted("noise-relevant[share=0.1]", problem).ne(problem.inputs);
   EXPECT_EQ(places.flatten(1).sum(1).max().item<std::int64_t>(), 14);

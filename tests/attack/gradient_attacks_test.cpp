@@ -3,6 +3,7 @@
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
@@ -14,19 +15,26 @@ std::vector<double> direction(const std::vector<double>& g, const std::string& n
   for (const double v : g) tied += std::abs(v) == greatest;
   std::vector<double> step;
   for (const double v : g) {
-    step.push_back(norm == "linf" ? sign(v) : norm == "l2" ? v / std::sqrt(std::max(1e-12, squares)) : std::abs(v) == greatest ? sign(v) / tied : 0);
+    step.push_back(norm == "linf"            ? sign(v)
+                   : norm == "l2"            ? v / std::sqrt(std::max(1e-12, squares))
+                   : std::abs(v) == greatest ? sign(v) / tied
+                                             : 0);
   }
   return step;
 }
 
-// The step of an untargeted attack climbs the loss of the label, that of a targeted one descends the loss of the target.
+// The step of an untargeted attack climbs the loss of the label, that of a targeted one descends the loss of
+// the target.
 std::vector<double> ascent(const Plain& plain, const std::vector<double>& x, int label, int target) {
   std::vector<double> g = plain.loss_gradient(x, target >= 0 ? target : label);
-  if (target >= 0) for (double& v : g) v = -v;
+  if (target >= 0)
+    for (double& v : g) v = -v;
   return g;
 }
 
-std::vector<double> plain_bim(const Plain& plain, const std::vector<double>& x, std::vector<double> at, int label, int target, double eps, double step, int steps, const std::string& norm) {
+std::vector<double> plain_bim(const Plain& plain, const std::vector<double>& x, std::vector<double> at,
+                              int label, int target, double eps, double step, int steps,
+                              const std::string& norm) {
   for (int s = 0; s < steps; ++s) {
     const std::vector<double> d = direction(ascent(plain, at, label, target), norm);
     double squares = 0;
@@ -35,7 +43,8 @@ std::vector<double> plain_bim(const Plain& plain, const std::vector<double>& x, 
       squares += at[i] * at[i];
     }
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double change = norm == "linf" ? std::clamp(at[i], -eps, eps) : at[i] * std::min(1.0, eps / std::sqrt(squares));
+      const double change =
+          norm == "linf" ? std::clamp(at[i], -eps, eps) : at[i] * std::min(1.0, eps / std::sqrt(squares));
       at[i] = clip(x[i] + change);
     }
   }
@@ -90,7 +99,8 @@ TEST_P(GradientAttack, BimTakesTheWrittenOutSteps) {
     for (std::int64_t row = 0; row < problem.size(); ++row) {
       const std::vector<double> x = list(problem.inputs[row]);
       expect_near(plain_bim(*plain, x, x, label(row), -1, 0.12, 0.05, 6, norm), found[row], 1e-4, norm);
-      expect_near(plain_bim(*plain, x, x, label(row), target(row), 0.12, 0.05, 6, norm), aimed_at[row], 1e-4, norm);
+      expect_near(plain_bim(*plain, x, x, label(row), target(row), 0.12, 0.05, 6, norm), aimed_at[row], 1e-4,
+                  norm);
     }
   }
 }
@@ -106,7 +116,8 @@ TEST_P(GradientAttack, PgdBeginsAtItsRandomPointAndGoesOnAsBim) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, GradientAttack, testing::Values("dense", "conv"), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Networks, GradientAttack, testing::Values("dense", "conv"),
+                         [](const auto& one) { return one.param; });
 
 TEST(Fgsm, MovesALinearModelByHand) {
   // Z = (x1, x2): at (0.6, 0.5) the class is 0, and the loss grows with x2 - x1.
@@ -114,11 +125,13 @@ TEST(Fgsm, MovesALinearModelByHand) {
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
   expect_near({0.5, 0.6}, perturbed("fgsm[eps=0.1]", network, problem), 1e-6);
-  expect_near({0.6 - 0.1 / std::sqrt(2.0), 0.5 + 0.1 / std::sqrt(2.0)}, perturbed("fgsm[eps=0.1,norm=l2]", network, problem), 1e-6);
+  expect_near({0.6 - 0.1 / std::sqrt(2.0), 0.5 + 0.1 / std::sqrt(2.0)},
+              perturbed("fgsm[eps=0.1,norm=l2]", network, problem), 1e-6);
   // Z = (x1 + x2, 0): both elements have the greatest gradient and share eps.
   const Session sum(linear({2, 2}, {1, 1, 0, 0}), one_thread);
   const AttackedNetwork shared(sum, {}, false);
-  expect_near({0.55, 0.45}, perturbed("fgsm[eps=0.1,norm=l1]", shared, problem_of(shared, problem.inputs)), 1e-6);
+  expect_near({0.55, 0.45}, perturbed("fgsm[eps=0.1,norm=l1]", shared, problem_of(shared, problem.inputs)),
+              1e-6);
 }
 
 TEST(Fgsm, DoesNotMoveAlongGradientsOfZeroOrNaN) {
@@ -126,13 +139,17 @@ TEST(Fgsm, DoesNotMoveAlongGradientsOfZeroOrNaN) {
   const AttackedNetwork network(flat, {}, false);
   const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
   for (const char* norm : {"linf", "l2", "l1"}) {
-    EXPECT_EQ(greatest_difference(perturbed(std::string("fgsm[norm=") + norm + "]", network, problem), problem.inputs), 0) << norm;
+    EXPECT_EQ(greatest_difference(perturbed(std::string("fgsm[norm=") + norm + "]", network, problem),
+                                  problem.inputs),
+              0)
+        << norm;
   }
   // The square root has no finite slope at 0: element 0 stays, element 1 moves.
   Net net("root");
   const ValueId x = net.input({-1, 2});
   const ValueId w = net.builder.constant("w", Array::of<float>({2, 2}, std::vector<float>{1, 0, 0, -1}));
-  const Session root(net.build(net.builder.add("Gemm", "logits", {net.builder.add("Sqrt", "root", {x}), w})), one_thread);
+  const Session root(net.build(net.builder.add("Gemm", "logits", {net.builder.add("Sqrt", "root", {x}), w})),
+                     one_thread);
   const AttackedNetwork rooted(root, {}, false);
   const AttackProblem edge = problem_of(rooted, at::tensor({0.0F, 0.25F}).reshape({1, 2}));
   expect_near({0, 0.15}, perturbed("fgsm[eps=0.1]", rooted, edge), 1e-6);

@@ -4,14 +4,17 @@
 
 #include <filesystem>
 
-#include "assay/attack/run.h"
+#include <assay/attack.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include "assay/attack/attacked_batch.h"
 #include "assay/data/numpy.h"
 #include "assay/support/binary.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +22,9 @@ namespace fs = std::filesystem;
 // Counts records, and stops as Ctrl-C does after so many of them.
 struct Counting final : Progress {
   explicit Counting(std::size_t limit = 1000) : limit_(limit) {}
-  void begin(std::string_view stage, std::size_t, std::string_view) override { search_ = stage.find("read back") == std::string_view::npos; }
+  void begin(std::string_view stage, std::size_t, std::string_view) override {
+    search_ = stage.find("read back") == std::string_view::npos;
+  }
   void advance(std::size_t amount, std::string_view) override {
     if (search_ && (records += amount) >= limit_) fail(Fault::interrupted, "Ctrl-C");
   }
@@ -35,18 +40,24 @@ struct Counting final : Progress {
 class AttackJournals : public testing::Test {
  protected:
   AttackJournals() : session(dense_network(), one_thread) {
-    folder = fs::path(testing::TempDir()) / (std::string("assay_journal_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder = fs::path(testing::TempDir()) /
+             (std::string("assay_journal_") + testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder);
     fs::create_directories(folder);
     const Tensor records = random_records(10, {6});
-    write_npz(folder / "data.npz", {{"x", to_array(records)}, {"y", Array::of<std::int64_t>({10}, std::vector<std::int64_t>(10, 0))}});
+    write_npz(folder / "data.npz", {{"x", to_array(records)},
+                                    {"y", Array::of<std::int64_t>({10}, std::vector<std::int64_t>(10, 0))}});
   }
   ~AttackJournals() override { fs::remove_all(folder); }
 
-  AttackSummary attack(Progress& progress, std::uint64_t seed = 1, const std::string& spec = "jsma[theta=0.4,gamma=0.8]") const {
-    const AttackOptions options{.batch = 3, .seed = seed, .all = true, .journal = journal()};
-    return attack_dataset(session, open_dataset((folder / "data.npz").string() + ",range=0:1"), parse_spec("attack", spec), file(), options, progress);
+  AttackSummary attack(Progress& progress, std::uint64_t seed = 1,
+                       const std::string& spec = "jsma[theta=0.4,gamma=0.8]") const {
+    return attack_dataset(session, data(), parse_spec("attack", spec), file(), options(seed), progress);
   }
+  AttackOptions options(std::uint64_t seed) const {
+    return {.batch = 3, .seed = seed, .all = true, .journal = journal()};
+  }
+  DatasetPtr data() const { return open_dataset((folder / "data.npz").string() + ",range=0:1"); }
   fs::path journal() const { return folder / "set.npz.journal"; }
   fs::path file() const { return folder / "set.npz"; }
 
@@ -109,16 +120,10 @@ TEST_F(AttackJournals, OfAnotherAttackAreRefused) {
 }
 
 TEST_F(AttackJournals, WithNonsenseBehindTheirChecksumsAreRefused) {
-  attack(silence());
-  const std::string whole = read_file(journal());
-  const auto head = AppendFile(journal()).found()[0], batch = AppendFile(journal()).found()[1];
+  const JournalKey work = journal_key(session, *data(), attack(silence()).spec, options(1));
+  const nlohmann::json batch = from_bytes(Journal(journal(), work).found()[0].bytes);
   const auto refused = [&](const nlohmann::json& value) {
-    fs::remove(journal());
-    {
-      AppendFile file(journal());
-      file.append(head);
-      file.append(value);
-    }
+    Journal(journal(), work).replace("to 3", assay::to_bytes(value));
     try {
       attack(silence());
       ADD_FAILURE() << value.dump();

@@ -1,9 +1,12 @@
 // JSMA against the published algorithm written out for one record, with the whole Jacobian and all pairs.
 
-#include "assay/attack/pair_search.h"
+#include <assay/attack_problem.h>
+#include <assay/random.h>
+#include "assay/attack/attacks/pair_search.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 using Pair = std::optional<std::pair<std::size_t, std::size_t>>;
@@ -22,7 +25,8 @@ Pair all_pairs(const std::vector<double>& a, const std::vector<double>& b, const
   return best;
 }
 
-std::vector<double> plain_jsma(const Plain& plain, std::vector<double> x, int target, double theta, double gamma, int classes) {
+std::vector<double> plain_jsma(const Plain& plain, std::vector<double> x, int target, double theta,
+                               double gamma, int classes) {
   std::vector<bool> domain;
   for (const double v : x) domain.push_back(theta > 0 ? v < 1 : v > 0);
   const int iterations = static_cast<int>(std::floor(static_cast<double>(x.size()) * gamma / 2));
@@ -46,15 +50,19 @@ std::vector<double> plain_jsma(const Plain& plain, std::vector<double> x, int ta
 
 TEST(Jsma, AgreesWithTheAlgorithmWrittenOut) {
   const Session conv(lenet_like(), reference), dense(dense_network(), one_thread);
-  for (const auto& [session, record, classes] : {std::tuple(&conv, Shape{1, 12, 12}, 5), std::tuple(&dense, Shape{6}, 4)}) {
+  for (const auto& [session, record, classes] :
+       {std::tuple(&conv, Shape{1, 12, 12}, 5), std::tuple(&dense, Shape{6}, 4)}) {
     const AttackedNetwork network(*session, {}, false);
     const Plain plain(*session, record);
     const AttackProblem problem = aimed(problem_of(network, random_records(2, record)));
-    for (const auto& [spec, theta, gamma] : {std::tuple("jsma[gamma=0.3]", 1.0, 0.3), std::tuple("jsma[theta=-1,gamma=0.3]", -1.0, 0.3), std::tuple("jsma[theta=0.3,gamma=0.1]", 0.3, 0.1)}) {
+    for (const auto& [spec, theta, gamma] :
+         {std::tuple("jsma[gamma=0.3]", 1.0, 0.3), std::tuple("jsma[theta=-1,gamma=0.3]", -1.0, 0.3),
+          std::tuple("jsma[theta=0.3,gamma=0.1]", 0.3, 0.1)}) {
       const Tensor found = perturbed(spec, network, problem);
       for (std::int64_t row = 0; row < problem.size(); ++row) {
         const int target = static_cast<int>(problem.targets[row].item<std::int64_t>());
-        expect_near(plain_jsma(plain, list(problem.inputs[row]), target, theta, gamma, classes), found[row], 1e-5, spec);
+        expect_near(plain_jsma(plain, list(problem.inputs[row]), target, theta, gamma, classes), found[row],
+                    1e-5, spec);
       }
     }
   }
@@ -64,9 +72,10 @@ TEST(Jsma, ReachesTheTargetOfALinearModelByHand) {
   // Z = (0.1 x1, x2 + 2 x3 - x4). At (1, 0.2, 0.1, 0) the class is 1 already beyond; start where it is 0.
   const Session session(linear({4, 2}, {3, -0.5F, -0.5F, 0.5F, 0, 1, 2, -1}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = aimed(problem_of(network, at::tensor({1.0F, 0.2F, 0.1F, 0.0F}).reshape({1, 4})));
-  // x1 is at its end. dZ1/dx = (., 1, 2, -1), dZ0/dx = (., -0.5, -0.5, 0.5): pairs (2,3): 3 * 1 = 3; (2,4): 0; (3,4): 0.
-  // Z becomes (2, 3): done after one pair.
+  const AttackProblem problem =
+      aimed(problem_of(network, at::tensor({1.0F, 0.2F, 0.1F, 0.0F}).reshape({1, 4})));
+  // x1 is at its end. dZ1/dx = (., 1, 2, -1), dZ0/dx = (., -0.5, -0.5, 0.5): pairs (2,3): 3 * 1 = 3; (2,4):
+  // 0; (3,4): 0. Z becomes (2, 3): done after one pair.
   expect_near({1, 1, 1, 0}, perturbed("jsma", network, problem), 0);
   EXPECT_EQ(problem.log->forward[0], 2u);
   EXPECT_EQ(problem.log->backward[0], 4u);
@@ -90,7 +99,10 @@ TEST(BestPair, IsTheOneThatAllPairsGive) {
     std::vector<bool> domain;
     for (std::size_t i = 0; i < n; ++i) {
       // Half of the trials with few different values, so that there are ties.
-      const auto value = [&](double shift) { return static_cast<float>(trial % 2 ? rng.normal() + shift : static_cast<double>(rng.below(4)) - 1.5 + std::round(shift)); };
+      const auto value = [&](double shift) {
+        return static_cast<float>(trial % 2 ? rng.normal() + shift
+                                            : static_cast<double>(rng.below(4)) - 1.5 + std::round(shift));
+      };
       a.push_back(value(shift_a));
       b.push_back(value(shift_b));
       admissible.push_back(rng.below(5) > 0);

@@ -2,10 +2,12 @@
 
 #include <set>
 
+#include <assay/attack_problem.h>
+#include <assay/error.h>
 #include "tests/attack/build.h"
-#include "assay/support/error.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 std::vector<std::string> names() {
@@ -25,8 +27,11 @@ std::string quick(const std::string& name) {
 
 class EveryAttack : public testing::TestWithParam<std::string> {
  protected:
-  EveryAttack() : session(lenet_like(), reference), network(session, {}, false), problem(problem_of(network, random_records(6, {1, 12, 12}))) {
-    if (find_attack(GetParam()).target == "random") problem = aimed(problem);
+  EveryAttack()
+      : session(lenet_like(), reference),
+        network(session, {}, false),
+        problem(problem_of(network, random_records(6, {1, 12, 12}))) {
+    if (attacks().find(GetParam()).target == "random") problem = aimed(problem);
   }
   Session session;
   AttackedNetwork network;
@@ -34,8 +39,9 @@ class EveryAttack : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryAttack, SaysWhatItIs) {
-  const AttackInfo& info = find_attack(GetParam());
-  for (const std::string& text : {info.summary, info.definition, info.limits, info.paper}) EXPECT_FALSE(text.empty());
+  const AttackInfo& info = attacks().find(GetParam());
+  for (const std::string& text : {info.summary, info.definition, info.limits, info.paper})
+    EXPECT_FALSE(text.empty());
   for (const SpecOption& option : info.options) EXPECT_FALSE(option.summary.empty()) << option.name;
 }
 
@@ -48,7 +54,8 @@ TEST_P(EveryAttack, StaysInRangeAndKeepsTheShape) {
 }
 
 TEST_P(EveryAttack, ASeedGivesTheSameRecords) {
-  EXPECT_TRUE(at::equal(perturbed(quick(GetParam()), network, problem), perturbed(quick(GetParam()), network, problem)));
+  EXPECT_TRUE(at::equal(perturbed(quick(GetParam()), network, problem),
+                        perturbed(quick(GetParam()), network, problem)));
 }
 
 TEST_P(EveryAttack, ARecordIsAttackedTheSameInAnyCompany) {
@@ -65,50 +72,139 @@ TEST_P(EveryAttack, ARecordIsAttackedTheSameInAnyCompany) {
 TEST_P(EveryAttack, TheOrderOfRecordsDoesNotMatter) {
   const Tensor order = at::tensor(std::vector<std::int64_t>{4, 2, 5, 0, 1, 3});
   AttackProblem shuffled = problem.at(order);
-  const Tensor differs = (perturbed(quick(GetParam()), network, shuffled) - perturbed(quick(GetParam()), network, problem).index_select(0, order)).abs().gt(1e-3);
+  const Tensor differs = (perturbed(quick(GetParam()), network, shuffled) -
+                          perturbed(quick(GetParam()), network, problem).index_select(0, order))
+                             .abs()
+                             .gt(1e-3);
   EXPECT_LE(differs.flatten(1).sum(1).max().item<std::int64_t>(), 2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryAttack, testing::ValuesIn(names()), [](const auto& one) {
+// Two classes apart by w x = 0, and pictures hardly on either side of it.
+class Brink {
+ public:
+  Brink() {
+    Rng rng(3);
+    weights = to_tensor(random_array(rng, {144}, 1.0 / 12)).clone();
+    inputs = random_records(24, {1, 12, 12}) * 0.4 + 0.3;
+    const Tensor side = at::arange(24).remainder(2) * 2 - 1;
+    const Tensor excess = at::matmul(inputs.flatten(1), weights) - side * 0.001;
+    inputs = inputs - (excess.unsqueeze(1) * weights / weights.square().sum()).reshape(inputs.sizes());
+  }
+
+  Graph graph() const {
+    GraphBuilder build("brink");
+    const ValueId in = build.input("input", DType::float32, {-1, 1, 12, 12});
+    const Tensor rows = at::stack({-weights, weights});
+    build.output(
+        build.add("Gemm", "logits",
+                  {build.add("Flatten", "flatten", {in}), build.constant("w", to_array(rows.contiguous()))},
+                  {{"transB", std::int64_t{1}}}));
+    return build.build();
+  }
+
+  Tensor weights, inputs;
+};
+
+// Attacks that look at the network turn every record; what only disturbs must turn some.
+TEST_P(EveryAttack, TurnsRecordsOnTheBrink) {
+  const Brink brink;
+  const Session weak(brink.graph(), reference);
+  const AttackedNetwork attacked(weak, {}, false);
+  AttackProblem near = problem_of(attacked, brink.inputs);
+  ASSERT_EQ(near.labels.sum().item<std::int64_t>(), 12);
+  if (attacks().find(GetParam()).target == "random") near = aimed(near);
+  const Tensor found = perturbed(quick(GetParam()), attacked, near);
+  const auto turned =
+      attacked.outputs(attacked.bind(found)).argmax(1).ne(near.labels).sum().item<std::int64_t>();
+  EXPECT_GE(turned, attacks().find(GetParam()).target.empty() ? near.size() / 4 : near.size());
+}
+
+const auto plain_name = [](const auto& one) {
   std::string name = one.param;
   std::ranges::replace(name, '-', '_');
   return name;
-});
+};
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryAttack, testing::ValuesIn(names()), plain_name);
 
 TEST(Catalogue, HasAttacksWithDifferentNames) {
   const std::vector<std::string> all = names();
-  ASSERT_GE(all.size(), 17u);
+  ASSERT_FALSE(all.empty());
   EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), all.size());
 }
 
 TEST(Catalogue, PresetsNameAttacksThatExist) {
-  for (const AttackPreset& preset : attack_presets()) {
-    EXPECT_FALSE(preset.attacks.empty());
-    for (const std::string& spec : preset.attacks) EXPECT_NE(make_attack(parse_spec("attack", spec)), nullptr) << spec;
+  ASSERT_FALSE(presets().empty());
+  for (const Preset& preset : presets()) {
+    EXPECT_FALSE(preset.specs.empty());
+    for (const std::string& spec : preset.specs)
+      EXPECT_NE(make_attack(parse_spec("attack", spec)), nullptr) << spec;
   }
 }
 
 TEST(Catalogue, RefusesWhatMakesNoSense) {
-  for (const char* spec : {"fgms", "fgsm[epsilon=1]", "fgsm[eps=-1]", "fgsm[norm=l3]", "bim[steps=0]", "bim[eps=0.1,step=0.2]", "noise[target=3]", "pgd[norm=l1]", "jsma[theta=0]", "jsma[gamma=2]", "cw[search=0]", "cw[abort=maybe]", "deepfool[classes=1]",
-                           "salt-pepper[share=2]", "blur[amount=0]", "scale[amount=-1]", "brightness[severity=6]"}) {
+  for (const char* spec :
+       {"fgms", "fgsm[epsilon=1]", "fgsm[eps=-1]", "fgsm[norm=l3]", "bim[steps=0]", "bim[eps=0.1,step=0.2]",
+        "noise[target=3]", "pgd[norm=l1]", "jsma[theta=0]", "jsma[gamma=2]", "cw[search=0]",
+        "cw[abort=maybe]", "deepfool[classes=1]", "salt-pepper[share=2]", "blur[amount=0]",
+        "scale[amount=-1]", "brightness[severity=6]"}) {
     EXPECT_THROW(make_attack(parse_spec("attack", spec)), Error) << spec;
   }
 }
 
-class Budgeted : public testing::TestWithParam<std::string> {};
+bool has_option(const std::string& attack, const std::string& name) {
+  return std::ranges::any_of(attacks().find(attack).options,
+                             [&](const SpecOption& option) { return option.name == name; });
+}
 
-TEST_P(Budgeted, NeverLeavesItsBall) {
-  const Session session(lenet_like(), one_thread);
-  const AttackedNetwork network(session, {}, false);
-  const AttackProblem problem = problem_of(network, random_records(4, {1, 12, 12}));
-  const Tensor sup = (perturbed(GetParam() + "[eps=0.07,step=0.03]", network, problem) - problem.inputs).flatten(1);
+std::vector<std::string> names_with(const std::string& option) {
+  std::vector<std::string> some = names();
+  std::erase_if(some, [&](const std::string& name) { return !has_option(name, option); });
+  return some;
+}
+
+class Change : public EveryAttack {
+ protected:
+  // What the attack adds to each record, [n, elements].
+  Tensor made_by(const std::string& options) const {
+    return (perturbed(GetParam() + "[" + options + "]", network, problem) - problem.inputs).flatten(1);
+  }
+};
+
+// Attacks with a radius. What leaves the ball is found, and so is what does not use it.
+class Balls : public Change {
+ protected:
+  std::string step(const std::string& length) const {
+    return has_option(GetParam(), "step") ? ",step=" + length : "";
+  }
+};
+
+TEST_P(Balls, AreNotLeft) {
+  const Tensor sup = made_by("eps=0.07" + step("0.03"));
   EXPECT_LE(sup.abs().max().item<double>(), 0.07 + 1e-6);
-  const Tensor round = (perturbed(GetParam() + "[eps=0.5,step=0.3,norm=l2]", network, problem) - problem.inputs).flatten(1);
+  EXPECT_GT(sup.abs().amax(1).min().item<double>(), 0.03);
+  const Tensor round = made_by("eps=0.5,norm=l2" + step("0.3"));
   EXPECT_LE(round.norm(2, 1).max().item<double>(), 0.5 + 1e-5);
   EXPECT_GT(round.norm(2, 1).min().item<double>(), 0.2);
 }
 
-INSTANTIATE_TEST_SUITE_P(Attacks, Budgeted, testing::Values("bim", "pgd", "mi-fgsm"), [](const auto& one) { return one.param.substr(0, 2); });
+INSTANTIATE_TEST_SUITE_P(Catalogue, Balls, testing::ValuesIn(names_with("eps")), plain_name);
+
+// Attacks that change a share of the pixels.
+class Shares : public Change {};
+
+TEST_P(Shares, AreNotExceeded) {
+  const Tensor changed = made_by("share=0.1").ne(0).sum(1);
+  EXPECT_LE(changed.max().item<std::int64_t>(), 14);  // of 144
+  EXPECT_GT(changed.min().item<std::int64_t>(), 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalogue, Shares, testing::ValuesIn(names_with("share")), plain_name);
+
+TEST(Catalogue, HasAttacksWithARadiusAndAttacksOnAShare) {
+  EXPECT_FALSE(names_with("eps").empty());
+  EXPECT_FALSE(names_with("share").empty());
+}
 
 }  // namespace
 }  // namespace assay::test

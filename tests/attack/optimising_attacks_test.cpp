@@ -3,6 +3,7 @@
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 double clip(double v) { return std::clamp(v, 0.0, 1.0); }
@@ -27,7 +28,8 @@ Margin margin_of(const std::vector<double>& z, int label, int target) {
   return {target >= 0 ? z[rival] - z[own] : z[own] - z[rival], rival};
 }
 
-std::vector<double> plain_cw(const Plain& plain, const std::vector<double>& x, int label, int target, const CwSettings& s) {
+std::vector<double> plain_cw(const Plain& plain, const std::vector<double>& x, int label, int target,
+                             const CwSettings& s) {
   const std::size_t n = x.size();
   std::vector<double> base(n), origin(n), best = x;
   for (std::size_t i = 0; i < n; ++i) {
@@ -94,7 +96,9 @@ class OptimisingAttack : public testing::TestWithParam<std::string> {
     problem = problem_of(*network, random_records(3, record, 23));
     targeted = aimed(problem);
   }
-  static int at(const Tensor& classes, std::int64_t row) { return static_cast<int>(classes[row].item<std::int64_t>()); }
+  static int at(const Tensor& classes, std::int64_t row) {
+    return static_cast<int>(classes[row].item<std::int64_t>());
+  }
 
   Shape record;
   std::unique_ptr<Session> session;
@@ -114,7 +118,8 @@ TEST_P(OptimisingAttack, CarliniWagnerFollowsTheWrittenOutSearches) {
     for (std::int64_t row = 0; row < problem.size(); ++row) {
       const std::vector<double> x = list(problem.inputs[row]);
       expect_near(plain_cw(*plain, x, at(problem.labels, row), -1, settings), free[row], 2e-3, spec);
-      expect_near(plain_cw(*plain, x, at(problem.labels, row), at(targeted.targets, row), settings), aimed_at[row], 2e-3, spec + " with a target");
+      expect_near(plain_cw(*plain, x, at(problem.labels, row), at(targeted.targets, row), settings),
+                  aimed_at[row], 2e-3, spec + " with a target");
     }
   }
 }
@@ -171,7 +176,8 @@ TEST_P(OptimisingAttack, MiFgsmFollowsTheWrittenOutSteps) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Networks, OptimisingAttack, testing::Values("dense", "conv"), [](const auto& one) { return one.param; });
+INSTANTIATE_TEST_SUITE_P(Networks, OptimisingAttack, testing::Values("dense", "conv"),
+                         [](const auto& one) { return one.param; });
 
 TEST(DeepFool, ReachesTheBoundaryOfALinearModelByHand) {
   // Z = (x1, x2): the boundary is the diagonal, 0.1 / sqrt(2) away, along (-1, 1) / sqrt(2).
@@ -197,20 +203,23 @@ TEST(CarliniWagner, FindsTheNearestPointOfALinearModel) {
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F}).reshape({1, 2}));
-  expect_near({0.55, 0.55}, perturbed("cw[search=8,constant=0.1,rate=0.01,iterations=300]", network, problem), 2e-3);
+  expect_near({0.55, 0.55}, perturbed("cw[search=8,constant=0.1,rate=0.01,iterations=300]", network, problem),
+              2e-3);
 }
 
 TEST(CarliniWagner, WithoutSuccessTheRecordComesBack) {
   const Session session(linear({2, 2}, {0, 0, 0, 0}), one_thread);
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F, 0.0F, 1.0F}).reshape({2, 2}));
-  EXPECT_EQ(greatest_difference(perturbed("cw[search=3,iterations=10]", network, problem), problem.inputs), 0);
+  EXPECT_EQ(greatest_difference(perturbed("cw[search=3,iterations=10]", network, problem), problem.inputs),
+            0);
 }
 
 TEST(CarliniWagner, RecordsThatAreDoneLeaveTheBatch) {
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  // The first makes progress for all of its first search; the second, where the slope of tanh vanishes, never does.
+  // The first makes progress for all of its first search; the second, where the slope of tanh vanishes, never
+  // does.
   const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F, 1.0F, 0.0F}).reshape({2, 2}));
   perturbed("cw[search=3,iterations=200,rate=0.001,constant=5]", network, problem);
   EXPECT_GE(problem.log->forward[0], 200u);

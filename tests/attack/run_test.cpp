@@ -4,13 +4,16 @@
 
 #include <filesystem>
 
+#include <assay/attack.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/model.h>
 #include "assay/attack/preparation.h"
-#include "assay/attack/run.h"
 #include "assay/data/numpy.h"
-#include "assay/support/error.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace attack;
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,15 +26,21 @@ class AttackingData : public testing::Test {
     folder = fs::path(testing::TempDir()) / (std::string("assay_attack_") + info->name());
     fs::remove_all(folder);
     fs::create_directories(folder);
-    write_npz(folder / "data.npz", {{"x", Array::of<float>({3, 2}, std::vector<float>{0.6F, 0.5F, 0.1F, 0.8F, 0.3F, 0.7F})},
-                                    {"y", Array::of<std::int64_t>({3}, std::vector<std::int64_t>{0, 1, 0})},
-                                    {"ids", Array::of<std::uint8_t>({3, 2}, std::vector<std::uint8_t>{'a', 0, 'b', 'b', 'c', 0})}});
+    write_npz(
+        folder / "data.npz",
+        {{"x", Array::of<float>({3, 2}, std::vector<float>{0.6F, 0.5F, 0.1F, 0.8F, 0.3F, 0.7F})},
+         {"y", Array::of<std::int64_t>({3}, std::vector<std::int64_t>{0, 1, 0})},
+         {"ids", Array::of<std::uint8_t>({3, 2}, std::vector<std::uint8_t>{'a', 0, 'b', 'b', 'c', 0})}});
   }
   ~AttackingData() override { fs::remove_all(folder); }
 
-  std::string data(const std::string& options = ",range=0:1") const { return (folder / "data.npz").string() + options; }
-  AttackSummary attack(const std::string& spec, const AttackOptions& options = {}, const std::string& on = ",range=0:1") const {
-    return attack_dataset(session, open_dataset(data(on)), parse_spec("attack", spec), folder / "out" / "set.npz", options, silence());
+  std::string data(const std::string& options = ",range=0:1") const {
+    return (folder / "data.npz").string() + options;
+  }
+  AttackSummary attack(const std::string& spec, const AttackOptions& options = {},
+                       const std::string& on = ",range=0:1") const {
+    return attack_dataset(session, open_dataset(data(on)), parse_spec("attack", spec),
+                          folder / "out" / "set.npz", options, silence());
   }
 
   Session session;
@@ -75,8 +84,10 @@ TEST_F(AttackingData, AttacksAllRecordsOnRequestAndStoresSuccessesOnly) {
 }
 
 TEST_F(AttackingData, SuccessThatRoundingUndoesIsNoSuccess) {
-  // (0.6, 0.5) meets half way: 0.5495 < 0.5505, but both are level 140 of 255, and a tie goes to the first class.
-  const AttackSummary fine = attack("fgsm[eps=0.0505]"), coarse = attack("fgsm[eps=0.0505]", {.levels = true});
+  // (0.6, 0.5) meets half way: 0.5495 < 0.5505, but both are level 140 of 255, and a tie goes to the first
+  // class.
+  const AttackSummary fine = attack("fgsm[eps=0.0505]"),
+                      coarse = attack("fgsm[eps=0.0505]", {.levels = true});
   EXPECT_EQ(fine.succeeded, 1u);
   EXPECT_EQ(coarse.succeeded, 0u);
   EXPECT_EQ(coarse.lost, 1u);
@@ -96,7 +107,8 @@ TEST_F(AttackingData, WorksInUnitsOfTheRangeWhateverThePreprocessing) {
 }
 
 TEST_F(AttackingData, TargetsAreReachedOrTheAttackHasFailed) {
-  EXPECT_EQ(attack("fgsm[eps=0.1,target=1]").attacked, 1u);  // of the two right ones, one is of class 1 already
+  EXPECT_EQ(attack("fgsm[eps=0.1,target=1]").attacked,
+            1u);  // of the two right ones, one is of class 1 already
   EXPECT_EQ(attack("fgsm[eps=0.1,target=next]").succeeded, 1u);
   EXPECT_EQ(attack("fgsm[eps=0.1,target=random]").succeeded, 1u);
   EXPECT_EQ(attack("fgsm[eps=0.1,target=least-likely]").succeeded, 1u);
@@ -133,7 +145,9 @@ TEST_F(AttackingData, InterruptionKeepsWhatWasFinished) {
     void notice(std::string_view) override {}
   } progress;
   const fs::path file = folder / "part.npz";
-  EXPECT_THROW(attack_dataset(session, open_dataset(data()), parse_spec("attack", "fgsm"), file, {.batch = 1}, progress), Error);
+  EXPECT_THROW(attack_dataset(session, open_dataset(data()), parse_spec("attack", "fgsm"), file, {.batch = 1},
+                              progress),
+               Error);
   EXPECT_EQ(open_dataset(file.string())->size(), 1u);
 }
 
@@ -142,21 +156,25 @@ TEST(AttackedRegression, MovesTheOutputAwayFromItsTarget) {
   const Session session(linear({2, 1}, {1, 1}), one_thread);
   const fs::path folder = fs::path(testing::TempDir()) / "assay_attack_regression";
   fs::create_directories(folder);
-  write_npz(folder / "data.npz", {{"x", Array::of<float>({1, 2}, std::vector<float>{0.4F, 0.6F})}, {"y", Array::of<float>({1, 1}, std::vector<float>{0.9F})}});
+  write_npz(folder / "data.npz", {{"x", Array::of<float>({1, 2}, std::vector<float>{0.4F, 0.6F})},
+                                  {"y", Array::of<float>({1, 1}, std::vector<float>{0.9F})}});
   const auto attack = [&](const std::string& spec, double margin) {
-    return attack_dataset(session, open_dataset((folder / "data.npz").string() + ",range=0:1"), parse_spec("attack", spec), folder / "out.npz", {.margin = margin}, silence());
+    return attack_dataset(session, open_dataset((folder / "data.npz").string() + ",range=0:1"),
+                          parse_spec("attack", spec), folder / "out.npz", {.margin = margin}, silence());
   };
   EXPECT_EQ(attack("fgsm[eps=0.06]", 0.1).succeeded, 1u);
   EXPECT_EQ(attack("fgsm[eps=0.04]", 0.1).succeeded, 0u);
   EXPECT_EQ(attack("fgsm[eps=0.04]", 0.05).succeeded, 1u);
-  expect_near({0.44, 0.64}, to_tensor(open_dataset((folder / "out.npz").string())->read(std::vector<std::size_t>{0}).inputs), 1e-6);
+  expect_near(
+      {0.44, 0.64},
+      to_tensor(open_dataset((folder / "out.npz").string())->read(std::vector<std::size_t>{0}).inputs), 1e-6);
   fs::remove_all(folder);
 }
 
 TEST(AttackedNetworks, OfTokensAreRefused) {
   const Session session(lstm_like());
   try {
-    require_attackable(session);
+    require_attackable(session, session.graph().inputs()[0]);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);
@@ -168,7 +186,8 @@ TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {
   // A sigmoid so far out that its slope vanishes; the attack looks at what goes into it.
   GraphBuilder build("yes-no");
   const ValueId in = build.input("input", DType::float32, {-1, 2});
-  const ValueId z = build.add("Gemm", "z", {in, build.constant("w", Array::of<float>({2, 1}, std::vector<float>{300, -300}))});
+  const ValueId z = build.add(
+      "Gemm", "z", {in, build.constant("w", Array::of<float>({2, 1}, std::vector<float>{300, -300}))});
   build.output(build.add("Sigmoid", "p", {z}));
   const Session session(build.build());
   const AttackedNetwork network(session, {}, false);

@@ -5,10 +5,10 @@
 #include <limits>
 #include <numeric>
 
-#include "assay/clustering/clusterer.h"
-#include "assay/support/random.h"
+#include <assay/clustering.h>
+#include <assay/random.h>
 
-namespace assay {
+namespace assay::clustering {
 namespace {
 
 // Values with many duplicates, sorted.
@@ -48,8 +48,10 @@ double silhouette_by_definition(std::span<const double> values, std::span<const 
     for (std::size_t j = 0; j < values.size(); ++j) distance[cluster[j]] += std::fabs(values[i] - values[j]);
     double a = 0, b = std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < sizes.size(); ++c) {
-      if (c == cluster[i]) a = distance[c] / static_cast<double>(sizes[c] - 1);
-      else b = std::min(b, distance[c] / static_cast<double>(sizes[c]));
+      if (c == cluster[i])
+        a = distance[c] / static_cast<double>(sizes[c] - 1);
+      else
+        b = std::min(b, distance[c] / static_cast<double>(sizes[c]));
     }
     if (std::max(a, b) > 0) total += (b - a) / std::max(a, b);
   }
@@ -72,7 +74,8 @@ TEST(KMeans1d, IsOptimalAmongAllPartitions) {
     const std::vector<double> values = random_values(seed, 9, seed % 2 == 0);
     for (std::size_t k = 1; k <= 4; ++k) {
       const Clustering found = kmeans_1d(values, k);
-      EXPECT_NEAR(found.within, brute_force(values, std::min(k, found.centroids.size())), 1e-6) << "seed " << seed << " k " << k;
+      EXPECT_NEAR(found.within, brute_force(values, std::min(k, found.centroids.size())), 1e-6)
+          << "seed " << seed << " k " << k;
     }
   }
 }
@@ -134,4 +137,4 @@ TEST(Nearest, TiesGoToTheLowerIndex) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::clustering

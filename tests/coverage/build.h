@@ -9,12 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "assay/coverage/catalogue.h"
-#include "assay/coverage/criterion.h"
-#include "assay/coverage/profile.h"
-#include "assay/support/random.h"
+#include <assay/criteria.h>
+#include <assay/criterion.h>
+#include <assay/profile.h>
+#include <assay/random.h>
 
 namespace assay::test {
+using namespace coverage;
 
 // Activations of two layers, "first" of 6 neurons and "second" of 5, given to criteria in batches.
 class Suite {
@@ -22,14 +23,16 @@ class Suite {
   static constexpr std::size_t widths[] = {6, 5};
   static constexpr std::int64_t classes = 3;
 
-  // Like rectified layers: many zeros; the greatest activation of "second" among the first three neurons is the class.
+  // Like rectified layers: many zeros; the greatest activation of "second" among the first three neurons is
+  // the class.
   static Suite random(std::size_t records, std::uint64_t seed, double spread = 1) {
     Suite suite;
     Rng rng(seed);
     for (std::size_t i = 0; i < records; ++i) {
       std::vector<float> rows[2];
       for (std::size_t l = 0; l < 2; ++l) {
-        for (std::size_t n = 0; n < widths[l]; ++n) rows[l].push_back(static_cast<float>(std::max(0.0, spread * rng.normal() + 0.4)));
+        for (std::size_t n = 0; n < widths[l]; ++n)
+          rows[l].push_back(static_cast<float>(std::max(0.0, spread * rng.normal() + 0.4)));
       }
       suite.add(rows[0], rows[1]);
     }
@@ -49,7 +52,8 @@ class Suite {
   void give(Criterion& criterion, const std::vector<std::size_t>& indices) const {
     with_batch(indices, [&](const ActivationBatch& batch) { criterion.observe(batch); });
   }
-  void with_batch(const std::vector<std::size_t>& indices, const std::function<void(const ActivationBatch&)>& use) const {
+  void with_batch(const std::vector<std::size_t>& indices,
+                  const std::function<void(const ActivationBatch&)>& use) const {
     std::vector<Activations> layers;
     std::vector<std::vector<float>> least, greatest;
     std::vector<std::int64_t> predicted;
@@ -84,14 +88,14 @@ class Suite {
 };
 
 inline ImportantNeuron important(std::size_t neuron, std::vector<double> centroids) {
-  Clustering clusters;
+  clustering::Clustering clusters;
   clusters.sizes.assign(centroids.size(), 1);
   clusters.centroids = std::move(centroids);
   return {neuron, 1.0, std::move(clusters), {}};
 }
 
-// The plain way to what learn_profile() learns, with three important neurons of "second": 4 (clusters around 0 and 1),
-// 0 (around 0, 1 and 2), 2 (one cluster).
+// The plain way to what learn_profile() learns, with three important neurons of "second": 4 (clusters around
+// 0 and 1), 0 (around 0, 1 and 2), 2 (one cluster).
 inline Profile profile_of(const Suite& training) {
   Profile profile;
   profile.model_hash = "model";
@@ -125,11 +129,13 @@ inline Profile profile_of(const Suite& training) {
     }
     profile.statistics.push_back(std::move(layer));
   }
-  profile.clusters.push_back({"second", {important(4, {0, 1}), important(0, {0, 1, 2}), important(2, {7})}, 2});
+  profile.clusters.push_back(
+      {"second", {important(4, {0, 1}), important(0, {0, 1, 2}), important(2, {7})}, 2});
   auto traces = std::make_shared<LayerTraces>();
   traces->layer = "second";
   traces->dimensions = 5;
-  for (std::size_t i = 0; i < training.size(); ++i) traces->values.insert(traces->values.end(), training.row(1, i).begin(), training.row(1, i).end());
+  for (std::size_t i = 0; i < training.size(); ++i)
+    traces->values.insert(traces->values.end(), training.row(1, i).begin(), training.row(1, i).end());
   traces->predicted = traces->labels = training.predicted();
   profile.traced = {"second"};
   profile.traces = {traces};
@@ -141,7 +147,9 @@ inline const Profile& profile() {
   return made;
 }
 
-inline std::unique_ptr<Criterion> criterion(const std::string& spec, const Profile& of = profile()) { return make_criterion(of, parse_spec("criterion", spec)); }
+inline std::unique_ptr<Criterion> criterion(const std::string& spec, const Profile& of = profile()) {
+  return make_criterion(of, parse_spec("criterion", spec));
+}
 
 inline Coverage row(const Criterion& criterion, const std::string& layer) {
   for (const Coverage& coverage : criterion.result()) {

@@ -1,14 +1,14 @@
-#include "assay/coverage/idc.h"
+#include "assay/coverage/criteria/idc.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <map>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "tests/coverage/build.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 using test::Suite;
@@ -26,12 +26,15 @@ std::size_t nearest(const std::vector<double>& centroids, double value) {
 
 constexpr std::size_t second = 1;  // position of the layer "second"
 
-std::map<std::vector<std::size_t>, std::vector<std::size_t>> by_combination(const Suite& suite, const LayerClusters& layer, std::size_t m) {
+std::map<std::vector<std::size_t>, std::vector<std::size_t>> by_combination(const Suite& suite,
+                                                                            const LayerClusters& layer,
+                                                                            std::size_t m) {
   std::map<std::vector<std::size_t>, std::vector<std::size_t>> found;
   for (std::size_t i = 0; i < suite.size(); ++i) {
     std::vector<std::size_t> combination;
     for (std::size_t n = 0; n < m; ++n) {
-      combination.push_back(nearest(layer.important[n].clusters.centroids, suite.row(second, i)[layer.important[n].neuron]));
+      combination.push_back(
+          nearest(layer.important[n].clusters.centroids, suite.row(second, i)[layer.important[n].neuron]));
     }
     found[combination].push_back(i);
   }
@@ -73,7 +76,10 @@ TEST(Idc, AgreesWithAPlainSecondWriting) {
 TEST(Idc, HandWorkedCounts) {
   // Neuron 4 into {0, 1}, neuron 0 into {0, 1, 2}, neuron 2 has one cluster: 2 * 3 * 1 = 6 combinations.
   Suite suite;
-  suite.add(zeros, {0.4f, 0, 99, 0, 0.1f}).add(zeros, {0.6f, 0, -5, 0, 0.9f}).add(zeros, {0.1f, 0, 0, 0, -3}).add(zeros, {9, 0, 0, 0, 9});
+  suite.add(zeros, {0.4f, 0, 99, 0, 0.1f})
+      .add(zeros, {0.6f, 0, -5, 0, 0.9f})
+      .add(zeros, {0.1f, 0, 0, 0, -3})
+      .add(zeros, {9, 0, 0, 0, 9});
   Idc idc = idc_of(3);
   suite.give(idc);
   const Coverage result = idc.result().front();
@@ -94,7 +100,9 @@ TEST(Idc, ATieBelongsToTheLowerCluster) {
 
 TEST(Idc, TheNumberOfCombinationsIsExactBeyond64Bits) {
   Profile wide;
-  wide.statistics.push_back({"wide", "Gemm", std::vector<float>(100), std::vector<float>(100, 2), std::vector<double>(100), std::vector<double>(100), std::vector<std::uint32_t>(100)});
+  wide.statistics.push_back({"wide", "Gemm", std::vector<float>(100), std::vector<float>(100, 2),
+                             std::vector<double>(100), std::vector<double>(100),
+                             std::vector<std::uint32_t>(100)});
   wide.clusters.push_back({"wide", {}, 0});
   for (std::size_t n = 0; n < 100; ++n) wide.clusters[0].important.push_back(test::important(n, {0, 1, 2}));
   const std::size_t position = 0;
@@ -141,4 +149,4 @@ TEST(Idc, RefusesMoreClustersThanACombinationCanTell) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::coverage

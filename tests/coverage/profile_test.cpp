@@ -1,20 +1,23 @@
-#include "assay/coverage/profile.h"
+#include <assay/profile.h>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <assay/coverage.h>
+#include <assay/error.h>
+#include "assay/coverage/profile_json.h"
 #include "assay/support/binary.h"
-#include "assay/coverage/learn.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/coverage/build.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 class ProfileFile : public testing::Test {
  protected:
-  void SetUp() override { path = std::filesystem::temp_directory_path() / ("assay-profile-" + std::to_string(getpid())); }
+  void SetUp() override {
+    path = std::filesystem::temp_directory_path() / ("assay-profile-" + std::to_string(getpid()));
+  }
   void TearDown() override { std::filesystem::remove(path); }
 
   // The profile with one change; reading it must be refused with a message that holds `reason`.
@@ -40,7 +43,8 @@ TEST_F(ProfileFile, KeepsEverything) {
   const Profile read = read_profile(path);
   EXPECT_EQ(read.hash(), test::profile().hash());  // which is of everything in it
   EXPECT_EQ(read.statistics[1].high, test::profile().statistics[1].high);
-  EXPECT_EQ(read.clusters[0].important[1].clusters.centroids, test::profile().clusters[0].important[1].clusters.centroids);
+  EXPECT_EQ(read.clusters[0].important[1].clusters.centroids,
+            test::profile().clusters[0].important[1].clusters.centroids);
   EXPECT_EQ(read.traces[0]->values, test::profile().traces[0]->values);
 }
 
@@ -60,7 +64,8 @@ TEST_F(ProfileFile, UnsoundContentIsRefused) {
   expect_refused([](Json& j) { j["reduction"] = "sum"; }, "reduction");
   expect_refused([](Json& j) { j.erase("statistics"); }, "statistics");
   expect_refused([](Json& j) { j["statistics"][0]["high"] = to_binary(std::vector<float>{1}); }, "elements");
-  expect_refused([](Json& j) { j["statistics"][0]["low"] = to_binary(std::vector<float>(6, std::nanf(""))); }, "range");
+  expect_refused([](Json& j) { j["statistics"][0]["low"] = to_binary(std::vector<float>(6, std::nanf(""))); },
+                 "range");
   expect_refused([](Json& j) { j["clusters"][0]["important"][0]["neuron"] = 5; }, "not sound");
   expect_refused([](Json& j) { j["clusters"][0]["important"][0]["neuron"] = 0; }, "twice");
   expect_refused([](Json& j) { j["clusters"][0]["important"][0]["centroids"] = {1, 1}; }, "not sound");
@@ -94,10 +99,11 @@ TEST(Profile, RefusesAnotherNetwork) {
 
 TEST(Profile, HistogramBins) {
   // Below, four quarters of [0, 2], above.
-  const std::vector<std::pair<float, std::size_t>> cases{{-0.1f, 0}, {0, 1}, {0.49f, 1}, {0.5f, 2}, {1.9f, 4}, {2, 4}, {2.1f, 5}};
+  const std::vector<std::pair<float, std::size_t>> cases{{-0.1f, 0}, {0, 1}, {0.49f, 1}, {0.5f, 2},
+                                                         {1.9f, 4},  {2, 4}, {2.1f, 5}};
   for (const auto& [value, bin] : cases) EXPECT_EQ(histogram_bin(value, 0, 2, 6), bin) << value;
   EXPECT_EQ(histogram_bin(3, 3, 3, 6), 1u);  // a constant neuron
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::coverage

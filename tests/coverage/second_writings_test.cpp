@@ -7,9 +7,10 @@
 #include <map>
 #include <set>
 
+#include <assay/abilities.h>
 #include "tests/coverage/build.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 using test::row;
@@ -32,12 +33,15 @@ void expect_covered(const std::string& spec, const Suite& suite, std::size_t cov
   suite.give(*criterion);
   EXPECT_EQ(row(*criterion, "all").covered, std::to_string(covered)) << spec;
   EXPECT_EQ(row(*criterion, "all").coverable, std::to_string(coverable)) << spec;
-  EXPECT_DOUBLE_EQ(row(*criterion, "all").value, static_cast<double>(covered) / static_cast<double>(coverable)) << spec;
+  EXPECT_DOUBLE_EQ(row(*criterion, "all").value,
+                   static_cast<double>(covered) / static_cast<double>(coverable))
+      << spec;
 }
 
 class SecondWriting : public testing::TestWithParam<int> {
  protected:
-  const Suite suite = Suite::random(3 + 12 * static_cast<std::size_t>(GetParam()), static_cast<std::uint64_t>(GetParam()), 1.4);
+  const Suite suite = Suite::random(3 + 12 * static_cast<std::size_t>(GetParam()),
+                                    static_cast<std::uint64_t>(GetParam()), 1.4);
 };
 
 TEST_P(SecondWriting, OfNeuronCoverage) {
@@ -46,7 +50,8 @@ TEST_P(SecondWriting, OfNeuronCoverage) {
       std::set<std::pair<std::size_t, std::size_t>> covered;
       for_all(suite, [&](std::size_t l, std::size_t n, float a, std::size_t i) {
         const auto& all = suite.row(l, i);
-        const double low = *std::min_element(all.begin(), all.end()), high = *std::max_element(all.begin(), all.end());
+        const double low = *std::min_element(all.begin(), all.end()),
+                     high = *std::max_element(all.begin(), all.end());
         const double value = scale == "none" ? a : high > low ? (a - low) / (high - low) : 0;
         if (value > threshold) covered.insert({l, n});
       });
@@ -63,7 +68,8 @@ TEST_P(SecondWriting, OfMultisections) {
       if (a < low || a > high) return;
       covered.insert({l, n, std::min(k - 1, static_cast<int>(std::floor(k * (a - low) / (high - low))))});
     });
-    expect_covered(fmt::format("kmnc[sections={}]", k), suite, covered.size(), 11 * static_cast<std::size_t>(k));
+    expect_covered(fmt::format("kmnc[sections={}]", k), suite, covered.size(),
+                   11 * static_cast<std::size_t>(k));
   }
 }
 
@@ -85,7 +91,9 @@ TEST_P(SecondWriting, OfBoundaries) {
 std::vector<std::size_t> sorted_neurons(const std::vector<float>& row, bool descending) {
   std::vector<std::size_t> order(row.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return descending ? row[a] > row[b] : row[a] < row[b]; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return descending ? row[a] > row[b] : row[a] < row[b];
+  });
   return order;
 }
 
@@ -96,7 +104,8 @@ TEST_P(SecondWriting, OfTopAndBottomNeuronsAndPatterns) {
     for (std::size_t i = 0; i < suite.size(); ++i) {
       std::vector<std::set<std::size_t>> pattern(2);
       for (std::size_t l = 0; l < 2; ++l) {
-        const auto falling = sorted_neurons(suite.row(l, i), true), rising = sorted_neurons(suite.row(l, i), false);
+        const auto falling = sorted_neurons(suite.row(l, i), true),
+                   rising = sorted_neurons(suite.row(l, i), false);
         for (std::size_t j = 0; j < std::min(k, falling.size()); ++j) {
           top.insert({l, falling[j]});
           bottom.insert({l, rising[j]});
@@ -129,13 +138,15 @@ TEST_P(SecondWriting, OfNeuralCoverage) {
           mean_i += suite.row(l, r)[i] / count;
           mean_j += suite.row(l, r)[j] / count;
         }
-        for (std::size_t r = 0; r < suite.size(); ++r) product += (suite.row(l, r)[i] - mean_i) * (suite.row(l, r)[j] - mean_j) / count;
+        for (std::size_t r = 0; r < suite.size(); ++r)
+          product += (suite.row(l, r)[i] - mean_i) * (suite.row(l, r)[j] - mean_j) / count;
         layer += std::abs(product);
       }
     }
     expected += layer / static_cast<double>(m * m);
   }
-  EXPECT_NEAR(nlc->result().back().value, expected, 1e-4 * expected);  // activations are rounded to 2^-18 of their range
+  EXPECT_NEAR(nlc->result().back().value, expected,
+              1e-4 * expected);  // activations are rounded to 2^-18 of their range
 }
 
 TEST_P(SecondWriting, OfSignPairs) {
@@ -164,7 +175,8 @@ Profile one_neuron() {
   return profile;
 }
 
-std::unique_ptr<Criterion> after(const std::string& spec, const Profile& profile, const std::vector<float>& values) {
+std::unique_ptr<Criterion> after(const std::string& spec, const Profile& profile,
+                                 const std::vector<float>& values) {
   auto criterion = test::criterion(spec, profile);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Activations activations{1, 1, {values[i]}};
@@ -178,7 +190,8 @@ TEST(HandWorked, SectionsAndBoundariesOfOneNeuron) {
   EXPECT_EQ(row(*after("kmnc[sections=4]", one_neuron(), values), "all").value, 0.75);  // sections 0, 1 and 3
   EXPECT_EQ(row(*after("snac", one_neuron(), values), "all").value, 1);
   EXPECT_EQ(row(*after("nbc", one_neuron(), values), "all").value, 0.5);
-  EXPECT_EQ(row(*after("nbc", one_neuron(), {0, 1}), "all").covered, "0");              // training extremes are no corner cases
+  EXPECT_EQ(row(*after("nbc", one_neuron(), {0, 1}), "all").covered,
+            "0");  // training extremes are no corner cases
   EXPECT_EQ(row(*after("snac[widen=1]", one_neuron(), {1.25f}), "all").covered, "0");
 }
 
@@ -231,10 +244,10 @@ TEST(HandWorked, DistanceSurpriseOfTheSpecification) {
   const std::size_t record = 0;
   const std::int64_t predicted = 0;
   dsc->observe({std::span(&record, 1), std::span(&activations, 1), {}, {}, std::span(&predicted, 1)});
-  EXPECT_NEAR(dsc->values()->values.at(0).second, 1.0 / 6, 1e-12);
+  EXPECT_NEAR(ability<Valued>(*dsc)->values().values.at(0).second, 1.0 / 6, 1e-12);
   EXPECT_EQ(dsc->result()[0].covered, "1");
   EXPECT_EQ(dsc->result()[0].coverable, "6");
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::coverage

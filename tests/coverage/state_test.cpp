@@ -1,62 +1,43 @@
-#include "assay/coverage/state.h"
+#include <assay/abilities.h>
+#include <assay/coverage_state.h>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/random.h>
 #include "assay/support/binary.h"
-#include "assay/coverage/learn.h"
-#include "assay/coverage/measure.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/coverage/build.h"
 #include "tests/engine/graphs.h"
+#include "tests/support/records.h"
 
-namespace assay {
+namespace assay::coverage {
 namespace {
 
 // Random pictures for the small convolutional network.
-class Pictures final : public Dataset {
- public:
-  Pictures(std::size_t records, std::uint64_t seed) : seed_(seed) {
-    Rng rng(seed);
-    for (std::size_t i = 0; i < records * 144; ++i) values_.push_back(static_cast<float>(20 * rng.normal() + 15 * (static_cast<double>(i / 144 % 3) - 1)));
+DatasetPtr pictures(std::int64_t records, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values;
+  std::vector<std::int64_t> labels;
+  RecordOptions options{.name = "pictures"};
+  for (std::int64_t i = 0; i < records; ++i) {
+    for (std::int64_t p = 0; p < 144; ++p)
+      values.push_back(static_cast<float>(20 * rng.normal() + 15 * (static_cast<double>(i % 3) - 1)));
+    labels.push_back(i % 5);
+    options.ids.push_back("r" + std::to_string(i));
   }
-  Pictures& spoil(std::size_t record) {
-    values_[record * 144 + 7] = std::nanf("");
-    return *this;
-  }
-  std::size_t size() const override { return values_.size() / 144; }
-  Shape record_shape() const override { return {1, 12, 12}; }
-  DType dtype() const override { return DType::float32; }
-  std::string id(std::size_t i) const override { return "r" + std::to_string(i); }
-  bool has_labels() const override { return true; }
-  std::int64_t label(std::size_t i) const override { return static_cast<std::int64_t>(i % 5); }
-  std::size_t class_count() const override { return 5; }
-  std::vector<std::string> class_names() const override { return {"a", "b", "c", "d", "e"}; }
-  std::size_t target_width() const override { return 0; }
-  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
-  Batch read(std::span<const std::size_t> indices) const override {
-    Batch batch;
-    std::vector<float> rows;
-    for (const std::size_t i : indices) {
-      batch.indices.push_back(i);
-      rows.insert(rows.end(), values_.begin() + static_cast<std::ptrdiff_t>(i * 144), values_.begin() + static_cast<std::ptrdiff_t>((i + 1) * 144));
-      batch.labels.push_back(label(i));
-    }
-    batch.inputs = Array::of<float>({static_cast<std::int64_t>(indices.size()), 1, 12, 12}, rows);
-    return batch;
-  }
-  std::string hash() const override { return "pictures-" + std::to_string(seed_) + "-" + std::to_string(size()); }
-  std::string describe() const override { return hash(); }
-
- private:
-  std::uint64_t seed_;
-  std::vector<float> values_;
-};
+  options.class_names = {"a", "b", "c", "d", "e"};
+  return from_arrays(Array::of<float>({records, 1, 12, 12}, values), std::move(labels), std::move(options));
+}
 
 std::vector<Spec> all_specs() {
   std::vector<Spec> specs;
-  for (const CriterionInfo& info : criteria()) specs.push_back(parse_spec("criterion", info.name == "idc" ? "idc[m=4]" : info.name));
+  for (const CriterionInfo& info : criteria())
+    specs.push_back(parse_spec("criterion", info.name == "idc" ? "idc[m=4]" : info.name));
   return specs;
 }
 
@@ -65,11 +46,12 @@ Graph with_varied_decisions() {
   const Graph graph = test::lenet_like();
   LearnOptions options;
   options.criteria = {parse_spec("criterion", "nc")};
-  const Profile profile = learn_profile(Session(graph), std::make_shared<Pictures>(300, 1), options, silence()).profile;
+  const Profile profile = learn_profile(Session(graph), pictures(300, 1), options, silence()).profile;
   const LayerStatistics& hidden = profile.statistics[profile.position("dense1")];
   const std::span<const float> weights = graph.constant(*graph.find_value("logits/w")).as<float>();
   std::vector<float> biases(5, 0.0f);
-  for (std::size_t i = 0; i < weights.size(); ++i) biases[i / 10] -= static_cast<float>(weights[i] * hidden.mean[i % 10]);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    biases[i / 10] -= static_cast<float>(weights[i] * hidden.mean[i % 10]);
   GraphBuilder edit(graph);
   edit.replace_constant(*graph.find_value("logits/b"), Array::of<float>({5}, biases));
   return edit.build();
@@ -80,8 +62,9 @@ class State : public testing::Test {
   static void SetUpTestSuite() {
     session = std::make_unique<Session>(with_varied_decisions());
     LearnOptions options;
-    options.criteria = all_specs();
-    profile = std::make_shared<const Profile>(learn_profile(*session, std::make_shared<Pictures>(300, 1), options, silence()).profile);
+    options.criteria = choices_of<CriterionInfo>(all_specs());
+    profile = std::make_shared<const Profile>(
+        learn_profile(*session, pictures(300, 1), options, silence()).profile);
   }
   static void TearDownTestSuite() {
     session.reset();
@@ -89,7 +72,9 @@ class State : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove(path); }
 
-  static CoverageState fresh(bool by_class = false) { return CoverageState(profile, all_specs(), by_class); }
+  static CoverageState fresh(bool by_class = false) {
+    return CoverageState(profile, choices_of<CriterionInfo>(all_specs()), by_class);
+  }
   static CoverageState measured(const DatasetPtr& data, MeasureOptions options = {}, bool by_class = false) {
     options.batch = 2;  // many shards of a small set
     CoverageState state = fresh(by_class);
@@ -103,8 +88,9 @@ class State : public testing::Test {
 
   static std::unique_ptr<Session> session;
   static std::shared_ptr<const Profile> profile;
-  const DatasetPtr test_set = std::make_shared<Pictures>(131, 2);
-  const std::filesystem::path path = std::filesystem::temp_directory_path() / ("assay-state-" + std::to_string(getpid()));
+  const DatasetPtr test_set = pictures(131, 2);
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("assay-state-" + std::to_string(getpid()));
 };
 std::unique_ptr<Session> State::session;
 std::shared_ptr<const Profile> State::profile;
@@ -116,7 +102,8 @@ TEST_F(State, SixtyFourShardsInAnyOrderAreTheWholeByteForByte) {
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i + 1;
     Rng(3).shuffle(order);
     CoverageState all = fresh(by_class);
-    for (const std::size_t shard : order) all.merge(measured(test_set, {.shard = shard, .shards = 64}, by_class));
+    for (const std::size_t shard : order)
+      all.merge(measured(test_set, {.shard = shard, .shards = 64}, by_class));
     EXPECT_TRUE(bytes(all) == whole);  // not EXPECT_EQ, whose message would be the bytes
   }
 }
@@ -127,7 +114,8 @@ TEST_F(State, IsReadBackWithoutTraces) {
   const CoverageState read = CoverageState::read(path);
   EXPECT_TRUE(bytes(read) == written);
   EXPECT_EQ(read.figures().size(), state.figures().size());
-  for (std::size_t i = 0; i < read.figures().size(); ++i) EXPECT_EQ(read.figures()[i].coverage.value, state.figures()[i].coverage.value);
+  for (std::size_t i = 0; i < read.figures().size(); ++i)
+    EXPECT_EQ(read.figures()[i].coverage.value, state.figures()[i].coverage.value);
 }
 
 TEST_F(State, GoesOnWhereAnEarlierRunStopped) {
@@ -138,10 +126,59 @@ TEST_F(State, GoesOnWhereAnEarlierRunStopped) {
   EXPECT_TRUE(bytes(resumed) == whole);
 }
 
+// Stops as Ctrl-C does after so many records.
+struct Stopping final : Progress {
+  explicit Stopping(std::size_t limit) : limit_(limit) {}
+  void begin(std::string_view, std::size_t, std::string_view) override {}
+  void advance(std::size_t amount, std::string_view) override {
+    if ((records += amount) >= limit_) fail(Fault::interrupted, "Ctrl-C");
+  }
+  void end() override {}
+  void notice(std::string_view) override {}
+  std::size_t records = 0;
+
+ private:
+  std::size_t limit_;
+};
+
+TEST_F(State, InterruptedMeasuringGoesOnFromItsJournal) {
+  const std::string whole = bytes(measured(test_set));
+  const std::filesystem::path journal = path.string() + ".journal";
+  std::filesystem::remove(journal);
+  const MeasureOptions options{.batch = 2, .journal = journal, .journal_seconds = 0};
+  for (const std::size_t patience : {30, 50}) {
+    CoverageState state = fresh();
+    Stopping stopping(patience);
+    EXPECT_THROW(measure(*session, state, test_set, options, stopping), Error);
+  }
+  CoverageState last = fresh();
+  const auto refused = [&](const DatasetPtr& data, const MeasureOptions& other, CoverageState state) {
+    try {
+      measure(*session, state, data, other, silence());
+      ADD_FAILURE() << "the journal is of other work";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::mismatch) << error.what();
+    }
+  };
+  MeasureOptions of_night = options, of_shard = options;
+  of_night.context = "night";
+  of_shard.shards = 2;
+  refused(pictures(50, 9), options, fresh());
+  refused(test_set, of_night, fresh());
+  refused(test_set, of_shard, fresh());
+  refused(test_set, options, fresh(true));
+  refused(test_set, options, measured(pictures(50, 9)));
+  Stopping counting(1000);
+  measure(*session, last, test_set, options, counting);
+  EXPECT_LE(counting.records, 131U - 74U);  // a batch is noted before it is counted
+  EXPECT_TRUE(bytes(last) == whole);
+  std::filesystem::remove(journal);
+}
+
 TEST_F(State, ContextsAreKeptApartAndAddUp) {
   CoverageState state = fresh();
   measure(*session, state, test_set, {.context = "day"}, silence());
-  measure(*session, state, std::make_shared<Pictures>(50, 9), {.context = "night"}, silence());
+  measure(*session, state, pictures(50, 9), {.context = "night"}, silence());
   EXPECT_EQ(state.contexts(), (std::vector<std::string>{"day", "night"}));
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     if (state.specs()[c].name == "nlc") continue;
@@ -160,8 +197,7 @@ TEST_F(State, ClassesAddUpToTheWhole) {
 }
 
 TEST_F(State, RecordsThatAreNotFiniteAreListedAndLeftOut) {
-  const auto spoilt = std::make_shared<Pictures>(40, 2);
-  spoilt->spoil(5).spoil(17);
+  const auto spoilt = std::make_shared<test::Spoiled>(pictures(40, 2), std::vector<std::size_t>{5, 17}, 7);
   const CoverageState state = measured(spoilt);
   EXPECT_EQ(state.records(), 38u);
   EXPECT_EQ(state.parts().front()->non_finite, (std::vector<std::size_t>{5, 17}));
@@ -170,13 +206,17 @@ TEST_F(State, RecordsThatAreNotFiniteAreListedAndLeftOut) {
 TEST_F(State, KnowsTheIdsOfRecordsThatCoveredSomethingFirst) {
   CoverageState state = measured(test_set);
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    for (const std::size_t record : state.total(c)->first_records()) EXPECT_EQ(state.record_name(record), "r" + std::to_string(record));
+    const auto total = state.total(c);
+    const auto* itemised = ability<Itemised>(*total);
+    if (itemised == nullptr) continue;
+    for (const std::size_t record : itemised->first_records())
+      EXPECT_EQ(state.record_name(record), "r" + std::to_string(record));
   }
   const std::map<std::size_t, std::string>& ids = state.parts().front()->ids;
   ASSERT_FALSE(ids.empty());
   state.write(path);
   EXPECT_EQ(CoverageState::read(path).parts().front()->ids, ids);
-  measure(*session, state, std::make_shared<Pictures>(50, 9), {.context = "night"}, silence());
+  measure(*session, state, pictures(50, 9), {.context = "night"}, silence());
   EXPECT_EQ(state.record_name(0), "0") << "of which data set is not known";
 }
 
@@ -196,9 +236,15 @@ TEST_F(State, NothingForeignAndNothingTwiceIsMerged) {
   expect_mismatch([&] { state.merge(fresh(true)); });
   Profile other = *profile;
   other.statistics[0].high[0] += 1;
-  expect_mismatch([&] { state.merge(CoverageState(std::make_shared<const Profile>(other), all_specs(), false)); });
+  expect_mismatch([&] {
+    state.merge(
+        CoverageState(std::make_shared<const Profile>(other), choices_of<CriterionInfo>(all_specs()), false));
+  });
   other.model_hash = "another";
-  expect_mismatch([&] { state.merge(CoverageState(std::make_shared<const Profile>(other), all_specs(), false)); });
+  expect_mismatch([&] {
+    state.merge(
+        CoverageState(std::make_shared<const Profile>(other), choices_of<CriterionInfo>(all_specs()), false));
+  });
   EXPECT_EQ(state.records(), 131u);
 }
 
@@ -227,7 +273,9 @@ TEST_F(State, DamagedFilesAreRefused) {
 
 TEST_F(State, ObservationsAreWhatHappened) {
   CoverageState state = fresh();
-  const Observations seen = measure(*session, state, test_set, {.growth_points = 5, .remember_records = true, .remember_items = true}, silence());
+  const Observations seen =
+      measure(*session, state, test_set,
+              {.growth_points = 5, .remember_records = true, .remember_items = true}, silence());
   ASSERT_EQ(seen.records.size(), 131u);
   std::size_t correct = 0;
   for (const RecordFacts& record : seen.records) {
@@ -263,4 +311,4 @@ TEST(RecordRanges, JoinAndFindWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::coverage

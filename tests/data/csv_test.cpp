@@ -1,5 +1,7 @@
 #include "assay/data/csv.h"
 
+#include <assay/dataset.h>
+
 #include "files.h"
 
 namespace assay::testing {
@@ -22,23 +24,28 @@ TEST(Csv, ColumnsBecomeInputsLabelsAndTargets) {
 TEST(Csv, SeparatorsQuotesCompressionAndNoHeader) {
   EXPECT_THAT(all_values(*open_dataset(put("a.csv", "1;2\r\n3;4\r\n"))), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(all_values(*open_dataset(put("a.tsv", "1\t2\n3\t4"))), ElementsAre(1, 2, 3, 4));
-  EXPECT_THAT(all_values(*open_dataset(put("a.csv.gz", gzipped("\xEF\xBB\xBFx,y\n1,2\n")))), ElementsAre(1, 2));
+  EXPECT_THAT(all_values(*open_dataset(put("a.csv.gz", gzipped("\xEF\xBB\xBFx,y\n1,2\n")))),
+              ElementsAre(1, 2));
   const CsvTable table = read_csv(put("q.csv", "x,y\n\"1\",\"a \"\"b\"\", c\nd\"\n"));
   EXPECT_EQ(table.rows[0][1], "a \"b\", c\nd");
   EXPECT_THAT(labels(*open_dataset(put("n.csv", "0.5,3\n0.25,1\n") + ",label=1")), ElementsAre(3, 1));
 }
 
 TEST(CsvErrors, RaggedOpenQuotedNonNumericAndEmpty) {
-  expect_data_error(Fault::data, {"r.csv:3", "3 fields where the rows before have 2"}, put("r.csv", "1,2\n3,4\n5,6,7\n"));
+  expect_data_error(Fault::data, {"r.csv:3", "3 fields where the rows before have 2"},
+                    put("r.csv", "1,2\n3,4\n5,6,7\n"));
   expect_data_error(Fault::data, {"o.csv", "quote is never closed"}, put("o.csv", "1,\"2\n3,4\n"));
-  expect_data_error(Fault::data, {"w.csv", "row 2", "'six' is not a number"}, put("w.csv", "a,b\n1,2\n5,six\n"));
+  expect_data_error(Fault::data, {"w.csv", "row 2", "'six' is not a number"},
+                    put("w.csv", "a,b\n1,2\n5,six\n"));
   expect_data_error(Fault::data, {"e.csv", "the table is empty"}, put("e.csv", ""));
   expect_data_error(Fault::data, {"n.csv", "record '1'", "NaN"}, put("n.csv", "1,2\n3,nan\n"));
-  expect_data_error(Fault::usage, {"m.csv", "'wieght'", "did you mean 'weight'"}, put("m.csv", "weight,b\n1,2\n") + ",label=wieght");
+  expect_data_error(Fault::usage, {"m.csv", "'wieght'", "did you mean 'weight'"},
+                    put("m.csv", "weight,b\n1,2\n") + ",label=wieght");
   expect_data_error(Fault::data, {"l.csv", "no column is left"}, put("l.csv", "1\n2\n") + ",label=0");
   expect_data_error(Fault::io, {"absent.csv", "no such file"}, temporary("absent.csv").string());
   const std::string packed = gzipped("1,2\n3,4\n");
-  expect_data_error(Fault::data, {"cut.csv.gz", "cut short"}, put("cut.csv.gz", packed.substr(0, packed.size() - 6)));
+  expect_data_error(Fault::data, {"cut.csv.gz", "cut short"},
+                    put("cut.csv.gz", packed.substr(0, packed.size() - 6)));
 }
 
 // The label column was marked in a row that was not there.

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include <assay/dataset.h>
 #include "assay/support/file.h"
 
 namespace assay::testing {
@@ -66,15 +67,19 @@ std::string npy_bytes(const std::string& dictionary, std::string_view elements) 
 std::string put_archive(const std::string& name, const std::vector<Entry>& entries) {
   const fs::path path = temporary(name);
   archive* const out = archive_write_new();
-  if (name.ends_with(".zip")) archive_write_set_format_zip(out);
-  else archive_write_set_format_pax_restricted(out);
+  if (name.ends_with(".zip"))
+    archive_write_set_format_zip(out);
+  else
+    archive_write_set_format_pax_restricted(out);
   if (name.ends_with(".gz")) archive_write_add_filter_gzip(out);
   EXPECT_EQ(archive_write_open_filename(out, path.c_str()), ARCHIVE_OK);
   for (const Entry& item : entries) {
     archive_entry* const entry = archive_entry_new();
     archive_entry_set_pathname(entry, item.name.c_str());
     archive_entry_set_perm(entry, 0644);
-    archive_entry_set_filetype(entry, item.kind == Entry::Kind::folder ? AE_IFDIR : item.kind == Entry::Kind::symlink ? AE_IFLNK : AE_IFREG);
+    archive_entry_set_filetype(entry, item.kind == Entry::Kind::folder    ? AE_IFDIR
+                                      : item.kind == Entry::Kind::symlink ? AE_IFLNK
+                                                                          : AE_IFREG);
     if (item.kind == Entry::Kind::symlink) archive_entry_set_symlink(entry, item.bytes.c_str());
     if (item.kind == Entry::Kind::hardlink) archive_entry_set_hardlink(entry, item.bytes.c_str());
     const bool is_file = item.kind == Entry::Kind::file;
@@ -90,7 +95,8 @@ std::string put_archive(const std::string& name, const std::vector<Entry>& entri
 
 Image picture(int width, int height, int channels, int number) {
   Image image = make_image(width, height, channels);
-  for (std::size_t i = 0; i < image.pixels.size(); ++i) image.pixels[i] = static_cast<std::uint8_t>((static_cast<std::size_t>(number) * 41 + i * 7) % 256);
+  for (std::size_t i = 0; i < image.pixels.size(); ++i)
+    image.pixels[i] = static_cast<std::uint8_t>((static_cast<std::size_t>(number) * 41 + i * 7) % 256);
   return image;
 }
 
@@ -119,7 +125,8 @@ std::string jpeg_bytes(const Image& image, bool progressive) {
   if (progressive) jpeg_simple_progression(&jpeg);
   jpeg_start_compress(&jpeg, TRUE);
   while (jpeg.next_scanline < jpeg.image_height) {
-    auto* row = const_cast<JSAMPROW>(image.pixels.data() + jpeg.next_scanline * static_cast<std::size_t>(image.width * image.channels));
+    auto* row = const_cast<JSAMPROW>(
+        image.pixels.data() + jpeg.next_scanline * static_cast<std::size_t>(image.width * image.channels));
     jpeg_write_scanlines(&jpeg, &row, 1);
   }
   jpeg_finish_compress(&jpeg);

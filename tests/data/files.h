@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "assay/data/dataset.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/data/image.h"
-#include "assay/support/error.h"
 
 namespace assay::testing {
 

@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <assay/dataset.h>
 #include "assay/data/storage.h"
 #include "files.h"
 
@@ -40,7 +41,8 @@ TEST(Idx, EveryElementType) {
   EXPECT_THAT(read(0x0B, std::string("\xFF\xFE\x01\x00", 4)), ElementsAre(-2, 256));
   EXPECT_THAT(read(0x0C, std::string("\xFF\xFF\xFF\xFD\x00\x01\x00\x00", 8)), ElementsAre(-3, 65536));
   EXPECT_THAT(read(0x0D, std::string("\x3F\x80\x00\x00\xC0\x20\x00\x00", 8)), ElementsAre(1, -2.5));
-  EXPECT_THAT(read(0x0E, std::string("\x3F\xF0\x00\x00\x00\x00\x00\x00\xC0\x04\x00\x00\x00\x00\x00\x00", 16)), ElementsAre(1, -2.5));
+  EXPECT_THAT(read(0x0E, std::string("\x3F\xF0\x00\x00\x00\x00\x00\x00\xC0\x04\x00\x00\x00\x00\x00\x00", 16)),
+              ElementsAre(1, -2.5));
 }
 
 TEST(Idx, StorageIsTheSameInMemoryInPlaceAndInATemporaryFile) {
@@ -63,26 +65,35 @@ TEST(Idx, TemporaryFilesSayWhereTheyWouldLie) {
   const char* const before = std::getenv("TMPDIR");
   const std::string saved = before == nullptr ? "" : before;
   setenv("TMPDIR", "/nonexistent/folder", 1);
-  expect_error(Fault::io, {"big.tar.gz", "/nonexistent/folder", "TMPDIR"}, [] { FileBytes::temporary("big.tar.gz"); });
-  if (before == nullptr) unsetenv("TMPDIR");
-  else setenv("TMPDIR", saved.c_str(), 1);
+  expect_error(Fault::io, {"big.tar.gz", "/nonexistent/folder", "TMPDIR"},
+               [] { FileBytes::temporary("big.tar.gz"); });
+  if (before == nullptr)
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", saved.c_str(), 1);
 }
 
 TEST(IdxErrors, TruncatedFilesNameThemselves) {
   const std::string whole = idx_bytes(8, {2, 2, 2}, two_images), packed = gzipped(whole);
-  expect_data_error(Fault::data, {"cut.idx", "promises 24 bytes", "23"}, put("cut.idx", whole.substr(0, whole.size() - 1)));
+  expect_data_error(Fault::data, {"cut.idx", "promises 24 bytes", "23"},
+                    put("cut.idx", whole.substr(0, whole.size() - 1)));
   expect_data_error(Fault::data, {"more.idx", "promises 24 bytes", "25"}, put("more.idx", whole + "x"));
-  expect_data_error(Fault::data, {"head.idx", "header is cut short"}, put("head.idx", whole.substr(0, 9)) + ",format=idx");
-  expect_data_error(Fault::data, {"cut.gz", "cut short"}, put("cut.gz", packed.substr(0, packed.size() - 9)) + ",format=idx");
-  expect_data_error(Fault::data, {"tiny.idx", "not an IDX file"}, put("tiny.idx", std::string("\0\0", 2)) + ",format=idx");
+  expect_data_error(Fault::data, {"head.idx", "header is cut short"},
+                    put("head.idx", whole.substr(0, 9)) + ",format=idx");
+  expect_data_error(Fault::data, {"cut.gz", "cut short"},
+                    put("cut.gz", packed.substr(0, packed.size() - 9)) + ",format=idx");
+  expect_data_error(Fault::data, {"tiny.idx", "not an IDX file"},
+                    put("tiny.idx", std::string("\0\0", 2)) + ",format=idx");
   std::string damaged = packed;
   damaged[packed.size() / 2] = static_cast<char>(damaged[packed.size() / 2] ^ 0x55);
   expect_data_error(Fault::data, {"bad.gz", "bad.gz"}, put("bad.gz", damaged) + ",format=idx");
 }
 
 TEST(IdxErrors, BadMagic) {
-  expect_data_error(Fault::data, {"magic.idx", "not an IDX"}, put("magic.idx", "\1\2\3\4 something") + ",format=idx");
-  expect_data_error(Fault::data, {"type.idx", "0x7"}, put("type.idx", idx_bytes(7, {1}, "x")) + ",format=idx");
+  expect_data_error(Fault::data, {"magic.idx", "not an IDX"},
+                    put("magic.idx", "\1\2\3\4 something") + ",format=idx");
+  expect_data_error(Fault::data, {"type.idx", "0x7"},
+                    put("type.idx", idx_bytes(7, {1}, "x")) + ",format=idx");
   expect_data_error(Fault::data, {"magic.bin", "format=NAME"}, put("magic.bin", "\1\2\3\4 something"));
 }
 
@@ -91,12 +102,14 @@ TEST(IdxErrors, GiantDimensionsAreNotAllocated) {
   expect_data_error(Fault::data, {"giant.idx", "promises"}, giant);
   const std::string overflow = idx_bytes(14, {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}, "abc");
   EXPECT_THROW(open_dataset(put("overflow.idx", overflow)), Error);
-  expect_data_error(Fault::data, {"bomb.gz", "at least"}, put("bomb.gz", gzipped(idx_bytes(8, {2, 2}, std::string(50'000'000, 'x')))));
+  expect_data_error(Fault::data, {"bomb.gz", "at least"},
+                    put("bomb.gz", gzipped(idx_bytes(8, {2, 2}, std::string(50'000'000, 'x')))));
 }
 
 // Four thousand million records of nothing were 32 GiB of positions.
 TEST(IdxErrors, RecordsWithoutElementsAreNotCounted) {
-  expect_data_error(Fault::data, {"nothing.idx", "no elements"}, put("nothing.idx", idx_bytes(8, {0xFFFFFFFF, 0}, "")));
+  expect_data_error(Fault::data, {"nothing.idx", "no elements"},
+                    put("nothing.idx", idx_bytes(8, {0xFFFFFFFF, 0}, "")));
 }
 
 TEST(IdxErrors, EmptySet) {
@@ -105,22 +118,28 @@ TEST(IdxErrors, EmptySet) {
 
 TEST(IdxErrors, LabelsThatDoNotFit) {
   const std::string images = put("a.idx", idx_bytes(8, {2, 2, 2}, two_images));
-  expect_data_error(Fault::data, {"few.idx", "do not fit 2 records", "a.idx"}, images + ",labels=" + put("few.idx", idx_bytes(8, {1}, "\1")));
-  expect_data_error(Fault::data, {"a.idx", "record '1'", "label -2"}, images + ",labels=" + put("low.idx", idx_bytes(9, {2}, "\1\xFE")));
-  expect_data_error(Fault::data, {"a.idx", "record '0'", "16777216"},
-                    images + ",labels=" + put("high.idx", idx_bytes(12, {2}, std::string("\1\0\0\0\0\0\0\1", 8))));
-  expect_data_error(Fault::io, {"absent.idx", "no such file"}, images + ",labels=" + temporary("absent.idx").string());
+  expect_data_error(Fault::data, {"few.idx", "do not fit 2 records", "a.idx"},
+                    images + ",labels=" + put("few.idx", idx_bytes(8, {1}, "\1")));
+  expect_data_error(Fault::data, {"a.idx", "record '1'", "label -2"},
+                    images + ",labels=" + put("low.idx", idx_bytes(9, {2}, "\1\xFE")));
+  expect_data_error(
+      Fault::data, {"a.idx", "record '0'", "16777216"},
+      images + ",labels=" + put("high.idx", idx_bytes(12, {2}, std::string("\1\0\0\0\0\0\0\1", 8))));
+  expect_data_error(Fault::io, {"absent.idx", "no such file"},
+                    images + ",labels=" + temporary("absent.idx").string());
 }
 
 // NaN was converted to an integer.
 TEST(IdxErrors, FloatingPointLabels) {
   const std::string images = put("a.idx", idx_bytes(8, {1, 2, 2}, "abcd"));
-  expect_data_error(Fault::data, {"nan.idx", "floating-point"}, images + ",labels=" + put("nan.idx", idx_bytes(13, {1}, std::string("\x7F\xC0\0\0", 4))));
+  expect_data_error(Fault::data, {"nan.idx", "floating-point"},
+                    images + ",labels=" + put("nan.idx", idx_bytes(13, {1}, std::string("\x7F\xC0\0\0", 4))));
 }
 
 TEST(IdxErrors, NotANumberNamesTheRecord) {
   const std::string elements("\x3F\x80\0\0\x7F\xC0\0\0", 8);
-  expect_data_error(Fault::data, {"nan.idx", "record '1'", "NaN"}, put("nan.idx", idx_bytes(13, {2, 1}, elements)));
+  expect_data_error(Fault::data, {"nan.idx", "record '1'", "NaN"},
+                    put("nan.idx", idx_bytes(13, {2, 1}, elements)));
 }
 
 TEST(IdxErrors, MissingFilesFoldersAndPermission) {

@@ -37,7 +37,8 @@ TEST(Pictures, PngIsExact) {
 TEST(Pictures, JpegIsNear) {
   Image image = make_image(16, 16, 3);
   for (int y = 0; y < 16; ++y) {
-    for (int x = 0; x < 16; ++x) image.at(x, y, 0) = image.at(x, y, 1) = image.at(x, y, 2) = static_cast<std::uint8_t>(8 * (x + y));
+    for (int x = 0; x < 16; ++x)
+      image.at(x, y, 0) = image.at(x, y, 1) = image.at(x, y, 2) = static_cast<std::uint8_t>(8 * (x + y));
   }
   for (const bool progressive : {false, true}) {
     const Image read = decode_image(jpeg_bytes(image, progressive), "x.jpg");
@@ -49,7 +50,8 @@ TEST(Pictures, JpegIsNear) {
 
 TEST(Pictures, TransparentPartsBecomeBlack) {
   const std::uint8_t pixels[] = {200, 100, 50, 255, 200, 100, 50, 0};
-  EXPECT_THAT(decode_image(png_of(PNG_FORMAT_RGBA, 2, 1, pixels), "x").pixels, ::testing::ElementsAre(200, 100, 50, 0, 0, 0));
+  EXPECT_THAT(decode_image(png_of(PNG_FORMAT_RGBA, 2, 1, pixels), "x").pixels,
+              ::testing::ElementsAre(200, 100, 50, 0, 0, 0));
 }
 
 // Sixteen-bit shades without a gamma were taken for linear light and came out much brighter.
@@ -58,9 +60,14 @@ TEST(Pictures, SixteenBitsKeepTheirShade) {
   std::string bytes;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
-  png_set_write_fn(png, &bytes, [](png_structp p, png_bytep data, png_size_t n) { static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<char*>(data), n); },
-                   [](png_structp) {});
-  png_set_IHDR(png, info, 2, 1, 16, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_write_fn(
+      png, &bytes,
+      [](png_structp p, png_bytep data, png_size_t n) {
+        static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<char*>(data), n);
+      },
+      [](png_structp) {});
+  png_set_IHDR(png, info, 2, 1, 16, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+               PNG_FILTER_TYPE_DEFAULT);
   png_write_info(png, info);
   const png_byte row[] = {0x40, 0x40, 0x80, 0x80};
   png_write_row(png, row);
@@ -77,10 +84,12 @@ TEST(Pictures, GreyIsLuma) {
   EXPECT_THAT(with_channels(with_channels(image, 1), 3).pixels, ::testing::ElementsAre(124, 124, 124));
 }
 
-// One pixel of a resized picture from the definition: a triangle as wide as the step (at least 1) over repeated edges.
+// One pixel of a resized picture from the definition: a triangle as wide as the step (at least 1) over
+// repeated edges.
 double plain_resized(const Image& image, int width, int height, int x, int y, int c) {
   const double sx = static_cast<double>(image.width) / width, sy = static_cast<double>(image.height) / height;
-  const double rx = std::max(1.0, sx), ry = std::max(1.0, sy), cx = (x + .5) * sx - .5, cy = (y + .5) * sy - .5;
+  const double rx = std::max(1.0, sx), ry = std::max(1.0, sy), cx = (x + .5) * sx - .5,
+               cy = (y + .5) * sy - .5;
   double sum = 0, total = 0;
   for (int v = -40; v < image.height + 40; ++v) {
     for (int u = -40; u < image.width + 40; ++u) {
@@ -97,7 +106,9 @@ TEST(Pictures, ResizingAgreesWithTheDefinition) {
     const Image image = picture(9, 7, 3, 5), result = resized(image, width, height);
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
-        for (int c = 0; c < 3; ++c) ASSERT_NEAR(result.at(x, y, c), plain_resized(image, width, height, x, y, c), 0.51) << width << "x" << height;
+        for (int c = 0; c < 3; ++c)
+          ASSERT_NEAR(result.at(x, y, c), plain_resized(image, width, height, x, y, c), 0.51)
+              << width << "x" << height;
       }
     }
   }
@@ -116,7 +127,8 @@ TEST(PictureErrors, TruncatedAndUnknown) {
     expect_error(Fault::data, {"a.png", "damaged PNG"}, [&] { decode_image(png.substr(0, keep), "a.png"); });
   }
   for (const std::size_t keep : {2UL, 20UL, 300UL, jpeg.size() / 2}) {
-    expect_error(Fault::data, {"a.jpg", "damaged JPEG"}, [&] { decode_image(jpeg.substr(0, keep), "a.jpg"); });
+    expect_error(Fault::data, {"a.jpg", "damaged JPEG"},
+                 [&] { decode_image(jpeg.substr(0, keep), "a.jpg"); });
   }
   expect_error(Fault::data, {"a.png", "neither PNG nor JPEG"}, [&] { decode_image("GIF89a", "a.png"); });
   expect_error(Fault::data, {"a.png", "neither"}, [&] { decode_image("", "a.png"); });

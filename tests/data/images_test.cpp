@@ -1,8 +1,9 @@
 #include <cstdlib>
 #include <thread>
 
+#include <assay/dataset.h>
+#include <assay/random.h>
 #include "assay/data/archive.h"
-#include "assay/support/random.h"
 #include "files.h"
 
 namespace assay::testing {
@@ -22,8 +23,10 @@ std::vector<float> channels_first(const Image& image) {
 }
 
 std::vector<Entry> four_pictures() {
-  return {{"dog/2.png", png_bytes(picture(4, 3, 3, 2))}, {"cat/1.png", png_bytes(picture(4, 3, 3, 1))},
-          {"cat/0.png", png_bytes(picture(4, 3, 3, 0))}, {"dog/3.png", png_bytes(picture(4, 3, 3, 3))}};
+  return {{"dog/2.png", png_bytes(picture(4, 3, 3, 2))},
+          {"cat/1.png", png_bytes(picture(4, 3, 3, 1))},
+          {"cat/0.png", png_bytes(picture(4, 3, 3, 0))},
+          {"dog/3.png", png_bytes(picture(4, 3, 3, 3))}};
 }
 
 std::string put_folder(const std::string& name, const std::vector<Entry>& entries) {
@@ -33,13 +36,15 @@ std::string put_folder(const std::string& name, const std::vector<Entry>& entrie
 
 TEST(Images, FoldersAndArchivesAreTheSame) {
   const auto entries = four_pictures();
-  for (const std::string& path : {put_folder("set", entries), put_archive("set.tar", entries), put_archive("set.tar.gz", entries), put_archive("set.zip", entries)}) {
+  for (const std::string& path : {put_folder("set", entries), put_archive("set.tar", entries),
+                                  put_archive("set.tar.gz", entries), put_archive("set.zip", entries)}) {
     const auto data = open_dataset(path + ",scale=1");
     EXPECT_THAT(ids(*data), ElementsAre("cat/0.png", "cat/1.png", "dog/2.png", "dog/3.png")) << path;
     EXPECT_THAT(labels(*data), ElementsAre(0, 0, 1, 1));
     EXPECT_THAT(data->class_names(), ElementsAre("cat", "dog"));
     EXPECT_EQ(data->record_shape(), (Shape{3, 3, 4}));
-    for (int i = 0; i < 4; ++i) EXPECT_EQ(values(*data, static_cast<std::size_t>(i)), channels_first(picture(4, 3, 3, i))) << path;
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(values(*data, static_cast<std::size_t>(i)), channels_first(picture(4, 3, 3, i))) << path;
   }
 }
 
@@ -51,13 +56,15 @@ TEST(Images, ColourResizeAndUnder) {
   EXPECT_EQ(values(*grey, 0), channels_first(resized(with_channels(picture(4, 3, 3, 2), 1), 2, 2)));
   EXPECT_EQ(open_dataset(path + ",color=rgb")->record_shape(), (Shape{3, 3, 4}));
   expect_data_error(Fault::usage, {"color=blue"}, path + ",color=blue");
-  for (const char* size : {"0x2", "2x", "2x2x2", "9999x2", "-1x3", "x"}) expect_data_error(Fault::usage, {"resize="}, path + ",resize=" + size);
+  for (const char* size : {"0x2", "2x", "2x2x2", "9999x2", "-1x3", "x"})
+    expect_data_error(Fault::usage, {"resize="}, path + ",resize=" + size);
 }
 
 TEST(Images, LongNamesInPlainArchivesAreReadInPlace) {
   const std::string name = std::string(300, 'n') + "/" + std::string(200, 'm') + ".png";
   const std::string bytes = png_bytes(picture(4, 3, 3, 9));
-  const Archive archive(put_archive("long.tar", {{"a.png", png_bytes(picture(2, 2, 1, 1))}, {name, bytes}}), [](const std::string&) { return true; });
+  const Archive archive(put_archive("long.tar", {{"a.png", png_bytes(picture(2, 2, 1, 1))}, {name, bytes}}),
+                        [](const std::string&) { return true; });
   ASSERT_EQ(archive.size(), 2U);
   EXPECT_EQ(archive.name(1), name);
   EXPECT_EQ(archive.read(1), bytes);
@@ -76,11 +83,14 @@ TEST(Images, OddEntriesOfArchives) {
                                                 {"symbolic.png", "twice.png", Entry::Kind::symlink},
                                                 {"hard.png", "twice.png", Entry::Kind::hardlink}});
     const auto data = open_dataset(path + ",scale=1");
-    EXPECT_THAT(ids(*data), ElementsAre("../outside/c.png", "absolute/a.png", "hard.png", "here/b.png", "twice.png")) << file;
+    EXPECT_THAT(ids(*data),
+                ElementsAre("../outside/c.png", "absolute/a.png", "hard.png", "here/b.png", "twice.png"))
+        << file;
     EXPECT_EQ(values(*data, 4), channels_first(picture(4, 3, 3, 2))) << "the last of two counts";
     EXPECT_EQ(values(*data, 2), values(*data, 4));
   }
-  expect_data_error(Fault::data, {"link.tar", "hard link to 'absent.png'"}, put_archive("link.tar", {{"a.png", "absent.png", Entry::Kind::hardlink}}));
+  expect_data_error(Fault::data, {"link.tar", "hard link to 'absent.png'"},
+                    put_archive("link.tar", {{"a.png", "absent.png", Entry::Kind::hardlink}}));
 }
 
 // Relative names followed the link and led outside.
@@ -96,7 +106,9 @@ TEST(Images, ThreadsReadTheSameRecords) {
   std::vector<int> wrong(4);
   for (std::size_t t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
-      for (std::size_t i = 0; i < 200; ++i) wrong[t] += values(*data, (i + t) % 4) != channels_first(picture(4, 3, 3, static_cast<int>((i + t) % 4)));
+      for (std::size_t i = 0; i < 200; ++i)
+        wrong[t] +=
+            values(*data, (i + t) % 4) != channels_first(picture(4, 3, 3, static_cast<int>((i + t) % 4)));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -108,7 +120,8 @@ TEST(ImagesErrors, TruncatedArchives) {
   Rng rng(1);
   for (std::uint8_t& pixel : noise.pixels) pixel = static_cast<std::uint8_t>(rng.below(256));
   for (const char* name : {"cut.tar", "cut.tar.gz"}) {
-    const std::string path = put_archive(name, {{"a/1.png", png_bytes(noise)}, {"b/2.png", png_bytes(noise)}});
+    const std::string path =
+        put_archive(name, {{"a/1.png", png_bytes(noise)}, {"b/2.png", png_bytes(noise)}});
     fs::resize_file(path, 8'000);
     expect_data_error(Fault::data, {name, "cut short"}, path);
   }
@@ -118,14 +131,16 @@ TEST(ImagesErrors, TruncatedArchives) {
 
 TEST(ImagesErrors, DamagedPicturesAreNamed) {
   const std::string png = png_bytes(picture(9, 9, 1, 1));
-  const std::string path = put_archive("set.tar", {{"a.png", png}, {"b.png", png.substr(0, 50)}, {"c.jpg", "nothing"}, {"d.png", ""}});
+  const std::string path = put_archive(
+      "set.tar", {{"a.png", png}, {"b.png", png.substr(0, 50)}, {"c.jpg", "nothing"}, {"d.png", ""}});
   expect_data_error(Fault::data, {"set.tar", "b.png", "damaged PNG"}, path + "[1:2]");
   expect_data_error(Fault::data, {"set.tar", "c.jpg", "neither PNG nor JPEG"}, path + "[2:3]");
   expect_data_error(Fault::data, {"set.tar", "d.png", "neither PNG nor JPEG"}, path + "[3:]");
 }
 
 TEST(ImagesErrors, SizesThatDifferAndNoPictures) {
-  const std::string path = put_archive("set.tar", {{"a.png", png_bytes(picture(4, 3, 1, 1))}, {"b.png", png_bytes(picture(5, 3, 1, 1))}});
+  const std::string path = put_archive(
+      "set.tar", {{"a.png", png_bytes(picture(4, 3, 1, 1))}, {"b.png", png_bytes(picture(5, 3, 1, 1))}});
   expect_data_error(Fault::data, {"set.tar", "b.png is 3x5 where others are 3x4", "resize=3x4"}, path);
   expect_data_error(Fault::data, {"set.tar", "no PNG or JPEG", "under cat"}, path + ",under=cat");
   fs::create_directories(temporary("empty/x"));
@@ -145,8 +160,10 @@ TEST(ImagesErrors, NoRoomForDecompressedPictures) {
   const std::string saved = before == nullptr ? "" : before;
   setenv("TMPDIR", "/nonexistent", 1);
   expect_data_error(Fault::io, {"set.tar.gz", "/nonexistent", "TMPDIR"}, path);
-  if (before == nullptr) unsetenv("TMPDIR");
-  else setenv("TMPDIR", saved.c_str(), 1);
+  if (before == nullptr)
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", saved.c_str(), 1);
 }
 
 }  // namespace

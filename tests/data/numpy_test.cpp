@@ -1,5 +1,7 @@
 #include "assay/data/numpy.h"
 
+#include <assay/dataset.h>
+
 #include <zip.h>
 
 #include "files.h"
@@ -11,12 +13,16 @@ using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 
 std::string header(const std::string& type, const std::string& shape, bool fortran = false) {
-  return "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }";
+  return "{'descr': '" + type + "', 'fortran_order': " + (fortran ? "True" : "False") +
+         ", 'shape': " + shape + ", }";
 }
 
 template <typename T>
 std::vector<float> parsed(const std::string& type, const std::vector<T>& elements) {
-  const Array array = parse_npy(npy_bytes(header(type, "(" + std::to_string(elements.size()) + ",)"), raw_bytes(elements)), "x").to(DType::float32);
+  const Array array =
+      parse_npy(npy_bytes(header(type, "(" + std::to_string(elements.size()) + ",)"), raw_bytes(elements)),
+                "x")
+          .to(DType::float32);
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 
@@ -33,32 +39,39 @@ TEST(Npy, EveryElementType) {
   EXPECT_THAT(parsed<std::uint64_t>("<u8", {7, 9}), ElementsAre(7, 9));
   EXPECT_THAT(parsed<std::uint8_t>("|b1", {0, 1}), ElementsAre(0, 1));
   // IEEE 754 half precision: 1, -2, the smallest subnormal 2^-24, the largest number.
-  EXPECT_THAT(parsed<std::uint16_t>("<f2", {0x3C00, 0xC000, 0x0001, 0x7BFF}), ElementsAre(1, -2, 5.9604645e-8F, 65504));
+  EXPECT_THAT(parsed<std::uint16_t>("<f2", {0x3C00, 0xC000, 0x0001, 0x7BFF}),
+              ElementsAre(1, -2, 5.9604645e-8F, 65504));
 }
 
 TEST(Npy, FortranOrderIsTurned) {
   // [[0, 1, 2], [3, 4, 5]] by columns.
-  const Array array = parse_npy(npy_bytes(header("<f4", "(2, 3)", true), raw_bytes<float>({0, 3, 1, 4, 2, 5})), "x");
+  const Array array =
+      parse_npy(npy_bytes(header("<f4", "(2, 3)", true), raw_bytes<float>({0, 3, 1, 4, 2, 5})), "x");
   EXPECT_EQ(array.shape(), (Shape{2, 3}));
   EXPECT_THAT(array.as<float>(), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
 TEST(Npy, BytesAreImagesIntegersAreTokensFloatsAreValues) {
-  const auto images = open_dataset(put("i.npy", npy_bytes(header("|u1", "(1, 2, 2)"), "\x01\x02\x03\x04")) + ",scale=1");
+  const auto images =
+      open_dataset(put("i.npy", npy_bytes(header("|u1", "(1, 2, 2)"), "\x01\x02\x03\x04")) + ",scale=1");
   EXPECT_EQ(images->record_shape(), (Shape{1, 2, 2}));
   EXPECT_THAT(values(*images, 0), ElementsAre(1, 2, 3, 4));
-  const auto tokens = open_dataset(put("t.npy", npy_bytes(header("<i4", "(2, 2)"), raw_bytes<std::int32_t>({5, 6, 7, 8}))));
+  const auto tokens =
+      open_dataset(put("t.npy", npy_bytes(header("<i4", "(2, 2)"), raw_bytes<std::int32_t>({5, 6, 7, 8}))));
   EXPECT_EQ(tokens->dtype(), DType::int64);
   const std::size_t second[] = {1};
   EXPECT_THAT(tokens->read(second).inputs.as<std::int64_t>(), ElementsAre(7, 8));
-  const auto floats = open_dataset(put("f.npy", npy_bytes(header("<f8", "(2, 2)"), raw_bytes<double>({5, 6, 7, 8}))));
+  const auto floats =
+      open_dataset(put("f.npy", npy_bytes(header("<f8", "(2, 2)"), raw_bytes<double>({5, 6, 7, 8}))));
   EXPECT_THAT(values(*floats, 1), ElementsAre(7, 8));
 }
 
 TEST(Npz, WhatIsWrittenIsRead) {
   const std::string path = temporary("a.npz").string();
   const Array x = Array::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
-  write_npz(path, {{"x", x}, {"y", Array::of<std::int64_t>({3}, {2, 0, 1})}, {"z", Array::of<double>({3, 1}, {.5, 1, 2})}});
+  write_npz(path, {{"x", x},
+                   {"y", Array::of<std::int64_t>({3}, {2, 0, 1})},
+                   {"z", Array::of<double>({3, 1}, {.5, 1, 2})}});
   const auto arrays = read_npz(path);
   EXPECT_EQ(arrays.size(), 3U);
   EXPECT_THAT(arrays.at("x").as<float>(), ElementsAreArray(x.as<float>()));
@@ -74,8 +87,10 @@ TEST(Npz, WhatIsWrittenIsRead) {
 
 TEST(Npz, OneHotOutputsAreClassesAndPartsAreChosen) {
   const std::string path = temporary("keras.npz").string();
-  write_npz(path, {{"x_train", Array::of<float>({2, 1}, {1, 2})}, {"y_train", Array::of<float>({2, 3}, {0, 0, 1, 1, 0, 0})},
-                   {"x_test", Array::of<float>({1, 1}, {9})}, {"y_test", Array::of<std::uint8_t>({1}, {1})}});
+  write_npz(path, {{"x_train", Array::of<float>({2, 1}, {1, 2})},
+                   {"y_train", Array::of<float>({2, 3}, {0, 0, 1, 1, 0, 0})},
+                   {"x_test", Array::of<float>({1, 1}, {9})},
+                   {"y_test", Array::of<std::uint8_t>({1}, {1})}});
   EXPECT_THAT(labels(*open_dataset(path)), ElementsAre(2, 0));
   EXPECT_THAT(labels(*open_dataset(path + ",part=test")), ElementsAre(1));
   EXPECT_THAT(all_values(*open_dataset(path + ",part=test")), ElementsAre(9));
@@ -110,7 +125,9 @@ TEST(NpyErrors, HeaderThatEndsAfterTheColon) {
 
 TEST(NpyErrors, GiantDimensionsAreNotAllocated) {
   EXPECT_THROW(parse_npy(npy_bytes(header("<f8", "(1000000000000, 1000000)"), "abcdefgh"), "x"), Error);
-  EXPECT_THROW(parse_npy(npy_bytes(header("<f8", "(9000000000000000000, 9000000000000000000)"), "abcdefgh"), "x"), Error);
+  EXPECT_THROW(
+      parse_npy(npy_bytes(header("<f8", "(9000000000000000000, 9000000000000000000)"), "abcdefgh"), "x"),
+      Error);
   const std::string none = put("none.npy", npy_bytes(header("<f4", "(4000000000000000000, 0)"), ""));
   expect_data_error(Fault::data, {"none.npy", "no elements"}, none);
 }

@@ -64,7 +64,8 @@ TEST(Prepared, RandomSamplesFollowTheSeed) {
   EXPECT_EQ(first.size(), 6U);
   EXPECT_EQ(first, sample(",sample=6,seed=3"));
   EXPECT_NE(first, sample(",sample=6,seed=4"));
-  EXPECT_TRUE(std::is_sorted(first.begin(), first.end(), [](const auto& a, const auto& b) { return std::stoi(a) < std::stoi(b); }));
+  EXPECT_TRUE(std::is_sorted(first.begin(), first.end(),
+                             [](const auto& a, const auto& b) { return std::stoi(a) < std::stoi(b); }));
   EXPECT_THAT(sample(",sample=12"), ElementsAreArray(range_of(0, 12)));
   std::vector<std::int64_t> per_class = labels(*open_dataset(path + ",per_class=2,seed=9"));
   std::sort(per_class.begin(), per_class.end());
@@ -83,7 +84,8 @@ TEST(Prepared, RandomSamplesFollowTheSeed) {
 TEST(Prepared, ScaleMeanAndDeviation) {
   const std::string path = put_twelve();
   const auto raw = all_values(*open_dataset(path + ",scale=1"));
-  const auto defaults = all_values(*open_dataset(path)), chosen = all_values(*open_dataset(path + ",scale=0.5,mean=10,std=4"));
+  const auto defaults = all_values(*open_dataset(path)),
+             chosen = all_values(*open_dataset(path + ",scale=0.5,mean=10,std=4"));
   for (std::size_t i = 0; i < raw.size(); ++i) {
     EXPECT_FLOAT_EQ(raw[i], static_cast<float>(i * 5 % 256));
     EXPECT_FLOAT_EQ(defaults[i], raw[i] / 255);
@@ -93,12 +95,16 @@ TEST(Prepared, ScaleMeanAndDeviation) {
 
 TEST(Prepared, ChannelsLastAndPerChannelNumbers) {
   // One record of 1x2 pixels and three channels: (1, 2, 3), (4, 5, 6).
-  const std::string path = put("x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 2, 3), }", raw_bytes<float>({1, 2, 3, 4, 5, 6})));
+  const std::string path =
+      put("x.npy", npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 2, 3), }",
+                             raw_bytes<float>({1, 2, 3, 4, 5, 6})));
   const auto data = open_dataset(path + ",layout=nhwc");
   EXPECT_EQ(data->record_shape(), (Shape{3, 1, 2}));
   EXPECT_THAT(values(*data, 0), ElementsAre(1, 4, 2, 5, 3, 6));
-  EXPECT_THAT(values(*open_dataset(path + ",layout=nhwc,mean=1/2/3,std=1/2/3"), 0), ElementsAre(0, 3, 0, 1.5, 0, 1));
-  EXPECT_THAT(values(*open_dataset(path + ",layout=nhwc,flatten=1,mean=1/2/3"), 0), ElementsAre(0, 3, 0, 3, 0, 3));
+  EXPECT_THAT(values(*open_dataset(path + ",layout=nhwc,mean=1/2/3,std=1/2/3"), 0),
+              ElementsAre(0, 3, 0, 1.5, 0, 1));
+  EXPECT_THAT(values(*open_dataset(path + ",layout=nhwc,flatten=1,mean=1/2/3"), 0),
+              ElementsAre(0, 3, 0, 3, 0, 3));
   EXPECT_EQ(open_dataset(path + ",flatten=1")->record_shape(), (Shape{6}));
   expect_data_error(Fault::usage, {"2 numbers in mean for 3 channels"}, path + ",layout=nhwc,mean=1/2");
   expect_data_error(Fault::usage, {"layout=abc"}, path + ",layout=abc");
@@ -118,33 +124,46 @@ TEST(Prepared, ValidRangeFollowsThePreprocessing) {
 }
 
 TEST(Prepared, LabelsAndTargetsFromTables) {
-  const std::string set = put_archive("set.tar", {{"a/1.png", png_bytes(picture(2, 2, 1, 1))}, {"a/2.png", png_bytes(picture(2, 2, 1, 2))},
+  const std::string set = put_archive("set.tar", {{"a/1.png", png_bytes(picture(2, 2, 1, 1))},
+                                                  {"a/2.png", png_bytes(picture(2, 2, 1, 2))},
                                                   {"b/3.png", png_bytes(picture(2, 2, 1, 3))}});
-  const auto by_stem = open_dataset(set + ",targets=" + put("t.csv", "name,steer,speed\n3,0.5,7\n1,-1,8\n2,2,9\n") + ",target=steer+speed");
+  const auto by_stem = open_dataset(
+      set + ",targets=" + put("t.csv", "name,steer,speed\n3,0.5,7\n1,-1,8\n2,2,9\n") + ",target=steer+speed");
   const std::size_t all[] = {0, 1, 2};
   EXPECT_THAT(by_stem->read(all).targets.as<float>(), ElementsAre(-1, 8, 2, 9, .5, 7));
   EXPECT_FALSE(by_stem->has_labels());
-  EXPECT_THAT(labels(*open_dataset(set + ",labels=" + put("l.csv", "b/3.png,0\na/1.png,2\na/2.png,1\n"))), ElementsAre(2, 1, 0));
-  EXPECT_THAT(labels(*open_dataset(set + ",id=file,label=k,labels=" + put("k.csv", "k,file\n4,1.png\n5,2.png\n6,3.png\n"))), ElementsAre(4, 5, 6));
-  expect_data_error(Fault::data, {"m.csv", "no row for record 'b/3.png'", "set.tar"}, set + ",targets=" + put("m.csv", "1,0.5\n2,0.5\n"));
-  expect_data_error(Fault::data, {"w.csv", "'left' is not a number"}, set + ",targets=" + put("w.csv", "1,0.5\n2,0.5\n3,left\n"));
-  expect_data_error(Fault::data, {"target of record 'a/1.png'", "not finite"}, set + ",targets=" + put("n.csv", "1,nan\n2,0.5\n3,1\n"));
-  expect_data_error(Fault::data, {"h.csv", "0.5", "a/1.png", "no class number"}, set + ",labels=" + put("h.csv", "1,0.5\n2,1\n3,1\n"));
-  expect_data_error(Fault::data, {"twice.csv", "two rows for '1'"}, set + ",labels=" + put("twice.csv", "1,0\n2,1\n1,1\n"));
-  expect_data_error(Fault::data, {"neg.csv", "a/1.png", "label -1"}, set + ",labels=" + put("neg.csv", "1,-1\n2,1\n3,1\n"));
+  EXPECT_THAT(labels(*open_dataset(set + ",labels=" + put("l.csv", "b/3.png,0\na/1.png,2\na/2.png,1\n"))),
+              ElementsAre(2, 1, 0));
+  EXPECT_THAT(labels(*open_dataset(
+                  set + ",id=file,label=k,labels=" + put("k.csv", "k,file\n4,1.png\n5,2.png\n6,3.png\n"))),
+              ElementsAre(4, 5, 6));
+  expect_data_error(Fault::data, {"m.csv", "no row for record 'b/3.png'", "set.tar"},
+                    set + ",targets=" + put("m.csv", "1,0.5\n2,0.5\n"));
+  expect_data_error(Fault::data, {"w.csv", "'left' is not a number"},
+                    set + ",targets=" + put("w.csv", "1,0.5\n2,0.5\n3,left\n"));
+  expect_data_error(Fault::data, {"target of record 'a/1.png'", "not finite"},
+                    set + ",targets=" + put("n.csv", "1,nan\n2,0.5\n3,1\n"));
+  expect_data_error(Fault::data, {"h.csv", "0.5", "a/1.png", "no class number"},
+                    set + ",labels=" + put("h.csv", "1,0.5\n2,1\n3,1\n"));
+  expect_data_error(Fault::data, {"twice.csv", "two rows for '1'"},
+                    set + ",labels=" + put("twice.csv", "1,0\n2,1\n1,1\n"));
+  expect_data_error(Fault::data, {"neg.csv", "a/1.png", "label -1"},
+                    set + ",labels=" + put("neg.csv", "1,-1\n2,1\n3,1\n"));
 }
 
 // A label of 1e300 was converted to an integer, a table of names alone left as std::out_of_range.
 TEST(Prepared, GiantLabelsAndEmptyTables) {
   const std::string set = put_twelve();
-  expect_data_error(Fault::data, {"g.csv", "1e+300", "no class number"}, set + ",labels=" + put("g.csv", "0,1e300\n"));
+  expect_data_error(Fault::data, {"g.csv", "1e+300", "no class number"},
+                    set + ",labels=" + put("g.csv", "0,1e300\n"));
   expect_data_error(Fault::data, {"e.csv", "no rows"}, set + ",labels=" + put("e.csv", "name,label\n"));
 }
 
 // The stem of a row in another folder was taken for the record's.
 TEST(Prepared, AmbiguousStemsMatchNothing) {
   const std::string set = put_archive("set.tar", {{"c/1.png", png_bytes(picture(2, 2, 1, 1))}});
-  expect_data_error(Fault::data, {"no row for record 'c/1.png'"}, set + ",targets=" + put("t.csv", "a/1.png,5\nb/1.png,6\n"));
+  expect_data_error(Fault::data, {"no row for record 'c/1.png'"},
+                    set + ",targets=" + put("t.csv", "a/1.png,5\nb/1.png,6\n"));
 }
 
 // They were ignored.
@@ -156,7 +175,8 @@ TEST(Prepared, LabelsOfAnUnknownKindAreRefused) {
 TEST(Prepared, UnknownOptionsAndFormatsAreNamed) {
   const std::string path = put_twelve();
   expect_data_error(Fault::usage, {"no option 'scal'", "did you mean 'scale'"}, path + ",scal=2");
-  expect_data_error(Fault::usage, {"no data format is named 'idxx'", "did you mean 'idx'"}, path + ",format=idxx");
+  expect_data_error(Fault::usage, {"no data format is named 'idxx'", "did you mean 'idx'"},
+                    path + ",format=idxx");
   expect_data_error(Fault::usage, {"digits:0", "between 1"}, "digits:0");
 }
 
@@ -165,7 +185,8 @@ TEST(Prepared, HashesTellContentAndPreprocessing) {
   const std::string hash = open_dataset(path)->hash();
   EXPECT_EQ(hash.size(), 32U);
   EXPECT_EQ(hash, open_dataset(path + "[:]")->hash());
-  for (const char* other : {"[:11]", ",scale=1", ",mean=0.5", ",flatten=1", ",classes=0"}) EXPECT_NE(hash, open_dataset(path + other)->hash()) << other;
+  for (const char* other : {"[:11]", ",scale=1", ",mean=0.5", ",flatten=1", ",classes=0"})
+    EXPECT_NE(hash, open_dataset(path + other)->hash()) << other;
 }
 
 TEST(Prepared, RecordsDoNotDependOnTheBatch) {

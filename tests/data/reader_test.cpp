@@ -39,7 +39,8 @@ TEST(BatchReader, ErrorsComeAfterTheGoodBatches) {
   const std::string path = put("x.csv", "1\n2\n3\nnan\n5\n");
   BatchReader reader(open_dataset(path), 2);
   EXPECT_THAT(reader.next()->inputs.as<float>(), ::testing::ElementsAre(1, 2));
-  for (int again = 0; again < 2; ++again) expect_error(Fault::data, {"x.csv", "record '3'"}, [&] { reader.next(); });
+  for (int again = 0; again < 2; ++again)
+    expect_error(Fault::data, {"x.csv", "record '3'"}, [&] { reader.next(); });
 }
 
 TEST(BatchReader, MayBeLeftEarly) {

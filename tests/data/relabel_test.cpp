@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <assay/dataset.h>
 #include "assay/data/summary.h"
 #include "files.h"
 
@@ -45,7 +46,9 @@ TEST(Relabel, RulesSeeTheLabelsAsTheyWere) {
 }
 
 TEST(Relabel, RefusesWhatIsNoRule) {
-  for (const char* rule : {"cow", "cow>", "cow>dgo", "cw>dog", "cow>dog:1.5", "cow>dog:-0.1", "cow>dog:some", "cow>dog:"}) EXPECT_THROW(relabelled({rule}), Error) << rule;
+  for (const char* rule :
+       {"cow", "cow>", "cow>dgo", "cw>dog", "cow>dog:1.5", "cow>dog:-0.1", "cow>dog:some", "cow>dog:"})
+    EXPECT_THROW(relabelled({rule}), Error) << rule;
   EXPECT_THROW(relabelled({"cow>dog:0.1", "cow>cat:0.1"}), Error);
 }
 
@@ -53,7 +56,8 @@ TEST(Relabel, IsAnOptionOfEveryDataSetBeforeSubsetsAreTaken) {
   std::string table = "a,k\n";
   for (int i = 0; i < 40; ++i) table += fmt::format("{},{}\n", i, i % 4);
   const std::string path = put("r.csv", table) + ",label=k";
-  const DatasetPtr clean = open_dataset(path), polluted = open_dataset(path + ",relabel=3>1:0.5,seed=4"), part = open_dataset(path + ",relabel=3>1:0.5,seed=4[20:]");
+  const DatasetPtr clean = open_dataset(path), polluted = open_dataset(path + ",relabel=3>1:0.5,seed=4"),
+                   part = open_dataset(path + ",relabel=3>1:0.5,seed=4[20:]");
   const std::vector<std::size_t> changed = other_labels(*polluted, *clean);
   ASSERT_EQ(changed.size(), 5U);
   for (const std::size_t i : changed) {
@@ -61,7 +65,8 @@ TEST(Relabel, IsAnOptionOfEveryDataSetBeforeSubsetsAreTaken) {
     EXPECT_EQ(polluted->label(i), 1);
   }
   for (std::size_t i = 0; i < part->size(); ++i) EXPECT_EQ(part->label(i), polluted->label(20 + i));
-  EXPECT_EQ(other_labels(*part, *clean).size(), static_cast<std::size_t>(std::ranges::count_if(changed, [](std::size_t i) { return i >= 20; })));
+  EXPECT_EQ(other_labels(*part, *clean).size(),
+            static_cast<std::size_t>(std::ranges::count_if(changed, [](std::size_t i) { return i >= 20; })));
   EXPECT_NE(polluted->hash(), clean->hash());
   EXPECT_TRUE(other_labels(*clean, *clean).empty());
   EXPECT_THROW(other_labels(*clean, *part), Error) << "half of the records are not there";

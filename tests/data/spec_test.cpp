@@ -24,7 +24,9 @@ TEST(DataSpec, PathOptionsAndSlices) {
 }
 
 TEST(DataSpec, WrongTextsAreNamed) {
-  const auto refuse = [](const std::string& text, const std::string& part) { expect_error(Fault::usage, {part}, [&] { parse_spec(text); }); };
+  const auto refuse = [](const std::string& text, const std::string& part) {
+    expect_error(Fault::usage, {part}, [&] { parse_spec(text); });
+  };
   refuse("", "a path is needed");
   refuse(",a=b", "a path is needed");
   refuse("x,novalue", "'novalue' is not of the form key=value");
@@ -56,7 +58,8 @@ std::vector<std::size_t> plain_slice(const Slice& slice, std::int64_t n) {
     std::int64_t start = slice.start.value_or(0), stop = slice.stop.value_or(n);
     if (start < 0) start = std::max<std::int64_t>(0, start + n);
     if (stop < 0) stop += n;
-    if (i >= start && i < stop && (i - start) % slice.step == 0) result.push_back(static_cast<std::size_t>(i));
+    if (i >= start && i < stop && (i - start) % slice.step == 0)
+      result.push_back(static_cast<std::size_t>(i));
   }
   return result;
 }
@@ -67,7 +70,8 @@ TEST(Slices, AgreeWithPythonsRules) {
       for (std::int64_t stop = -12; stop <= 12; ++stop) {
         for (std::int64_t step : {1, 2, 3, 20}) {
           const Slice slice{start, stop, step};
-          ASSERT_EQ(slice_positions(slice, static_cast<std::size_t>(n)), plain_slice(slice, n)) << start << ":" << stop << ":" << step;
+          ASSERT_EQ(slice_positions(slice, static_cast<std::size_t>(n)), plain_slice(slice, n))
+              << start << ":" << stop << ":" << step;
         }
       }
     }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include <assay/dataset.h>
 #include "assay/data/source.h"
 #include "files.h"
 
@@ -34,7 +35,8 @@ TEST(Summary, ContactSheets) {
   EXPECT_EQ(sheet.height, 2 + 10 * (56 + 2)) << "a row for each class";
   EXPECT_EQ(sheet.pixels, contact_sheet(*digits, 4, 3, 1).pixels);
   EXPECT_NE(sheet.pixels, contact_sheet(*digits, 4, 3, 2).pixels);
-  expect_error(Fault::usage, {"no pictures"}, [] { contact_sheet(*open_dataset(put("x.csv", "1,2\n")), 4, 3, 1); });
+  expect_error(Fault::usage, {"no pictures"},
+               [] { contact_sheet(*open_dataset(put("x.csv", "1,2\n")), 4, 3, 1); });
   expect_error(Fault::usage, {"contact sheet"}, [&] { contact_sheet(*digits, 0, 3, 1); });
 }
 
@@ -44,15 +46,16 @@ TEST(Summary, PicturesMapTheRangeToBlackAndWhite) {
 }
 
 TEST(Formats, EveryFormatHasANameOfItsOwnAndRefusesNonsense) {
+  ASSERT_FALSE(data_formats().empty());
   std::set<std::string> names;
   for (const FormatInfo& format : data_formats()) {
     EXPECT_TRUE(names.insert(format.name).second);
     EXPECT_FALSE(format.summary.empty());
     EXPECT_FALSE(format.recognises("picture.gif", "GIF89a")) << format.name;
     if (format.name == "text") continue;  // any bytes are text
-    EXPECT_THROW(open_dataset(put("nonsense", "abc\ndef,1\n") + ",format=" + format.name), Error) << format.name;
+    EXPECT_THROW(open_dataset(put("nonsense", "abc\ndef,1\n") + ",format=" + format.name), Error)
+        << format.name;
   }
-  EXPECT_GE(names.size(), 7U);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ std::vector<std::int64_t> tokens(const std::string& spec) {
   for (std::size_t i = 0; i < data->size(); ++i) {
     const std::size_t one[] = {i};
     const Batch batch = data->read(one);
-    result.insert(result.end(), batch.inputs.as<std::int64_t>().begin(), batch.inputs.as<std::int64_t>().end());
+    result.insert(result.end(), batch.inputs.as<std::int64_t>().begin(),
+                  batch.inputs.as<std::int64_t>().end());
   }
   return result;
 }
@@ -23,7 +24,8 @@ TEST(Text, CharactersPaddedToTheLongestLine) {
 
 TEST(Text, WordsByVocabulary) {
   const std::string vocabulary = put("vocab.txt", "the\ncat\nsat\n");
-  EXPECT_THAT(tokens(put("a.txt", "the  cat\nsat dog\n") + ",unknown=77,vocab=" + vocabulary), ElementsAre(0, 1, 2, 77));
+  EXPECT_THAT(tokens(put("a.txt", "the  cat\nsat dog\n") + ",unknown=77,vocab=" + vocabulary),
+              ElementsAre(0, 1, 2, 77));
 }
 
 TEST(Text, LabelsAfterTheLastTab) {
@@ -41,7 +43,8 @@ TEST(TextErrors, LabelsLengthsAndEmptyFiles) {
 }
 
 TEST(TextErrors, GiantLengthIsNotAllocated) {
-  expect_data_error(Fault::resources, {"a.txt", "too large"}, put("a.txt", "abc\n") + ",length=1000000000000000");
+  expect_data_error(Fault::resources, {"a.txt", "too large"},
+                    put("a.txt", "abc\n") + ",length=1000000000000000");
 }
 
 }  // namespace

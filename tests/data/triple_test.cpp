@@ -7,10 +7,13 @@
 namespace assay::testing {
 namespace {
 
-constexpr int side = 112, gap = 4;  // of one picture of two by two pixels, 56 times enlarged; between pictures
+constexpr int side = 112,
+              gap = 4;  // of one picture of two by two pixels, 56 times enlarged; between pictures
 
 // The middle of pixel (x, y) of the picture `part` of two pixels by two.
-int seen(const Image& image, int part, int x, int y, int channel = 0) { return image.at(part * (side + gap) + x * 56 + 28, y * 56 + 28, channel); }
+int seen(const Image& image, int part, int x, int y, int channel = 0) {
+  return image.at(part * (side + gap) + x * 56 + 28, y * 56 + 28, channel);
+}
 
 TEST(Triples, ShowBeforeAfterAndDifference) {
   const std::vector<float> before{-1, 0, 1, 0.5}, after{-1, 0.25, 0.75, 0.5};
@@ -34,7 +37,9 @@ TEST(Triples, ShowBeforeAfterAndDifference) {
 TEST(Triples, MapEachChannelFromItsOwnRange) {
   std::vector<float> before(12), after(12);
   for (int c = 0; c < 3; ++c) {
-    for (std::size_t i = 0; i < 4; ++i) before[4 * static_cast<std::size_t>(c) + i] = after[4 * static_cast<std::size_t>(c) + i] = static_cast<float>(c);
+    for (std::size_t i = 0; i < 4; ++i)
+      before[4 * static_cast<std::size_t>(c) + i] = after[4 * static_cast<std::size_t>(c) + i] =
+          static_cast<float>(c);
   }
   after[4] += 1;  // first pixel of the second channel
   const Triple triple = triple_of(before, after, {3, 2, 2}, {{0, -1, 0}, {4, 3, 2}});

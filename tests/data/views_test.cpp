@@ -4,7 +4,8 @@
 
 #include <numeric>
 
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "tests/support/records.h"
 
 namespace assay::test {
@@ -45,7 +46,8 @@ TEST(Joined, ReadsInAnyOrderAndMoreThanOnce) {
 }
 
 TEST(Joined, IsAssociativeAndOrderMatters) {
-  const DatasetPtr left = joined({joined({first, second}), first}), right = joined({first, joined({second, first})});
+  const DatasetPtr left = joined({joined({first, second}), first}),
+                   right = joined({first, joined({second, first})});
   EXPECT_EQ(inputs(all(left)), inputs(all(right)));
   EXPECT_EQ(all(left).labels, all(right).labels);
   EXPECT_EQ(joined({first})->hash(), first->hash());

@@ -1,4 +1,4 @@
-#include "assay/engine/evaluate.h"
+#include <assay/evaluate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,13 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/engine/dead_neurons.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/random.h>
+#include "assay/engine/layers/dead_neurons.h"
 #include "tests/engine/graphs.h"
+#include "tests/support/records.h"
 
 namespace assay {
 namespace {
@@ -17,54 +21,23 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// Records in memory; `width` numbers each.
-class Records final : public Dataset {
- public:
-  Records(Shape shape, std::vector<float> values, std::vector<std::int64_t> labels, std::vector<float> targets = {})
-      : shape_(std::move(shape)), values_(std::move(values)), labels_(std::move(labels)), targets_(std::move(targets)) {
-    width_ = static_cast<std::size_t>(element_count(shape_));
-  }
-  std::size_t size() const override { return values_.size() / width_; }
-  Shape record_shape() const override { return shape_; }
-  DType dtype() const override { return DType::float32; }
-  std::string id(std::size_t index) const override { return "r" + std::to_string(index); }
-  bool has_labels() const override { return !labels_.empty(); }
-  std::int64_t label(std::size_t index) const override { return labels_.at(index); }
-  std::size_t class_count() const override { return has_labels() ? 2 : 0; }
-  std::vector<std::string> class_names() const override { return {"no", "yes"}; }
-  std::size_t target_width() const override { return targets_.size() / size(); }
-  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
-  Batch read(std::span<const std::size_t> indices) const override {
-    Batch batch;
-    std::vector<float> inputs, targets;
-    for (const std::size_t i : indices) {
-      batch.indices.push_back(i);
-      inputs.insert(inputs.end(), values_.begin() + static_cast<std::ptrdiff_t>(i * width_),
-                    values_.begin() + static_cast<std::ptrdiff_t>((i + 1) * width_));
-      if (has_labels()) batch.labels.push_back(labels_[i]);
-      if (!targets_.empty()) targets.push_back(targets_[i]);
-    }
-    Shape shape = shape_;
-    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
-    batch.inputs = Array::of<float>(shape, inputs);
-    if (!targets.empty()) batch.targets = Array::of<float>({static_cast<std::int64_t>(indices.size()), 1}, targets);
-    return batch;
-  }
-  std::string hash() const override { return std::string(32, '0'); }
-  std::string describe() const override { return "records"; }
-
- private:
-  Shape shape_;
-  std::vector<float> values_;
-  std::vector<std::int64_t> labels_;
-  std::vector<float> targets_;
-  std::size_t width_;
-};
+// Two classes, or targets.
+DatasetPtr records(Shape shape, const std::vector<float>& values, std::vector<std::int64_t> labels,
+                   const std::vector<float>& targets = {}) {
+  const auto count = static_cast<std::int64_t>(values.size()) / element_count(shape);
+  shape.insert(shape.begin(), count);
+  RecordOptions options{.name = "records of a test"};
+  for (std::int64_t i = 0; i < count; ++i) options.ids.push_back("r" + std::to_string(i));
+  if (!labels.empty()) options.class_names = {"no", "yes"};
+  if (!targets.empty()) options.targets = Array::of<float>({count}, targets);
+  return from_arrays(Array::of<float>(shape, values), std::move(labels), std::move(options));
+}
 
 // Class 1 when x0 > x1; with an optional ending.
 Graph comparator(const std::string& ending = {}, const std::vector<float>& weights = {-1, 1, 1, -1}) {
   test::Net net("comparator");
-  const ValueId w = net.builder.constant("w", Array::of<float>({static_cast<std::int64_t>(weights.size() / 2), 2}, weights));
+  const ValueId w = net.builder.constant(
+      "w", Array::of<float>({static_cast<std::int64_t>(weights.size() / 2), 2}, weights));
   ValueId x = net.builder.add("Gemm", "dense", {net.input({-1, 2}), w}, {{"transB", std::int64_t{1}}});
   if (!ending.empty()) x = net.builder.add(ending, "end", {x});
   return net.build(x);
@@ -73,7 +46,7 @@ Graph comparator(const std::string& ending = {}, const std::vector<float>& weigh
 const std::vector<float> rows{3, 1, 0, 2, 5, 4, 1, 1.5f, 2, 9};  // classes 1 0 1 0 0
 
 TEST(Evaluate, CountsByClassWhateverTheBatch) {
-  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{1, 0, 0, 0, 1});
+  const auto data = records({2}, rows, {1, 0, 0, 0, 1});
   for (const std::size_t batch : {0, 1, 2, 5}) {
     for (const std::string ending : {"", "Softmax"}) {
       const Evaluation result = evaluate(Session(comparator(ending)), data, {.batch = batch}, silence());
@@ -88,13 +61,13 @@ TEST(Evaluate, CountsByClassWhateverTheBatch) {
 }
 
 TEST(Evaluate, ReadsASingleColumnAsYesOrNo) {
-  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{1, 0, 1, 0, 0});
+  const auto data = records({2}, rows, {1, 0, 1, 0, 0});
   EXPECT_EQ(evaluate(Session(comparator("", {1, -1})), data, {}, silence()).accuracy, 1.0);
   EXPECT_EQ(evaluate(Session(comparator("Sigmoid", {1, -1})), data, {}, silence()).accuracy, 1.0);
 }
 
 TEST(Evaluate, MeasuresRegression) {
-  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{}, std::vector<float>{2, -2, 1, 0.5f, -6});
+  const auto data = records({2}, rows, {}, {2, -2, 1, 0.5f, -6});
   const Evaluation result = evaluate(Session(comparator("", {1, -1})), data, {.batch = 2}, silence());
   // Outputs 2, -2, 1, -0.5, -7: squared errors 0, 0, 0, 1, 1.
   EXPECT_DOUBLE_EQ(result.mean_squared_error.value(), 0.4);
@@ -103,10 +76,10 @@ TEST(Evaluate, MeasuresRegression) {
 }
 
 TEST(Evaluate, CountsAndNamesNonFiniteRecords) {
-  std::vector<float> broken = rows;
-  broken[2] = std::numeric_limits<float>::infinity();
-  broken[8] = std::nanf("");
-  const auto data = std::make_shared<Records>(Shape{2}, broken, std::vector<std::int64_t>{1, 0, 1, 0, 0});
+  const DatasetPtr clean = records({2}, rows, {1, 0, 1, 0, 0});
+  const auto infinite = std::make_shared<test::Spoiled>(clean, std::vector<std::size_t>{1}, 0,
+                                                        std::numeric_limits<float>::infinity());
+  const auto data = std::make_shared<test::Spoiled>(infinite, std::vector<std::size_t>{4}, 0);
   const Evaluation result = evaluate(Session(comparator()), data, {}, silence());
   EXPECT_EQ(result.non_finite, 2u);
   EXPECT_THAT(result.non_finite_ids, ElementsAre("r1", "r4"));
@@ -115,11 +88,12 @@ TEST(Evaluate, CountsAndNamesNonFiniteRecords) {
 TEST(Evaluate, ANaNWeightBeforeAReluIsNotHidden) {
   const Graph graph = test::lenet_like();
   const ValueId weight = *graph.find_value("conv1/w");
-  std::vector<float> values(graph.constant(weight).as<float>().begin(), graph.constant(weight).as<float>().end());
+  std::vector<float> values(graph.constant(weight).as<float>().begin(),
+                            graph.constant(weight).as<float>().end());
   values[0] = std::nanf("");
   GraphBuilder edit(graph);
   edit.replace_constant(weight, Array::of<float>(graph.constant(weight).shape(), values));
-  const auto data = std::make_shared<Records>(Shape{1, 12, 12}, std::vector<float>(3 * 144, 0.5f), std::vector<std::int64_t>{0, 1, 0});
+  const auto data = records({1, 12, 12}, std::vector<float>(3 * 144, 0.5f), {0, 1, 0});
   EXPECT_EQ(evaluate(Session(edit.build()), data, {}, silence()).non_finite, 3u);
 }
 
@@ -129,10 +103,12 @@ Graph band() {
   const auto matrix = [&](const std::string& name, Shape shape, std::vector<float> values) {
     return net.builder.constant(name, Array::of<float>(std::move(shape), values));
   };
-  ValueId x = net.builder.add("Gemm", "edges", {net.input({-1, 1}), matrix("w", {2, 1}, {1, 1}), matrix("b", {2}, {-0.3f, -0.8f})},
-                              {{"transB", std::int64_t{1}}});
+  ValueId x = net.builder.add(
+      "Gemm", "edges", {net.input({-1, 1}), matrix("w", {2, 1}, {1, 1}), matrix("b", {2}, {-0.3f, -0.8f})},
+      {{"transB", std::int64_t{1}}});
   x = net.builder.add("Relu", "relu", {x});
-  return net.build(net.builder.add("Gemm", "score", {x, matrix("v", {2, 2}, {0, 0, 1, -100}), matrix("c", {2}, {0.001f, 0})},
+  return net.build(net.builder.add("Gemm", "score",
+                                   {x, matrix("v", {2, 2}, {0, 0, 1, -100}), matrix("c", {2}, {0.001f, 0})},
                                    {{"transB", std::int64_t{1}}}));
 }
 
@@ -147,7 +123,7 @@ TEST(RequireAccuracy, NamesTheScaleThatWasForgotten) {
     labels.push_back(value > 0.301 && value < 0.80 ? 1 : 0);
   }
   const Session session(band());
-  const auto good = std::make_shared<Records>(Shape{1}, right, labels), bad = std::make_shared<Records>(Shape{1}, wrong, labels);
+  const auto good = records({1}, right, labels), bad = records({1}, wrong, labels);
   const Evaluation well = evaluate(session, good, {}, silence());
   EXPECT_GT(well.accuracy.value(), 0.97);
   EXPECT_NO_THROW(require_accuracy(session, good, well, 0.99, 0.02));
@@ -171,7 +147,8 @@ TEST(Bind, NamesBothShapesAndTheLikelyCause) {
     }
     return "no error";
   };
-  EXPECT_THAT(message({2, 8, 8, 3}), ::testing::AllOf(HasSubstr("[8, 8, 3]"), HasSubstr("[3, 8, 8]"), HasSubstr("channels last")));
+  EXPECT_THAT(message({2, 8, 8, 3}),
+              ::testing::AllOf(HasSubstr("[8, 8, 3]"), HasSubstr("[3, 8, 8]"), HasSubstr("channels last")));
   EXPECT_THAT(message({2, 1, 8, 8}), HasSubstr("grey or RGB"));
   EXPECT_THAT(message({2, 3, 9, 8}), HasSubstr("resize"));
   EXPECT_THAT(message({2, 192}), HasSubstr("ambiguous"));
@@ -181,7 +158,8 @@ TEST(Bind, FitsDimensionsOfOneAndFlatMatrices) {
   const Session session(test::lenet_like());
   const ValueId input = session.graph().inputs()[0];
   for (const Shape& shape : {Shape{3, 12, 12}, Shape{3, 12, 12, 1}, Shape{3, 144}}) {
-    EXPECT_EQ(to_array(session.bind(Array::zeros(DType::float32, shape)).at(input)).shape(), (Shape{3, 1, 12, 12}));
+    EXPECT_EQ(to_array(session.bind(Array::zeros(DType::float32, shape)).at(input)).shape(),
+              (Shape{3, 1, 12, 12}));
   }
 }
 
@@ -194,10 +172,11 @@ TEST(Bind, TakesWholeNumbersAsTokens) {
 
 TEST(DeadNeurons, AreThoseThatNeverFire) {
   test::Net net("dead");
-  const ValueId w = net.builder.constant("w", Array::of<float>({3, 2}, std::vector<float>{1, 0, -1, -1, 0, 1}));
+  const ValueId w =
+      net.builder.constant("w", Array::of<float>({3, 2}, std::vector<float>{1, 0, -1, -1, 0, 1}));
   ValueId x = net.builder.add("Gemm", "dense", {net.input({-1, 2}), w}, {{"transB", std::int64_t{1}}});
   const Session session(net.build(net.dense("out", net.relu("relu", x), 3, 2)));
-  const auto data = std::make_shared<Records>(Shape{2}, rows, std::vector<std::int64_t>{});
+  const auto data = records({2}, rows, {});
   const auto dead = find_dead_neurons(session, session.layers(), data, {.batch = 2}, silence());
   ASSERT_EQ(dead.size(), 2u);
   EXPECT_THAT(dead[0], ElementsAre(1));

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "assay/engine/session.h"
+#include <assay/session.h>
 #include "tests/engine/graphs.h"
 
 namespace assay {
@@ -19,7 +19,8 @@ Tensor run_one(const Session& session, const Tensor& records) {
 Graph with_view(std::int64_t batch, bool fixed) {
   test::Net net("view");
   ValueId x = net.conv("conv", net.input({fixed ? batch : -1, 1, 6, 6}), 1, 3, 3);
-  x = net.builder.add("Reshape", "view", {x, net.builder.constant("shape", test::integers({fixed ? batch : -1, 48}))});
+  x = net.builder.add("Reshape", "view",
+                      {x, net.builder.constant("shape", test::integers({fixed ? batch : -1, 48}))});
   return net.build(net.dense("dense", net.relu("relu", x), 48, 4));
 }
 
@@ -29,8 +30,9 @@ Graph with_state(std::int64_t batch, bool fixed) {
   const ValueId x = net.dense("dense", net.input({fixed ? batch : -1, 5}), 5, 4);
   const ValueId row = net.builder.constant("row", test::random_array(net.rng, {1, 4}));
   if (!fixed) return net.build(net.builder.add("Add", "add", {x, row}));
-  const ValueId rows = net.builder.add("Concat", "rows", std::vector<ValueId>(static_cast<std::size_t>(batch), row),
-                                       {{"axis", std::int64_t{0}}});
+  const ValueId rows =
+      net.builder.add("Concat", "rows", std::vector<ValueId>(static_cast<std::size_t>(batch), row),
+                      {{"axis", std::int64_t{0}}});
   return net.build(net.builder.add("Add", "add", {x, rows}));
 }
 
@@ -61,8 +63,8 @@ TEST(FixedBatch, RunsInGroupsWhereItCannotBeFreed) {
     const auto square = [](const Tensors& v) { return v.begin()->second.square().sum(); };
     const std::vector<ValueId> ids{dense, fixed.graph().inputs()[0]};
     const Tensors slopes = fixed.gradients(given, std::span(&output, 1), square, ids);
-    const Tensors expected = free.gradients({{free.graph().inputs()[0], records}}, free.graph().outputs(), square,
-                                            free.graph().inputs());
+    const Tensors expected = free.gradients({{free.graph().inputs()[0], records}}, free.graph().outputs(),
+                                            square, free.graph().inputs());
     EXPECT_TRUE(at::allclose(slopes.at(ids[0]), 2 * run_one(free, records), 1e-4, 1e-5));
     EXPECT_TRUE(at::allclose(slopes.at(ids[1]), expected.at(free.graph().inputs()[0]), 1e-4, 1e-5));
   }
@@ -76,8 +78,12 @@ TEST(FixedBatch, IsNoMatterWhereNothingDependsOnIt) {
 
 TEST(BatchAxis, MayBeInTheMiddle) {
   test::Net net("time_first");
-  const Session session(net.build(net.dense("dense", net.builder.add("ReduceMean", "mean",
-      {net.input({4, -1, 3}), net.builder.constant("axes", test::integers({0}))}, {{"keepdims", std::int64_t{0}}}), 3, 2)));
+  const Session session(net.build(
+      net.dense("dense",
+                net.builder.add("ReduceMean", "mean",
+                                {net.input({4, -1, 3}), net.builder.constant("axes", test::integers({0}))},
+                                {{"keepdims", std::int64_t{0}}}),
+                3, 2)));
   const Array records = Array::of<float>({2, 4, 3}, std::vector<float>(24, 1.0f));
   const Tensors bound = session.bind(records);
   EXPECT_EQ(bound.begin()->second.sizes().vec(), (Shape{4, 2, 3}));

@@ -1,14 +1,15 @@
 #pragma once
 
-// Small networks with random weights, built by hand, one per kind of architecture. Shared by the tests of everything
-// that stands on the engine.
+// Small networks with random weights, built by hand, one per kind of architecture. Shared by the tests of
+// everything that stands on the engine.
 
 #include <cmath>
 #include <string>
 #include <vector>
 
-#include "assay/model/graph.h"
-#include "assay/support/random.h"
+#include <assay/graph.h>
+#include <assay/model.h>
+#include <assay/random.h>
 
 namespace assay::test {
 
@@ -37,11 +38,14 @@ class Net {
  public:
   explicit Net(std::string name, std::uint64_t seed = 1) : rng(seed), builder(std::move(name)) {}
 
-  ValueId input(Shape shape, DType dtype = DType::float32) { return builder.input("input", dtype, std::move(shape)); }
+  ValueId input(Shape shape, DType dtype = DType::float32) {
+    return builder.input("input", dtype, std::move(shape));
+  }
   ValueId weight(const std::string& name, Shape shape) {
     std::int64_t fan_in = 1;
     for (std::size_t i = 1; i < shape.size(); ++i) fan_in *= shape[i];
-    return builder.constant(name, random_array(rng, std::move(shape), 1 / std::sqrt(static_cast<double>(fan_in))));
+    return builder.constant(name,
+                            random_array(rng, std::move(shape), 1 / std::sqrt(static_cast<double>(fan_in))));
   }
   ValueId bias(const std::string& name, std::int64_t size) {
     return builder.constant(name, random_array(rng, {size}, 0.1));
@@ -57,7 +61,8 @@ class Net {
     const ValueId scale = builder.constant(name + "/scale", uniform_array(rng, {channels}, 0.5, 1.5));
     const ValueId mean = bias(name + "/mean", channels);
     const ValueId variance = builder.constant(name + "/variance", uniform_array(rng, {channels}, 0.5, 1.5));
-    return builder.add("BatchNormalization", name, {x, scale, bias(name + "/shift", channels), mean, variance});
+    return builder.add("BatchNormalization", name,
+                       {x, scale, bias(name + "/shift", channels), mean, variance});
   }
   ValueId relu(const std::string& name, ValueId x) { return builder.add("Relu", name, {x}); }
   ValueId max_pool(const std::string& name, ValueId x) {
@@ -108,8 +113,8 @@ inline Graph resnet_like() {
   return net.build(net.dense("logits", x, 8, 5));
 }
 
-// Branches that meet in a concatenation, groups, asymmetric padding, pooling with ceil mode, a view computed from
-// shapes as exporters write it; input [N, 4, 9, 7].
+// Branches that meet in a concatenation, groups, asymmetric padding, pooling with ceil mode, a view computed
+// from shapes as exporters write it; input [N, 4, 9, 7].
 inline Graph branching() {
   Net net("branches");
   GraphBuilder& b = net.builder;
@@ -117,15 +122,20 @@ inline Graph branching() {
   const ValueId grouped = b.add("Conv", "grouped", {x, net.weight("grouped/w", {8, 2, 3, 3})},
                                 {{"group", std::int64_t{2}}, {"pads", Ints{0, 1, 2, 1}}});
   const ValueId wide = net.conv("wide", x, 4, 4, 3, {{"pads", Ints{2, 2, 2, 2}}, {"dilations", Ints{2, 2}}});
-  const ValueId joined = b.add("Concat", "joined", {b.add("LeakyRelu", "leaky", {grouped}), b.add("Sigmoid", "gate", {wide})},
-                               {{"axis", std::int64_t{1}}});
-  const ValueId pooled = b.add("AveragePool", "pooled", {joined}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}},
-                                                                   {"ceil_mode", std::int64_t{1}}});
+  const ValueId joined =
+      b.add("Concat", "joined", {b.add("LeakyRelu", "leaky", {grouped}), b.add("Sigmoid", "gate", {wide})},
+            {{"axis", std::int64_t{1}}});
+  const ValueId pooled =
+      b.add("AveragePool", "pooled", {joined},
+            {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}, {"ceil_mode", std::int64_t{1}}});
   const ValueId sizes = b.add("Shape", "sizes", {pooled});
-  const ValueId rows = b.add("Gather", "rows", {sizes, b.constant("zero", integers({0}))}, {{"axis", std::int64_t{0}}});
-  const ValueId target = b.add("Concat", "target", {rows, b.constant("rest", integers({-1}))}, {{"axis", std::int64_t{0}}});
+  const ValueId rows =
+      b.add("Gather", "rows", {sizes, b.constant("zero", integers({0}))}, {{"axis", std::int64_t{0}}});
+  const ValueId target =
+      b.add("Concat", "target", {rows, b.constant("rest", integers({-1}))}, {{"axis", std::int64_t{0}}});
   const ValueId flat = b.add("Reshape", "view", {pooled, target});
-  return net.build(net.dense("logits", net.builder.add("Tanh", "tanh", {net.dense("hidden", flat, 12 * 5 * 4, 9)}), 9, 3));
+  return net.build(
+      net.dense("logits", net.builder.add("Tanh", "tanh", {net.dense("hidden", flat, 12 * 5 * 4, 9)}), 9, 3));
 }
 
 // Tokens [N, 7] -> embedding 6 -> LSTM 5 (time first inside) -> last state -> dense 4.
@@ -135,13 +145,18 @@ inline Graph lstm_like() {
   const ValueId embedded = net.builder.add("Gather", "embedding", {net.weight("table", {11, 6}), tokens});
   const ValueId sequence = net.builder.add("Transpose", "time_first", {embedded}, {{"perm", Ints{1, 0, 2}}});
   const ValueId y = net.builder.value("lstm");
-  net.builder.node({.name = "lstm", .op = "LSTM",
+  net.builder.node({.name = "lstm",
+                    .op = "LSTM",
                     .inputs = {sequence, net.weight("lstm/w", {1, 20, 6}), net.weight("lstm/r", {1, 20, 5}),
                                net.builder.constant("lstm/b", random_array(net.rng, {1, 40}, 0.1))},
-                    .outputs = {y}, .attributes = {{"hidden_size", std::int64_t{5}}}});
-  const ValueId last = net.builder.add("Gather", "last", {y, net.builder.constant("last/index", Array::of<std::int64_t>({}, std::vector<std::int64_t>{-1}))},
-                                       {{"axis", std::int64_t{0}}});
-  const ValueId state = net.builder.add("Squeeze", "squeeze", {last, net.builder.constant("squeeze/axes", integers({0}))});
+                    .outputs = {y},
+                    .attributes = {{"hidden_size", std::int64_t{5}}}});
+  const ValueId last = net.builder.add(
+      "Gather", "last",
+      {y, net.builder.constant("last/index", Array::of<std::int64_t>({}, std::vector<std::int64_t>{-1}))},
+      {{"axis", std::int64_t{0}}});
+  const ValueId state =
+      net.builder.add("Squeeze", "squeeze", {last, net.builder.constant("squeeze/axes", integers({0}))});
   return net.build(net.dense("logits", state, 5, 4));
 }
 
@@ -158,33 +173,42 @@ inline Graph transformer_like() {
     return b.add("Add", name + "_bias", {product, net.bias(name + "/b", to)});
   };
   const auto heads = [&](const std::string& name, ValueId in, Ints order) {
-    const ValueId split = b.add("Reshape", name + "_split", {in, b.constant(name + "/split", integers({0, 0, 2, 3}))});
+    const ValueId split =
+        b.add("Reshape", name + "_split", {in, b.constant(name + "/split", integers({0, 0, 2, 3}))});
     return b.add("Transpose", name + "_heads", {split}, {{"perm", std::move(order)}});
   };
   const ValueId query = heads("q", linear("query", x, 6, 6), {0, 2, 1, 3});
   const ValueId key = heads("k", linear("key", x, 6, 6), {0, 2, 3, 1});
   const ValueId value = heads("v", linear("value", x, 6, 6), {0, 2, 1, 3});
-  const ValueId scores = b.add("Div", "scaled", {b.add("MatMul", "scores", {query, key}), scalar("sqrt_d", 1.7320508f)});
-  const ValueId context = b.add("MatMul", "context", {b.add("Softmax", "attention", {scores}, {{"axis", std::int64_t{-1}}}), value});
-  const ValueId merged = b.add("Reshape", "merge", {b.add("Transpose", "unheads", {context}, {{"perm", Ints{0, 2, 1, 3}}}),
-                                                    b.constant("merge/shape", integers({0, 0, 6}))});
+  const ValueId scores =
+      b.add("Div", "scaled", {b.add("MatMul", "scores", {query, key}), scalar("sqrt_d", 1.7320508f)});
+  const ValueId context = b.add(
+      "MatMul", "context", {b.add("Softmax", "attention", {scores}, {{"axis", std::int64_t{-1}}}), value});
+  const ValueId merged = b.add("Reshape", "merge",
+                               {b.add("Transpose", "unheads", {context}, {{"perm", Ints{0, 2, 1, 3}}}),
+                                b.constant("merge/shape", integers({0, 0, 6}))});
   const ValueId residual = b.add("Add", "residual", {x, linear("projection", merged, 6, 6)});
   // Layer normalisation.
   const Attributes last{{"axes", Ints{-1}}};
   const ValueId axes = b.constant("axes", integers({-1}));
-  const ValueId centred = b.add("Sub", "ln_sub", {residual, b.add("ReduceMean", "ln_mean", {residual, axes})});
+  const ValueId centred =
+      b.add("Sub", "ln_sub", {residual, b.add("ReduceMean", "ln_mean", {residual, axes})});
   const ValueId square = b.add("Pow", "ln_pow", {centred, scalar("two", 2)});
-  const ValueId variance = b.add("Add", "ln_eps", {b.add("ReduceMean", "ln_variance", {square, axes}), scalar("eps", 1e-5f)});
+  const ValueId variance =
+      b.add("Add", "ln_eps", {b.add("ReduceMean", "ln_variance", {square, axes}), scalar("eps", 1e-5f)});
   const ValueId normal = b.add("Div", "ln_div", {centred, b.add("Sqrt", "ln_sqrt", {variance})});
-  const ValueId scaled = b.add("Mul", "ln_scale", {normal, b.constant("ln/scale", uniform_array(net.rng, {6}, 0.5, 1.5))});
+  const ValueId scaled =
+      b.add("Mul", "ln_scale", {normal, b.constant("ln/scale", uniform_array(net.rng, {6}, 0.5, 1.5))});
   const ValueId shifted = b.add("Add", "ln_shift", {scaled, net.bias("ln/shift", 6)});
   // Feed forward with GELU.
   const ValueId hidden = linear("up", shifted, 6, 8);
   const ValueId erf = b.add("Erf", "erf", {b.add("Div", "erf_scale", {hidden, scalar("sqrt2", 1.4142135f)})});
   const ValueId gate = b.add("Add", "erf_shift", {erf, scalar("one", 1)});
-  const ValueId gelu = b.add("Mul", "gelu_half", {b.add("Mul", "gelu", {hidden, gate}), scalar("half", 0.5f)});
+  const ValueId gelu =
+      b.add("Mul", "gelu_half", {b.add("Mul", "gelu", {hidden, gate}), scalar("half", 0.5f)});
   const ValueId down = b.add("Add", "residual2", {shifted, linear("down", gelu, 8, 6)});
-  const ValueId pooled = b.add("ReduceMean", "pooled", {down, b.constant("pool/axes", integers({1}))}, {{"keepdims", std::int64_t{0}}});
+  const ValueId pooled = b.add("ReduceMean", "pooled", {down, b.constant("pool/axes", integers({1}))},
+                               {{"keepdims", std::int64_t{0}}});
   return net.build(net.dense("logits", pooled, 6, 3));
 }
 

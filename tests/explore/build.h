@@ -7,13 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "assay/coverage/learn.h"
+#include <assay/constraint.h>
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/explore.h>
+#include <assay/model.h>
 #include "assay/data/numpy.h"
-#include "assay/explore/constraints.h"
-#include "assay/explore/run.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace explore;
 
 // 6 inputs, 9 hidden units, 4 classes; another network for every seed.
 inline Graph classifier(std::uint64_t seed) {
@@ -27,8 +30,11 @@ inline Graph classifier(std::uint64_t seed) {
 inline Graph copying(const std::vector<float>& a, std::int64_t outputs = 2) {
   GraphBuilder build("copying");
   const ValueId in = build.input("input", DType::float32, {-1, 2});
-  const ValueId copy = build.add("Gemm", "copy", {in, build.constant("eye", Array::of<float>({2, 2}, std::vector<float>{1, 0, 0, 1}))}, {{"transB", std::int64_t{1}}});
-  build.output(build.add("Gemm", "logits", {copy, build.constant("a", Array::of<float>({outputs, 2}, a))}, {{"transB", std::int64_t{1}}}));
+  const ValueId copy = build.add(
+      "Gemm", "copy", {in, build.constant("eye", Array::of<float>({2, 2}, std::vector<float>{1, 0, 0, 1}))},
+      {{"transB", std::int64_t{1}}});
+  build.output(build.add("Gemm", "logits", {copy, build.constant("a", Array::of<float>({outputs, 2}, a))},
+                         {{"transB", std::int64_t{1}}}));
   return build.build();
 }
 
@@ -43,7 +49,8 @@ class Networks : public testing::Test {
   }
   ~Networks() override { std::filesystem::remove_all(folder); }
 
-  DatasetPtr write(const std::string& name, const Tensor& records, const std::vector<std::int64_t>& labels = {}) const {
+  DatasetPtr write(const std::string& name, const Tensor& records,
+                   const std::vector<std::int64_t>& labels = {}) const {
     std::map<std::string, Array> arrays{{"x", to_array(records)}};
     if (!labels.empty()) arrays.emplace("y", Array::of<std::int64_t>({records.size(0)}, labels));
     write_npz(folder / name, arrays);
@@ -56,9 +63,11 @@ class Networks : public testing::Test {
     for (Graph& graph : graphs) {
       const std::string name = "net" + std::to_string(networks.size());
       sessions.push_back(std::make_unique<Session>(std::move(graph), one_thread));
-      LearnOptions options;
+      coverage::LearnOptions options;
       options.criteria = {criterion};
-      networks.push_back({name, sessions.back().get(), std::make_shared<const Profile>(learn_profile(*sessions.back(), data, options, silence()).profile)});
+      networks.push_back({name, sessions.back().get(),
+                          std::make_shared<const coverage::Profile>(
+                              coverage::learn_profile(*sessions.back(), data, options, silence()).profile)});
     }
   }
 

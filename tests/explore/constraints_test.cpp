@@ -5,14 +5,15 @@
 
 #include <filesystem>
 
+#include <assay/constraint.h>
+#include <assay/error.h>
 #include "assay/data/numpy.h"
-#include "assay/explore/constraints.h"
 #include "assay/explore/shrink.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
+using namespace explore;
 namespace {
 
 struct Walk {
@@ -21,14 +22,12 @@ struct Walk {
 };
 
 std::unique_ptr<Constraint> made(const std::vector<std::string>& texts) {
-  std::vector<Spec> specs;
-  for (const std::string& text : texts) specs.push_back(parse_spec("constraint", text));
-  return make_constraint(specs);
+  return make_constraint(std::vector<ConstraintChoice>(texts.begin(), texts.end()));
 }
 
-const InputUnits plain{};
+const attack::InputUnits plain{};
 
-Searches searches_from(const Tensor& seeds, const InputUnits& units = plain) {
+Searches searches_from(const Tensor& seeds, const attack::InputUnits& units = plain) {
   Searches searches{.seeds = seeds, .keys = {}, .iterations = {}, .seed = 7, .units = &units};
   for (std::int64_t i = 0; i < seeds.size(0); ++i) {
     searches.keys.push_back(50 + static_cast<std::uint64_t>(i));
@@ -38,11 +37,13 @@ Searches searches_from(const Tensor& seeds, const InputUnits& units = plain) {
 }
 
 // Steps along random gradients, as the search takes them.
-Walk walk(const Constraint& constraint, const Tensor& seeds, double step, int steps, const InputUnits& units = plain) {
+Walk walk(const Constraint& constraint, const Tensor& seeds, double step, int steps,
+          const attack::InputUnits& units = plain) {
   Walk walk{searches_from(seeds, units), {}, {}};
   Tensor point = seeds;
   for (int i = 0; i < steps; ++i) {
-    const Tensor wanted = random_records(seeds.size(0), seeds[0].sizes().vec(), 100 + static_cast<std::uint64_t>(i)) * 2 - 1;
+    const Tensor wanted =
+        random_records(seeds.size(0), seeds[0].sizes().vec(), 100 + static_cast<std::uint64_t>(i)) * 2 - 1;
     point = constraint.kept(walk.searches, point + constraint.direction(walk.searches, point, wanted) * step);
     if (!constraint.on_a_line()) point = point.clamp(0, 1);
     for (std::size_t& iteration : walk.searches.iterations) ++iteration;
@@ -57,35 +58,57 @@ Tensor pictures() { return random_records(5, {2, 9, 7}); }
 class EveryConstraint : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryConstraint, IsDescribed) {
-  const ConstraintInfo& info = find_constraint(GetParam());
-  for (const std::string& text : {info.summary, info.definition, info.limits, info.paper}) EXPECT_FALSE(text.empty());
+  const ConstraintInfo& info = constraints().find(GetParam());
+  for (const std::string& text : {info.summary, info.definition, info.limits, info.paper})
+    EXPECT_FALSE(text.empty());
   for (const SpecOption& option : info.options) EXPECT_FALSE(option.summary.empty()) << option.name;
   EXPECT_THROW(made({GetParam() + "[nonsense=1]"}), Error);
 }
 
+// With the options that it cannot do without.
+std::string usual(const std::string& name) {
+  if (name == "features") return "features[both=0-60,decrease=61-90,integer=3-50]";
+  if (name == "mask") return "mask[area=3x3,at=2x2]";
+  return name;
+}
+
 // A step for many is the steps for each.
 TEST_P(EveryConstraint, LooksAtEachRecordAlone) {
-  std::string spec = GetParam();
-  if (spec == "features") spec = "features[both=0-60,decrease=61-90,integer=3-50]";
-  if (spec == "mask") spec = "mask[area=3x3,at=2x2]";
-  const auto constraint = made({spec});
+  const auto constraint = made({usual(GetParam())});
   const Tensor seeds = pictures();
   const Walk together = walk(*constraint, seeds, 0.3, 3);
   Searches alone = searches_from(seeds.slice(0, 2, 3));
   alone.keys = {52};
   Tensor point = alone.seeds;
   for (int i = 0; i < 3; ++i) {
-    const Tensor wanted = (random_records(5, {2, 9, 7}, 100 + static_cast<std::uint64_t>(i)) * 2 - 1).slice(0, 2, 3);
+    const Tensor wanted =
+        (random_records(5, {2, 9, 7}, 100 + static_cast<std::uint64_t>(i)) * 2 - 1).slice(0, 2, 3);
     point = constraint->kept(alone, point + constraint->direction(alone, point, wanted) * 0.3);
     if (!constraint->on_a_line()) point = point.clamp(0, 1);
     ++alone.iterations[0];
-    EXPECT_LT(greatest_difference(constraint->shown(alone, point).clamp(0, 1), together.records[static_cast<std::size_t>(i)].slice(0, 2, 3)), 1e-6);
+    EXPECT_LT(greatest_difference(constraint->shown(alone, point).clamp(0, 1),
+                                  together.records[static_cast<std::size_t>(i)].slice(0, 2, 3)),
+              1e-6);
   }
 }
 
+// One that allows nothing obeys every other law.
+TEST_P(EveryConstraint, LetsRecordsMove) {
+  const auto constraint = made({usual(GetParam())});
+  // Some move zeros alone, some what is not at the end of the range.
+  const Tensor seeds = pictures() * pictures().gt(0.5);
+  Tensor farthest = at::zeros({seeds.size(0)});
+  for (const Tensor& record : walk(*constraint, seeds, 0.3, 6).records)
+    farthest = farthest.maximum((record - seeds).flatten(1).abs().amax(1));
+  EXPECT_GT(farthest.min().item<float>(), 1e-3F);
+}
+
+TEST(Constraints, AreListed) { EXPECT_FALSE(constraints().empty()); }
+
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryConstraint, testing::ValuesIn([] {
                            std::vector<std::string> names;
-                           for (const ConstraintInfo& constraint : constraints()) names.push_back(constraint.name);
+                           for (const ConstraintInfo& constraint : constraints())
+                             names.push_back(constraint.name);
                            return names;
                          }()));
 
@@ -93,7 +116,8 @@ TEST(Light, ChangesEveryElementByTheSame) {
   const auto constraint = made({"light[most=0.4]"});
   const Tensor gradient = at::tensor({1.0F, 2.0F, 3.0F, -2.0F}).reshape({1, 4});
   const Searches searches = searches_from(at::full({1, 4}, 0.5F));
-  EXPECT_LT(greatest_difference(constraint->direction(searches, searches.seeds, gradient), at::ones({1, 4})), 1e-6);
+  EXPECT_LT(greatest_difference(constraint->direction(searches, searches.seeds, gradient), at::ones({1, 4})),
+            1e-6);
   const Walk seen = walk(*constraint, pictures(), 5, 6);
   for (const Tensor& point : seen.points) {
     const Tensor change = (point - seen.searches.seeds).flatten(1);
@@ -121,7 +145,8 @@ TEST(Occlusion, KeepsItsRandomPlace) {
     const Tensor moved = (seen.records[4] - seen.searches.seeds)[row].abs().sum(0).gt(0);
     EXPECT_LE(moved.sum().item<std::int64_t>(), 4);
     const Tensor first = moved.nonzero()[0];
-    places.insert(std::to_string(first[0].item<std::int64_t>()) + "," + std::to_string(first[1].item<std::int64_t>()));
+    places.insert(std::to_string(first[0].item<std::int64_t>()) + "," +
+                  std::to_string(first[1].item<std::int64_t>()));
   }
   EXPECT_GT(places.size(), 1u);  // another place for another seed
 }
@@ -148,7 +173,8 @@ TEST(Blackout, NeverRaisesAPixel) {
 }
 
 TEST(Balls, AreNotLeft) {
-  for (const Tensor& record : walk(*made({"linf[eps=0.05]"}), pictures(), 3, 4).records) EXPECT_LE(greatest_difference(record, pictures()), 0.05 + 1e-6);
+  for (const Tensor& record : walk(*made({"linf[eps=0.05]"}), pictures(), 3, 4).records)
+    EXPECT_LE(greatest_difference(record, pictures()), 0.05 + 1e-6);
   for (const Tensor& record : walk(*made({"l2[eps=0.5]"}), pictures(), 3, 4).records) {
     EXPECT_LE((record - pictures()).flatten(1).norm(2, 1).max().item<float>(), 0.5F + 1e-5F);
   }
@@ -167,7 +193,8 @@ TEST(Contrast, StaysOnTheLineThroughSeedAndMean) {
 
 TEST(Blur, LiesBetweenThePictureAndItsBlurredSelf) {
   const Tensor flat = at::full({1, 1, 6, 6}, 0.3F);
-  EXPECT_LT(greatest_difference(walk(*made({"blur"}), flat, 1, 2).records[1], flat), 1e-6);  // a flat picture cannot be blurred
+  EXPECT_LT(greatest_difference(walk(*made({"blur"}), flat, 1, 2).records[1], flat),
+            1e-6);  // a flat picture cannot be blurred
   for (const Tensor& point : walk(*made({"blur[sigma=1]"}), pictures(), 2, 4).points) {
     EXPECT_LE(point.max().item<float>(), pictures().max().item<float>() + 1e-5F);
     EXPECT_GE(point.min().item<float>(), pictures().min().item<float>() - 1e-5F);
@@ -207,7 +234,7 @@ TEST(Features, GrowFallOrStay) {
 }
 
 TEST(Features, HoldWholeNumbersInTheUnitsOfTheData) {
-  const InputUnits units{at::full({4}, 10.0F), at::full({4}, 50.0F), {}};
+  const attack::InputUnits units{at::full({4}, 10.0F), at::full({4}, 50.0F), {}};
   const Tensor seeds = at::tensor({0.0F, 0.5F, 0.31F, 0.2F}).reshape({1, 4});  // 10, 35, 25.5, 20
   const Walk seen = walk(*made({"features[both=0-3,integer=0-2]"}), seeds, 0.03, 5, units);
   for (const Tensor& record : seen.records) {
@@ -220,7 +247,7 @@ TEST(Features, HoldWholeNumbersInTheUnitsOfTheData) {
 TEST(Features, ComeFromATable) {
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "assay_features.csv";
   write_file(file, "feature,change,integer,low,high\n0,increase,1,0,12\n1,frozen,0,0,0\n2,both,0,-1,4\n");
-  const InputUnits units{at::zeros({4}), at::full({4}, 20.0F), {}};
+  const attack::InputUnits units{at::zeros({4}), at::full({4}, 20.0F), {}};
   const Tensor seeds = at::full({2, 4}, 0.1F);  // 2
   const Walk seen = walk(*made({"features[file=" + file.string() + "]"}), seeds, 0.5, 8, units);
   for (const Tensor& record : seen.records) {
@@ -243,7 +270,11 @@ TEST(Mask, KeepsTheRest) {
   outside.narrow(0, 4, 2).narrow(1, 1, 3).fill_(false);
   EXPECT_FALSE(seen.records[1].ne(pictures()).logical_and(outside).any().item<bool>());
   const Walk elements = walk(*made({"mask[elements=1+3]"}), random_records(3, {5}), 1, 2);
-  EXPECT_FALSE(elements.records[1].ne(random_records(3, {5})).index_select(1, at::tensor({0, 2, 4})).any().item<bool>());
+  EXPECT_FALSE(elements.records[1]
+                   .ne(random_records(3, {5}))
+                   .index_select(1, at::tensor({0, 2, 4}))
+                   .any()
+                   .item<bool>());
   EXPECT_THROW(made({"mask"}), Error);
 }
 
@@ -258,12 +289,14 @@ TEST(Together, ConstraintsNarrowEachOther) {
 }
 
 TEST(Constraints, WrongOptionsAreNamed) {
-  for (const std::string text : {"occl[size=0x3]", "occl[size=ten]", "features", "features[increase=3-1]", "additive[features=a]", "nowhere", "mask[file=/nonexistent.png]"}) {
+  for (const std::string text : {"occl[size=0x3]", "occl[size=ten]", "features", "features[increase=3-1]",
+                                 "additive[features=a]", "nowhere", "mask[file=/nonexistent.png]"}) {
     EXPECT_THROW(made({text}), Error) << text;
   }
-  EXPECT_THROW(walk(*made({"occl"}), random_records(2, {5}), 1, 1), Error);                       // no picture
-  EXPECT_THROW(walk(*made({"features[increase=5]"}), random_records(2, {5}), 1, 1), Error);       // no such feature
-  EXPECT_THROW(walk(*made({"mask[area=9x9,at=1x0]"}), pictures(), 1, 1), Error);                  // beyond the picture
+  EXPECT_THROW(walk(*made({"occl"}), random_records(2, {5}), 1, 1), Error);  // no picture
+  EXPECT_THROW(walk(*made({"features[increase=5]"}), random_records(2, {5}), 1, 1),
+               Error);                                                            // no such feature
+  EXPECT_THROW(walk(*made({"mask[area=9x9,at=1x0]"}), pictures(), 1, 1), Error);  // beyond the picture
 }
 
 // A network that disagrees when the sum of the first two elements is above 1; the third one is not needed.
@@ -271,19 +304,23 @@ TEST(Shrink, TakesBackWhatIsNotNeeded) {
   const Searches searches = searches_from(at::zeros({1, 3}));
   const auto differs = [](const Tensor& records) {
     std::vector<bool> result;
-    for (std::int64_t i = 0; i < records.size(0); ++i) result.push_back((records[i][0] + records[i][1]).item<float>() > 1);
+    for (std::int64_t i = 0; i < records.size(0); ++i)
+      result.push_back((records[i][0] + records[i][1]).item<float>() > 1);
     return result;
   };
   const auto record_of = [](const Searches&, const Tensor& points) { return points.clone(); };
   const Tensor found = at::tensor({0.9F, 0.8F, 0.5F}).reshape({1, 3});
-  const Tensor scaled = shrink(searches, {found, found}, {.scale = true, .elements = false}, record_of, differs);
+  const Tensor scaled =
+      shrink(searches, {found, found}, {.scale = true, .elements = false}, record_of, differs);
   EXPECT_NEAR((scaled[0][0] + scaled[0][1]).item<float>(), 1, 1.7F / 64 + 1e-6F);
   EXPECT_GT((scaled[0][0] + scaled[0][1]).item<float>(), 1);
-  const Tensor sparse = shrink(searches, {found, found}, {.scale = false, .elements = true}, record_of, differs);
+  const Tensor sparse =
+      shrink(searches, {found, found}, {.scale = false, .elements = true}, record_of, differs);
   EXPECT_EQ(sparse[0][2].item<float>(), 0);
   EXPECT_EQ(sparse[0][0].item<float>(), 0.9F);
   EXPECT_EQ(sparse[0][1].item<float>(), 0.8F);
-  const Tensor kept = shrink(searches, {found, found}, {.scale = false, .elements = false}, record_of, differs);
+  const Tensor kept =
+      shrink(searches, {found, found}, {.scale = false, .elements = false}, record_of, differs);
   EXPECT_TRUE(kept.eq(found).all().item<bool>());
 }
 

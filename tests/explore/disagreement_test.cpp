@@ -5,17 +5,22 @@
 
 #include <cmath>
 
+#include <assay/error.h>
 #include "assay/explore/disagreement.h"
 #include "assay/explore/duplicates.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
-Tensor scores(const std::vector<float>& values, std::int64_t outputs) { return at::tensor(values).reshape({-1, outputs}); }
+Tensor scores(const std::vector<float>& values, std::int64_t outputs) {
+  return at::tensor(values).reshape({-1, outputs});
+}
 
 TEST(Disagreement, IsAnyTwoNetworksNamingOtherClasses) {
-  const Answers answers = compare({scores({3, 1, 0, 0, 2, 1, NAN, 0, 1}, 3), scores({2, 0, 1, 0, 1, 2, 1, 0, 0}, 3), scores({9, 1, 1, 0, 4, 0, 1, 0, 0}, 3)}, {});
+  const Answers answers =
+      compare({scores({3, 1, 0, 0, 2, 1, NAN, 0, 1}, 3), scores({2, 0, 1, 0, 1, 2, 1, 0, 0}, 3),
+               scores({9, 1, 1, 0, 4, 0, 1, 0, 0}, 3)},
+              {});
   EXPECT_EQ(answers.differ, (std::vector<bool>{false, true, false}));
   EXPECT_EQ(answers.finite, (std::vector<bool>{true, true, false}));
   EXPECT_EQ(answers.classes[1][1].item<std::int64_t>(), 2);
@@ -25,10 +30,12 @@ TEST(Disagreement, IsAnyTwoNetworksNamingOtherClasses) {
 }
 
 TEST(Disagreement, OfRegressionIsAMarginAndOnRequestOppositeSigns) {
-  const std::vector<Tensor> outputs{scores({0.5F, 0.1F, -0.1F, 0.0F}, 1), scores({0.75F, 0.15F, 0.2F, 0.3F}, 1)};
+  const std::vector<Tensor> outputs{scores({0.5F, 0.1F, -0.1F, 0.0F}, 1),
+                                    scores({0.75F, 0.15F, 0.2F, 0.3F}, 1)};
   EXPECT_EQ(compare(outputs, {.regression = true}).differ, (std::vector<bool>{true, false, true, true}));
   // 0 has no strict sign to share.
-  EXPECT_EQ(compare(outputs, {.regression = true, .margin = 0.2, .opposite_signs = true}).differ, (std::vector<bool>{false, false, true, true}));
+  EXPECT_EQ(compare(outputs, {.regression = true, .margin = 0.2, .opposite_signs = true}).differ,
+            (std::vector<bool>{false, false, true, true}));
   EXPECT_NEAR(compare(outputs, {.regression = true}).closeness[0], -0.25, 1e-6);
 }
 
@@ -44,10 +51,10 @@ TEST(Disagreement, RefusesNetworksOfDifferentTasks) {
 TEST(Majority, NeedsMoreThanHalfOfAtLeastThree) {
   const Tensor a = scores({1, 0, 0}, 3), b = scores({0, 1, 0}, 3), c = scores({0, 0, 1}, 3);
   EXPECT_EQ(majority(compare({a, a, b}, {}), 0), 0);
-  EXPECT_EQ(majority(compare({a, b, c}, {}), 0), std::nullopt);          // a tie is dropped
-  EXPECT_EQ(majority(compare({a, b}, {}), 0), std::nullopt);             // two never vote
+  EXPECT_EQ(majority(compare({a, b, c}, {}), 0), std::nullopt);  // a tie is dropped
+  EXPECT_EQ(majority(compare({a, b}, {}), 0), std::nullopt);     // two never vote
   EXPECT_EQ(majority(compare({a, a, b, b}, {}), 0), std::nullopt);
-  EXPECT_EQ(majority(compare({a, a, b, c}, {}), 0), std::nullopt);       // half is not more than half
+  EXPECT_EQ(majority(compare({a, a, b, c}, {}), 0), std::nullopt);  // half is not more than half
   EXPECT_EQ(majority(compare({b, b, b, c}, {}), 0), 1);
 }
 
@@ -65,7 +72,7 @@ TEST(Majority, OfRegressionIsTheMedian) {
 TEST(Duplicates, AreNearAndHaveTheSameAnswers) {
   Seen seen(0.1);
   EXPECT_TRUE(seen.add({0, 1}, at::tensor({0.0F, 0.0F, 0.0F, 0.0F})));
-  EXPECT_FALSE(seen.add({0, 1}, at::tensor({0.199F, 0.0F, 0.0F, 0.0F})));   // root mean square just below 0.1
+  EXPECT_FALSE(seen.add({0, 1}, at::tensor({0.199F, 0.0F, 0.0F, 0.0F})));  // root mean square just below 0.1
   EXPECT_TRUE(seen.add({0, 1}, at::tensor({0.21F, 0.0F, 0.0F, 0.0F})));
   EXPECT_TRUE(seen.add({1, 1}, at::tensor({0.0F, 0.0F, 0.0F, 0.0F})));
   EXPECT_TRUE(seen.add({0, 1}, at::tensor({0.0F, 0.0F, 0.0F, 0.9F})));
@@ -79,4 +86,4 @@ TEST(Duplicates, OfDistanceZeroAreEqual) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::explore

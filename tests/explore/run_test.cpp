@@ -2,13 +2,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include "assay/explore/disagreement.h"
 #include "assay/explore/finding_set.h"
 #include "assay/explore/plausibility.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/explore/build.h"
 
 namespace assay::test {
+using namespace explore;
 namespace {
 
 namespace fs = std::filesystem;
@@ -20,7 +23,9 @@ class Exploring : public Networks {
     for (int i = 0; i < 40; ++i) labels.push_back(i % 4);
     use({classifier(1), classifier(2), classifier(3)}, write("seeds.npz", random_records(40, {6}), labels));
   }
-  Exploration run(const ExploreOptions& with) const { return explore(networks, data, with, silence()); }
+  Exploration run(const ExploreOptions& with) const {
+    return explore::explore(networks, data, with, silence());
+  }
 };
 
 void expect_same(const Exploration& a, const Exploration& b) {
@@ -93,12 +98,13 @@ TEST_F(Exploring, IsTheSameAgainAndOnMoreThreads) {
     owners.push_back(std::make_unique<Session>(network.session->graph(), SessionOptions{.threads = 3}));
     network.session = owners.back().get();
   }
-  expect_same(once, explore(threaded, data, options(), silence()));
+  expect_same(once, explore::explore(threaded, data, options(), silence()));
   ExploreOptions other = options();
   other.search.seed = 2;
   const Exploration different = run(other);
   bool same = different.findings.size() == once.findings.size();
-  for (std::size_t i = 0; same && i < once.findings.size(); ++i) same = once.findings[i].target == different.findings[i].target;
+  for (std::size_t i = 0; same && i < once.findings.size(); ++i)
+    same = once.findings[i].target == different.findings[i].target;
   EXPECT_FALSE(same);
 }
 
@@ -108,7 +114,8 @@ TEST_F(Exploring, GoesOnFromAJournalCutOffAnywhere) {
   const Exploration whole = run(with);
   const std::string bytes = read_file(with.journal);
   for (const double share : {0.0, 0.1, 0.37, 0.5, 0.81, 0.999, 1.0}) {
-    write_file(with.journal, bytes.substr(0, static_cast<std::size_t>(share * static_cast<double>(bytes.size()))));
+    write_file(with.journal,
+               bytes.substr(0, static_cast<std::size_t>(share * static_cast<double>(bytes.size()))));
     const Exploration resumed = run(with);
     expect_same(whole, resumed);
     EXPECT_GE(resumed.resumed, share == 1.0 ? 40u : share >= 0.5 ? 5u : 0u);
@@ -147,7 +154,8 @@ TEST_F(Exploring, SecondPassSkipsSeedsThatDifferAnyway) {
   ExploreOptions with = options();
   with.passes = 2;
   const Exploration result = run(with);
-  const std::size_t differing = result.endings.contains(Ending::differing) ? result.endings.at(Ending::differing) : 0;
+  const std::size_t differing =
+      result.endings.contains(Ending::differing) ? result.endings.at(Ending::differing) : 0;
   EXPECT_EQ(result.searched, 80 - differing);
 }
 
@@ -169,9 +177,10 @@ TEST_F(Exploring, NearDuplicatesAreMerged) {
   ExploreOptions with = options();
   with.search.target = 0;
   with.near_duplicate = 0.01;
-  const Exploration result = explore(networks, same, with, silence());
+  const Exploration result = explore::explore(networks, same, with, silence());
   const std::size_t kept = result.findings.size();
-  EXPECT_TRUE((kept == 0 && result.duplicates == 0) || kept + result.duplicates == 6) << kept << " and " << result.duplicates;
+  EXPECT_TRUE((kept == 0 && result.duplicates == 0) || kept + result.duplicates == 6)
+      << kept << " and " << result.duplicates;
 }
 
 TEST_F(Exploring, StoresWhatCanBeReadBack) {
@@ -212,7 +221,9 @@ TEST_F(Exploring, DropsWhatNoLongerDisagreesOnceReadBack) {
   for (std::size_t i = 0; i < 40; ++i) {
     const Tensor seed = to_tensor(data->read(std::vector<std::size_t>{i}).inputs)[0];
     const std::vector<double> x = list(seed);
-    if (Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[1], {6}).decision(x) || Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[2], {6}).decision(x)) continue;
+    if (Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[1], {6}).decision(x) ||
+        Plain(*sessions[0], {6}).decision(x) != Plain(*sessions[2], {6}).decision(x))
+      continue;
     result.findings[0].point = seed;
     break;
   }
@@ -227,7 +238,7 @@ TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
   ExploreOptions with = options();
   with.constraints = {parse_spec("constraint", "features[both=0-5,integer=all]")};
   with.search.step = 0.2;
-  Exploration result = explore(networks, table, with, silence());
+  Exploration result = explore::explore(networks, table, with, silence());
   ASSERT_FALSE(result.findings.empty());
   const StoredFindings stored = store(networks, *table, result.findings, with, folder / "out", silence());
   EXPECT_EQ(stored.lost, 0u);
@@ -236,25 +247,32 @@ TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
 }
 
 TEST_F(Exploring, FarAwayFindingsAreImplausible) {
-  LearnOptions learn;
+  coverage::LearnOptions learn;
   learn.criteria = {parse_spec("criterion", "dsc")};
   learn.subjects = {"hidden"};
-  const Profile profile = learn_profile(*sessions[0], data, learn, silence()).profile;
-  write_npz(folder / "far.npz", {{"x", to_array(at::cat({random_records(5, {6}), at::full({1, 6}, 1.0F) * at::tensor({9.0F, -9.0F, 9.0F, -9.0F, 9.0F, -9.0F})}))}});
-  const Plausibility judged = judge_plausibility(*sessions[0], profile, "dsa", data, open_dataset((folder / "far.npz").string()), 0.99, 100, silence());
+  const coverage::Profile profile = coverage::learn_profile(*sessions[0], data, learn, silence()).profile;
+  write_npz(
+      folder / "far.npz",
+      {{"x",
+        to_array(at::cat({random_records(5, {6}),
+                          at::full({1, 6}, 1.0F) * at::tensor({9.0F, -9.0F, 9.0F, -9.0F, 9.0F, -9.0F})}))}});
+  const Plausibility judged = judge_plausibility(
+      *sessions[0], profile, "dsa", data, open_dataset((folder / "far.npz").string()), 0.99, 100, silence());
   ASSERT_EQ(judged.surprise.size(), 6u);
   EXPECT_TRUE(judged.implausible[5]);
   EXPECT_LT(judged.implausible_count(), 6u);
-  EXPECT_THROW(judge_plausibility(*sessions[0], *networks[0].profile, "dsa", data, data, 0.99, 100, silence()), Error);
+  EXPECT_THROW(
+      judge_plausibility(*sessions[0], *networks[0].profile, "dsa", data, data, 0.99, 100, silence()), Error);
 }
 
 TEST_F(Exploring, NeedsTwoNetworksAndAValidRange) {
   const std::vector<ExploredNetwork> one{networks[0]};
-  EXPECT_THROW(explore(one, data, options(), silence()), Error);
+  EXPECT_THROW(explore::explore(one, data, options(), silence()), Error);
   ExploreOptions with = options();
   with.search.target = 3;
   EXPECT_THROW(run(with), Error);
-  EXPECT_THROW(explore(networks, open_dataset((folder / "seeds.npz").string()), options(), silence()), Error);
+  EXPECT_THROW(
+      explore::explore(networks, open_dataset((folder / "seeds.npz").string()), options(), silence()), Error);
 }
 
 }  // namespace

@@ -1,22 +1,30 @@
 // The search, against the published algorithm written out for one record, and by its laws.
 
-#include "assay/support/error.h"
+#include "assay/explore/search.h"
+#include <assay/abilities.h>
+#include <assay/attack_problem.h>
+#include <assay/error.h>
+#include <assay/random.h>
+#include "assay/explore/choice.h"
+#include "assay/explore/guide.h"
 #include "tests/explore/build.h"
 
 namespace assay::test {
+using namespace explore;
 namespace {
 
 class Searching : public Networks {
  protected:
   struct Given {
-    std::vector<std::unique_ptr<AttackedNetwork>> own;
-    std::vector<const AttackedNetwork*> networks;
-    std::vector<std::shared_ptr<const Profile>> profiles;
+    std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
+    std::vector<const attack::AttackedNetwork*> networks;
+    std::vector<std::shared_ptr<const coverage::Profile>> profiles;
   };
   Given given(bool regression = false) const {
     Given result;
     for (const ExploredNetwork& network : networks) {
-      result.own.push_back(std::make_unique<AttackedNetwork>(*network.session, InputUnits{}, regression));
+      result.own.push_back(
+          std::make_unique<attack::AttackedNetwork>(*network.session, attack::InputUnits{}, regression));
       result.networks.push_back(result.own.back().get());
       result.profiles.push_back(network.profile);
     }
@@ -24,23 +32,30 @@ class Searching : public Networks {
   }
 
   // Outcomes by seed.
-  std::vector<SearchOutcome> search(const Tensor& points, SearchOptions options, const std::string& choice = "random", const std::vector<Spec>& constraints = {},
+  std::vector<SearchOutcome> search(const Tensor& points, SearchOptions options,
+                                    const std::string& choice = "random",
+                                    const std::vector<Spec>& constraints = {},
                                     const Tensor& covered = {}) const {
     const Given nets = given(options.disagreement.regression);
-    Guide guide(nets.networks, nets.profiles, criterion, find_neuron_choice(choice));
+    Guide guide(nets.networks, nets.profiles, criterion, neuron_choices().find(choice));
     if (covered.defined()) guide.add(covered);
-    const auto constraint = make_constraint(constraints);
-    const InputUnits units;
+    const auto constraint = make_constraint(choices_of<Constraint>(constraints));
+    const attack::InputUnits units;
     Searcher searcher(nets.networks, guide, *constraint, units, options);
     Seeds seeds{.points = points, .keys = {}, .skip = {}};
-    for (std::int64_t i = 0; i < points.size(0); ++i) seeds.keys.push_back(40 + static_cast<std::uint64_t>(i));
+    for (std::int64_t i = 0; i < points.size(0); ++i)
+      seeds.keys.push_back(40 + static_cast<std::uint64_t>(i));
     std::vector<SearchOutcome> outcomes(seeds.keys.size());
     std::size_t next = 0, delivered = 0;
-    searcher.run(seeds, [&]() -> std::optional<std::size_t> { return next < seeds.keys.size() ? std::optional(next++) : std::nullopt; },
-                 [&](const SearchOutcome& outcome) {
-                   outcomes[outcome.seed] = outcome;
-                   ++delivered;
-                 });
+    searcher.run(
+        seeds,
+        [&]() -> std::optional<std::size_t> {
+          return next < seeds.keys.size() ? std::optional(next++) : std::nullopt;
+        },
+        [&](const SearchOutcome& outcome) {
+          outcomes[outcome.seed] = outcome;
+          ++delivered;
+        });
     EXPECT_EQ(delivered, outcomes.size());
     return outcomes;
   }
@@ -55,8 +70,8 @@ SearchOptions plain_options() {
   return options;
 }
 
-// Scores W x: the way up is the sum of the others' rows of the class less lambda1 times the target's, scaled to a mean square
-// of 1 (ALGORITHMS: the published objective).
+// Scores W x: the way up is the sum of the others' rows of the class less lambda1 times the target's, scaled
+// to a mean square of 1 (ALGORITHMS: the published objective).
 TEST_F(Searching, FirstStepOfLinearNetworksByHand) {
   const Tensor seed = at::tensor({0.52F, 0.5F}).reshape({1, 2});
   use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("one.npz", at::cat({seed, seed * 0.5})));
@@ -74,22 +89,27 @@ TEST_F(Searching, FirstStepOfLinearNetworksByHand) {
   expect_near({0.42, 0.6}, outcome.point, 1e-5);
 }
 
-// The coverage term adds lambda2 for the neuron of each network that comes nearest to its threshold: the second, 0.5 below 1
-// with the smaller deviation.
+// The coverage term adds lambda2 for the neuron of each network that comes nearest to its threshold: the
+// second, 0.5 below 1 with the smaller deviation.
 TEST_F(Searching, CoverageTermByHand) {
-  const Tensor seed = at::tensor({0.52F, 0.5F}).reshape({1, 2}), records = at::tensor({0.2F, 0.1F, 0.4F, 0.9F}).reshape({2, 2});
-  use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("two.npz", records), "nc[scale=none,threshold=1,layer=copy]");
+  const Tensor seed = at::tensor({0.52F, 0.5F}).reshape({1, 2}),
+               records = at::tensor({0.2F, 0.1F, 0.4F, 0.9F}).reshape({2, 2});
+  use({copying({1, 0, 0, 1}), copying({1, 1, 0, 1})}, write("two.npz", records),
+      "nc[scale=none,threshold=1,layer=copy]");
   SearchOptions options = plain_options();
   options.lambda2 = 0.5;
   options.step = 0.1;
-  // Deviations 0.1 and 0.4: gaps 0.48 / 0.1 and 0.5 / 0.4. (0, 1) + 2 * 0.5 * (0, 1) = (0, 2): the same direction.
+  // Deviations 0.1 and 0.4: gaps 0.48 / 0.1 and 0.5 / 0.4. (0, 1) + 2 * 0.5 * (0, 1) = (0, 2): the same
+  // direction.
   expect_near({0.52, 0.5 + 0.2 / (std::sqrt(2.0) + 1e-5)}, search(seed, options, "nearest")[0].point, 1e-5);
   // With the second neuron covered the first is all that is left: (0, 1) + 2 * 0.5 * (1, 0) = (1, 1).
-  const SearchOutcome outcome = search(seed, options, "nearest", {}, at::tensor({0.1F, 1.5F}).reshape({1, 2}))[0];
+  const SearchOutcome outcome =
+      search(seed, options, "nearest", {}, at::tensor({0.1F, 1.5F}).reshape({1, 2}))[0];
   EXPECT_NE(outcome.ending, Ending::found);  // class 0 of the first network stays
-  options.lambda1 = 1.5;  // (1, 1) - (1.5, 0) + (1, 0) = (0.5, 1)
+  options.lambda1 = 1.5;                     // (1, 1) - (1.5, 0) + (1, 0) = (0.5, 1)
   const double rms = std::sqrt(1.25 / 2);
-  expect_near({0.52 + 0.05 / rms, 0.5 + 0.1 / rms}, search(seed, options, "nearest", {}, at::tensor({0.1F, 1.5F}).reshape({1, 2}))[0].point, 1e-5);
+  expect_near({0.52 + 0.05 / rms, 0.5 + 0.1 / rms},
+              search(seed, options, "nearest", {}, at::tensor({0.1F, 1.5F}).reshape({1, 2}))[0].point, 1e-5);
 }
 
 TEST_F(Searching, AgreesWithTheAlgorithmWrittenOutForOneRecord) {
@@ -105,7 +125,9 @@ TEST_F(Searching, AgreesWithTheAlgorithmWrittenOutForOneRecord) {
   std::size_t found = 0, differing = 0;
   for (std::size_t s = 0; s < outcomes.size(); ++s) {
     std::vector<double> x = list(seeds[static_cast<std::int64_t>(s)]);
-    const auto differ = [&] { return nets[0].decision(x) != nets[1].decision(x) || nets[0].decision(x) != nets[2].decision(x); };
+    const auto differ = [&] {
+      return nets[0].decision(x) != nets[1].decision(x) || nets[0].decision(x) != nets[2].decision(x);
+    };
     if (differ()) {
       EXPECT_EQ(outcomes[s].ending, Ending::differing);
       ++differing;
@@ -124,7 +146,8 @@ TEST_F(Searching, AgreesWithTheAlgorithmWrittenOutForOneRecord) {
       }
       double square = 0;
       for (const double g : slope) square += g * g / 6;
-      for (std::size_t i = 0; i < 6; ++i) x[i] = std::clamp(x[i] + 0.04 * slope[i] / (std::sqrt(square) + 1e-5), 0.0, 1.0);
+      for (std::size_t i = 0; i < 6; ++i)
+        x[i] = std::clamp(x[i] + 0.04 * slope[i] / (std::sqrt(square) + 1e-5), 0.0, 1.0);
       ++steps;
       done = differ();
     }
@@ -223,8 +246,8 @@ TEST_F(Searching, SaysSoWhenANetworkGivesNoNumber) {
 }
 
 TEST(Choices, PickWhatTheyPromise) {
-  Profile profile;
-  LayerStatistics layer;
+  coverage::Profile profile;
+  coverage::LayerStatistics layer;
   layer.layer = "l";
   layer.low = {0, 0, 0};
   layer.high = {1, 1, 1};
@@ -233,32 +256,42 @@ TEST(Choices, PickWhatTheyPromise) {
   profile.statistics = {layer};
   const std::vector<Activations> activations{{1, 3, {0.5F, 0.6F, 0.1F}}};
   const std::size_t name = 0;
-  const ActivationBatch batch{std::span(&name, 1), activations};
-  std::vector<std::vector<Aim>> ways;
-  for (std::size_t n = 0; n < 3; ++n) ways.push_back({Aim{.layer = 0, .neuron = n, .low = 1, .beyond = true}});
+  const coverage::ActivationBatch batch{std::span(&name, 1), activations};
+  std::vector<std::vector<coverage::Aim>> ways;
+  for (std::size_t n = 0; n < 3; ++n)
+    ways.push_back({coverage::Aim{.layer = 0, .neuron = n, .low = 1, .beyond = true}});
   const ByNeuron<std::uint32_t> active{{5, 5, 2}};
   const ByNeuron<float> relevance{{0.1F, 0.7F, 0.2F}};
   Rng rng(1);
-  const ChoiceView view{.ways = ways, .batch = batch, .row = 0, .profile = profile, .active = active, .relevance = &relevance, .rng = rng};
+  const ChoiceView view{.ways = ways,
+                        .batch = batch,
+                        .row = 0,
+                        .profile = profile,
+                        .active = active,
+                        .relevance = &relevance,
+                        .rng = rng};
   EXPECT_DOUBLE_EQ(gap(view, ways[0]), 0.5);
   EXPECT_NEAR(gap(view, ways[1]), 4, 1e-6);
   EXPECT_NEAR(gap(view, ways[2]), 0.45, 1e-7);
-  EXPECT_EQ(find_neuron_choice("nearest").choose(view), 2u);
-  EXPECT_EQ(find_neuron_choice("rarest").choose(view), 2u);
-  EXPECT_EQ(find_neuron_choice("relevant").choose(view), 1u);
+  EXPECT_EQ(neuron_choices().find("nearest").choose(view), 2u);
+  EXPECT_EQ(neuron_choices().find("rarest").choose(view), 2u);
+  EXPECT_EQ(neuron_choices().find("relevant").choose(view), 1u);
   std::set<std::size_t> drawn;
-  for (int i = 0; i < 60; ++i) drawn.insert(find_neuron_choice("random").choose(view));
+  for (int i = 0; i < 60; ++i) drawn.insert(neuron_choices().find("random").choose(view));
   EXPECT_EQ(drawn.size(), 3u);
-  EXPECT_THROW(find_neuron_choice("fastest"), Error);
+  EXPECT_THROW(neuron_choices().find("fastest"), Error);
 }
 
 TEST_F(Searching, RunsWithEveryChoiceAndCriterion) {
   const Tensor seeds = random_records(30, {6});
-  use({classifier(1), classifier(2)}, write("data.npz", seeds, std::vector<std::int64_t>(30, 1)), "kmnc[sections=4]");
+  use({classifier(1), classifier(2)}, write("data.npz", seeds, std::vector<std::int64_t>(30, 1)),
+      "kmnc[sections=4]");
   SearchOptions options;
   options.iterations = 4;
   options.step = 0.05;
-  for (const NeuronChoice& choice : neuron_choices()) EXPECT_EQ(search(seeds, options, choice.name).size(), 30u) << choice.name;
+  ASSERT_FALSE(neuron_choices().empty());
+  for (const NeuronChoice& choice : neuron_choices())
+    EXPECT_EQ(search(seeds, options, choice.name).size(), 30u) << choice.name;
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-#include "assay/model/array.h"
+#include <assay/array.h>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {

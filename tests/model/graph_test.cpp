@@ -1,7 +1,8 @@
-#include "assay/model/graph.h"
+#include <assay/graph.h>
 
 #include <gtest/gtest.h>
 
+#include <assay/model.h>
 #include "assay/model/element_type.h"
 #include "onnx_build.h"
 

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "assay/support/random.h"
+#include <assay/random.h>
 
 namespace assay::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "assay/model/array.h"
+#include <assay/array.h>
 
 namespace assay::testing {
 

@@ -1,6 +1,6 @@
 // What a Keras file becomes, and what happens to files that are damaged, hostile or beyond us.
 
-#include "assay/model/keras.h"
+#include "assay/model/keras/read.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <fstream>
 #include <functional>
 
-#include "assay/model/keras_config.h"
-#include "assay/model/keras_weights.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/model/keras/config.h"
+#include "assay/model/keras/weights.h"
 #include "assay/support/file.h"
 #include "tests/model/keras_build.h"
 #include "tests/model/keras_temporary.h"

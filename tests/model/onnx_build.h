@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "assay/model/model.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/model.h>
 
 namespace assay::testing_onnx {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "assay/model/model.h"
+#include <assay/model.h>
 
 namespace assay {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <assay/random.h>
 #include "assay/support/file.h"
-#include "assay/support/random.h"
 #include "onnx_build.h"
 
 namespace assay {

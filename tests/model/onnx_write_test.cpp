@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <assay/model.h>
 #include "assay/support/file.h"
 #include "onnx_build.h"
 

@@ -6,20 +6,19 @@
 #include <map>
 #include <set>
 
-#include "assay/model/model.h"
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/random.h>
 #include "assay/mutation/sites.h"
-#include "assay/support/error.h"
 #include "tests/mutation/subjects.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 using namespace test;
 
-std::vector<Spec> specs(const std::vector<std::string>& texts) {
-  std::vector<Spec> result;
-  for (const std::string& text : texts) result.push_back(parse_spec("mutation operator", text));
-  return result;
+std::vector<OperatorChoice> specs(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
 }
 
 std::vector<std::string> texts(const Drawn& drawn) {
@@ -71,26 +70,40 @@ TEST(Draw, ListsNoTwoEqualMutantsAndStopsWhenThereAreNoMore) {
   const Subject subject = subject_of(lenet_like());
   const Drawn neb = draw_mutants(subject, {.operators = specs({"neb"}), .per_operator = 100, .layers = {}});
   EXPECT_EQ(neb.mutants.size(), 4U + 6 + 10);  // one neuron each
-  const Drawn flips = draw_mutants(subject, {.operators = specs({"bitflip[bits=31]"}), .per_operator = 1000, .layers = {"conv1"}});
+  const Drawn flips = draw_mutants(
+      subject, {.operators = specs({"bitflip[bits=31]"}), .per_operator = 1000, .layers = {"conv1"}});
   EXPECT_EQ(flips.mutants.size(), 36U);
-  EXPECT_EQ(draw_mutants(subject, {.operators = specs({"afrm"}), .per_operator = 50, .layers = {}}).mutants.size(), 3U);
+  EXPECT_EQ(
+      draw_mutants(subject, {.operators = specs({"afrm"}), .per_operator = 50, .layers = {}}).mutants.size(),
+      3U);
   // tanh and sigmoid after three layers that end in a ReLU; no layer keeps its shape.
-  EXPECT_EQ(draw_mutants(subject, {.operators = specs({"lam"}), .per_operator = 50, .layers = {}}).mutants.size(), 6U);
-  EXPECT_EQ(draw_mutants(subject, {.operators = specs({"lam"}), .per_operator = 4, .layers = {}}).mutants.size(), 4U);
+  EXPECT_EQ(
+      draw_mutants(subject, {.operators = specs({"lam"}), .per_operator = 50, .layers = {}}).mutants.size(),
+      6U);
+  EXPECT_EQ(
+      draw_mutants(subject, {.operators = specs({"lam"}), .per_operator = 4, .layers = {}}).mutants.size(),
+      4U);
 }
 
 TEST(Draw, OfOneOperatorDoesNotDependOnTheOthers) {
   const Subject subject = subject_of(lenet_like());
-  const auto alone = texts(draw_mutants(subject, {.operators = specs({"ws"}), .per_operator = 5, .layers = {}, .seed = 3}));
-  auto together = texts(draw_mutants(subject, {.operators = specs({"gf", "ws", "ld"}), .per_operator = 5, .layers = {}, .seed = 3}));
+  const auto alone =
+      texts(draw_mutants(subject, {.operators = specs({"ws"}), .per_operator = 5, .layers = {}, .seed = 3}));
+  auto together = texts(draw_mutants(
+      subject, {.operators = specs({"gf", "ws", "ld"}), .per_operator = 5, .layers = {}, .seed = 3}));
   std::erase_if(together, [](const std::string& text) { return !text.starts_with("ws"); });
   EXPECT_EQ(together, alone);
-  EXPECT_NE(texts(draw_mutants(subject, {.operators = specs({"ws"}), .per_operator = 5, .layers = {}, .seed = 4})), alone);
+  EXPECT_NE(
+      texts(draw_mutants(subject, {.operators = specs({"ws"}), .per_operator = 5, .layers = {}, .seed = 4})),
+      alone);
 }
 
 TEST(Draw, IdsAreUniqueAlsoAmongOneOperatorWithSeveralOptions) {
   const Subject subject = subject_of(lenet_like());
-  const Drawn drawn = draw_mutants(subject, {.operators = specs({"gf[sigma=0.1]", "gf[sigma=1]", "neb", "stuck"}), .per_operator = 20, .layers = {}});
+  const Drawn drawn =
+      draw_mutants(subject, {.operators = specs({"gf[sigma=0.1]", "gf[sigma=1]", "neb", "stuck"}),
+                             .per_operator = 20,
+                             .layers = {}});
   std::set<std::string> ids;
   for (const Mutant& one : drawn.mutants) EXPECT_TRUE(ids.insert(one.id()).second) << one.id();
 }
@@ -98,7 +111,11 @@ TEST(Draw, IdsAreUniqueAlsoAmongOneOperatorWithSeveralOptions) {
 TEST(Draw, SpreadsOverTheWholeNetworkWhenAsked) {
   const Graph graph = lenet_like();
   const Subject subject = subject_of(graph);
-  const Drawn drawn = draw_mutants(subject, {.operators = specs({"gf[ratio=0.1]", "neb[ratio=0.5]", "ns[ratio=0.5]", "ld"}), .per_operator = 3, .layers = {}, .whole_network = true});
+  const Drawn drawn =
+      draw_mutants(subject, {.operators = specs({"gf[ratio=0.1]", "neb[ratio=0.5]", "ns[ratio=0.5]", "ld"}),
+                             .per_operator = 3,
+                             .layers = {},
+                             .whole_network = true});
   std::map<std::string, std::set<std::string>> layers;
   for (const Mutant& one : drawn.mutants) {
     if (one.op.name == "ld") continue;
@@ -115,7 +132,10 @@ TEST(Draw, SpreadsOverTheWholeNetworkWhenAsked) {
   EXPECT_GE(layers["gf"].size(), 3U);
   EXPECT_GE(layers["neb"].size(), 2U);
   EXPECT_FALSE(layers["neb"].contains("logits"));
-  EXPECT_NE(message_of([&] { draw_mutants(subject, {.operators = specs({"gf"}), .layers = {"conv1"}, .whole_network = true}); }).find("layers cannot be chosen"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              draw_mutants(subject, {.operators = specs({"gf"}), .layers = {"conv1"}, .whole_network = true});
+            }).find("layers cannot be chosen"),
+            std::string::npos);
 }
 
 TEST(Draw, SaysWhereOperatorsDoNotApply) {
@@ -128,9 +148,16 @@ TEST(Draw, SaysWhereOperatorsDoNotApply) {
 
 TEST(Draw, RefusesLayersAndOptionsThatDoNotExist) {
   const Subject subject = subject_of(lenet_like());
-  EXPECT_NE(message_of([&] { draw_mutants(subject, {.operators = specs({"gf"}), .layers = {"conv3"}}); }).find("did you mean 'conv"), std::string::npos);
-  for (const char* op : {"gf[ratio=0]", "gf[ratio=1.5]", "gf[sigma=-1]", "gf[relative=maybe]", "bitflip[bits=32]", "bitflip[bits=x]", "stuck[value=x]", "lam[kind=pool]", "wi[bias=7]"}) {
-    EXPECT_NE(message_of([&] { draw_mutants(subject, {.operators = specs({op}), .layers = {}}); }), "no error") << op;
+  EXPECT_NE(message_of([&] {
+              draw_mutants(subject, {.operators = specs({"gf"}), .layers = {"conv3"}});
+            }).find("did you mean 'conv"),
+            std::string::npos);
+  for (const char* op :
+       {"gf[ratio=0]", "gf[ratio=1.5]", "gf[sigma=-1]", "gf[relative=maybe]", "bitflip[bits=32]",
+        "bitflip[bits=x]", "stuck[value=x]", "lam[kind=pool]", "wi[bias=7]"}) {
+    EXPECT_NE(message_of([&] { draw_mutants(subject, {.operators = specs({op}), .layers = {}}); }),
+              "no error")
+        << op;
   }
 }
 
@@ -141,15 +168,20 @@ TEST(Mutant, IsWrittenAndReadAsText) {
   EXPECT_EQ(one.id(), "gf-layer1_conv_1_Conv-17");
   EXPECT_EQ(parse_mutant("neb#3"), mutant("neb", "", 3));
   EXPECT_EQ(parse_mutant("neb#3").id(), "neb-3");
-  for (const char* text : {"", "gf", "gf@conv", "gf@#1", "gf#", "gf#x", "gf[ratio=1#2", "gf@conv#-1", "gf@conv#1x", "#1", "gf[ratio=1]conv#1"}) {
+  for (const char* text : {"", "gf", "gf@conv", "gf@#1", "gf#", "gf#x", "gf[ratio=1#2", "gf@conv#-1",
+                           "gf@conv#1x", "#1", "gf[ratio=1]conv#1"}) {
     EXPECT_THROW(parse_mutant(text), Error) << text;
   }
 }
 
 TEST(Mutant, ThatDoesNotApplySaysWhy) {
   const Subject subject = subject_of(lenet_like());
-  EXPECT_NE(message_of([&] { apply(subject, mutant("ld", "conv1")); }).find("does not apply to layer 'conv1': input [1, 12, 12]"), std::string::npos);
-  EXPECT_NE(message_of([&] { apply(subject, mutant("ld", "")); }).find("applies to no layer"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              apply(subject, mutant("ld", "conv1"));
+            }).find("does not apply to layer 'conv1': input [1, 12, 12]"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { apply(subject, mutant("ld", "")); }).find("applies to no layer"),
+            std::string::npos);
 }
 
 TEST(Subject, KnowsWhatCannotBeMutated) {
@@ -183,19 +215,24 @@ TEST(Subject, FindsBiasesPreactivationsAndLastLayers) {
 // Every network of the folder that ASSAY_SHARED_DATA names: each operator gives mutants that run, or reasons.
 TEST(RealNetworks, WorkOrSayWhyNot) {
   const char* const folder = std::getenv("ASSAY_SHARED_DATA");
-  if (!folder || !std::filesystem::exists(std::filesystem::path(folder) / "models")) GTEST_SKIP() << "ASSAY_SHARED_DATA names no folder with models";
+  if (!folder || !std::filesystem::exists(std::filesystem::path(folder) / "models"))
+    GTEST_SKIP() << "ASSAY_SHARED_DATA names no folder with models";
   int count = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(folder) / "models")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(folder) / "models")) {
     if (entry.path().extension() != ".onnx") continue;
     SCOPED_TRACE(entry.path().filename().string());
     const Graph graph = read_model(entry.path());
     const Subject subject = subject_of(graph);
     EXPECT_FALSE(subject.layers().empty());
     const Tensor records = records_for(graph, 2);
-    for (const OperatorInfo& info : mutation_operators()) {
-      const Drawn drawn = draw_mutants(subject, {.operators = {Spec{info.name, {}}}, .per_operator = 1, .layers = {}});
-      EXPECT_TRUE(!drawn.mutants.empty() || drawn.not_applicable.size() == subject.layers().size()) << info.name;
-      for (const Mutant& one : drawn.mutants) EXPECT_EQ(output_of(apply(subject, one).graph, records).size(0), 2) << one.text();
+    for (const OperatorInfo& info : operators()) {
+      const Drawn drawn =
+          draw_mutants(subject, {.operators = {Spec{info.name, {}}}, .per_operator = 1, .layers = {}});
+      EXPECT_TRUE(!drawn.mutants.empty() || drawn.not_applicable.size() == subject.layers().size())
+          << info.name;
+      for (const Mutant& one : drawn.mutants)
+        EXPECT_EQ(output_of(apply(subject, one).graph, records).size(0), 2) << one.text();
     }
     ++count;
   }
@@ -203,4 +240,4 @@ TEST(RealNetworks, WorkOrSayWhyNot) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

@@ -1,20 +1,22 @@
-// Every operator of the catalogue, on every kind of network: replaying a mutant gives what running it whole gives.
+// Every operator of the catalogue, on every kind of network: replaying a mutant gives what running it whole
+// gives.
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "assay/mutation/draw.h"
-#include "assay/mutation/replay.h"
+#include <assay/mutation.h>
+#include "assay/mutation/replay/replay.h"
 #include "networks.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 class EveryOperatorReplayed : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryOperatorReplayed, ReplayedAnswersAsTheWholeMutantDoes) {
   std::size_t mutants = 0;
-  for (const auto network : {testing_mutation::small_cnn, testing_mutation::residual_cnn, testing_mutation::recurrent, testing_mutation::shared_weights}) {
+  for (const auto network : {testing_mutation::small_cnn, testing_mutation::residual_cnn,
+                             testing_mutation::recurrent, testing_mutation::shared_weights}) {
     const Session session(network());
     const Subject subject(session);
     Block block(session);
@@ -30,7 +32,9 @@ TEST_P(EveryOperatorReplayed, ReplayedAnswersAsTheWholeMutantDoes) {
         const Replay fast(session, graph), naive(session, graph, true);
         EXPECT_TRUE(fast.changes_anything()) << mutant.text();
         const Tensor now = fast.run(block, 0).decisions, expected = naive.run(block, 0).decisions;
-        EXPECT_TRUE(at::allclose(now, expected, 1e-4, 1e-4, /*equal_nan=*/true)) << session.graph().name() << " " << mutant.text() << ", " << fast.way() << "\n" << now << expected;
+        EXPECT_TRUE(at::allclose(now, expected, 1e-4, 1e-4, /*equal_nan=*/true))
+            << session.graph().name() << " " << mutant.text() << ", " << fast.way() << "\n"
+            << now << expected;
         ++mutants;
       }
     }
@@ -40,11 +44,12 @@ TEST_P(EveryOperatorReplayed, ReplayedAnswersAsTheWholeMutantDoes) {
 
 std::vector<std::string> names() {
   std::vector<std::string> names;
-  for (const OperatorInfo& info : mutation_operators()) names.push_back(info.name);
+  for (const OperatorInfo& info : operators()) names.push_back(info.name);
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOperatorReplayed, testing::ValuesIn(names()), [](const auto& c) { return c.param; });
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOperatorReplayed, testing::ValuesIn(names()),
+                         [](const auto& c) { return c.param; });
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

@@ -6,10 +6,12 @@
 
 #include <cmath>
 
-#include "assay/engine/session.h"
-#include "assay/support/random.h"
+#include <assay/model.h>
+#include <assay/random.h>
+#include <assay/session.h>
 
 namespace assay::testing_mutation {
+using namespace mutation;
 
 using Ints = std::vector<std::int64_t>;
 
@@ -21,7 +23,10 @@ class Weights {
     for (float& v : values) v = static_cast<float>(rng_.normal() * scale);
     return build_.constant(name, Array::of<float>(std::move(shape), values));
   }
-  ValueId ones(const std::string& name, std::int64_t count) { return build_.constant(name, Array::of<float>({count}, std::vector<float>(static_cast<std::size_t>(count), 1))); }
+  ValueId ones(const std::string& name, std::int64_t count) {
+    return build_.constant(name,
+                           Array::of<float>({count}, std::vector<float>(static_cast<std::size_t>(count), 1)));
+  }
 
  private:
   GraphBuilder& build_;
@@ -37,7 +42,8 @@ inline Graph small_cnn() {
   x = b.add("MaxPool", "pool", {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
   x = b.add("Relu", "relu2", {b.add("Conv", "conv2", {x, w("w2", {6, 4, 2, 2}), w("b2", {6})})});
   x = b.add("Flatten", "flat", {x});
-  x = b.add("Relu", "relu3", {b.add("Gemm", "fc1", {x, w("w3", {8, 24}), w("b3", {8})}, {{"transB", std::int64_t{1}}})});
+  x = b.add("Relu", "relu3",
+            {b.add("Gemm", "fc1", {x, w("w3", {8, 24}), w("b3", {8})}, {{"transB", std::int64_t{1}}})});
   b.output(b.add("Gemm", "logits", {x, w("w4", {3, 8}), w("b4", {3})}, {{"transB", std::int64_t{1}}}));
   return b.build();
 }
@@ -48,7 +54,9 @@ inline Graph residual_cnn() {
   Weights w(b);
   ValueId x = b.input("x", DType::float32, {-1, 2, 6, 6});
   const auto norm = [&](const std::string& name, ValueId in) {
-    return b.add("BatchNormalization", name, {in, w.ones(name + "_g", 4), w(name + "_b", {4}), w(name + "_m", {4}), w.ones(name + "_v", 4)});
+    return b.add(
+        "BatchNormalization", name,
+        {in, w.ones(name + "_g", 4), w(name + "_b", {4}), w(name + "_m", {4}), w.ones(name + "_v", 4)});
   };
   const auto conv = [&](const std::string& name, ValueId in, std::int64_t channels) {
     return b.add("Conv", name, {in, w(name + "_w", {4, channels, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
@@ -69,7 +77,11 @@ inline Graph recurrent() {
   const ValueId x = b.input("x", DType::float32, {-1, 5, 3});
   const ValueId sequence = b.add("Transpose", "to_time", {x}, {{"perm", Ints{1, 0, 2}}});
   const ValueId y = b.value("lstm_all"), h = b.value("lstm_last");
-  b.node({"lstm", "LSTM", {sequence, w("W", {1, 16, 3}), w("R", {1, 16, 4}), w("B", {1, 32})}, {y, h}, {{"hidden_size", std::int64_t{4}}}});
+  b.node({"lstm",
+          "LSTM",
+          {sequence, w("W", {1, 16, 3}), w("R", {1, 16, 4}), w("B", {1, 32})},
+          {y, h},
+          {{"hidden_size", std::int64_t{4}}}});
   const ValueId last = b.add("Squeeze", "last", {h, b.constant("axes", Array::of<std::int64_t>({1}, {0}))});
   b.output(b.add("Gemm", "dense", {last, w("wd", {4, 3}, 2), w("bd", {3})}));
   return b.build();

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <set>
 
-#include "assay/model/model.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/model.h>
 #include "tests/mutation/subjects.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 using namespace test;
@@ -26,7 +26,11 @@ class EveryOperator : public testing::TestWithParam<std::tuple<std::string, std:
   std::string op() const { return std::get<0>(GetParam()); }
   // Up to `count` mutants of the operator.
   Drawn draw(std::size_t count, bool whole = false) const {
-    return draw_mutants(subject, {.operators = {parse_spec("mutation operator", op())}, .per_operator = count, .layers = {}, .whole_network = whole, .seed = 5});
+    return draw_mutants(subject, {.operators = {parse_spec("mutation operator", op())},
+                                  .per_operator = count,
+                                  .layers = {},
+                                  .whole_network = whole,
+                                  .seed = 5});
   }
 
   Graph graph;
@@ -54,7 +58,8 @@ TEST_P(EveryOperator, LeavesTheOriginalAloneAndChangesSomething) {
       EXPECT_NE(mutation.graph.hash(), before) << one.text();
       EXPECT_GE(mutation.sites, 1);
       EXPECT_GE(mutation.change_count, mutation.sites);
-      EXPECT_EQ(mutation.changes.size(), static_cast<std::size_t>(std::min<std::int64_t>(mutation.change_count, 1000)));
+      EXPECT_EQ(mutation.changes.size(),
+                static_cast<std::size_t>(std::min<std::int64_t>(mutation.change_count, 1000)));
       EXPECT_FALSE(mutation.summary.empty());
     }
   }
@@ -77,7 +82,8 @@ TEST_P(EveryOperator, KeepsIdsNamesAndReaders) {
   for (const Mutant& one : draw(3).mutants) {
     const Graph mutated = apply(subject, one).graph;
     ASSERT_GE(mutated.values().size(), graph.values().size());
-    for (std::size_t i = 0; i < graph.values().size(); ++i) EXPECT_EQ(mutated.values()[i].name, graph.values()[i].name);
+    for (std::size_t i = 0; i < graph.values().size(); ++i)
+      EXPECT_EQ(mutated.values()[i].name, graph.values()[i].name);
     EXPECT_TRUE(std::ranges::equal(mutated.inputs(), graph.inputs()));
     EXPECT_TRUE(std::ranges::equal(mutated.outputs(), graph.outputs()));
     // Nodes outside the layer are the same.
@@ -121,7 +127,7 @@ TEST_P(EveryOperator, WrittenAsOnnxAndReadBackGivesTheSameOutputs) {
 
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
-  for (const OperatorInfo& info : mutation_operators()) names.push_back(info.name);
+  for (const OperatorInfo& info : operators()) names.push_back(info.name);
   return names;
 }
 std::vector<std::string> network_names() {
@@ -130,32 +136,41 @@ std::vector<std::string> network_names() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOperator, testing::Combine(testing::ValuesIn(operator_names()), testing::ValuesIn(network_names())),
-                         [](const auto& param) { return std::get<0>(param.param) + "_" + std::get<1>(param.param); });
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOperator,
+                         testing::Combine(testing::ValuesIn(operator_names()),
+                                          testing::ValuesIn(network_names())),
+                         [](const auto& param) {
+                           return std::get<0>(param.param) + "_" + std::get<1>(param.param);
+                         });
 
 TEST(MutationCatalogue, IsDescribedAndHasTheEightOfDeepMutation) {
+  ASSERT_FALSE(operators().empty());
+  ASSERT_FALSE(presets().empty());
   std::set<std::string> names;
-  for (const OperatorInfo& info : mutation_operators()) {
+  for (const OperatorInfo& info : operators()) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
-    for (const std::string& text : {info.title, info.summary, info.definition, info.limits, info.paper}) EXPECT_FALSE(text.empty()) << info.name;
+    for (const std::string& text : {info.title, info.summary, info.definition, info.limits, info.paper})
+      EXPECT_FALSE(text.empty()) << info.name;
   }
-  for (const char* name : {"gf", "ws", "neb", "nai", "ns", "ld", "lam", "afrm"}) EXPECT_TRUE(names.contains(name)) << name;
-  for (const MutationPreset& preset : mutation_presets()) {
-    for (const std::string& op : preset.operators) EXPECT_NO_THROW(mutation_options(parse_spec("mutation operator", op))) << op;
+  for (const char* name : {"gf", "ws", "neb", "nai", "ns", "ld", "lam", "afrm"})
+    EXPECT_TRUE(names.contains(name)) << name;
+  for (const MutationPreset& preset : presets()) {
+    for (const std::string& op : preset.specs)
+      EXPECT_NO_THROW(options_of(parse_spec("mutation operator", op))) << op;
   }
-  EXPECT_TRUE(find_mutation_preset("deepmutation").whole_network);
+  EXPECT_TRUE(presets().find("deepmutation").whole_network);
 }
 
 TEST(MutationCatalogue, NamesTheNearestOperatorAndOption) {
   try {
-    find_mutation_operator("nab");
+    operators().find("nab");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::usage);
     EXPECT_NE(std::string(error.what()).find("did you mean 'n"), std::string::npos) << error.what();
   }
-  EXPECT_THROW(mutation_options(parse_spec("mutation operator", "gf[sigm=1]")), Error);
+  EXPECT_THROW(options_of(parse_spec("mutation operator", "gf[sigm=1]")), Error);
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

@@ -1,12 +1,14 @@
-#include "assay/mutation/replay.h"
+#include "assay/mutation/replay/replay.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "assay/mutation/judge.h"
+#include <assay/model.h>
+#include <assay/mutation_edit.h>
+#include "assay/mutation/replay/judge.h"
 #include "networks.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 using Edit = std::function<void(GraphBuilder&, const Graph&)>;
@@ -33,7 +35,8 @@ Edit weight(const std::string& node, std::size_t index, float value) {
 }
 
 // Puts a node between a value's producer and the value.
-Edit inside(const std::string& value, const std::string& op, const Array& constant, std::map<std::string, Attribute> attributes = {}) {
+Edit inside(const std::string& value, const std::string& op, const Array& constant,
+            std::map<std::string, Attribute> attributes = {}) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const ValueId id = graph.find_value(value).value();
     const ValueId fresh = edit.value(value + "_before");
@@ -72,10 +75,15 @@ std::vector<Case> cases() {
       {"WeightOfTheSecondConvolution", small_cnn, weight("conv2", 40, -2.0F), "1 of 6 channels"},
       {"WeightOfADenseLayer", small_cnn, weight("fc1", 17, 2.5F), "1 of 8 channels"},
       {"WeightOfTheLastLayer", small_cnn, weight("logits", 3, 4.0F), "1 of 3 channels"},
-      {"BlockedChannel", small_cnn, inside("relu1", "Mul", numbers({1, 4, 1, 1}, {1, 0, 1, 1})), "1 of 4 channels"},
-      {"BlockedNeuron", small_cnn, inside("relu3", "Mul", numbers({8}, {1, 1, 1, 0, 1, 1, 1, 1})), "1 of 8 channels"},
-      {"SwitchedChannels", small_cnn, inside("relu1", "Gather", order, {{"axis", std::int64_t{1}}}), "2 of 4 channels"},
-      {"StuckChannel", small_cnn, both(inside("relu1", "Mul", numbers({4, 1, 1}, {1, 1, 0, 1})), [](GraphBuilder&, const Graph&) {}), "1 of 4 channels"},
+      {"BlockedChannel", small_cnn, inside("relu1", "Mul", numbers({1, 4, 1, 1}, {1, 0, 1, 1})),
+       "1 of 4 channels"},
+      {"BlockedNeuron", small_cnn, inside("relu3", "Mul", numbers({8}, {1, 1, 1, 0, 1, 1, 1, 1})),
+       "1 of 8 channels"},
+      {"SwitchedChannels", small_cnn, inside("relu1", "Gather", order, {{"axis", std::int64_t{1}}}),
+       "2 of 4 channels"},
+      {"StuckChannel", small_cnn,
+       both(inside("relu1", "Mul", numbers({4, 1, 1}, {1, 1, 0, 1})), [](GraphBuilder&, const Graph&) {}),
+       "1 of 4 channels"},
       {"ActivationGone", small_cnn, operation("relu1", "Identity"), "original from relu1"},
       {"AnotherActivation", small_cnn, operation("relu3", "Tanh"), "original from relu3"},
       {"ActivationAdded", small_cnn, inside("relu2", "Sigmoid", numbers({0}, {})), "original from"},
@@ -83,7 +91,8 @@ std::vector<Case> cases() {
       {"NormalisedBranchesFirst", residual_cnn, weight("conv1", 7, 3.0F), "1 of 4 channels"},
       {"NormalisedBranchesInside", residual_cnn, weight("conv2", 30, 3.0F), "1 of 4 channels"},
       {"NormalisedBranchesShortcut", residual_cnn, weight("conv3", 30, -3.0F), "1 of 4 channels"},
-      {"BlockedSum", residual_cnn, inside("relu3", "Mul", numbers({1, 4, 1, 1}, {0, 1, 1, 1})), "1 of 4 channels"},
+      {"BlockedSum", residual_cnn, inside("relu3", "Mul", numbers({1, 4, 1, 1}, {0, 1, 1, 1})),
+       "1 of 4 channels"},
       {"Recurrent", recurrent, weight("lstm", 11, 2.0F), "original from lstm"},
       {"BehindTheRecurrent", recurrent, weight("dense", 4, 2.0F), ""},
       {"WeightsThroughAnIdentity", shared_weights, weight("rename", 0, 0.0F), "mutant from"},
@@ -121,13 +130,15 @@ TEST_P(ReplayOfEdits, AnswersAsTheWholeMutantDoes) {
     const Tensor original = block.value(chunk, session.logits());
     for (std::size_t r = 0; r < answer.untouched.size(); ++r) {
       if (!answer.untouched[r]) continue;
-      EXPECT_TRUE(at::equal(answer.decisions[static_cast<std::int64_t>(r)], original[static_cast<std::int64_t>(r)]));
+      EXPECT_TRUE(
+          at::equal(answer.decisions[static_cast<std::int64_t>(r)], original[static_cast<std::int64_t>(r)]));
     }
     EXPECT_TRUE(at::allclose(fast.exact(block, chunk, {0}), expected.narrow(0, 0, 1), 1e-5, 1e-6));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Mutants, ReplayOfEdits, testing::ValuesIn(cases()), [](const auto& c) { return c.param.name; });
+INSTANTIATE_TEST_SUITE_P(Mutants, ReplayOfEdits, testing::ValuesIn(cases()),
+                         [](const auto& c) { return c.param.name; });
 
 TEST(Replay, SkipsRecordsThatASilentNeuronCannotReach) {
   const Graph graph = testing_mutation::small_cnn();
@@ -158,15 +169,18 @@ TEST(Replay, InfiniteWeightsTakeTheWayWithoutSums) {
   const Graph mutant = edit.build();
   Block block(session);
   block.add(testing_mutation::inputs_of(session, 6));
-  const Tensor fast = Replay(session, mutant).run(block, 0).decisions, naive = Replay(session, mutant, true).run(block, 0).decisions;
+  const Tensor fast = Replay(session, mutant).run(block, 0).decisions,
+               naive = Replay(session, mutant, true).run(block, 0).decisions;
   EXPECT_TRUE(at::allclose(fast, naive, 1e-4, 1e-5, /*equal_nan=*/true)) << fast << naive;
 }
 
 TEST(Judge, ClassesByTheExpectedOne) {
   const Session session(testing_mutation::small_cnn());
   const Tensor original = at::tensor({3.0F, 1.0F, 0.0F, 0.0F, 2.0F, 1.0F, 1.0F, 0.0F, 5.0F}).reshape({3, 3});
-  const Tensor mutant = at::tensor({2.0F, 1.5F, 0.0F, 0.0F, 2.0F, 2.5F, std::nanf(""), 0.0F, 5.0F}).reshape({3, 3});
-  const auto verdicts = Judge(session, std::nullopt).judge(original, mutant, std::vector<std::int64_t>{0, 1, 2});
+  const Tensor mutant =
+      at::tensor({2.0F, 1.5F, 0.0F, 0.0F, 2.0F, 2.5F, std::nanf(""), 0.0F, 5.0F}).reshape({3, 3});
+  const auto verdicts =
+      Judge(session, std::nullopt).judge(original, mutant, std::vector<std::int64_t>{0, 1, 2});
   EXPECT_FALSE(verdicts[0].killed);
   EXPECT_DOUBLE_EQ(verdicts[0].slack, 0.5);
   EXPECT_DOUBLE_EQ(verdicts[0].change, 1.0);
@@ -179,7 +193,8 @@ TEST(Judge, ClassesByTheExpectedOne) {
 
 TEST(Judge, RegressionByTheMargin) {
   const Session session(testing_mutation::small_cnn());
-  const Tensor original = at::tensor({0.1F, -0.4F}).reshape({2, 1}), mutant = at::tensor({0.15F, -0.1F}).reshape({2, 1});
+  const Tensor original = at::tensor({0.1F, -0.4F}).reshape({2, 1}),
+               mutant = at::tensor({0.15F, -0.1F}).reshape({2, 1});
   const auto verdicts = Judge(session, 0.2).judge(original, mutant, {});
   EXPECT_FALSE(verdicts[0].killed);
   EXPECT_NEAR(verdicts[0].slack, 0.15, 1e-6);
@@ -188,4 +203,4 @@ TEST(Judge, RegressionByTheMargin) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

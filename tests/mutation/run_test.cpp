@@ -1,4 +1,4 @@
-#include "assay/mutation/run.h"
+#include <assay/mutation.h>
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -6,66 +6,31 @@
 #include <filesystem>
 #include <fstream>
 
-#include "assay/mutation/score.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/random.h>
+#include <assay/tensor_records.h>
+#include "assay/data/views.h"
 #include "assay/support/file.h"
 #include "networks.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Random records for a network, labelled by it, every seventh wrongly; or records picked from such a set.
-class Labelled final : public Dataset {
- public:
-  Labelled(const Session& session, std::size_t count) : shape_(session.graph().value(session.graph().inputs()[0]).shape) {
-    shape_.erase(shape_.begin());
-    const Tensors inputs = testing_mutation::inputs_of(session, static_cast<std::int64_t>(count));
-    values_ = inputs.begin()->second.reshape({static_cast<std::int64_t>(count), -1}).contiguous();
-    const ValueId decision = session.logits();
-    const Tensor classes = session.run(inputs, std::span(&decision, 1)).at(decision).argmax(1);
-    for (std::size_t i = 0; i < count; ++i) labels_.push_back((classes[static_cast<std::int64_t>(i)].item<std::int64_t>() + (i % 7 == 3)) % 3);
-    for (std::size_t i = 0; i < count; ++i) picked_.push_back(i);
-  }
-  std::shared_ptr<Labelled> pick(std::vector<std::size_t> records) const {
-    auto copy = std::make_shared<Labelled>(*this);
-    copy->picked_ = std::move(records);
-    return copy;
-  }
-  std::size_t size() const override { return picked_.size(); }
-  Shape record_shape() const override { return shape_; }
-  DType dtype() const override { return DType::float32; }
-  std::string id(std::size_t index) const override { return "record " + std::to_string(picked_[index]); }
-  bool has_labels() const override { return true; }
-  std::int64_t label(std::size_t index) const override { return labels_[picked_[index]]; }
-  std::size_t class_count() const override { return 3; }
-  std::vector<std::string> class_names() const override { return {"a", "b", "c"}; }
-  std::size_t target_width() const override { return 0; }
-  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
-  Batch read(std::span<const std::size_t> indices) const override {
-    Batch batch;
-    batch.indices.assign(indices.begin(), indices.end());
-    std::vector<float> values;
-    for (const std::size_t i : indices) {
-      const float* const row = values_.data_ptr<float>() + static_cast<std::int64_t>(picked_[i]) * values_.size(1);
-      values.insert(values.end(), row, row + values_.size(1));
-      batch.labels.push_back(labels_[picked_[i]]);
-    }
-    Shape shape = shape_;
-    shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
-    batch.inputs = Array::of<float>(shape, values);
-    return batch;
-  }
-  std::string hash() const override { return "labelled"; }
-  std::string describe() const override { return "labelled"; }
-
- private:
-  Shape shape_;
-  Tensor values_;
-  std::vector<std::int64_t> labels_;
-  std::vector<std::size_t> picked_;
-};
+// Random records for a network, labelled by it, every seventh wrongly.
+DatasetPtr labelled(const Session& session, std::int64_t count) {
+  const Tensors inputs = testing_mutation::inputs_of(session, count);
+  const ValueId decision = session.logits();
+  const Tensor classes = session.run(inputs, std::span(&decision, 1)).at(decision).argmax(1);
+  const Tensor wrong = at::arange(count).remainder(7).eq(3).to(at::kLong);
+  RecordOptions options{.name = "labelled"};
+  for (std::int64_t i = 0; i < count; ++i) options.ids.push_back("record " + std::to_string(i));
+  options.class_names = {"a", "b", "c"};
+  return from_tensors(inputs.begin()->second, (classes + wrong).remainder(3), std::move(options));
+}
 
 // Weights of one layer with noise, in growing measure.
 std::vector<PlannedMutant> noisy_mutants(const Graph& graph, std::size_t count) {
@@ -77,19 +42,23 @@ std::vector<PlannedMutant> noisy_mutants(const Graph& graph, std::size_t count) 
     description.op = description.operator_name = i % 2 == 0 ? "noise" : "one";
     description.seed = i;
     description.id = description.op + "-" + std::to_string(i);
-    mutants.push_back({description, [=] {
-      const ValueId id = graph.nodes()[static_cast<std::size_t>(graph.find_node(description.layer).value())].inputs.at(1);
-      std::vector<float> values(graph.constant(id).as<float>().begin(), graph.constant(id).as<float>().end());
-      Rng rng(i);
-      if (i % 2 == 0) {
-        for (float& v : values) v += static_cast<float>(rng.normal() * 0.02 * static_cast<double>(i));
-      } else {
-        values[rng.below(values.size())] += static_cast<float>(i) * 0.2F;
-      }
-      GraphBuilder edit(graph);
-      edit.replace_constant(id, Array::of<float>(graph.constant(id).shape(), values));
-      return edit.build();
-    }});
+    mutants.push_back(
+        {description, [=] {
+           const ValueId id =
+               graph.nodes()[static_cast<std::size_t>(graph.find_node(description.layer).value())].inputs.at(
+                   1);
+           std::vector<float> values(graph.constant(id).as<float>().begin(),
+                                     graph.constant(id).as<float>().end());
+           Rng rng(i);
+           if (i % 2 == 0) {
+             for (float& v : values) v += static_cast<float>(rng.normal() * 0.02 * static_cast<double>(i));
+           } else {
+             values[rng.below(values.size())] += static_cast<float>(i) * 0.2F;
+           }
+           GraphBuilder edit(graph);
+           edit.replace_constant(id, Array::of<float>(graph.constant(id).shape(), values));
+           return edit.build();
+         }});
   }
   return mutants;
 }
@@ -98,11 +67,12 @@ class RunOfMutants : public testing::Test {
  protected:
   Graph graph = testing_mutation::small_cnn();
   Session session{graph};
-  std::shared_ptr<Labelled> data = std::make_shared<Labelled>(session, 90);
+  DatasetPtr data = labelled(session, 90);
   std::vector<PlannedMutant> mutants = noisy_mutants(graph, 16);
   RunFigures figures;
 
-  MutationState run(const RunOptions& options, DatasetPtr records = nullptr, const MutationState* earlier = nullptr) {
+  MutationState run(const RunOptions& options, DatasetPtr records = nullptr,
+                    const MutationState* earlier = nullptr) {
     figures = {};
     return run_mutants(session, mutants, records ? records : data, options, earlier, figures, silence());
   }
@@ -126,9 +96,10 @@ class RunOfMutants : public testing::Test {
 };
 
 TEST_F(RunOfMutants, FastEqualsNaive) {
-  const MutationState fast = run({.quality = 2, .batch = 20}), naive = run({.quality = 2, .naive = true, .batch = 20});
+  const MutationState fast = run({.quality = 2, .batch = 20}),
+                      naive = run({.quality = 2, .naive = true, .batch = 20});
   EXPECT_EQ(matrix(fast), matrix(naive));
-  const MutationScore score = assay::score(fast, {.quality = 2});
+  const MutationScore score = mutation::score(fast, {.quality = 2});
   EXPECT_GT(score.all.killed, 0U);
   EXPECT_GT(score.all.survived, 0U);
   EXPECT_EQ(score.records, 90U);
@@ -144,7 +115,7 @@ TEST_F(RunOfMutants, BatchAndMemoryChangeNothing) {
 TEST_F(RunOfMutants, HopelessMutantsStopEarlyAndAreExcluded) {
   const MutationState all = run({.quality = 2, .batch = 10}), some = run({.quality = 0.1, .batch = 10});
   EXPECT_GT(figures.stopped, 0U);
-  const MutationScore a = assay::score(all, {.quality = 0.1}), b = assay::score(some, {.quality = 0.1});
+  const MutationScore a = mutation::score(all, {.quality = 0.1}), b = mutation::score(some, {.quality = 0.1});
   EXPECT_EQ(a.all.excluded, b.all.excluded);
   EXPECT_GT(b.all.excluded, 0U);
   EXPECT_EQ(a.all.killed_classes, b.all.killed_classes);
@@ -172,7 +143,8 @@ TEST_F(RunOfMutants, ShardsOfMutantsAndPartsOfTheDataCombineToTheWhole) {
 }
 
 TEST_F(RunOfMutants, ChangedDataRunsOnlyWhatIsNew) {
-  const auto front = data->pick({0, 1, 2, 4, 5, 6, 7, 8, 9, 11}), back = data->pick({20, 21, 22, 5, 6, 7, 23});
+  const auto front = selected(data, {0, 1, 2, 4, 5, 6, 7, 8, 9, 11}),
+             back = selected(data, {20, 21, 22, 5, 6, 7, 23});
   const MutationState earlier = run({.quality = 2}, front);
   const MutationState continued = run({.quality = 2}, back, &earlier);
   EXPECT_EQ(matrix(continued), matrix(run({.quality = 2}, back)));
@@ -197,11 +169,11 @@ TEST_F(RunOfMutants, GoesOnFromItsJournalAfterAKillAtAnyByte) {
   }
   run(options);
   EXPECT_EQ(figures.ran, 0U);
-  EXPECT_THROW(run(options, data->pick({1, 2, 4})), Error) << "the journal is of other records";
+  EXPECT_THROW(run(options, selected(data, {1, 2, 4})), Error) << "the journal is of other records";
 }
 
 TEST_F(RunOfMutants, RepeatedRecordsCountAsOften) {
-  const MutationState state = run({.quality = 2}, data->pick({0, 0, 0, 1}));
+  const MutationState state = run({.quality = 2}, selected(data, {0, 0, 0, 1}));
   EXPECT_EQ(state.judged(), 4U);
 }
 
@@ -225,7 +197,7 @@ TEST_F(RunOfMutants, MoreTestsNeverLowerTheScore) {
   for (std::size_t size = 10; size <= 90; size += 20) {
     std::vector<std::size_t> records(size);
     for (std::size_t i = 0; i < size; ++i) records[i] = i;
-    const double now = assay::score(run({.quality = 2}, data->pick(records)), {.quality = 2}).all.score.value();
+    const double now = score(run({.quality = 2}, selected(data, records)), {.quality = 2}).all.score.value();
     EXPECT_GE(now, before);
     before = now;
   }
@@ -233,8 +205,8 @@ TEST_F(RunOfMutants, MoreTestsNeverLowerTheScore) {
 }
 
 TEST_F(RunOfMutants, WithoutRightAnswersThereIsNothingToJudgeBy) {
-  EXPECT_THROW(run({}, data->pick({3, 10, 17})), Error);
+  EXPECT_THROW(run({}, selected(data, {3, 10, 17})), Error);
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

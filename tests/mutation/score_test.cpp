@@ -1,14 +1,15 @@
-#include "assay/mutation/score.h"
+#include <assay/mutation.h>
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 // Six records of T' in three classes (0 0 1 1 2 2), one record beside it; `kills` lists killing records.
 MutationState worked_example(const std::vector<std::vector<std::size_t>>& kills) {
   MutationState state("hash", "net", 3, std::nullopt);
-  for (std::size_t r = 0; r < 7; ++r) state.add(MutationRecord{{{r, 0}, 0}, std::to_string(r), static_cast<std::int64_t>(r / 2 % 3), r < 6});
+  for (std::size_t r = 0; r < 7; ++r)
+    state.add(MutationRecord{{{r, 0}, 0}, std::to_string(r), static_cast<std::int64_t>(r / 2 % 3), r < 6});
   for (std::size_t m = 0; m < kills.size(); ++m) {
     MutantOutcome mutant;
     const std::string name = m % 2 == 0 ? "gf" : "ws";
@@ -107,16 +108,17 @@ TEST(MutationScore, AnUnfinishedMutantDoesNotCount) {
 TEST(KillingSubset, KillsTheSameClassesOfTheSameMutants) {
   const MutationState state = worked_example({{0, 2}, {1, 3}, {0, 3, 5}, {}});
   const MutationScore all = score(state, {.quality = 2});
-  const Cover cover = killing_subset(state, all);
+  const selection::Cover cover = killing_subset(state, all);
   std::vector<bool> keep(7, false);
   for (const std::size_t r : cover.records) keep[r] = true;
   std::uint64_t killed = 0;
   for (const MutantOutcome& mutant : state.mutants()) {
-    for (std::size_t c = 0; c < 3; ++c) killed += (mutant.killed[2 * c] && keep[2 * c]) || (mutant.killed[2 * c + 1] && keep[2 * c + 1]);
+    for (std::size_t c = 0; c < 3; ++c)
+      killed += (mutant.killed[2 * c] && keep[2 * c]) || (mutant.killed[2 * c + 1] && keep[2 * c + 1]);
   }
   EXPECT_EQ(killed, all.all.killed_classes);
   EXPECT_EQ(cover.records.size(), 5U);  // 0 and 2, 1 and 3, 5
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

@@ -5,10 +5,12 @@
 #include <map>
 #include <set>
 
-#include "assay/mutation/rounding.h"
+#include <assay/model.h>
+#include <assay/random.h>
+#include "assay/mutation/operators/rounding.h"
 #include "tests/mutation/subjects.h"
 
-namespace assay {
+namespace assay::mutation {
 namespace {
 
 using namespace test;
@@ -42,7 +44,7 @@ void on_every_layer(const std::string& op, Visit&& visit) {
     const Graph graph = network.build();
     const Subject subject = subject_of(graph);
     for (const SubjectLayer& layer : subject.layers()) {
-      if (!find_mutation_operator(spec.name).refusal(layer, mutation_options(spec)).empty()) continue;
+      if (!operators().find(spec.name).refusal(layer, options_of(spec)).empty()) continue;
       SCOPED_TRACE(network.name + ": " + layer.name());
       visit(graph, subject, layer);
       ++visited;
@@ -55,19 +57,23 @@ void on_every_layer(const std::string& op, Visit&& visit) {
 Tensor by_neuron(const Tensor& value, const SubjectLayer& layer) {
   std::vector<std::int64_t> order(layer.layer.neuron_axes.begin(), layer.layer.neuron_axes.end());
   for (std::int64_t axis = 0; axis < value.dim(); ++axis) {
-    if (std::ranges::find(layer.layer.neuron_axes, static_cast<int>(axis)) == layer.layer.neuron_axes.end()) order.push_back(axis);
+    if (std::ranges::find(layer.layer.neuron_axes, static_cast<int>(axis)) == layer.layer.neuron_axes.end())
+      order.push_back(axis);
   }
   return value.permute(order).reshape({layer.layer.neurons, -1});
 }
 
-// Gaussian fuzzing -----------------------------------------------------------------------------------------------------
+// Gaussian fuzzing
+// -----------------------------------------------------------------------------------------------------
 
 TEST(GaussianFuzzing, ChangesTheShareOfWeightsAskedForAndNoBias) {
   const Graph graph = lenet_like();
   const Subject subject = subject_of(graph);
-  for (const auto& [ratio, expected] : std::map<std::string, std::size_t>{{"0.01", 2}, {"0.0001", 1}, {"0.5", 108}, {"1", 216}}) {
+  for (const auto& [ratio, expected] :
+       std::map<std::string, std::size_t>{{"0.01", 2}, {"0.0001", 1}, {"0.5", 108}, {"1", 216}}) {
     const Mutation mutation = apply(subject, mutant("gf[ratio=" + ratio + "]", "conv2"));
-    EXPECT_EQ(differing(floats(graph, "conv2/w"), floats(mutation.graph, "conv2/w")).size(), expected) << ratio;
+    EXPECT_EQ(differing(floats(graph, "conv2/w"), floats(mutation.graph, "conv2/w")).size(), expected)
+        << ratio;
     EXPECT_EQ(mutation.sites, static_cast<std::int64_t>(expected));
     EXPECT_EQ(floats(mutation.graph, "conv2/b"), floats(graph, "conv2/b"));
     EXPECT_EQ(floats(mutation.graph, "dense1/w"), floats(graph, "dense1/w"));
@@ -93,7 +99,8 @@ TEST(GaussianFuzzing, IsNormalAroundTheWeight) {
       const double step = static_cast<double>(after[i]) - before[i];
       sum += step, squares += step * step;
     }
-    return std::pair(sum / static_cast<double>(after.size()), std::sqrt(squares / static_cast<double>(after.size())));
+    return std::pair(sum / static_cast<double>(after.size()),
+                     std::sqrt(squares / static_cast<double>(after.size())));
   };
   const auto [relative_mean, relative] = noise("gf[ratio=1,sigma=0.5]");
   EXPECT_NEAR(relative, 0.5 * deviation, 0.02 * deviation);
@@ -101,7 +108,8 @@ TEST(GaussianFuzzing, IsNormalAroundTheWeight) {
   EXPECT_NEAR(noise("gf[ratio=1,sigma=3,relative=false]").second, 3, 0.1);
 }
 
-// Weight shuffling -----------------------------------------------------------------------------------------------------
+// Weight shuffling
+// -----------------------------------------------------------------------------------------------------
 
 // Neuron that element i of a kernel belongs to, by the operator's own layout.
 std::int64_t owner(const Graph& graph, const SubjectLayer& layer, std::size_t input, std::int64_t i) {
@@ -119,7 +127,8 @@ std::int64_t owner(const Graph& graph, const SubjectLayer& layer, std::size_t in
   }
   if (node.op == "Gemm" && node.integer("transB", 0) == 1) return i / shape[1];
   if (node.op == "Gemm" || node.op == "MatMul") return i % shape[1];
-  const std::int64_t hidden = graph.constant(node.inputs[2]).shape()[2];  // recurrent: [directions, gates * hidden, k]
+  const std::int64_t hidden =
+      graph.constant(node.inputs[2]).shape()[2];  // recurrent: [directions, gates * hidden, k]
   return i / from(1) * hidden + i / shape[2] % hidden;
 }
 
@@ -127,9 +136,11 @@ TEST(WeightShuffling, PermutesWithinTheChosenNeurons) {
   on_every_layer("ws", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
     const Mutation mutation = apply(subject, mutant("ws[ratio=0.3]", layer.name()));
     const std::set<std::int64_t> chosen = changed_neurons(mutation);
-    EXPECT_EQ(chosen.size(), static_cast<std::size_t>(std::max<std::int64_t>(1, std::llround(0.3 * static_cast<double>(layer.layer.neurons)))));
+    EXPECT_EQ(chosen.size(), static_cast<std::size_t>(std::max<std::int64_t>(
+                                 1, std::llround(0.3 * static_cast<double>(layer.layer.neurons)))));
     const Node& before = graph.nodes()[static_cast<std::size_t>(layer.layer.node)];
-    const Node& after = mutation.graph.nodes()[static_cast<std::size_t>(*mutation.graph.find_node(before.name))];
+    const Node& after =
+        mutation.graph.nodes()[static_cast<std::size_t>(*mutation.graph.find_node(before.name))];
     for (const LayerWeights& weights : layer.weights) {
       const auto old_values = graph.constant(before.inputs[weights.input]).as<float>();
       const auto new_values = mutation.graph.constant(after.inputs[weights.input]).as<float>();
@@ -151,22 +162,27 @@ TEST(WeightShuffling, PermutesWithinTheChosenNeurons) {
 TEST(WeightShuffling, ANeuronWithEqualWeightsIsNeverChosenAndALayerOfThemIsRefused) {
   GraphBuilder b("equal");
   const ValueId x = b.input("input", DType::float32, {-1, 3});
-  const ValueId mixed = b.constant("w", Array::of<float>({3, 3}, std::vector<float>{1, 1, 1, 2, 2, 2, 1, 2, 3}));
+  const ValueId mixed =
+      b.constant("w", Array::of<float>({3, 3}, std::vector<float>{1, 1, 1, 2, 2, 2, 1, 2, 3}));
   const ValueId y = b.add("Gemm", "one", {x, mixed}, {{"transB", std::int64_t{1}}});
   b.output(b.add("Gemm", "two", {y, b.constant("v", Array::of<float>({3, 2}, std::vector<float>(6, 0.5f)))}));
   const Subject subject = subject_of(b.build());
-  for (std::uint64_t seed = 0; seed < 20; ++seed) EXPECT_EQ(changed_neurons(apply(subject, mutant("ws", "one", seed))), std::set<std::int64_t>{2});
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(changed_neurons(apply(subject, mutant("ws", "one", seed))), std::set<std::int64_t>{2});
   const Outcome outcome = plan_mutant(subject, mutant("ws", "two"));
   EXPECT_FALSE(outcome.edit);
   EXPECT_NE(outcome.reason.find("changed nothing"), std::string::npos) << outcome.reason;
-  EXPECT_NE(plan_mutant(subject, mutant("gf", "two")).reason.find("all its weights are equal"), std::string::npos);
+  EXPECT_NE(plan_mutant(subject, mutant("gf", "two")).reason.find("all its weights are equal"),
+            std::string::npos);
 }
 
-// Neuron effect blocking -----------------------------------------------------------------------------------------------
+// Neuron effect blocking
+// -----------------------------------------------------------------------------------------------
 
-// The graph with the outgoing weights of these neurons zeroed by hand: along one axis of the next layer's kernel, where
-// each neuron has `each` consecutive entries.
-Graph zeroed(const Graph& graph, const std::string& kernel, std::int64_t axis, const std::set<std::int64_t>& neurons, std::int64_t each = 1) {
+// The graph with the outgoing weights of these neurons zeroed by hand: along one axis of the next layer's
+// kernel, where each neuron has `each` consecutive entries.
+Graph zeroed(const Graph& graph, const std::string& kernel, std::int64_t axis,
+             const std::set<std::int64_t>& neurons, std::int64_t each = 1) {
   const ValueId id = *graph.find_value(kernel);
   Tensor weights = to_tensor(graph.constant(id)).clone();
   for (const std::int64_t neuron : neurons) weights.narrow(axis, neuron * each, each).zero_();
@@ -182,24 +198,25 @@ TEST(NeuronEffectBlocking, IsZeroingTheOutgoingWeights) {
     std::int64_t axis, each;
   };
   const std::vector<Case> cases{
-      {lenet_like(), "conv1", "conv2/w", 1, 1},        // past ReLU and pooling
-      {lenet_like(), "conv2", "dense1/w", 1, 4},       // past pooling, then flattened: 2 x 2 positions each
+      {lenet_like(), "conv1", "conv2/w", 1, 1},   // past ReLU and pooling
+      {lenet_like(), "conv2", "dense1/w", 1, 4},  // past pooling, then flattened: 2 x 2 positions each
       {lenet_like(), "dense1", "logits/w", 1, 1},
       {lenet_like(true), "dense1", "logits/w", 1, 1},
-      {grouped(), "narrow", "up/w", 0, 1},             // past batch normalisation, sigmoid and average pooling
+      {grouped(), "narrow", "up/w", 0, 1},  // past batch normalisation, sigmoid and average pooling
       {grouped(), "up", "logits/w", 1, 36},
       {square_dense(), "first", "second/w", 0, 1},
       {lstm_like(), "lstm", "logits/w", 1, 1},
       {recurrent("LSTM", 4, true), "cell", "logits/w", 1, 1},
       {recurrent("GRU", 3, false), "cell", "logits/w", 1, 1},
-      {transformer_like(), "up", "down/w", 0, 1},      // past GELU in several nodes
+      {transformer_like(), "up", "down/w", 0, 1},  // past GELU in several nodes
   };
   for (const Case& one : cases) {
     SCOPED_TRACE(one.graph.name() + ": " + one.layer);
     const Subject subject = subject_of(one.graph);
     const Mutation mutation = apply(subject, mutant("neb[ratio=0.4]", one.layer));
     const Tensor records = records_for(one.graph, 6);
-    const Tensor expected = output_of(zeroed(one.graph, one.next, one.axis, changed_neurons(mutation), one.each), records);
+    const Tensor expected =
+        output_of(zeroed(one.graph, one.next, one.axis, changed_neurons(mutation), one.each), records);
     EXPECT_LT(difference(output_of(mutation.graph, records), expected), 1e-5);
     EXPECT_GT(difference(output_of(one.graph, records), expected), 1e-5);
   }
@@ -210,7 +227,8 @@ TEST(NeuronEffectBlocking, ReachesEveryBranch) {
   const ValueId x = net.conv("first", net.input({-1, 2, 5, 5}), 2, 3, 3);
   const ValueId through = net.builder.add("Sigmoid", "act", {net.batch_norm("bn", x, 3)});
   const ValueId left = net.conv("left", through, 3, 4, 1), right = net.conv("right", x, 3, 4, 1);
-  const Graph graph = net.build(net.dense("logits", net.flatten("flatten", net.builder.add("Add", "sum", {left, right})), 36, 3));
+  const Graph graph = net.build(
+      net.dense("logits", net.flatten("flatten", net.builder.add("Add", "sum", {left, right})), 36, 3));
   const Mutation mutation = apply(subject_of(graph), mutant("neb", "first"));
   const auto neurons = changed_neurons(mutation);
   ASSERT_EQ(neurons.size(), 1U);
@@ -221,14 +239,18 @@ TEST(NeuronEffectBlocking, ReachesEveryBranch) {
 
 TEST(NeuronEffectBlocking, IsRefusedForTheLayerThatGivesTheOutput) {
   const Subject subject = subject_of(lenet_like());
-  EXPECT_NE(plan_mutant(subject, mutant("neb", "logits")).reason.find("no outgoing weights"), std::string::npos);
+  EXPECT_NE(plan_mutant(subject, mutant("neb", "logits")).reason.find("no outgoing weights"),
+            std::string::npos);
 }
 
-// Neuron activation inverse ----------------------------------------------------------------------------------------------
+// Neuron activation inverse
+// ----------------------------------------------------------------------------------------------
 
 TEST(NeuronActivationInverse, NegatesThePreactivationOfTheChosenNeuronsAndNoOther) {
   on_every_layer("nai", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
-    if (layer.layer.op.starts_with("LSTM") || layer.layer.op.starts_with("GRU") || layer.layer.op.starts_with("RNN")) return;
+    if (layer.layer.op.starts_with("LSTM") || layer.layer.op.starts_with("GRU") ||
+        layer.layer.op.starts_with("RNN"))
+      return;
     const Mutation mutation = apply(subject, mutant("nai[ratio=0.4]", layer.name()));
     const Tensor records = records_for(graph, 4);
     const Tensor before = by_neuron(value_of(graph, records, layer.preactivation), layer);
@@ -245,7 +267,9 @@ TEST(NeuronActivationInverse, GoesThroughBatchNormalisationAndSharedConstants) {
   const Subject grouped_subject = subject_of(grouped());
   EXPECT_EQ(grouped_subject.layer("narrow").negatable.size(), 2U);
   const Mutation mutation = apply(grouped_subject, mutant("nai", "narrow"));
-  for (const Change& change : mutation.changes) EXPECT_TRUE(change.constant == "narrow_bn/scale" || change.constant == "narrow_bn/shift") << change.constant;
+  for (const Change& change : mutation.changes)
+    EXPECT_TRUE(change.constant == "narrow_bn/scale" || change.constant == "narrow_bn/shift")
+        << change.constant;
   // Both layers of this network read the same weights; the other one keeps them.
   const Graph shared = shared_weights();
   const Graph mutated = apply(subject_of(shared), mutant("nai", "second")).graph;
@@ -258,16 +282,20 @@ TEST(NeuronActivationInverse, OfARecurrentNeuronFlipsItInEveryStep) {
   const Mutation mutation = apply(subject_of(graph), mutant("nai", "cell"));
   const auto chosen = changed_neurons(mutation);
   const Tensor records = records_for(graph, 3);
-  const Tensor w = to_tensor(graph.constant(*graph.find_value("cell/w")))[0], r = to_tensor(graph.constant(*graph.find_value("cell/r")))[0];
+  const Tensor w = to_tensor(graph.constant(*graph.find_value("cell/w")))[0],
+               r = to_tensor(graph.constant(*graph.find_value("cell/r")))[0];
   const Tensor both = to_tensor(graph.constant(*graph.find_value("cell/b")))[0];
   const Tensor bias = both.narrow(0, 0, 4) + both.narrow(0, 4, 4);
   Tensor sign = at::ones({4}), state = at::zeros({3, 4});
   for (const std::int64_t n : chosen) sign[n] = -1;
-  for (std::int64_t t = 0; t < 5; ++t) state = at::tanh(sign * (at::mm(records.select(1, t), w.t()) + at::mm(state, r.t()) + bias));
-  EXPECT_LT(difference(value_of(mutation.graph, records, *mutation.graph.find_value("state"))[0], state), 1e-5);
+  for (std::int64_t t = 0; t < 5; ++t)
+    state = at::tanh(sign * (at::mm(records.select(1, t), w.t()) + at::mm(state, r.t()) + bias));
+  EXPECT_LT(difference(value_of(mutation.graph, records, *mutation.graph.find_value("state"))[0], state),
+            1e-5);
 }
 
-// Neuron switch ----------------------------------------------------------------------------------------------------------
+// Neuron switch
+// ----------------------------------------------------------------------------------------------------------
 
 TEST(NeuronSwitch, PairsExchangeTheirActivations) {
   on_every_layer("ns", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
@@ -276,7 +304,8 @@ TEST(NeuronSwitch, PairsExchangeTheirActivations) {
     const Tensor before = by_neuron(value_of(graph, records, layer.layer.value), layer);
     const Tensor after = by_neuron(value_of(mutation.graph, records, layer.layer.value), layer);
     std::map<std::int64_t, std::int64_t> partner;
-    for (const Change& change : mutation.changes) partner[change.neuron] = std::stoll(change.what.substr(change.what.rfind(' ') + 1));
+    for (const Change& change : mutation.changes)
+      partner[change.neuron] = std::stoll(change.what.substr(change.what.rfind(' ') + 1));
     EXPECT_GE(partner.size(), 2U);
     for (std::int64_t n = 0; n < layer.layer.neurons; ++n) {
       const auto other = partner.find(n);
@@ -299,20 +328,24 @@ TEST(NeuronSwitch, TwiceIsTheIdentity) {
   });
 }
 
-// Layers -------------------------------------------------------------------------------------------------------------------
+// Layers
+// -------------------------------------------------------------------------------------------------------------------
 
 TEST(LayerDeactivation, GivesTheLayersInput) {
   on_every_layer("ld", [](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
     const Graph mutated = apply(subject, mutant("ld", layer.name())).graph;
     const Tensor records = records_for(graph, 3);
-    EXPECT_EQ(difference(value_of(mutated, records, layer.layer.value), value_of(mutated, records, layer.input)), 0);
+    EXPECT_EQ(
+        difference(value_of(mutated, records, layer.layer.value), value_of(mutated, records, layer.input)),
+        0);
     EXPECT_EQ(difference(value_of(mutated, records, layer.input), value_of(graph, records, layer.input)), 0);
   });
 }
 
 TEST(LayerDeactivation, SaysWhichShapesDiffer) {
   const Subject subject = subject_of(lenet_like());
-  EXPECT_EQ(plan_mutant(subject, mutant("ld", "conv2")).reason, "input [4, 5, 5] and output [6, 5, 5] differ");
+  EXPECT_EQ(plan_mutant(subject, mutant("ld", "conv2")).reason,
+            "input [4, 5, 5] and output [6, 5, 5] differ");
 }
 
 TEST(ActivationFunctionRemoval, GivesThePreactivation) {
@@ -326,8 +359,10 @@ TEST(ActivationFunctionRemoval, GivesThePreactivation) {
 }
 
 TEST(ActivationFunctionRemoval, KeepsTheFinalSoftmax) {
-  EXPECT_NE(plan_mutant(subject_of(square_dense()), mutant("afrm", "logits")).reason.find("network's output"), std::string::npos);
-  EXPECT_EQ(plan_mutant(subject_of(lenet_like()), mutant("afrm", "logits")).reason, "it has no activation function");
+  EXPECT_NE(plan_mutant(subject_of(square_dense()), mutant("afrm", "logits")).reason.find("network's output"),
+            std::string::npos);
+  EXPECT_EQ(plan_mutant(subject_of(lenet_like()), mutant("afrm", "logits")).reason,
+            "it has no activation function");
 }
 
 TEST(LayerAddition, InsertsAFunctionOfTheLayer) {
@@ -335,11 +370,14 @@ TEST(LayerAddition, InsertsAFunctionOfTheLayer) {
            {"relu", [](const Tensor& x) { return at::relu(x); }},
            {"tanh", [](const Tensor& x) { return at::tanh(x); }},
            {"sigmoid", [](const Tensor& x) { return at::sigmoid(x); }}}) {
-    on_every_layer("lam[kind=" + kind + "]", [&](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
-      const Graph mutated = apply(subject, mutant("lam[kind=" + kind + "]", layer.name())).graph;
-      const Tensor records = records_for(graph, 3);
-      EXPECT_LT(difference(value_of(mutated, records, layer.layer.value), function(value_of(graph, records, layer.layer.value))), 1e-6);
-    });
+    on_every_layer(
+        "lam[kind=" + kind + "]", [&](const Graph& graph, const Subject& subject, const SubjectLayer& layer) {
+          const Graph mutated = apply(subject, mutant("lam[kind=" + kind + "]", layer.name())).graph;
+          const Tensor records = records_for(graph, 3);
+          EXPECT_LT(difference(value_of(mutated, records, layer.layer.value),
+                               function(value_of(graph, records, layer.layer.value))),
+                    1e-6);
+        });
   }
 }
 
@@ -352,7 +390,8 @@ TEST(LayerAddition, DuplicatesWithWeightsAndActivation) {
   const Tensor again = at::sigmoid(at::addmm(constant("first/b"), first, constant("first/w").t()));
   const Graph mutated = apply(subject, mutant("lam[kind=duplicate]", "first")).graph;
   EXPECT_LT(difference(value_of(mutated, records, subject.layer("first").layer.value), again), 1e-6);
-  // With batch normalisation between: feeding the layer its own output is running the original from the middle.
+  // With batch normalisation between: feeding the layer its own output is running the original from the
+  // middle.
   on_every_layer("lam[kind=duplicate]", [&](const Graph& net, const Subject& of, const SubjectLayer& layer) {
     const Tensor given = records_for(net, 3);
     const Graph doubled = apply(of, mutant("lam[kind=duplicate]", layer.name())).graph;
@@ -372,7 +411,8 @@ TEST(LayerAddition, NeverInsertsAReluWhereItChangesNothing) {
   }
 }
 
-// Weights and values ---------------------------------------------------------------------------------------------------------
+// Weights and values
+// ---------------------------------------------------------------------------------------------------------
 
 TEST(WeightInhibition, ZeroesTheChosenWeights) {
   const Graph graph = lenet_like();
@@ -388,10 +428,12 @@ TEST(StuckNeuron, HasTheValueEverywhereAndNoOtherChanges) {
     const Mutation mutation = apply(subject, mutant("stuck[ratio=0.4,value=-2.5]", layer.name()));
     const ValueId value = layer.output_function ? layer.preactivation : layer.layer.value;
     const Tensor records = records_for(graph, 3);
-    const Tensor before = by_neuron(value_of(graph, records, value), layer), after = by_neuron(value_of(mutation.graph, records, value), layer);
+    const Tensor before = by_neuron(value_of(graph, records, value), layer),
+                 after = by_neuron(value_of(mutation.graph, records, value), layer);
     const auto chosen = changed_neurons(mutation);
     for (std::int64_t n = 0; n < layer.layer.neurons; ++n) {
-      EXPECT_LT(difference(after[n], chosen.contains(n) ? at::full_like(before[n], -2.5) : before[n]), 1e-6) << n;
+      EXPECT_LT(difference(after[n], chosen.contains(n) ? at::full_like(before[n], -2.5) : before[n]), 1e-6)
+          << n;
     }
   });
 }
@@ -399,8 +441,12 @@ TEST(StuckNeuron, HasTheValueEverywhereAndNoOtherChanges) {
 TEST(BitFlip, FlipsOneBitOfTheKindAskedFor) {
   const Graph graph = lenet_like();
   const Subject subject = subject_of(graph);
-  const std::map<std::string, std::uint32_t> masks{
-      {"any", 0xffffffffU}, {"sign", 0x80000000U}, {"exponent", 0x7f800000U}, {"mantissa", 0x007fffffU}, {"0", 1U}, {"30", 0x40000000U}};
+  const std::map<std::string, std::uint32_t> masks{{"any", 0xffffffffU},
+                                                   {"sign", 0x80000000U},
+                                                   {"exponent", 0x7f800000U},
+                                                   {"mantissa", 0x007fffffU},
+                                                   {"0", 1U},
+                                                   {"30", 0x40000000U}};
   for (const auto& [bits, mask] : masks) {
     std::uint32_t seen = 0;
     for (std::uint64_t seed = 0; seed < 4; ++seed) {
@@ -409,7 +455,8 @@ TEST(BitFlip, FlipsOneBitOfTheKindAskedFor) {
       const auto places = differing(before, after);
       EXPECT_EQ(places.size(), 20U);
       for (const std::size_t i : places) {
-        const std::uint32_t flipped = std::bit_cast<std::uint32_t>(before[i]) ^ std::bit_cast<std::uint32_t>(after[i]);
+        const std::uint32_t flipped =
+            std::bit_cast<std::uint32_t>(before[i]) ^ std::bit_cast<std::uint32_t>(after[i]);
         EXPECT_EQ(std::popcount(flipped), 1);
         EXPECT_EQ(flipped & ~mask, 0U) << bits;
         seen |= flipped;
@@ -424,23 +471,29 @@ TEST(BitFlip, FlipsOneBitOfTheKindAskedFor) {
 
 TEST(Precision, RoundsLikeTheFormatsOfLibtorch) {
   Rng rng(8);
-  std::vector<float> values{0.0f, -0.0f, 1.0f, 65504.0f, 65519.9f, 65520.0f, 1e-8f, 5.9e-8f, 6.1e-5f, -3.0e-5f, 3.39e38f, 1e-40f, 2049.0f, 2051.0f};
-  for (int i = 0; i < 20'000; ++i) values.push_back(static_cast<float>(rng.normal() * std::pow(10.0, rng.uniform(-10, 6))));
+  std::vector<float> values{0.0f,    -0.0f,   1.0f,     65504.0f, 65519.9f, 65520.0f, 1e-8f,
+                            5.9e-8f, 6.1e-5f, -3.0e-5f, 3.39e38f, 1e-40f,   2049.0f,  2051.0f};
+  for (int i = 0; i < 20'000; ++i)
+    values.push_back(static_cast<float>(rng.normal() * std::pow(10.0, rng.uniform(-10, 6))));
   const Tensor all = at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())});
   const Tensor half = all.to(at::kHalf).to(at::kFloat), brain = all.to(at::kBFloat16).to(at::kFloat);
   for (std::size_t i = 0; i < values.size(); ++i) {
     EXPECT_EQ(rounded_to(binary16, values[i]), half[static_cast<std::int64_t>(i)].item<float>()) << values[i];
-    EXPECT_EQ(rounded_to(bfloat16, values[i]), brain[static_cast<std::int64_t>(i)].item<float>()) << values[i];
+    EXPECT_EQ(rounded_to(bfloat16, values[i]), brain[static_cast<std::int64_t>(i)].item<float>())
+        << values[i];
   }
 }
 
 TEST(Precision, OperatorsRoundAllWeightsOfTheLayerAndNoBias) {
   const Graph graph = lenet_like();
   const Subject subject = subject_of(graph);
-  for (const auto& [op, type] : std::map<std::string, at::ScalarType>{{"fp16", at::kHalf}, {"bf16", at::kBFloat16}}) {
+  for (const auto& [op, type] :
+       std::map<std::string, at::ScalarType>{{"fp16", at::kHalf}, {"bf16", at::kBFloat16}}) {
     const Graph mutated = apply(subject, mutant(op, "dense1")).graph;
     const Tensor before = to_tensor(graph.constant(*graph.find_value("dense1/w")));
-    EXPECT_EQ(difference(to_tensor(mutated.constant(*mutated.find_value("dense1/w"))), before.to(type).to(at::kFloat)), 0);
+    EXPECT_EQ(difference(to_tensor(mutated.constant(*mutated.find_value("dense1/w"))),
+                         before.to(type).to(at::kFloat)),
+              0);
     EXPECT_EQ(floats(mutated, "dense1/b"), floats(graph, "dense1/b"));
   }
 }
@@ -472,10 +525,11 @@ TEST(Precision, AFormatThatChangesNothingGivesNoMutant) {
   GraphBuilder b("exact");
   const ValueId w = b.constant("w", Array::of<float>({2, 2}, std::vector<float>{0.5f, -2, 1, 0.25f}));
   b.output(b.add("MatMul", "product", {b.input("input", DType::float32, {-1, 2}), w}));
-  const Drawn drawn = draw_mutants(subject_of(b.build()), {.operators = {parse_spec("o", "fp16"), parse_spec("o", "bf16")}, .layers = {}});
+  const Drawn drawn = draw_mutants(
+      subject_of(b.build()), {.operators = {parse_spec("o", "fp16"), parse_spec("o", "bf16")}, .layers = {}});
   EXPECT_TRUE(drawn.mutants.empty());
   EXPECT_EQ(drawn.not_applicable.size(), 2U);
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mutation

@@ -7,11 +7,14 @@
 
 #include <functional>
 
-#include "assay/engine/session.h"
-#include "assay/mutation/draw.h"
+#include <assay/model.h>
+#include <assay/mutation.h>
+#include <assay/random.h>
+#include <assay/session.h>
 #include "tests/engine/graphs.h"
 
 namespace assay::test {
+using namespace mutation;
 
 // Two layers that keep their shapes, kernels stored both ways round; input [N, 6].
 inline Graph square_dense() {
@@ -23,12 +26,14 @@ inline Graph square_dense() {
   return net.build(net.builder.add("Softmax", "softmax", {net.dense("logits", x, 6, 3)}));
 }
 
-// Groups, a transposed convolution with groups, batch normalisation before a sigmoid, pooling; input [N, 4, 6, 6].
+// Groups, a transposed convolution with groups, batch normalisation before a sigmoid, pooling; input [N, 4,
+// 6, 6].
 inline Graph grouped() {
   Net net("grouped");
   GraphBuilder& b = net.builder;
   ValueId x = net.input({-1, 4, 6, 6});
-  x = b.add("Conv", "narrow", {x, net.weight("narrow/w", {6, 2, 3, 3})}, {{"group", std::int64_t{2}}, {"pads", Ints{1, 1, 1, 1}}});
+  x = b.add("Conv", "narrow", {x, net.weight("narrow/w", {6, 2, 3, 3})},
+            {{"group", std::int64_t{2}}, {"pads", Ints{1, 1, 1, 1}}});
   x = b.add("Sigmoid", "narrow_act", {net.batch_norm("narrow_bn", x, 6)});
   x = b.add("AveragePool", "pool", {x}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
   x = b.add("ConvTranspose", "up", {x, net.weight("up/w", {6, 2, 2, 2}), net.bias("up/b", 4)},
@@ -41,14 +46,23 @@ inline Graph grouped() {
 inline Graph recurrent(const std::string& op, std::int64_t gates, bool both) {
   Net net(op);
   const std::int64_t directions = both ? 2 : 1, hidden = 4;
-  const ValueId x = net.builder.add("Transpose", "time_first", {net.input({-1, 5, 3})}, {{"perm", Ints{1, 0, 2}}});
-  const ValueId w = net.weight("cell/w", {directions, gates * hidden, 3}), r = net.weight("cell/r", {directions, gates * hidden, hidden});
-  const ValueId bias = net.builder.constant("cell/b", random_array(net.rng, {directions, 2 * gates * hidden}, 0.3));
+  const ValueId x =
+      net.builder.add("Transpose", "time_first", {net.input({-1, 5, 3})}, {{"perm", Ints{1, 0, 2}}});
+  const ValueId w = net.weight("cell/w", {directions, gates * hidden, 3}),
+                r = net.weight("cell/r", {directions, gates * hidden, hidden});
+  const ValueId bias =
+      net.builder.constant("cell/b", random_array(net.rng, {directions, 2 * gates * hidden}, 0.3));
   const ValueId state = net.builder.value("state");
-  net.builder.node({.name = "cell", .op = op, .inputs = {x, w, r, bias}, .outputs = {no_value, state},
-                    .attributes = {{"hidden_size", hidden}, {"direction", std::string(both ? "bidirectional" : "forward")}}});
+  net.builder.node({.name = "cell",
+                    .op = op,
+                    .inputs = {x, w, r, bias},
+                    .outputs = {no_value, state},
+                    .attributes = {{"hidden_size", hidden},
+                                   {"direction", std::string(both ? "bidirectional" : "forward")}}});
   const ValueId batch_first = net.builder.add("Transpose", "batch_first", {state}, {{"perm", Ints{1, 0, 2}}});
-  const ValueId flat = net.builder.add("Reshape", "flat", {batch_first, net.builder.constant("flat/shape", integers({0, directions * hidden}))});
+  const ValueId flat =
+      net.builder.add("Reshape", "flat",
+                      {batch_first, net.builder.constant("flat/shape", integers({0, directions * hidden}))});
   return net.build(net.dense("logits", flat, directions * hidden, 3));
 }
 
@@ -68,7 +82,8 @@ inline Tensor records_for(const Graph& graph, std::int64_t count, std::uint64_t 
   Shape shape = input.shape;
   shape[0] = count;
   Rng rng(seed);
-  if (input.dtype == DType::int64) return at::arange(element_count(shape), at::kLong).remainder(11).reshape(shape);
+  if (input.dtype == DType::int64)
+    return at::arange(element_count(shape), at::kLong).remainder(11).reshape(shape);
   return to_tensor(random_array(rng, shape)).clone();
 }
 
@@ -77,7 +92,9 @@ inline Tensor value_of(const Graph& graph, const Tensor& records, ValueId wanted
   return session.run({{graph.inputs()[0], records}}, std::span(&wanted, 1)).at(wanted);
 }
 
-inline Tensor output_of(const Graph& graph, const Tensor& records) { return value_of(graph, records, graph.outputs()[0]); }
+inline Tensor output_of(const Graph& graph, const Tensor& records) {
+  return value_of(graph, records, graph.outputs()[0]);
+}
 
 inline double difference(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(a.sizes(), b.sizes());

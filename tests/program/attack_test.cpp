@@ -9,15 +9,20 @@ namespace {
 
 class AttackProgram : public Program {
  protected:
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(folder / name)); }
+  nlohmann::json json(const std::string& name) const {
+    return nlohmann::json::parse(read_file(folder / name));
+  }
 };
 
 TEST_F(AttackProgram, DrawsWhatChangedInsideThePage) {
-  const Outcome outcome = assay("attack net.onnx images-idx3-ubyte --quiet --attack 'fgsm[eps=0.5]' --attack 'noise[sigma=0.0001]' --pictures 2 --output out --json out.json --html out.html");
+  const Outcome outcome = assay(
+      "attack net.onnx images-idx3-ubyte --quiet --attack 'fgsm[eps=0.5]' --attack 'noise[sigma=0.0001]' "
+      "--pictures 2 --output out --json out.json --html out.html");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto pictures = json("out.json")["pictures"];
   ASSERT_EQ(pictures.size(), 4U);
-  for (const auto& picture : pictures) EXPECT_TRUE(read_file(folder / picture["path"].get<std::string>()).starts_with("\x89PNG"));
+  for (const auto& picture : pictures)
+    EXPECT_TRUE(read_file(folder / picture["path"].get<std::string>()).starts_with("\x89PNG"));
   EXPECT_EQ(pictures[0]["path"], "out/fgsm-1.png");
   // The first record that the network gets right is the second; its label is 1.
   const std::string success = pictures[0]["title"], failure = pictures[2]["title"];
@@ -27,36 +32,41 @@ TEST_F(AttackProgram, DrawsWhatChangedInsideThePage) {
 }
 
 TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
-  const Outcome outcome = assay("attack net.onnx images-idx3-ubyte --quiet --attack fgsm --pictures 0 --output out --json out.json");
+  const Outcome outcome = assay(
+      "attack net.onnx images-idx3-ubyte --quiet --attack fgsm --pictures 0 --output out --json out.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(json("out.json")["pictures"].empty());
 }
 
 TEST_F(AttackProgram, ExtendsCoverageByPresetsAndAttacks) {
-  const Outcome outcome = assay("cover --quiet --threads 1 --model net.onnx --train images-idx3-ubyte --test 'images-idx3-ubyte[:20]' -m 2 --criterion nc --criterion kmnc "
-                                "--extend-with 'noise,madry,noise[sigma=0.1]' --json out.json");
+  const Outcome outcome = assay(
+      "cover --quiet --threads 1 --model net.onnx --train images-idx3-ubyte --test 'images-idx3-ubyte[:20]' "
+      "-m 2 --criterion nc --criterion kmnc "
+      "--extend-with 'noise,madry,noise[sigma=0.1]' --json out.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto table = json("out.json")["tables"]["extensions"];
   ASSERT_EQ(table["rows"].size(), 2U);
-  for (const char* column : {"test", "noise", "pgd", "noise-2"}) EXPECT_TRUE(table["rows"][1].contains(column)) << column;
-  for (const char* column : {"noise", "pgd", "noise-2"}) EXPECT_GE(table["rows"][1][column], table["rows"][1]["test"]) << column;
+  for (const char* column : {"test", "noise", "pgd", "noise-2"})
+    EXPECT_TRUE(table["rows"][1].contains(column)) << column;
+  for (const char* column : {"noise", "pgd", "noise-2"})
+    EXPECT_GE(table["rows"][1][column], table["rows"][1]["test"]) << column;
   EXPECT_GT(table["rows"][1]["noise"], table["rows"][1]["test"]);  // kmnc
   EXPECT_FALSE(std::filesystem::exists(folder / "assay-attack" / "pgd.npz.journal"));
-  EXPECT_NE(assay("cover --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --extend-with madri").code, 0);
+  EXPECT_NE(
+      assay("cover --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --extend-with madri")
+          .code,
+      0);
 }
 
 TEST_F(AttackProgram, ARunThatIsKilledGoesOn) {
-  const std::string run = "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack 'cw[iterations=20,search=2]' --attack noise --output ";
+  const std::string run =
+      "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack 'cw[iterations=20,search=2]' "
+      "--attack noise --output ";
   ASSERT_EQ(assay(run + "calm").code, 0);
-  bool killed = false, kept = false;
-  for (int i = 0; i < 6 && !(killed && kept); ++i) {
-    const std::string seconds = std::to_string(0.8 + 0.3 * i);
-    killed |= std::system(("cd '" + folder.string() + "' && timeout -s KILL " + seconds + " '" ASSAY_PROGRAM "' " + run + "killed >/dev/null 2>&1").c_str()) != 0;
-    kept |= std::filesystem::exists(folder / "killed" / "cw.npz.journal");
-  }
-  EXPECT_TRUE(killed && kept);
+  EXPECT_GT(killed_until_done(run + "killed"), 2);
   ASSERT_EQ(assay(run + "killed").code, 0);
-  for (const char* name : {"cw.npz", "noise.npz"}) EXPECT_TRUE(read_file(folder / "calm" / name) == read_file(folder / "killed" / name)) << name;
+  for (const char* name : {"cw.npz", "noise.npz"})
+    EXPECT_TRUE(read_file(folder / "calm" / name) == read_file(folder / "killed" / name)) << name;
   EXPECT_FALSE(std::filesystem::exists(folder / "killed" / "cw.npz.journal"));
   EXPECT_FALSE(std::filesystem::exists(folder / "killed" / "noise.npz.journal"));
 }

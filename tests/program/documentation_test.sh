@@ -30,5 +30,17 @@ while IFS= read -r -d '' page; do
     fi
   done < <(awk '/^```sh$/ {inside = 1; next} /^```/ {inside = 0} inside' "$page" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta')
 done < <(find "$source/README.md" "$source/docs" -name '*.md' -print0)
+# Pages quote examples as they are: the block after a comment that names a file is that file.
+quoted=0
+while IFS=: read -r page line file; do
+  quoted=$((quoted + 1))
+  if ! diff <(sed -n "$((line + 2)),\$p" "$page" | sed '/^```$/,$d') "$source/$file" >log; then
+    failed=$((failed + 1))
+    echo "FAILED ${page#"$source"/}: it does not quote $file as it is"
+    cat log
+  fi
+done < <(grep -rnoE '^<!-- examples/[a-z/_]+\.cpp -->$' "$source/docs" | sed -e 's/<!-- //' -e 's/ -->//')
+[ "$quoted" -ge 6 ] || failed=$((failed + 1))
+echo "$quoted examples are quoted"
 echo "$count commands of the documentation ran, $failed failed"
 [ "$count" -ge 8 ] && [ "$failed" -eq 0 ]

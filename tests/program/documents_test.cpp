@@ -14,21 +14,32 @@ using Json = nlohmann::json;
 
 class Documents : public Program {
  protected:
-  static constexpr const char* criteria = "-m 2 --criterion idc --criterion nc --criterion kmnc --criterion nlc --criterion tknp --criterion dsc ";
+  static constexpr const char* criteria =
+      "-m 2 --criterion idc --criterion nc --criterion kmnc --criterion nlc --criterion tknp --criterion "
+      "dsc ";
 
   static std::string cover(const std::string& more) {
-    return std::string("cover --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --layer hidden ") + criteria + more;
+    return std::string(
+               "cover --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --layer "
+               "hidden ") +
+           criteria + more;
   }
 
   void SetUp() override {
     Program::SetUp();
     ASSERT_EQ(assay(cover("--profile net.profile --state a.cov --json a.json")).code, 0);
-    ASSERT_EQ(assay(std::string("cover --quiet --model net.onnx --profile net.profile --test 'images-idx3-ubyte[:20]' --state b.cov ") + criteria).code, 0);
+    ASSERT_EQ(assay(std::string("cover --quiet --model net.onnx --profile net.profile --test "
+                                "'images-idx3-ubyte[:20]' --state b.cov ") +
+                    criteria)
+                  .code,
+              0);
   }
 
   // Arguments that exercise each command.
   const std::map<std::string, std::string> runs{
-      {"cover", std::string("--model net.onnx --profile net.profile --test images-idx3-ubyte --fail-under nc=0.1 --fail-under 'kmnc[layer=nowhere]=0.1' ") + criteria},
+      {"cover", std::string("--model net.onnx --profile net.profile --test images-idx3-ubyte --fail-under "
+                            "nc=0.1 --fail-under 'kmnc[layer=nowhere]=0.1' ") +
+                    criteria},
       {"attack", "net.onnx images-idx3-ubyte --attack noise"},
       {"attacks", ""},
       {"combine", "a.cov"},
@@ -38,21 +49,29 @@ class Documents : public Program {
       {"demo", "--records 500 --epochs 1"},
       {"diff", "a.cov b.cov"},
       {"evaluate", "--model net.onnx --data images-idx3-ubyte"},
-      {"explore", "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --output explored"},
+      {"explore",
+       "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --output "
+       "explored"},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},
       {"model", "net.onnx"},
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"operators", ""},
       {"report", "a.json"},
-      {"polluted", "--data images-idx3-ubyte --findings 'images-idx3-ubyte[:3]' --window-size 3 --label 1 --truth 'images-idx3-ubyte,relabel=1>0:0.5'"},
-      {"retrain", "net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 --repeats 2 --epochs 1 --fail-under 'retrained[condition=given,set=test]=1%'"},
-      {"select", "--model net.onnx --profile net.profile --test images-idx3-ubyte --by additional --criterion kmnc"},
+      {"polluted",
+       "--data images-idx3-ubyte --findings 'images-idx3-ubyte[:3]' --window-size 3 --label 1 --truth "
+       "'images-idx3-ubyte,relabel=1>0:0.5'"},
+      {"retrain",
+       "net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 "
+       "--repeats 2 --epochs 1 --fail-under 'retrained[condition=given,set=test]=1%'"},
+      {"select",
+       "--model net.onnx --profile net.profile --test images-idx3-ubyte --by additional --criterion kmnc"},
       {"train", "--model net.onnx --data images-idx3-ubyte --epochs 1 --out trained.onnx"},
   };
 };
 
 TEST_F(Documents, OfEveryCommandFitTheSchema) {
-  const test::JsonSchema schema(Json::parse(read_file(std::filesystem::path(ASSAY_SOURCE_DIR) / "docs/schema/result.schema.json")));
+  const test::JsonSchema schema(
+      Json::parse(read_file(std::filesystem::path(ASSAY_SOURCE_DIR) / "docs/schema/result.schema.json")));
   const Outcome help = assay("--help");
   for (const std::string& name : subcommands(help.out)) {
     if (name == "completion") continue;
@@ -69,18 +88,22 @@ TEST_F(Documents, OfEveryCommandFitTheSchema) {
 }
 
 TEST_F(Documents, OfGatesAreWellFormedJunit) {
-  const Outcome run = assay(cover("--junit gates.xml --fail-under nc=0.1 --fail-under 'kmnc[layer=\"<a&b>\"]=0.1'"));
+  const Outcome run =
+      assay(cover("--junit gates.xml --fail-under nc=0.1 --fail-under 'kmnc[layer=\"<a&b>\"]=0.1'"));
   ASSERT_EQ(run.code, 2) << run.err;
   const test::XmlElement root = test::XmlReader::read(read_file(folder / "gates.xml"));
   EXPECT_EQ(root.name, "testsuites");
   ASSERT_EQ(root.all("testsuite").size(), 1U);
   const test::XmlElement& suite = *root.all("testsuite")[0];
-  for (const char* needed : {"name", "tests", "failures", "errors", "time", "timestamp", "hostname", "id", "package"}) EXPECT_TRUE(suite.attributes.contains(needed)) << needed;
+  for (const char* needed :
+       {"name", "tests", "failures", "errors", "time", "timestamp", "hostname", "id", "package"})
+    EXPECT_TRUE(suite.attributes.contains(needed)) << needed;
   const auto cases = suite.all("testcase");
   EXPECT_EQ(std::to_string(cases.size()), suite.attributes.at("tests"));
   std::size_t failures = 0;
   for (const test::XmlElement* one : cases) {
-    for (const char* needed : {"name", "classname", "time"}) EXPECT_TRUE(one->attributes.contains(needed)) << needed;
+    for (const char* needed : {"name", "classname", "time"})
+      EXPECT_TRUE(one->attributes.contains(needed)) << needed;
     for (const test::XmlElement* failure : one->all("failure")) {
       ++failures;
       EXPECT_TRUE(failure->attributes.contains("message") && failure->attributes.contains("type"));

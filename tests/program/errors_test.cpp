@@ -25,7 +25,8 @@ TEST_F(Errors, EachKindHasItsExitCodeAndOneMessage) {
   EXPECT_EQ(assay("evaluate --model junk.onnx --data images-idx3-ubyte").code, 3);
   const std::string whole = read_file(folder / "images-idx3-ubyte");
   write_file(folder / "short-images-idx3-ubyte", whole.substr(0, whole.size() / 2));
-  EXPECT_EQ(assay("evaluate --model net.onnx --data short-images-idx3-ubyte,labels=labels-idx1-ubyte").code, 5);
+  EXPECT_EQ(assay("evaluate --model net.onnx --data short-images-idx3-ubyte,labels=labels-idx1-ubyte").code,
+            5);
   const Outcome off = assay("evaluate --model net.onnx --data images-idx3-ubyte --expect-accuracy 0.99");
   EXPECT_EQ(off.code, 6);
   EXPECT_EQ(off.err.find("assay: "), off.err.rfind("assay: ")) << off.err;
@@ -44,9 +45,13 @@ TEST_F(Errors, AnUnknownOperatorIsNamedWithItsNode) {
 
 TEST_F(Errors, AFullDiskAndAReadOnlyPlaceLoseNothing) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const std::string command = "cd '" + folder.string() + "' && '" ASSAY_PROGRAM "' evaluate --model net.onnx --data images-idx3-ubyte --quiet >/dev/full 2>err.txt";
+  const std::string command =
+      "cd '" + folder.string() +
+      "' && '" ASSAY_PROGRAM
+      "' evaluate --model net.onnx --data images-idx3-ubyte --quiet >/dev/full 2>err.txt";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 7) << read_file(folder / "err.txt");
-  EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --json /proc/none/result.json").code, 7);
+  EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --json /proc/none/result.json").code,
+            7);
 }
 
 }  // namespace

@@ -10,8 +10,12 @@ namespace {
 
 class ExploreProgram : public Program {
  protected:
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(folder / name)); }
-  const std::string run = "explore net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data images-idx3-ubyte --constraint none --step 0.3 --quiet --output out --pictures 2 ";
+  nlohmann::json json(const std::string& name) const {
+    return nlohmann::json::parse(read_file(folder / name));
+  }
+  const std::string run =
+      "explore net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data images-idx3-ubyte --constraint none "
+      "--step 0.3 --quiet --output out --pictures 2 ";
 };
 
 TEST_F(ExploreProgram, LeavesDataManifestAndPictures) {
@@ -28,9 +32,11 @@ TEST_F(ExploreProgram, LeavesDataManifestAndPictures) {
     EXPECT_GT(classes.size(), 1U);
     EXPECT_TRUE(finding.contains("label"));  // two classes, three networks: there is always a majority
   }
-  for (const auto& picture : document["pictures"]) EXPECT_TRUE(read_file(folder / picture["path"].get<std::string>()).starts_with("\x89PNG"));
+  for (const auto& picture : document["pictures"])
+    EXPECT_TRUE(read_file(folder / picture["path"].get<std::string>()).starts_with("\x89PNG"));
   EXPECT_NE(read_file(folder / "out.html").find("data:image/png;base64,"), std::string::npos);
-  const Outcome data = assay("data " + document["facts"]["voted_data"].get<std::string>() + " --json data.json --quiet");
+  const Outcome data =
+      assay("data " + document["facts"]["voted_data"].get<std::string>() + " --json data.json --quiet");
   ASSERT_EQ(data.code, 0) << data.err;
   EXPECT_EQ(json("data.json")["facts"]["records"].get<std::size_t>(), count);
 }
@@ -39,15 +45,18 @@ TEST_F(ExploreProgram, TheSameCommandGoesOnAndAnotherIsRefused) {
   ASSERT_EQ(assay(run + "--json one.json --findings 1 --round 16").code, 0);
   ASSERT_EQ(assay(run + "--json two.json --round 16").code, 0);
   EXPECT_GT(json("two.json")["facts"]["resumed"].get<int>(), 0);
-  EXPECT_GE(json("two.json")["facts"]["findings"].get<int>(), json("one.json")["facts"]["findings"].get<int>());
+  EXPECT_GE(json("two.json")["facts"]["findings"].get<int>(),
+            json("one.json")["facts"]["findings"].get<int>());
   const Outcome other = assay(run + "--lambda1 2 --round 16");
   EXPECT_EQ(other.code, 6) << other.err;
   EXPECT_NE(other.err.find("journal of another exploration"), std::string::npos) << other.err;
 }
 
 TEST_F(ExploreProgram, ReadsItsFlagsFromAFile) {
-  write_file(folder / "assay.toml", "[explore]\nmodel = [\"net.onnx\"]\nmutant = [\"nai\"]\ndata = \"images-idx3-ubyte\"\nconstraint = [\"mask[area=2x4,at=0x0]\", \"linf[eps=0.5]\"]\n"
-                                    "iterations = 3\noutput = \"from-file\"\n");
+  write_file(folder / "assay.toml",
+             "[explore]\nmodel = [\"net.onnx\"]\nmutant = [\"nai\"]\ndata = "
+             "\"images-idx3-ubyte\"\nconstraint = [\"mask[area=2x4,at=0x0]\", \"linf[eps=0.5]\"]\n"
+             "iterations = 3\noutput = \"from-file\"\n");
   const Outcome outcome = assay("explore --quiet --json out.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(std::filesystem::exists(folder / "from-file/findings.npz"));

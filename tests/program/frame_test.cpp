@@ -33,7 +33,9 @@ TEST_F(Frame, EvaluationIsExact) {
 }
 
 TEST_F(Frame, ResultsDoNotDependOnBatchOrThreads) {
-  const auto tables = [&](const std::string& flags) { return Json::parse(assay(evaluation + flags + " --json -").out)["tables"]; };
+  const auto tables = [&](const std::string& flags) {
+    return Json::parse(assay(evaluation + flags + " --json -").out)["tables"];
+  };
   const Json reference = tables(" --batch 1 --threads 1");
   EXPECT_EQ(tables(" --batch 7 --threads 2"), reference);
   EXPECT_EQ(tables(""), reference);
@@ -55,7 +57,8 @@ TEST_F(Frame, JsonFileAndTablesComeTogether) {
 }
 
 TEST_F(Frame, ConfigurationFileHasFlagParityAndTheCommandLineWins) {
-  write_file(folder / "assay.toml", "model = \"net.onnx\"\nquiet = true\n[evaluate]\ndata = \"images-idx3-ubyte\"\nbatch = 3\n");
+  write_file(folder / "assay.toml",
+             "model = \"net.onnx\"\nquiet = true\n[evaluate]\ndata = \"images-idx3-ubyte\"\nbatch = 3\n");
   EXPECT_EQ(assay("evaluate").code, 0);
   const Json json = Json::parse(assay("evaluate --batch 9 --json -").out);
   EXPECT_NE(json["provenance"]["options"].get<std::string>().find("--batch 9"), std::string::npos);
@@ -80,7 +83,8 @@ TEST_F(Frame, CompletionKnowsEverySubcommand) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const Outcome script = assay(std::string("completion ") + shell);
     EXPECT_EQ(script.code, 0);
-    for (const std::string& name : subcommands(names)) EXPECT_NE(script.out.find(name), std::string::npos) << shell;
+    for (const std::string& name : subcommands(names))
+      EXPECT_NE(script.out.find(name), std::string::npos) << shell;
   }
   EXPECT_EQ(assay("completion bash > c.sh && bash -n c.sh").code, 0);
 }

@@ -11,14 +11,18 @@ namespace {
 class MutationProgram : public Program {
  protected:
   Outcome mutate(const std::string& more) const {
-    return assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator 'gf[sigma=2]' --operator ws --operator neb --operator nai --operator ns --quality 1 --count 6 " + more);
+    return assay(
+        "mutate --quiet --model net.onnx --test images-idx3-ubyte --operator 'gf[sigma=2]' --operator ws "
+        "--operator neb --operator nai --operator ns --quality 1 --count 6 " +
+        more);
   }
   std::string bytes(const std::string& name) const { return read_file(folder / name); }
   nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(bytes(name)); }
 };
 
 TEST_F(MutationProgram, FastAndNaiveAgreeAndTheMatrixSaysWhoKillsWhom) {
-  const Outcome fast = mutate("--json fast.json --matrix fast.csv --state fast.mut"), naive = mutate("--naive --json naive.json --matrix naive.csv --state naive.mut");
+  const Outcome fast = mutate("--json fast.json --matrix fast.csv --state fast.mut"),
+                naive = mutate("--naive --json naive.json --matrix naive.csv --state naive.mut");
   ASSERT_EQ(fast.code, 0) << fast.err;
   ASSERT_EQ(naive.code, 0) << naive.err;
   EXPECT_EQ(bytes("fast.csv"), bytes("naive.csv"));
@@ -40,24 +44,25 @@ TEST_F(MutationProgram, ShardsCombineToTheWhole) {
 }
 
 TEST_F(MutationProgram, KnownResultsAreNotRunAgain) {
-  ASSERT_EQ(assay("mutate --quiet --model net.onnx --test 'images-idx3-ubyte[:100]' --operator ws --quality 1 --count 4 --state some.mut").code, 0);
-  ASSERT_EQ(assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator ws --quality 1 --count 4 --state some.mut --json now.json").code, 0);
+  ASSERT_EQ(assay("mutate --quiet --model net.onnx --test 'images-idx3-ubyte[:100]' --operator ws --quality "
+                  "1 --count 4 --state some.mut")
+                .code,
+            0);
+  ASSERT_EQ(assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator ws --quality 1 "
+                  "--count 4 --state some.mut --json now.json")
+                .code,
+            0);
   const auto facts = json("now.json")["facts"];
   EXPECT_EQ(facts["ran"], facts["reused"]);
   EXPECT_GT(facts["ran"], 0);
 }
 
 TEST_F(MutationProgram, ARunThatIsKilledGoesOn) {
-  const std::string run = "mutate --quiet --model net.onnx --test images-idx3-ubyte --operator gf --operator ws --operator bitflip --quality 1 --count 400 --batch 20 --state ";
+  const std::string run =
+      "mutate --quiet --model net.onnx --test images-idx3-ubyte --operator gf --operator ws --operator "
+      "bitflip --quality 1 --count 400 --batch 20 --state ";
   ASSERT_EQ(assay(run + "calm.mut").code, 0);
-  bool killed = false;
-  for (int i = 0; i < 6; ++i) {
-    const std::string seconds = std::to_string(1.2 + 0.2 * i);
-    const std::string command = "cd '" + folder.string() + "' && timeout -s KILL " + seconds + " '" ASSAY_PROGRAM "' " + run + "killed.mut >/dev/null 2>&1";
-    killed |= std::system(command.c_str()) != 0;
-    if (std::filesystem::exists(folder / "killed.mut")) break;
-  }
-  EXPECT_TRUE(killed);
+  EXPECT_GE(killed_until_done(run + "killed.mut"), 2);
   const Outcome last = assay(run + "killed.mut");
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_TRUE(bytes("killed.mut") == bytes("calm.mut"));
@@ -65,12 +70,14 @@ TEST_F(MutationProgram, ARunThatIsKilledGoesOn) {
 }
 
 TEST_F(MutationProgram, AMutantIsNamedListedAndExported) {
-  const Outcome list = assay("mutate list --quiet --model net.onnx --operator neb --count 2 --json list.json");
+  const Outcome list =
+      assay("mutate list --quiet --model net.onnx --operator neb --count 2 --json list.json");
   ASSERT_EQ(list.code, 0) << list.err;
   const auto rows = json("list.json")["tables"]["mutants"]["rows"];
   ASSERT_EQ(rows.size(), 2U);
   const std::string text = rows[0]["text"];
-  const Outcome exported = assay("mutate export --quiet --model net.onnx --mutant '" + text + "' --out mutant.onnx");
+  const Outcome exported =
+      assay("mutate export --quiet --model net.onnx --mutant '" + text + "' --out mutant.onnx");
   ASSERT_EQ(exported.code, 0) << exported.err;
   EXPECT_EQ(assay("evaluate --quiet --model mutant.onnx --data images-idx3-ubyte").code, 0);
   EXPECT_EQ(assay("mutate export --quiet --model net.onnx --out mutant.onnx").code, 1);
@@ -78,7 +85,9 @@ TEST_F(MutationProgram, AMutantIsNamedListedAndExported) {
 }
 
 TEST_F(MutationProgram, GatesAndRenderings) {
-  const Outcome passed = mutate("--fail-under mutation=0.01 --fail-under 'mutation[layer=hidden]=0.01' --json base.json --elements elements.json --html page.html");
+  const Outcome passed = mutate(
+      "--fail-under mutation=0.01 --fail-under 'mutation[layer=hidden]=0.01' --json base.json --elements "
+      "elements.json --html page.html");
   ASSERT_EQ(passed.code, 0) << passed.out << passed.err;
   EXPECT_EQ(mutate("--no-worse-than base.json").code, 0);
   const Outcome failed = mutate("--fail-under 'mutation[class=1]=100%'");
@@ -91,7 +100,8 @@ TEST_F(MutationProgram, GatesAndRenderings) {
     mutants += file["mutants"].size();
     const std::string source = file["source"];
     const auto lines = static_cast<std::size_t>(std::ranges::count(source, '\n'));
-    for (const auto& mutant : file["mutants"]) EXPECT_LE(mutant["location"]["end"]["line"].get<std::size_t>(), lines);
+    for (const auto& mutant : file["mutants"])
+      EXPECT_LE(mutant["location"]["end"]["line"].get<std::size_t>(), lines);
   }
   EXPECT_GT(mutants, 10U);
 }

@@ -8,9 +8,39 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/log"
 "$work/prefix/bin/assay" --version
 grep -q evaluate "$work/prefix/share/bash-completion/completions/assay"
+grep -q '^.TH "ASSAY' "$work/prefix/share/man/man1/assay-evaluate.1"
 cp -r "$source/examples/embed" "$work/embed"
 cmake -S "$work/embed" -B "$work/embed/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"
 cmake --build "$work/embed/build" >>"$work/log" || { cat "$work/log"; exit 1; }
 cd "$work"
 "$work/embed/build/embed" | tee "$work/output"
 grep -qx "output 1.5" "$work/output"
+
+# Plug-ins: each does something that the program alone cannot.
+cp -r "$source/examples/plugins" "$work/plugins"
+cmake -S "$work/plugins" -B "$work/plugins/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"
+cmake --build "$work/plugins/build" >>"$work/log" || { cat "$work/log"; exit 1; }
+run() { "$work/prefix/bin/assay" "$@" >"$work/output" 2>&1 || { cat "$work/output"; echo "failed: assay $*"; exit 1; }; }
+# Adds what a plug-in brings: with() PLUGIN ARGUMENTS... and a pattern that the output must have.
+with() { local plugin=$1 pattern=$2; shift 2; run "$@" --plugin "$work/plugins/build/$plugin.so"; grep -q "$pattern" "$work/output" || { cat "$work/output"; echo "no '$pattern': assay $*"; exit 1; }; }
+with optimiser 'accuracy' train --architecture lenet1 --data digits:200 --epochs 1 --optimiser sign-sgd --learning-rate 0.001 --out net.onnx
+run train --architecture lenet1 --data digits:200 --epochs 1 --seed 2 --out second.onnx
+with criterion 'busiest' cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest
+with criterion 'most active of their layer' criteria busiest
+with attack 'margin-step' attack net.onnx digits:20 --attack 'margin-step[eps=0.2]' --output attacked
+with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --constraint left-half --output found
+with clusterer 'criteria' criteria
+with renderer 'neurons' importance --model net.onnx --data digits:100 --facts facts.txt
+grep -q ': ' facts.txt
+echo "plugin = [\"$work/plugins/build/criterion.so\"]" >assay.toml
+run cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest
+rm assay.toml
+
+# What is no plug-in, or one of another version, is refused.
+cp "$work/plugins/build/attack.so" other.so
+sed -i 's/assay 0\.[0-9.]*, compiler/assay 9.9.9, compiler/' other.so
+for refused in other.so "$work/prefix/bin/assay" missing.so; do
+  if "$work/prefix/bin/assay" criteria --plugin "$refused" >"$work/output" 2>&1; then echo "accepted: $refused"; exit 1; fi
+done
+"$work/prefix/bin/assay" criteria --plugin other.so >"$work/output" 2>&1 || true
+grep -q "built for 'assay 9.9.9" "$work/output"

@@ -19,13 +19,20 @@ class PollutedProgram : public Program {
     arrays.emplace("classes", Array::of<std::int64_t>({3, 2}, std::vector<std::int64_t>{0, 1, 1, 1, 1, 0}));
     write_npz(folder / "findings.npz", arrays);
   }
-  Outcome polluted(const std::string& more) const { return assay("polluted --quiet --data images-idx3-ubyte --findings findings.npz,range=0:1 --window-size 3 " + more); }
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(folder / name)); }
+  Outcome polluted(const std::string& more) const {
+    return assay(
+        "polluted --quiet --data images-idx3-ubyte --findings findings.npz,range=0:1 --window-size 3 " +
+        more);
+  }
+  nlohmann::json json(const std::string& name) const {
+    return nlohmann::json::parse(read_file(folder / name));
+  }
 };
 
 TEST_F(PollutedProgram, TheRecordsThatFindingsComeFromAreFoundFirst) {
   write_file(folder / "truth.txt", "3\n13\n23\n");
-  const Outcome run = polluted("--truth truth.txt --out list.csv --output pictures --pictures 2 --json result.json --html page.html");
+  const Outcome run = polluted(
+      "--truth truth.txt --out list.csv --output pictures --pictures 2 --json result.json --html page.html");
   ASSERT_EQ(run.code, 0) << run.err;
   const auto document = json("result.json");
   EXPECT_EQ(document["facts"]["recall"], 1.0);
@@ -48,20 +55,29 @@ TEST_F(PollutedProgram, LabelsClassesAndRelabelledData) {
   const Outcome both = polluted("--findings findings.npz,range=0:1 --between 0+1 --json both.json");
   ASSERT_EQ(both.code, 0) << both.err;
   EXPECT_EQ(json("both.json")["facts"]["findings"], 2);
-  const Outcome relabelled = assay("polluted --quiet --data 'images-idx3-ubyte,relabel=1>0:0.25' --findings findings.npz,range=0:1 --window-size 3 --truth images-idx3-ubyte --json truth.json");
+  const Outcome relabelled = assay(
+      "polluted --quiet --data 'images-idx3-ubyte,relabel=1>0:0.25' --findings findings.npz,range=0:1 "
+      "--window-size 3 --truth images-idx3-ubyte --json truth.json");
   ASSERT_EQ(relabelled.code, 0) << relabelled.err;
   EXPECT_EQ(json("truth.json")["facts"]["polluted"], 30);
-  EXPECT_EQ(assay("data --quiet 'images-idx3-ubyte,relabel=1>0:0.25' --labels-of images-idx3-ubyte --ids ids.txt").code, 0);
+  EXPECT_EQ(
+      assay("data --quiet 'images-idx3-ubyte,relabel=1>0:0.25' --labels-of images-idx3-ubyte --ids ids.txt")
+          .code,
+      0);
   const std::string ids = read_file(folder / "ids.txt");
   EXPECT_EQ(std::count(ids.begin(), ids.end(), '\n'), 30);
 }
 
 TEST_F(PollutedProgram, SaysWhatIsMissing) {
   EXPECT_EQ(assay("polluted --quiet --data images-idx3-ubyte").code, 1);
-  EXPECT_EQ(assay("polluted --quiet --data images-idx3-ubyte --findings findings.npz").code, 1) << "smaller than the window";
+  EXPECT_EQ(assay("polluted --quiet --data images-idx3-ubyte --findings findings.npz").code, 1)
+      << "smaller than the window";
   EXPECT_EQ(polluted("--label 7").code, 1);
   EXPECT_EQ(polluted("--truth images-idx3-ubyte").code, 5) << "nothing is polluted";
-  EXPECT_EQ(assay("polluted --quiet --data images-idx3-ubyte --findings 'findings.npz[:1]' --between 0+1 --window-size 3").code, 1);
+  EXPECT_EQ(assay("polluted --quiet --data images-idx3-ubyte --findings 'findings.npz[:1]' --between 0+1 "
+                  "--window-size 3")
+                .code,
+            1);
 }
 
 }  // namespace

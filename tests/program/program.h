@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "assay/model/model.h"
+#include <assay/model.h>
+#include <assay/random.h>
 #include "assay/support/file.h"
-#include "assay/support/random.h"
 
 namespace assay {
 
@@ -26,7 +26,8 @@ struct Outcome {
 inline std::vector<std::string> subcommands(const std::string& help) {
   std::vector<std::string> names;
   std::size_t at = help.find("Subcommands:\n");
-  while (at != std::string::npos && (at = help.find('\n', at)) != std::string::npos && help.compare(at, 3, "\n  ") == 0) {
+  while (at != std::string::npos && (at = help.find('\n', at)) != std::string::npos &&
+         help.compare(at, 3, "\n  ") == 0) {
     const std::size_t end = help.find(' ', at + 3);
     if (help[at + 3] != ' ') names.push_back(help.substr(at + 3, end - at - 3));
     ++at;
@@ -48,9 +49,29 @@ class Program : public testing::Test {
 
   // `arguments` as typed after "assay", with shell quoting and redirections.
   Outcome assay(const std::string& arguments) const {
-    const std::string command = "cd '" + folder.string() + "' && '" ASSAY_PROGRAM "' " + arguments + " >out.txt 2>err.txt";
+    const std::string command =
+        "cd '" + folder.string() + "' && '" ASSAY_PROGRAM "' " + arguments + " >out.txt 2>err.txt";
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out.txt"), read_file(folder / "err.txt")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out.txt"),
+            read_file(folder / "err.txt")};
+  }
+
+  // Runs the same with the program killed just before its `call`-th call that changes a file (kill_at.c).
+  // False when it ended before.
+  bool killed_at(int call, const std::string& arguments) const {
+    const std::string command = "cd '" + folder.string() +
+                                "' && LD_PRELOAD='" ASSAY_KILL_AT "' ASSAY_KILL_AT=" + std::to_string(call) +
+                                " '" ASSAY_PROGRAM "' " + arguments + " >/dev/null 2>&1";
+    return std::system(command.c_str()) != 0;
+  }
+  // Killed ever later, each run going on from what the last one left, until one ends. Returns how many were
+  // killed.
+  int killed_until_done(const std::string& arguments) const {
+    for (int kills = 0, call = 1; kills < 30; ++kills, call += 3) {
+      if (!killed_at(call, arguments)) return kills;
+    }
+    ADD_FAILURE() << "a run that goes on after each of 30 kills does not end: " << arguments;
+    return 30;
   }
 
   // Classifies 4x4 images: class 1 where the right half is brighter than the left.
@@ -64,10 +85,12 @@ class Program : public testing::Test {
     }
     const ValueId in = build.input("input", DType::float32, {-1, 1, 4, 4});
     const ValueId flat = build.add("Flatten", "flatten", {in});
-    const ValueId hidden = build.add("Gemm", "hidden", {flat, build.constant("w1", Array::of<float>({16, 2}, weights))});
+    const ValueId hidden =
+        build.add("Gemm", "hidden", {flat, build.constant("w1", Array::of<float>({16, 2}, weights))});
     const ValueId active = build.add("Relu", "active", {hidden});
     const std::vector<float> identity{1, 0, 0, 1};
-    build.output(build.add("Gemm", "logits", {active, build.constant("w2", Array::of<float>({2, 2}, identity))}));
+    build.output(
+        build.add("Gemm", "logits", {active, build.constant("w2", Array::of<float>({2, 2}, identity))}));
     write_onnx(build.build(), folder / name);
   }
 
@@ -94,7 +117,9 @@ class Program : public testing::Test {
   std::filesystem::path folder;
 
  private:
-  static std::string fmt_name(const std::string& suite, const std::string& test) { return "assay_" + suite + "_" + test; }
+  static std::string fmt_name(const std::string& suite, const std::string& test) {
+    return "assay_" + suite + "_" + test;
+  }
 };
 
 }  // namespace assay

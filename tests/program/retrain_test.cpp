@@ -14,22 +14,29 @@ class RetrainProgram : public Program {
     write_data("more-idx3-ubyte", "more-labels-idx1-ubyte", 90);
   }
   static std::string command(const std::string& more) {
-    return "retrain --quiet net.onnx --data 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' --add 'more-idx3-ubyte,labels=more-labels-idx1-ubyte' "
-           "--optimiser adam --learning-rate 1e-3 --train-batch 20 --threads 1 " + more;
+    return "retrain --quiet net.onnx --data 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' --add "
+           "'more-idx3-ubyte,labels=more-labels-idx1-ubyte' "
+           "--optimiser adam --learning-rate 1e-3 --train-batch 20 --threads 1 " +
+           more;
   }
   Outcome retrain(const std::string& more) const { return assay(command(more)); }
-  nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(read_file(folder / name)); }
+  nlohmann::json json(const std::string& name) const {
+    return nlohmann::json::parse(read_file(folder / name));
+  }
 };
 
 TEST_F(RetrainProgram, ComparesTheSameNumberOfAdditionsOfEachKind) {
-  const Outcome run = retrain("--count 20 --epochs 2 --repeats 3 --against 'noise,fgsm[eps=0.2]' --out-dir out --json result.json");
+  const Outcome run = retrain(
+      "--count 20 --epochs 2 --repeats 3 --against 'noise,fgsm[eps=0.2]' --out-dir out --json result.json");
   ASSERT_EQ(run.code, 0) << run.err;
   const auto document = json("result.json");
-  // Four conditions and "before" on three sets; given, noise and fgsm with the control, given and fgsm with noise.
+  // Four conditions and "before" on three sets; given, noise and fgsm with the control, given and fgsm with
+  // noise.
   EXPECT_EQ(document["tables"]["retraining"]["rows"].size(), 15U);
   EXPECT_EQ(document["tables"]["differences"]["rows"].size(), 15U);
   EXPECT_EQ(document["tables"]["runs"]["rows"].size(), 36U);
-  for (const char* name : {"given", "noise", "fgsm", "none"}) EXPECT_TRUE(std::filesystem::exists(folder / "out" / (std::string(name) + ".onnx"))) << name;
+  for (const char* name : {"given", "noise", "fgsm", "none"})
+    EXPECT_TRUE(std::filesystem::exists(folder / "out" / (std::string(name) + ".onnx"))) << name;
   const auto before = document["tables"]["retraining"]["rows"][0];
   EXPECT_EQ(before["condition"], "before");
   EXPECT_DOUBLE_EQ(before["mean"], 0.9);
@@ -39,22 +46,19 @@ TEST_F(RetrainProgram, ARunThatIsKilledGoesOnToTheSameTable) {
   const std::string more = "--count 20 --epochs 20 --repeats 12 --against noise ";
   ASSERT_EQ(retrain(more + "--json calm.json").code, 0);
   const std::string kept = "--checkpoint kept --json killed.json ";
-  bool killed = false;
-  for (int i = 0; i < 3; ++i) {
-    const std::string seconds = std::to_string(0.6 + 0.2 * i);
-    const std::string line = "cd '" + folder.string() + "' && timeout -s KILL " + seconds + " '" ASSAY_PROGRAM "' " + command(more + kept) + " >/dev/null 2>&1";
-    killed |= std::system(line.c_str()) != 0;
-  }
-  EXPECT_TRUE(killed);
+  EXPECT_GT(killed_until_done(command(more + kept)), 2);
   ASSERT_EQ(retrain(more + kept).code, 0);
   EXPECT_EQ(json("killed.json")["tables"], json("calm.json")["tables"]);
   EXPECT_EQ(retrain(more + kept + "--markdown known.md").code, 0);
-  EXPECT_NE(read_file(folder / "out.txt").find("36 of 36 runs were known"), std::string::npos) << read_file(folder / "out.txt");
+  EXPECT_NE(read_file(folder / "out.txt").find("36 of 36 runs were known"), std::string::npos)
+      << read_file(folder / "out.txt");
 }
 
 TEST_F(RetrainProgram, VotesAndGates) {
   const std::string small = "--count 20 --epochs 2 --repeats 2 --against none --evaluate-on none ";
-  const Outcome vote = retrain(small + "--labels majority --voters net.onnx net.onnx net.onnx --json vote.json --fail-under 'retrained[condition=given,set=held-out]=99%'");
+  const Outcome vote = retrain(small +
+                               "--labels majority --voters net.onnx net.onnx net.onnx --json vote.json "
+                               "--fail-under 'retrained[condition=given,set=held-out]=99%'");
   EXPECT_EQ(vote.code, 0) << vote.out << vote.err;
   // The voters are the network itself: it agrees with every label.
   EXPECT_DOUBLE_EQ(json("vote.json")["tables"]["retraining"]["rows"][3]["mean"], 1.0);
@@ -63,7 +67,9 @@ TEST_F(RetrainProgram, VotesAndGates) {
 }
 
 TEST_F(RetrainProgram, CoverageRaisingRecordsAreOneMoreKind) {
-  const Outcome run = retrain("--count 15 --epochs 2 --repeats 2 --against noise --coverage-raising 'kmnc[sections=100]' --evaluate-on 'removal[share=0.2]' --json raising.json");
+  const Outcome run = retrain(
+      "--count 15 --epochs 2 --repeats 2 --against noise --coverage-raising 'kmnc[sections=100]' "
+      "--evaluate-on 'removal[share=0.2]' --json raising.json");
   ASSERT_EQ(run.code, 0) << run.err;
   const auto rows = json("raising.json")["tables"]["retraining"]["rows"];
   ASSERT_EQ(rows.size(), 15U);
@@ -71,7 +77,9 @@ TEST_F(RetrainProgram, CoverageRaisingRecordsAreOneMoreKind) {
   EXPECT_EQ(rows[14]["set"], "test-removal");
   EXPECT_GT(json("raising.json")["facts"]["raised"], 0);
   EXPECT_EQ(retrain("--coverage-raising kmcn").code, 1);
-  const Outcome none = assay("retrain --quiet net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --coverage-raising nc --count 5");
+  const Outcome none = assay(
+      "retrain --quiet net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte "
+      "--coverage-raising nc --count 5");
   EXPECT_EQ(none.code, 5) << none.err;
 }
 

@@ -1,65 +1,40 @@
-#include "assay/relevance/importance.h"
+#include <assay/relevance.h>
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/random.h>
 #include "tests/engine/graphs.h"
+#include "tests/support/records.h"
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 using namespace assay::test;
 
-// Random records whose labels are what the network says, but for every third.
-class Records final : public Dataset {
- public:
-  explicit Records(std::size_t count, bool broken = false) {
-    Rng rng(11);
-    const Array all = uniform_array(rng, {static_cast<std::int64_t>(count), 1, 12, 12});
-    values_.assign(all.as<float>().begin(), all.as<float>().end());
-    if (broken) values_[144 * 2 + 5] = std::numeric_limits<float>::quiet_NaN();
-    labels_.assign(count, 0);
-  }
-  std::vector<std::int64_t> labels_;
-
-  std::size_t size() const override { return labels_.size(); }
-  Shape record_shape() const override { return {1, 12, 12}; }
-  DType dtype() const override { return DType::float32; }
-  std::string id(std::size_t i) const override { return "r" + std::to_string(i); }
-  bool has_labels() const override { return true; }
-  std::int64_t label(std::size_t i) const override { return labels_[i]; }
-  std::size_t class_count() const override { return 5; }
-  std::vector<std::string> class_names() const override { return {"0", "1", "2", "3", "4"}; }
-  std::size_t target_width() const override { return 0; }
-  std::optional<ValidRange> valid_range() const override { return std::nullopt; }
-  std::string hash() const override { return "hash"; }
-  std::string describe() const override { return "records"; }
-  Batch read(std::span<const std::size_t> indices) const override {
-    Batch batch;
-    std::vector<float> chosen;
-    for (const std::size_t i : indices) {
-      batch.indices.push_back(i);
-      batch.labels.push_back(labels_[i]);
-      chosen.insert(chosen.end(), values_.begin() + static_cast<std::ptrdiff_t>(144 * i), values_.begin() + static_cast<std::ptrdiff_t>(144 * (i + 1)));
-    }
-    batch.inputs = Array::of<float>({static_cast<std::int64_t>(indices.size()), 1, 12, 12}, chosen);
-    return batch;
-  }
-
- private:
-  std::vector<float> values_;
-};
+// Random records, of class 0 unless told otherwise.
+DatasetPtr random_records(std::int64_t count, std::vector<std::int64_t> labels = {}) {
+  Rng rng(11);
+  RecordOptions options{.name = "records of a test"};
+  for (std::int64_t i = 0; i < count; ++i) options.ids.push_back("r" + std::to_string(i));
+  options.class_names = {"0", "1", "2", "3", "4"};
+  labels.resize(static_cast<std::size_t>(count));
+  return from_arrays(uniform_array(rng, {count, 1, 12, 12}), std::move(labels), std::move(options));
+}
 
 struct Fixture : testing::Test {
-  Fixture() : graph(lenet_like()), session(graph, {.threads = 1}), data(std::make_shared<Records>(40)) {
+  // The labels are what the network says, but for every third.
+  Fixture() : graph(lenet_like()), session(graph, {.threads = 1}), data(random_records(40)) {
+    std::vector<std::int64_t> labels;
     for (std::size_t i = 0; i < data->size(); ++i) {
       const Evaluation one = predict(i);
-      data->labels_[i] = i % 3 == 0 ? (one.predictions[0] + 1) % 5 : one.predictions[0];
+      labels.push_back(i % 3 == 0 ? (one.predictions[0] + 1) % 5 : one.predictions[0]);
     }
+    data = random_records(40, labels);
     for (const Layer& layer : session.layers()) layers.push_back(layer);
   }
   Evaluation predict(std::size_t i) {
@@ -70,11 +45,13 @@ struct Fixture : testing::Test {
     e.predictions = {z.argmax(1).item<std::int64_t>()};
     return e;
   }
-  Importance analyse(ImportanceOptions options = {}) { return analyse_importance(session, data, layers, options, silence()); }
+  Importance analyse(ImportanceOptions options = {}) {
+    return analyse_importance(session, data, layers, options, silence());
+  }
 
   Graph graph;
   Session session;
-  std::shared_ptr<Records> data;
+  DatasetPtr data;
   std::vector<Layer> layers;
 };
 using ImportanceAnalysis = Fixture;
@@ -91,8 +68,10 @@ TEST_F(ImportanceAnalysis, IsTheSumOverCorrectlyClassifiedRecordsOneByOne) {
     for (std::size_t i = 0; i < 40; ++i) {
       if (i % 3 == 0) continue;
       const Batch batch = data->read(std::span(&i, 1));
-      const Relevance r = attribution->attribute(session.bind(batch.inputs), {}, std::span(&layers[l].value, 1));
-      const Tensor flat = r.values.at(layers[l].value).reshape({layers[l].neurons, -1}).sum(1, false, at::kDouble);
+      const Relevance r =
+          attribution->attribute(session.bind(batch.inputs), {}, std::span(&layers[l].value, 1));
+      const Tensor flat =
+          r.values.at(layers[l].value).reshape({layers[l].neurons, -1}).sum(1, false, at::kDouble);
       for (std::int64_t n = 0; n < flat.size(0); ++n) {
         expected[static_cast<std::size_t>(n)] += flat[n].item<double>();
         absolute[static_cast<std::size_t>(n)] += std::abs(flat[n].item<double>());
@@ -100,7 +79,8 @@ TEST_F(ImportanceAnalysis, IsTheSumOverCorrectlyClassifiedRecordsOneByOne) {
       start += r.start[0];
     }
     for (std::size_t n = 0; n < expected.size(); ++n) {
-      EXPECT_NEAR(all.layers[l].relevance[n], expected[n], 1e-4 * (1 + absolute[n])) << layers[l].name << " " << n;
+      EXPECT_NEAR(all.layers[l].relevance[n], expected[n], 1e-4 * (1 + absolute[n]))
+          << layers[l].name << " " << n;
       EXPECT_NEAR(all.layers[l].absolute[n], absolute[n], 1e-4 * (1 + absolute[n]));
     }
     EXPECT_NEAR(all.layers[l].total_in, start, 1e-4 * std::abs(start));
@@ -111,7 +91,8 @@ TEST_F(ImportanceAnalysis, DoesNotDependOnTheBatchSize) {
   const Importance a = analyse({.batch = 40}), b = analyse({.batch = 7});
   for (std::size_t l = 0; l < layers.size(); ++l) {
     for (std::size_t n = 0; n < a.layers[l].relevance.size(); ++n) {
-      EXPECT_NEAR(a.layers[l].relevance[n], b.layers[l].relevance[n], 1e-5 * (1e-3 + a.layers[l].absolute[n]));
+      EXPECT_NEAR(a.layers[l].relevance[n], b.layers[l].relevance[n],
+                  1e-5 * (1e-3 + a.layers[l].absolute[n]));
     }
   }
 }
@@ -130,7 +111,8 @@ TEST_F(ImportanceAnalysis, ClassesAddUpAndCanBeChosen) {
     const Importance one = analyse({.only_class = c});
     used += one.used;
     for (std::size_t n = 0; n < one.layers[0].relevance.size(); ++n) {
-      EXPECT_NEAR(one.layers[0].relevance[n], all.layers[0].by_class[static_cast<std::size_t>(c)][n], 1e-6 * (1 + all.layers[0].absolute[n]));
+      EXPECT_NEAR(one.layers[0].relevance[n], all.layers[0].by_class[static_cast<std::size_t>(c)][n],
+                  1e-6 * (1 + all.layers[0].absolute[n]));
     }
   }
   EXPECT_EQ(used, all.used);
@@ -144,8 +126,7 @@ TEST_F(ImportanceAnalysis, NormalisedRecordsPutInOneEach) {
 }
 
 TEST_F(ImportanceAnalysis, RecordsThatAreNotFiniteAreCountedAndLeftOut) {
-  auto broken = std::make_shared<Records>(40, true);
-  broken->labels_ = data->labels_;
+  const auto broken = std::make_shared<Spoiled>(data, std::vector<std::size_t>{2}, 5);
   const Importance clean = analyse();
   const Importance all = analyse_importance(session, broken, layers, {}, silence());
   EXPECT_EQ(all.evaluation.non_finite, 1u);
@@ -155,13 +136,14 @@ TEST_F(ImportanceAnalysis, RecordsThatAreNotFiniteAreCountedAndLeftOut) {
 }
 
 TEST(LayerImportanceRanking, OrdersByRelevanceAndFindsTheSmallestM) {
-  const LayerImportance layer{.layer = {}, .relevance = {1, 5, 5, -3}, .absolute = {1, 5, 5, 3}, .by_class = {}};
+  const LayerImportance layer{
+      .layer = {}, .relevance = {1, 5, 5, -3}, .absolute = {1, 5, 5, 3}, .by_class = {}};
   EXPECT_EQ(layer.ranking(), (std::vector<std::size_t>{1, 2, 0, 3}));
-  EXPECT_EQ(layer.smallest_m(0.3, 10), 1u);   // 5 of 14
-  EXPECT_EQ(layer.smallest_m(0.7, 10), 2u);   // 10 of 14
-  EXPECT_EQ(layer.smallest_m(0.9, 10), 4u);   // 11 of 14 do not suffice
+  EXPECT_EQ(layer.smallest_m(0.3, 10), 1u);  // 5 of 14
+  EXPECT_EQ(layer.smallest_m(0.7, 10), 2u);  // 10 of 14
+  EXPECT_EQ(layer.smallest_m(0.9, 10), 4u);  // 11 of 14 do not suffice
   EXPECT_EQ(layer.smallest_m(0.9, 3), 3u);
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::relevance

@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/relevance/rule.h"
-#include "assay/support/error.h"
-#include "assay/support/random.h"
 
-namespace assay {
+namespace assay::relevance {
 namespace {
 
 Tensor random_tensor(Rng& rng, at::IntArrayRef shape) {
@@ -48,14 +49,14 @@ TEST_P(HandWorked, GivesTheNumbersOfTheFormula) {
   EXPECT_NEAR(got[0][0].item<float>(), GetParam().expected[0], 5e-5);
   EXPECT_NEAR(got[0][1].item<float>(), GetParam().expected[1], 5e-5);
 }
-INSTANTIATE_TEST_SUITE_P(Rules, HandWorked,
-                         testing::Values(Worked{"epsilon:0.1", {1.4448f, 1.2338f}}, Worked{"alpha-beta:2,1", {0.5909f, 6.3636f}},
-                                         Worked{"alpha-beta:1,0", {0.5455f, 3.1818f}}, Worked{"z-plus", {0.5455f, 3.1818f}},
-                                         Worked{"gamma-original:0.25", {1.8788f, 0.5152f}},
-                                         Worked{"gamma:0.25", {1.3788f, 1.5152f}}, Worked{"box", {1.2667f, 2.7333f}},
-                                         // w^2: 1/5 and 4/5 of 3, 1/1.25 and 0.25/1.25 of 1; flat: halves.
-                                         Worked{"w-square", {1.4f, 2.6f}}, Worked{"flat", {2, 2}},
-                                         Worked{"pass", {3, 1}}));
+INSTANTIATE_TEST_SUITE_P(
+    Rules, HandWorked,
+    testing::Values(Worked{"epsilon:0.1", {1.4448f, 1.2338f}}, Worked{"alpha-beta:2,1", {0.5909f, 6.3636f}},
+                    Worked{"alpha-beta:1,0", {0.5455f, 3.1818f}}, Worked{"z-plus", {0.5455f, 3.1818f}},
+                    Worked{"gamma-original:0.25", {1.8788f, 0.5152f}},
+                    Worked{"gamma:0.25", {1.3788f, 1.5152f}}, Worked{"box", {1.2667f, 2.7333f}},
+                    // w^2: 1/5 and 4/5 of 3, 1/1.25 and 0.25/1.25 of 1; flat: halves.
+                    Worked{"w-square", {1.4f, 2.6f}}, Worked{"flat", {2, 2}}, Worked{"pass", {3, 1}}));
 
 TEST(EpsilonRule, GivesZeroWhereTheInputIsZero) {
   const LinearMap layer{matrix_product(), at::tensor({1.f, -1.f, 2.f, .5f}).reshape({2, 2}), {}};
@@ -72,7 +73,9 @@ TEST(RuleNames, RejectWhatDoesNotExistOrDoesNotConserve) {
   EXPECT_THROW(parse_rule("alpha-beta:2,2").info->make({.numbers = {2, 2}}), Error);
 }
 
-// A plain second writing: one output at a time, with the contributions of the inputs in a list. --------------------------
+// A plain second writing of every rule of the catalogue: one output at a time, with the contributions of the
+// inputs in a list.
+// --------------------------
 
 using List = std::vector<double>;
 double plus(double v) { return v > 0 ? v : 0; }
@@ -97,12 +100,12 @@ List shares(const std::string& rule, const List& x, const List& w, double b, dou
     return by_total(positive ? plus(b) : minus(b));
   };
   const double g = 0.25;
-  if (rule == "lrp-0") {
+  if (rule == "lrp-0" || rule == "epsilon") {
     for (std::size_t i = 0; i < n; ++i) num[i] = x[i] * w[i];
     return by_total(b);
   }
   if (rule == "z-plus") return of_sign(true);
-  if (rule == "alpha-beta:2,1") {
+  if (rule == "alpha-beta") {
     const List up = of_sign(true), down = of_sign(false);
     List result;
     for (std::size_t i = 0; i < n; ++i) result.push_back(2 * up[i] - down[i]);
@@ -124,32 +127,55 @@ List shares(const std::string& rule, const List& x, const List& w, double b, dou
     for (std::size_t i = 0; i < n; ++i) num[i] = x[i] * w[i] - low * plus(w[i]) - high * minus(w[i]);
     return by_total(0);
   }
-  for (std::size_t i = 0; i < n; ++i) num[i] = rule == "flat" ? 1 : w[i] * w[i];
-  return by_total(0);
+  if (rule == "w-square" || rule == "flat") {
+    for (std::size_t i = 0; i < n; ++i) num[i] = rule == "flat" ? 1 : w[i] * w[i];
+    return by_total(0);
+  }
+  ADD_FAILURE() << "write rule '" << rule << "' down here a second time";
+  return num;
 }
 
-const char* const all_rules[] = {"lrp-0", "z-plus", "alpha-beta:2,1", "gamma-original", "gamma", "box", "w-square", "flat"};
+// Rules that share out, by their names. `pass` shares nothing: HandWorked has all there is of it.
+std::vector<std::string> sharing_rules() {
+  std::vector<std::string> names;
+  for (const RuleInfo& info : rules())
+    if (info.name != "pass") names.emplace_back(info.name);
+  return names;
+}
 
-void expect_near(const Tensor& got, const Tensor& expected, const std::string& what) {
+TEST(Rules, AreListedUnderDifferentNames) {
+  ASSERT_FALSE(rules().empty());
+  std::set<std::string_view> names;
+  for (const RuleInfo& info : rules()) {
+    EXPECT_TRUE(names.insert(info.name).second) << info.name;
+    EXPECT_FALSE(info.summary.empty()) << info.name;
+  }
+}
+
+void expect_near(const Tensor& got, const Tensor& expected, const std::string& what,
+                 double tolerance = 2e-4) {
   const double scale = std::max(1.0, expected.abs().max().item<double>());
-  EXPECT_LT((got.to(at::kDouble) - expected).abs().max().item<double>() / scale, 2e-4) << what;
+  EXPECT_LT((got.to(at::kDouble) - expected).abs().max().item<double>() / scale, tolerance) << what;
 }
 
-class RuleAndSeed : public testing::TestWithParam<std::tuple<const char*, int>> {};
+class RuleAndSeed : public testing::TestWithParam<std::tuple<std::string, int>> {};
 
 TEST_P(RuleAndSeed, DenseAgreesWithThePlainWriting) {
   const auto [rule, seed] = GetParam();
   Rng rng(static_cast<std::uint64_t>(seed));
   const std::int64_t n = 3, in = 7, out = 5;
-  const Tensor x = random_tensor(rng, {n, in}).clamp(-2, 2), w = random_tensor(rng, {in, out}), b = random_tensor(rng, {out});
+  const Tensor x = random_tensor(rng, {n, in}).clamp(-2, 2), w = random_tensor(rng, {in, out}),
+               b = random_tensor(rng, {out});
   const Tensor relevance = random_tensor(rng, {n, out});
   Tensor expected = at::zeros({n, in}, at::kDouble);
   for (std::int64_t r = 0; r < n; ++r) {
     for (std::int64_t j = 0; j < out; ++j) {
       List xs, ws;
-      for (std::int64_t i = 0; i < in; ++i) xs.push_back(x[r][i].item<double>()), ws.push_back(w[i][j].item<double>());
+      for (std::int64_t i = 0; i < in; ++i)
+        xs.push_back(x[r][i].item<double>()), ws.push_back(w[i][j].item<double>());
       const List share = shares(rule, xs, ws, b[j].item<double>(), -2, 2);
-      for (std::int64_t i = 0; i < in; ++i) expected[r][i] += share[static_cast<std::size_t>(i)] * relevance[r][j].item<double>();
+      for (std::int64_t i = 0; i < in; ++i)
+        expected[r][i] += share[static_cast<std::size_t>(i)] * relevance[r][j].item<double>();
     }
   }
   expect_near(redistribute(rule, {matrix_product(), w, b}, x, relevance, -2, 2), expected, rule);
@@ -162,10 +188,16 @@ TEST_P(RuleAndSeed, ConvolutionAgreesWithThePlainWriting) {
   using Ints = std::vector<std::int64_t>;
   const bool even = seed % 2 == 0;
   const Ints pads = even ? Ints{1, 1, 1, 1} : Ints{2, 0, 1, 3};
-  Node node{.name = "conv", .op = "Conv", .inputs = {}, .outputs = {},
-            .attributes = {{"group", std::int64_t{2}}, {"strides", Ints{2, 1}}, {"dilations", Ints{1, 2}}, {"pads", pads}}};
+  Node node{
+      .name = "conv",
+      .op = "Conv",
+      .inputs = {},
+      .outputs = {},
+      .attributes = {
+          {"group", std::int64_t{2}}, {"strides", Ints{2, 1}}, {"dilations", Ints{1, 2}}, {"pads", pads}}};
   const std::int64_t size = 6, per_group = 2;
-  const Tensor x = random_tensor(rng, {2, 4, size, size}).clamp(-2, 2), w = random_tensor(rng, {6, per_group, 2, 2}), b = random_tensor(rng, {6});
+  const Tensor x = random_tensor(rng, {2, 4, size, size}).clamp(-2, 2),
+               w = random_tensor(rng, {6, per_group, 2, 2}), b = random_tensor(rng, {6});
   const LinearMap layer{convolution(node), w, b.reshape({1, 6, 1, 1})};
   const Tensor z = layer.forward_with_bias(x), relevance = random_tensor(rng, z.sizes());
   Tensor expected = at::zeros(x.sizes(), at::kDouble);
@@ -187,40 +219,48 @@ TEST_P(RuleAndSeed, ConvolutionAgreesWithThePlainWriting) {
               }
           const List share = shares(rule, xs, ws, b[c].item<double>(), -2, 2);
           for (std::size_t p = 0; p < places.size(); ++p) {
-            expected[r][places[p][0]][places[p][1]][places[p][2]] += share[p] * relevance[r][c][i][j].item<double>();
+            expected[r][places[p][0]][places[p][1]][places[p][2]] +=
+                share[p] * relevance[r][c][i][j].item<double>();
           }
         }
-  // Cancelling denominators magnify rounding: rules with such are compared on what is not magnified.
-  if (std::string(rule) == "lrp-0" || std::string(rule).starts_with("gamma")) {
-    const Tensor got = redistribute(rule, layer, x, relevance, -2, 2).to(at::kDouble);
-    EXPECT_GT(((got - expected).abs() < 1e-3 * (1 + expected.abs())).to(at::kFloat).mean().item<float>(), 0.97) << rule;
-  } else {
-    expect_near(redistribute(rule, layer, x, relevance, -2, 2), expected, rule);
-  }
+  // Denominators that cancel magnify rounding, for some rules beyond what float32 holds: in double precision
+  // everything must agree, in float32 all but what is magnified.
+  const LinearMap exact{convolution(node), w.to(at::kDouble), b.to(at::kDouble).reshape({1, 6, 1, 1})};
+  const Tensor got = redistribute(rule, exact, x.to(at::kDouble), relevance.to(at::kDouble), -2, 2);
+  EXPECT_TRUE(at::allclose(got, expected, 1e-6, 1e-6)) << rule << (got - expected).abs().max();
+  expect_near(redistribute(rule, layer, x, relevance, -2, 2), expected, rule, 2e-3);
 }
 
-// Without bias everything that goes in comes out. (Alpha-beta needs contributions of both signs: there are enough inputs.)
+// Without bias everything that goes in comes out. (Alpha-beta needs contributions of both signs: there are
+// enough inputs.)
 TEST_P(RuleAndSeed, ConservesWithoutBias) {
   const auto [rule, seed] = GetParam();
   Rng rng(static_cast<std::uint64_t>(seed), {2});
-  const Tensor x = random_tensor(rng, {4, 30}).clamp(-2, 2), w = random_tensor(rng, {30, 6}), relevance = random_tensor(rng, {4, 6});
+  const Tensor x = random_tensor(rng, {4, 30}).clamp(-2, 2), w = random_tensor(rng, {30, 6}),
+               relevance = random_tensor(rng, {4, 6});
   const Tensor got = redistribute(rule, {matrix_product(), w, {}}, x, relevance, -2, 2);
   const double scale = got.abs().sum().item<double>();
   EXPECT_NEAR(got.sum().item<double>(), relevance.sum().item<double>(), 1e-5 * scale);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RuleAndSeed, testing::Combine(testing::ValuesIn(all_rules), testing::Values(1, 2, 3)));
+INSTANTIATE_TEST_SUITE_P(All, RuleAndSeed,
+                         testing::Combine(testing::ValuesIn(sharing_rules()), testing::Values(1, 2, 3)));
 
 // linear_node(): any other operator, by differentiation.
 TEST(LinearNode, TransposeIsTheAdjointOfApply) {
   Rng rng(5);
-  const Node node{.name = "up", .op = "ConvTranspose", .inputs = {0, 1}, .outputs = {2}, .attributes = {{"strides", std::vector<std::int64_t>{2, 2}}}};
+  const Node node{.name = "up",
+                  .op = "ConvTranspose",
+                  .inputs = {0, 1},
+                  .outputs = {2},
+                  .attributes = {{"strides", std::vector<std::int64_t>{2, 2}}}};
   const Tensor x = random_tensor(rng, {2, 3, 4, 4}), w = random_tensor(rng, {3, 2, 3, 3});
   const LinearMap layer{linear_node(node, 0, 1, std::vector<Tensor>(2)), w, {}};
   const Tensor y = layer.forward(x), r = random_tensor(rng, y.sizes());
-  EXPECT_NEAR((y * r).sum().item<double>(), (x * layer.pull_back(r, x)).sum().item<double>(), 1e-2);
+  EXPECT_NEAR((y * r).sum().item<double>(), (x * layer.pull_back(r, x)).sum().item<double>(),
+              1e-5 * (y * r).abs().sum().item<double>());
   EXPECT_GT(y.abs().sum().item<double>(), 1);
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::relevance

@@ -1,4 +1,4 @@
-#include "assay/report/document.h"
+#include <assay/report.h>
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 Document sample() {
@@ -64,12 +64,15 @@ TEST(Console, ShowsExactPercentagesExactly) {
     document.facts.push_back({"x", "x", fraction, Column::Kind::percent});
   }
   const std::string text = printed(document);
-  for (const char* shown : {"100.00 %", "29.00 %", "57.00 %", "7.00 %"}) EXPECT_NE(text.find(shown), std::string::npos);
+  for (const char* shown : {"100.00 %", "29.00 %", "57.00 %", "7.00 %"})
+    EXPECT_NE(text.find(shown), std::string::npos);
 }
 
 TEST(Console, AlignsColumnsByCodePointsAndGroupsCounts) {
   const std::string text = printed(sample());
-  EXPECT_NE(text.find("  layer  neurons\n  -----  -------\n  fc1         84\n  größe        -\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  layer  neurons\n  -----  -------\n  fc1         84\n  größe        -\n"),
+            std::string::npos)
+      << text;
   EXPECT_NE(text.find("1,234,567"), std::string::npos);
 }
 
@@ -79,4 +82,4 @@ TEST(Console, PlainOutputHasNoEscapes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::report

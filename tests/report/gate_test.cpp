@@ -1,4 +1,4 @@
-#include "assay/report/gate.h"
+#include <assay/gate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using testing::HasSubstr;
@@ -26,7 +26,8 @@ Measurement measured(std::string criterion, double value, bool higher_is_better 
 std::vector<Measurement> sample() {
   Measurement night = counted("kmnc", "conv2", "1", "10");
   night.context = "night";
-  return {counted("kmnc", "conv1", "7", "10"), counted("kmnc", "conv2", "6", "10"), counted("kmnc", "all", "13", "20"), night};
+  return {counted("kmnc", "conv1", "7", "10"), counted("kmnc", "conv2", "6", "10"),
+          counted("kmnc", "all", "13", "20"), night};
 }
 
 TEST(ParseGate, ReadsNameSelectorsAndThreshold) {
@@ -40,9 +41,17 @@ TEST(ParseGate, ReadsNameSelectorsAndThreshold) {
 }
 
 TEST(ParseGate, ReadsPercentagesExactly) {
-  for (const auto& [text, threshold] : std::vector<std::pair<std::string, std::string>>{
-           {"35%", "0.35"}, {"35.5 %", "0.355"}, {"100%", "1"}, {"7%", "0.07"}, {"0.5%", "0.005"}, {".5", "0.5"},
-           {"1.", "1"}, {"00.10", "0.1"}, {"-2.5", "-2.5"}, {"120%", "1.2"}, {"0%", "0"}}) {
+  for (const auto& [text, threshold] : std::vector<std::pair<std::string, std::string>>{{"35%", "0.35"},
+                                                                                        {"35.5 %", "0.355"},
+                                                                                        {"100%", "1"},
+                                                                                        {"7%", "0.07"},
+                                                                                        {"0.5%", "0.005"},
+                                                                                        {".5", "0.5"},
+                                                                                        {"1.", "1"},
+                                                                                        {"00.10", "0.1"},
+                                                                                        {"-2.5", "-2.5"},
+                                                                                        {"120%", "1.2"},
+                                                                                        {"0%", "0"}}) {
     EXPECT_EQ(parse_gate("idc=" + text).threshold, threshold) << text;
   }
   EXPECT_EQ(parse_gate("idc>=0.5").relation, ">=");
@@ -50,9 +59,9 @@ TEST(ParseGate, ReadsPercentagesExactly) {
 }
 
 TEST(ParseGate, RefusesWhatIsUnclear) {
-  for (const char* text : {"", "idc", "=0.5", "idc=", "idc=abc", "idc=1e3", "idc=nan", "idc=0.5.5", "idc==0.5", "idc[layer=a=0.5",
-                           "idc[layer=]=0.5", "idc[layer=a,layer=b]=0.5", "idc[layer=\"a]=0.5", "idc>0.5",
-                           "idc=%", "idc=0.5x", "idc[]=0.5"}) {
+  for (const char* text : {"", "idc", "=0.5", "idc=", "idc=abc", "idc=1e3", "idc=nan", "idc=0.5.5",
+                           "idc==0.5", "idc[layer=a=0.5", "idc[layer=]=0.5", "idc[layer=a,layer=b]=0.5",
+                           "idc[layer=\"a]=0.5", "idc>0.5", "idc=%", "idc=0.5x", "idc[]=0.5"}) {
     EXPECT_THROW(parse_gate(text), Error) << text;
   }
   EXPECT_THROW(parse_gate("idc=" + std::string(1000, '1')), Error);
@@ -91,7 +100,8 @@ TEST(Gate, AgreesWithIntegerArithmeticEverywhereNearTheThreshold) {
   for (int coverable = 1; coverable <= 40; ++coverable) {
     for (int covered = 0; covered <= coverable; ++covered) {
       for (int percentage = 0; percentage <= 100; percentage += 5) {
-        EXPECT_EQ(passes(fmt::format("x={}%", percentage), {counted("x", "all", std::to_string(covered), std::to_string(coverable))}),
+        EXPECT_EQ(passes(fmt::format("x={}%", percentage),
+                         {counted("x", "all", std::to_string(covered), std::to_string(coverable))}),
                   covered * 100 >= percentage * coverable);
       }
     }
@@ -99,8 +109,8 @@ TEST(Gate, AgreesWithIntegerArithmeticEverywhereNearTheThreshold) {
 }
 
 TEST(Gate, ComparesMeasuresByTheirBinaryValue) {
-  EXPECT_TRUE(passes("nlc=0.1", {measured("nlc", 0.1)}));    // float64 0.1 is a little more than 1/10
-  EXPECT_FALSE(passes("nlc=0.3", {measured("nlc", 0.3)}));   // and 0.3 a little less than 3/10
+  EXPECT_TRUE(passes("nlc=0.1", {measured("nlc", 0.1)}));   // float64 0.1 is a little more than 1/10
+  EXPECT_FALSE(passes("nlc=0.3", {measured("nlc", 0.3)}));  // and 0.3 a little less than 3/10
   EXPECT_TRUE(passes("nlc=1000000", {measured("nlc", 1e300)}));
   EXPECT_FALSE(passes("nlc=0.0001", {measured("nlc", 5e-324)}));
   EXPECT_TRUE(passes("nlc=-2", {measured("nlc", -1.5)}));
@@ -162,7 +172,8 @@ TEST(Ratchet, ComparesEveryMeasurementExactly) {
 TEST(Ratchet, KnowsMeasuresAndTheirDirection) {
   const std::vector<Measurement> then = {measured("nlc", 0.1), measured("loss", 0.5, false)};
   EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), then)), std::vector<bool>(2, true));
-  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), std::vector{measured("nlc", std::nextafter(0.1, 0)), measured("loss", 0.6, false)})),
+  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), std::vector{measured("nlc", std::nextafter(0.1, 0)),
+                                                                  measured("loss", 0.6, false)})),
             std::vector<bool>(2, false));
 }
 
@@ -181,8 +192,9 @@ TEST(Ratchet, KeepsCountsOfAnySize) {
 }
 
 TEST(Gate, DescribesItsOutcome) {
-  EXPECT_EQ(described(evaluate(parse_gate("kmnc[layer=conv2]=0.7"), sample())), "kmnc[layer=conv2]=0.7: 6 of 10 (60.00 %)");
+  EXPECT_EQ(described(evaluate(parse_gate("kmnc[layer=conv2]=0.7"), sample())),
+            "kmnc[layer=conv2]=0.7: 6 of 10 (60.00 %)");
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::report

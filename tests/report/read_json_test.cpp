@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/report/document.h"
-#include "assay/report/gate.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/gate.h>
+#include <assay/report.h>
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 Document sample() {
@@ -19,11 +19,15 @@ Document sample() {
                     {"nan", "not a number", std::nan(""), Column::Kind::number},
                     {"word", "word", std::string("NaN")},
                     {"flag", "flag", true}};
-  document.tables = {{"b", "B", {{"name", "layer"}, {"x", "x", Column::Kind::number, 3}},
-                      {{std::string("fc1"), 0.1}, {std::monostate{}, -std::numeric_limits<double>::infinity()}}},
-                     {"a", "A", {}, {}}};
+  document.tables = {
+      {"b",
+       "B",
+       {{"name", "layer"}, {"x", "x", Column::Kind::number, 3}},
+       {{std::string("fc1"), 0.1}, {std::monostate{}, -std::numeric_limits<double>::infinity()}}},
+      {"a", "A", {}, {}}};
   const std::vector<Measurement> measurements = {{"kmnc", "all", "", "", "3", "7", 3.0 / 7}};
-  document.gates = {evaluate(parse_gate("kmnc=0.4"), measurements), evaluate(parse_gate("nc=0.4"), measurements)};
+  document.gates = {evaluate(parse_gate("kmnc=0.4"), measurements),
+                    evaluate(parse_gate("nc=0.4"), measurements)};
   document.pictures = {{"heat", "out/heat.png"}};
   document.notices = {"two records are not finite"};
   document.definitions = {{"IDC", "covered by all", "Gerasimou et al. 2020"}};
@@ -67,7 +71,9 @@ TEST(ReadDocument, RefusesEveryCutOff) {
 }
 
 TEST(ReadDocument, RefusesWhatIsNoDocument) {
-  for (const char* text : {"", "null", "[]", "{}", "7", "{\"schema\": \"assay/result\"}", "{\"schema\": 7, \"version\": 1}"}) expect_refused(text);
+  for (const char* text :
+       {"", "null", "[]", "{}", "7", "{\"schema\": \"assay/result\"}", "{\"schema\": 7, \"version\": 1}"})
+    expect_refused(text);
   expect_refused(std::string(1 << 20, '['));
   expect_refused("{\"schema\":" + std::string(100, '['));
 }
@@ -94,4 +100,4 @@ TEST(ReadDocument, RefusesWhatDoesNotFitTheSchema) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::report

@@ -1,14 +1,14 @@
-#include "assay/report/renderer.h"
+#include <assay/report.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include <assay/gate.h>
 #include "assay/report/escape.h"
-#include "assay/report/gate.h"
 
-namespace assay {
+namespace assay::report {
 namespace {
 
 using testing::HasSubstr;
@@ -21,7 +21,8 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 Document sample(bool gated = true) {
-  const std::vector<Measurement> measurements = {{"kmnc", "a\"<&>'\x01\xff,|@b", "", "", "6", "10", 0.6}, {"kmnc", "all", "", "", "6", "10", 0.6}};
+  const std::vector<Measurement> measurements = {{"kmnc", "a\"<&>'\x01\xff,|@b", "", "", "6", "10", 0.6},
+                                                 {"kmnc", "all", "", "", "6", "10", 0.6}};
   Document document;
   document.command = "cover";
   document.headline = "KMNC 60 %";
@@ -29,7 +30,8 @@ Document sample(bool gated = true) {
   document.definitions = {{"KMNC", "sections covered", "Ma et al. 2018"}};
   document.provenance = {{"finished", std::string("2026-01-02T03:04:05Z")}, {"seconds", 1.5}};
   if (gated) {
-    for (const char* text : {"kmnc=0.6", "kmnc[layer=*]=0.7", "nc=0.1"}) document.gates.push_back(evaluate(parse_gate(text), measurements));
+    for (const char* text : {"kmnc=0.6", "kmnc[layer=*]=0.7", "nc=0.1"})
+      document.gates.push_back(evaluate(parse_gate(text), measurements));
   }
   return document;
 }
@@ -41,7 +43,8 @@ TEST(Escape, Xml) {
 }
 
 TEST(Escape, InvalidUtf8BecomesReplacement) {
-  for (const char* bytes : {"\xff", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xC3"}) {
+  for (const char* bytes :
+       {"\xff", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\xC3"}) {
     const std::string text = valid_utf8(bytes);
     EXPECT_EQ(text.size(), 3 * std::string(bytes).size());
     EXPECT_EQ(valid_utf8(text), text);
@@ -76,7 +79,8 @@ TEST(Sarif, HasAnErrorPerFailedGateAndItsRule) {
     EXPECT_EQ(result["locations"][0]["logicalLocations"].size(), 1U);
   }
   EXPECT_EQ(run["tool"]["driver"]["rules"].size(), 2U);
-  EXPECT_THAT(run["tool"]["driver"]["rules"][0]["fullDescription"]["text"].get<std::string>(), HasSubstr("Ma et al."));
+  EXPECT_THAT(run["tool"]["driver"]["rules"][0]["fullDescription"]["text"].get<std::string>(),
+              HasSubstr("Ma et al."));
 }
 
 TEST(Markdown, EscapesAndFolds) {
@@ -96,7 +100,11 @@ TEST(Markdown, CutsLongTables) {
 }
 
 TEST(Csv, QuotesAsRfc4180Says) {
-  const Table table{"t", "T", {{"a", "a"}, {"b,c", "b"}}, {{std::string("x\"y\n"), 0.1}, {std::monostate{}, std::int64_t{-7}}, {true, std::string()}}};
+  const Table table{
+      "t",
+      "T",
+      {{"a", "a"}, {"b,c", "b"}},
+      {{std::string("x\"y\n"), 0.1}, {std::monostate{}, std::int64_t{-7}}, {true, std::string()}}};
   EXPECT_EQ(to_csv(table), "a,\"b,c\"\r\n\"x\"\"y\n\",0.1\r\n,-7\r\ntrue,\r\n");
   Document document;
   document.tables = {table};
@@ -106,6 +114,7 @@ TEST(Csv, QuotesAsRfc4180Says) {
 }
 
 TEST(Renderers, AllRenderAnything) {
+  ASSERT_FALSE(renderers().empty());
   for (const Renderer& renderer : renderers()) {
     for (const Document& document : {sample(), sample(false), Document{}}) {
       const std::string text = renderer.render(document);
@@ -118,4 +127,4 @@ TEST(Renderers, AllRenderAnything) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::report

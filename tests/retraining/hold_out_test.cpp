@@ -1,13 +1,15 @@
-#include "assay/retraining/hold_out.h"
+#include <assay/retraining.h>
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include <assay/dataset.h>
 #include "assay/data/views.h"
 #include "tests/support/records.h"
 
 namespace assay::test {
+using namespace retraining;
 namespace {
 
 DatasetPtr numbered(std::size_t count) { return records(std::vector<std::vector<float>>(count, {0}), {}); }
@@ -27,7 +29,8 @@ TEST(HoldOut, DividesAllRecordsTheSameWayEachTime) {
 }
 
 TEST(HoldOut, KeepsItsSidesWhenTheSetGrowsAndGrowsWithTheShare) {
-  const HoldOut few = hold_out(*numbered(200), 0.5, 1), many = hold_out(*numbered(400), 0.5, 1), wider = hold_out(*numbered(200), 0.7, 1);
+  const HoldOut few = hold_out(*numbered(200), 0.5, 1), many = hold_out(*numbered(400), 0.5, 1),
+                wider = hold_out(*numbered(200), 0.7, 1);
   EXPECT_TRUE(std::equal(few.held.begin(), few.held.end(), many.held.begin()));
   EXPECT_TRUE(std::includes(wider.held.begin(), wider.held.end(), few.held.begin(), few.held.end()));
 }

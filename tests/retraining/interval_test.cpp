@@ -1,16 +1,18 @@
-#include "assay/retraining/interval.h"
+#include <assay/retraining.h>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-namespace assay {
+namespace assay::retraining {
 namespace {
 
 TEST(StudentQuantile, AgreesWithTheTables) {
   // Two-sided 95 % and 99 % by degrees of freedom, as printed.
-  const std::vector<std::pair<double, double>> at_975{{1, 12.7062047}, {2, 4.3026527}, {3, 3.1824463}, {4, 2.7764451}, {5, 2.5705818}, {10, 2.2281389}, {30, 2.0422725}, {120, 1.9799304}};
+  const std::vector<std::pair<double, double>> at_975{{1, 12.7062047}, {2, 4.3026527},  {3, 3.1824463},
+                                                      {4, 2.7764451},  {5, 2.5705818},  {10, 2.2281389},
+                                                      {30, 2.0422725}, {120, 1.9799304}};
   for (const auto& [degrees, t] : at_975) EXPECT_NEAR(student_quantile(0.975, degrees), t, 1e-7) << degrees;
   EXPECT_NEAR(student_quantile(0.995, 4), 4.6040949, 1e-7);
   EXPECT_NEAR(student_quantile(0.9, 7), 1.4149239, 1e-7);
@@ -37,10 +39,12 @@ TEST(StudentQuantile, IsTheInverseOfTheProbabilityAndSymmetric) {
 // The distribution function by adding up its density, as a second writing.
 TEST(StudentProbability, IsTheIntegralOfTheDensity) {
   for (const double degrees : {1.0, 3.0, 8.0, 40.0}) {
-    const double scale = std::exp(std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2)) / std::sqrt(degrees * M_PI);
+    const double scale =
+        std::exp(std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2)) / std::sqrt(degrees * M_PI);
     const double end = 1.7, step = end / 2000;
     double sum = 0;
-    for (int i = 0; i < 2000; ++i) sum += std::pow(1 + std::pow((i + 0.5) * step, 2) / degrees, -(degrees + 1) / 2) * step;
+    for (int i = 0; i < 2000; ++i)
+      sum += std::pow(1 + std::pow((i + 0.5) * step, 2) / degrees, -(degrees + 1) / 2) * step;
     EXPECT_NEAR(student_probability(end, degrees), 0.5 + scale * sum, 1e-7);
     EXPECT_NEAR(student_probability(-end, degrees), 0.5 - scale * sum, 1e-7);
   }
@@ -73,4 +77,4 @@ TEST(Interval, OfPairsIgnoresWhatTheyShare) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::retraining

@@ -1,24 +1,27 @@
-#include "assay/retraining/retraining.h"
+#include <assay/retraining.h>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/data/views.h"
-#include "assay/retraining/hold_out.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 #include "tests/attack/build.h"
 #include "tests/support/records.h"
 
 namespace assay::test {
+using namespace retraining;
 namespace {
 
 namespace fs = std::filesystem;
 
-// Points of the unit square, class 1 above the diagonal: on the left and right alike, but the network is only trained on the
-// left, where a threshold of the height does as well. Those on the right are what is to be added.
+// Points of the unit square, class 1 above the diagonal: on the left and right alike, but the network is only
+// trained on the left, where a threshold of the height does as well. Those on the right are what is to be
+// added.
 DatasetPtr points(std::size_t count, double left, double right, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<std::vector<float>> values;
@@ -42,7 +45,8 @@ class RetrainingAPlan : public testing::Test {
     plan.training = points(200, 0, 0.3, 1);
     const DatasetPtr found = points(120, 0.6, 1, 2);
     const HoldOut sides = hold_out(*found, 0.5, 1);
-    plan.conditions = {{"given", selected(found, sides.kept)}, {"more", points(60, 0, 0.3, 5)}, {"none", nullptr}};
+    plan.conditions = {
+        {"given", selected(found, sides.kept)}, {"more", points(60, 0, 0.3, 5)}, {"none", nullptr}};
     plan.sets = {{"test", points(200, 0, 0.3, 3)}, {"held-out", selected(found, sides.held)}};
     plan.recipe.optimiser = "adam";
     plan.recipe.learning_rate = 0.02;
@@ -53,10 +57,12 @@ class RetrainingAPlan : public testing::Test {
     Net net("square", 4);
     ValueId x = net.input({-1, 2});
     x = net.builder.add("Tanh", "tanh", {net.dense("hidden", x, 2, 6)});
-    Recipe recipe = plan.recipe;
+    training::Recipe recipe = plan.recipe;
     recipe.initialiser = "keep";
     recipe.epochs = 40;
-    graph = train(net.build(net.dense("logits", x, 6, 2)), plan.training, nullptr, recipe, one_thread, silence()).graph;
+    graph = training::train(net.build(net.dense("logits", x, 6, 2)), plan.training, nullptr, recipe,
+                            one_thread, silence())
+                .graph;
   }
   ~RetrainingAPlan() override { fs::remove_all(folder); }
 
@@ -84,7 +90,8 @@ TEST_F(RetrainingAPlan, WhatIsAddedIsLearnedAndTheRestIsKept) {
     EXPECT_EQ(row.to_reference.has_value(), row.condition == "given") << row.condition;
     EXPECT_GT(row.score.mean, row.set == "test" ? 0.9 : 0.0) << row.condition;
   }
-  const auto given = std::ranges::find_if(rows, [](const ConditionScore& row) { return row.set == "held-out" && row.condition == "given"; });
+  const auto given = std::ranges::find_if(
+      rows, [](const ConditionScore& row) { return row.set == "held-out" && row.condition == "given"; });
   EXPECT_GT(given->score.mean, result.before[1] + 0.05);
   EXPECT_GT(*given->to_control->low, 0);
   EXPECT_GT(*given->to_reference->low, 0);

@@ -1,13 +1,15 @@
-#include "assay/retraining/vote.h"
+#include <assay/retraining.h>
 
 #include <gtest/gtest.h>
 
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "assay/data/views.h"
-#include "assay/support/error.h"
 #include "tests/attack/build.h"
 #include "tests/support/records.h"
 
 namespace assay::test {
+using namespace retraining;
 namespace {
 
 using Ballots = std::vector<std::vector<std::int64_t>>;

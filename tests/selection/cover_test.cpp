@@ -1,4 +1,4 @@
-#include "assay/selection/cover.h"
+#include <assay/selection.h>
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <numeric>
 #include <set>
 
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/error.h>
+#include <assay/random.h>
 
-namespace assay {
+namespace assay::selection {
 namespace {
 
 using Sets = std::vector<std::vector<std::uint32_t>>;
@@ -46,12 +46,14 @@ std::vector<std::size_t> all_of(const Sets& sets) {
 }
 
 // The record among `left` that adds most; the plain second writing.
-std::size_t plain_best(const Sets& sets, const std::vector<std::size_t>& left, const std::set<std::uint32_t>& have, std::size_t& gain) {
+std::size_t plain_best(const Sets& sets, const std::vector<std::size_t>& left,
+                       const std::set<std::uint32_t>& have, std::size_t& gain) {
   std::size_t best = sets.size();
   gain = 0;
   for (const std::size_t r : left) {
     std::size_t adds = 0;
-    for (const std::uint32_t item : std::set<std::uint32_t>(sets[r].begin(), sets[r].end())) adds += 1 - have.count(item);
+    for (const std::uint32_t item : std::set<std::uint32_t>(sets[r].begin(), sets[r].end()))
+      adds += 1 - have.count(item);
     if (adds > gain) {
       gain = adds;
       best = r;
@@ -113,7 +115,8 @@ TEST(Minimise, HandWorkedWhereGreedyIsNotTheBest) {
 TEST(Minimise, FindsTheOptimumOfSmallRandomInstances) {
   Rng rng(1);
   for (int trial = 0; trial < 300; ++trial) {
-    const Sets sets = random_sets(rng, 1 + rng.below(10), static_cast<std::uint32_t>(1 + rng.below(20)), 2 + rng.below(5));
+    const Sets sets =
+        random_sets(rng, 1 + rng.below(10), static_cast<std::uint32_t>(1 + rng.below(20)), 2 + rng.below(5));
     const Cover cover = minimise(rows_of(sets));
     EXPECT_TRUE(cover.optimal);
     EXPECT_EQ(cover.records.size(), smallest_cover(sets)) << trial;
@@ -131,7 +134,8 @@ TEST(Minimise, KeepsCoverageWithinItsFactorWhateverTheNodeLimit) {
       EXPECT_EQ(covered_by(sets, cover.records), covered_by(sets, all_of(sets)));
       EXPECT_EQ(cover.covered, cover.coverable);
       EXPECT_LE(cover.lower_bound, optimum);
-      EXPECT_LE(static_cast<double>(cover.records.size()), cover.factor * static_cast<double>(optimum) + 1e-9);
+      EXPECT_LE(static_cast<double>(cover.records.size()),
+                cover.factor * static_cast<double>(optimum) + 1e-9);
       if (cover.optimal) {
         EXPECT_EQ(cover.records.size(), optimum);
       }
@@ -142,7 +146,8 @@ TEST(Minimise, KeepsCoverageWithinItsFactorWhateverTheNodeLimit) {
 TEST(Greedy, LazyEqualsPlain) {
   Rng rng(4);
   for (int trial = 0; trial < 200; ++trial) {
-    const Sets sets = random_sets(rng, rng.below(40), static_cast<std::uint32_t>(1 + rng.below(25)), 2 + rng.below(8));
+    const Sets sets =
+        random_sets(rng, rng.below(40), static_cast<std::uint32_t>(1 + rng.below(25)), 2 + rng.below(8));
     std::vector<std::size_t> left = all_of(sets), plain;
     std::set<std::uint32_t> have;
     for (;;) {
@@ -177,13 +182,15 @@ TEST(Budgeted, CoversAtLeastItsFactorOfTheBest) {
 
 TEST(OrderAdditional, HandWorkedRestart) {
   // {0,1} first, 2 completes; then it starts anew: 1 covers {1}, as much as 3 does; the empty one comes last.
-  EXPECT_EQ(order_additional(rows_of({{}, {1}, {2}, {0}, {0, 1}})), (std::vector<std::size_t>{4, 2, 1, 3, 0}));
+  EXPECT_EQ(order_additional(rows_of({{}, {1}, {2}, {0}, {0, 1}})),
+            (std::vector<std::size_t>{4, 2, 1, 3, 0}));
 }
 
 TEST(OrderAdditional, IsAPermutationAndEqualsThePlainWriting) {
   Rng rng(6);
   for (int trial = 0; trial < 200; ++trial) {
-    const Sets sets = random_sets(rng, rng.below(30), static_cast<std::uint32_t>(1 + rng.below(12)), 2 + rng.below(6));
+    const Sets sets =
+        random_sets(rng, rng.below(30), static_cast<std::uint32_t>(1 + rng.below(12)), 2 + rng.below(6));
     auto order = order_additional(rows_of(sets));
     EXPECT_EQ(order, plain_additional(sets)) << trial;
     std::sort(order.begin(), order.end());
@@ -224,4 +231,4 @@ TEST(Harmonic, AgreesOnBothSidesOfItsExpansion) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::selection

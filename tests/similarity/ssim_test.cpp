@@ -5,10 +5,11 @@
 #include <cmath>
 #include <functional>
 
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/random.h>
 
-namespace assay {
+namespace assay::similarity {
 namespace {
 
 const ValidRange unit{{0}, {1}};
@@ -21,11 +22,14 @@ std::vector<float> random_picture(const Shape& shape, std::uint64_t seed) {
 }
 
 // As the paper writes it, one window after the other in two dimensions.
-double written_out(const std::vector<float>& a, const std::vector<float>& b, const Shape& shape, const SsimOptions& options, const std::vector<double>& lengths) {
-  const int height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]), size = static_cast<int>(options.size);
+double written_out(const std::vector<float>& a, const std::vector<float>& b, const Shape& shape,
+                   const SsimOptions& options, const std::vector<double>& lengths) {
+  const int height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]),
+            size = static_cast<int>(options.size);
   double total = 0;
   for (int channel = 0; channel < shape[0]; ++channel) {
-    const double c1 = std::pow(options.k1 * lengths[static_cast<std::size_t>(channel)], 2), c2 = std::pow(options.k2 * lengths[static_cast<std::size_t>(channel)], 2);
+    const double c1 = std::pow(options.k1 * lengths[static_cast<std::size_t>(channel)], 2),
+                 c2 = std::pow(options.k2 * lengths[static_cast<std::size_t>(channel)], 2);
     double sum = 0;
     for (int top = 0; top + size <= height; ++top) {
       for (int left = 0; left + size <= width; ++left) {
@@ -34,7 +38,9 @@ double written_out(const std::vector<float>& a, const std::vector<float>& b, con
           for (int y = 0; y < size; ++y) {
             for (int x = 0; x < size; ++x) {
               const double dy = y - size / 2, dx = x - size / 2;
-              const double w = options.window == "uniform" ? 1 : std::exp(-(dx * dx + dy * dy) / (2 * options.sigma * options.sigma));
+              const double w = options.window == "uniform"
+                                   ? 1
+                                   : std::exp(-(dx * dx + dy * dy) / (2 * options.sigma * options.sigma));
               const auto at = static_cast<std::size_t>((channel * height + top + y) * width + left + x);
               visit(w, a[at], b[at]);
             }
@@ -43,7 +49,9 @@ double written_out(const std::vector<float>& a, const std::vector<float>& b, con
         each([&](double w, double p, double q) { weights += w, ma += w * p, mb += w * q; });
         ma /= weights, mb /= weights;
         double va = 0, vb = 0, cov = 0;
-        each([&](double w, double p, double q) { va += w * (p - ma) * (p - ma), vb += w * (q - mb) * (q - mb), cov += w * (p - ma) * (q - mb); });
+        each([&](double w, double p, double q) {
+          va += w * (p - ma) * (p - ma), vb += w * (q - mb) * (q - mb), cov += w * (p - ma) * (q - mb);
+        });
         va /= weights, vb /= weights, cov /= weights;
         sum += (2 * ma * mb + c1) * (2 * cov + c2) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
       }
@@ -55,10 +63,17 @@ double written_out(const std::vector<float>& a, const std::vector<float>& b, con
 
 TEST(Ssim, AgreesWithTheFormulaWrittenOut) {
   for (const auto& [shape, options] : std::vector<std::pair<Shape, SsimOptions>>{
-           {{1, 28, 28}, {}}, {{3, 13, 17}, {}}, {{1, 11, 11}, {}}, {{2, 9, 12}, {.window = "uniform", .size = 7}}, {{1, 5, 4}, {.size = 3, .sigma = 0.8, .k1 = 0.02, .k2 = 0.05}}, {{1, 3, 3}, {.size = 1}}}) {
+           {{1, 28, 28}, {}},
+           {{3, 13, 17}, {}},
+           {{1, 11, 11}, {}},
+           {{2, 9, 12}, {.window = "uniform", .size = 7}},
+           {{1, 5, 4}, {.size = 3, .sigma = 0.8, .k1 = 0.02, .k2 = 0.05}},
+           {{1, 3, 3}, {.size = 1}}}) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const std::vector<float> a = random_picture(shape, seed), b = random_picture(shape, 100 + seed);
-      EXPECT_NEAR(Ssim(shape, unit, options).similarity(a, b), written_out(a, b, shape, options, std::vector<double>(3, 1)), 1e-12) << to_string(shape);
+      EXPECT_NEAR(Ssim(shape, unit, options).similarity(a, b),
+                  written_out(a, b, shape, options, std::vector<double>(3, 1)), 1e-12)
+          << to_string(shape);
     }
   }
 }
@@ -79,11 +94,14 @@ TEST(Ssim, OfConstantPicturesIsTheirLuminanceTerm) {
 TEST(Ssim, OfOnePixelWindowsByHand) {
   // A window of one pixel has no variance: the mean of (2ab + C1) / (a^2 + b^2 + C1) over (1, 0) and (1, 1).
   const double c1 = 1e-4;
-  EXPECT_NEAR(Ssim({1, 1, 2}, unit, {.size = 1}).similarity(std::vector<float>{1, 1}, std::vector<float>{0, 1}), (c1 / (1 + c1) + 1) / 2, 1e-12);
+  EXPECT_NEAR(
+      Ssim({1, 1, 2}, unit, {.size = 1}).similarity(std::vector<float>{1, 1}, std::vector<float>{0, 1}),
+      (c1 / (1 + c1) + 1) / 2, 1e-12);
 }
 
 TEST(Ssim, OfAPictureAndItsNegativeByHand) {
-  // Three pixels 0, 1, 0 against 1, 0, 1 under a uniform window of 3 rows of the same: means 1/3 and 2/3, variances 2/9, covariance -2/9.
+  // Three pixels 0, 1, 0 against 1, 0, 1 under a uniform window of 3 rows of the same: means 1/3 and 2/3,
+  // variances 2/9, covariance -2/9.
   const std::vector<float> a{0, 1, 0, 0, 1, 0, 0, 1, 0}, b{1, 0, 1, 1, 0, 1, 1, 0, 1};
   const double c1 = 1e-4, c2 = 9e-4;
   const double expected = (4.0 / 9 + c1) * (-4.0 / 9 + c2) / ((5.0 / 9 + c1) * (4.0 / 9 + c2));
@@ -128,4 +146,4 @@ TEST(Ssim, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::similarity

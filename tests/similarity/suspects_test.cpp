@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/random.h>
 #include "tests/support/records.h"
 
 namespace assay::test {
+using namespace similarity;
 namespace {
 
 const Shape shape{1, 12, 12};
@@ -20,10 +22,13 @@ std::vector<std::vector<float>> pictures(std::size_t count, std::uint64_t seed) 
   return all;
 }
 
-DatasetPtr set_of(const std::vector<std::vector<float>>& values) { return std::make_shared<Records>(shape, values, std::vector<std::int64_t>{}); }
+DatasetPtr set_of(const std::vector<std::vector<float>>& values) { return shaped_records(shape, values, {}); }
 
-Suspicion compared(const std::vector<std::vector<float>>& findings, const std::vector<std::vector<float>>& training, std::size_t nearest = 4, std::size_t threads = 1) {
-  return find_suspects(set_of(findings), set_of(training), {.ssim = {}, .nearest = nearest, .threads = threads}, silence());
+Suspicion compared(const std::vector<std::vector<float>>& findings,
+                   const std::vector<std::vector<float>>& training, std::size_t nearest = 4,
+                   std::size_t threads = 1) {
+  return find_suspects(set_of(findings), set_of(training),
+                       {.ssim = {}, .nearest = nearest, .threads = threads}, silence());
 }
 
 TEST(Suspects, AreWhatComparingEveryPairGives) {
@@ -78,7 +83,8 @@ TEST(Suspects, CopiesOfAFindingComeFirstAndTiesGoToTheEarlier) {
   EXPECT_EQ(found.nearest[0][1].record, 31U);
   EXPECT_EQ(found.nearest[1][0].record, 17U);
   const auto order = rank(found.suspects, "similarity");
-  EXPECT_EQ(std::vector<std::size_t>(order.begin(), order.begin() + 3), (std::vector<std::size_t>{8, 17, 31}));
+  EXPECT_EQ(std::vector<std::size_t>(order.begin(), order.begin() + 3),
+            (std::vector<std::size_t>{8, 17, 31}));
 }
 
 TEST(Suspects, AreRankedByWhatIsAskedFor) {
@@ -93,7 +99,7 @@ TEST(Suspects, AreRankedByWhatIsAskedFor) {
 }
 
 TEST(Suspects, ShapesMustAgree) {
-  const DatasetPtr other = std::make_shared<Records>(Shape{1, 16, 9}, std::vector<std::vector<float>>{std::vector<float>(144)}, std::vector<std::int64_t>{});
+  const DatasetPtr other = shaped_records({1, 16, 9}, {std::vector<float>(144)}, {});
   EXPECT_THROW(find_suspects(other, set_of(pictures(3, 1)), {}, silence()), Error);
 }
 

@@ -30,11 +30,13 @@ TEST(ExactCount, StartsAnywhereAndKnowsZero) {
 ExactCount parsed(const std::string& digits) { return ExactCount::parse(digits).value(); }
 
 TEST(ExactCount, ParsesWhatItPrints) {
-  for (const char* text : {"0", "7", "999999999", "1000000000", "12157665459056928801", "100000000000000000000000000"}) {
+  for (const char* text :
+       {"0", "7", "999999999", "1000000000", "12157665459056928801", "100000000000000000000000000"}) {
     EXPECT_EQ(parsed(text).to_string(), text);
   }
   EXPECT_EQ(parsed("000000000000000012").to_string(), "12");
-  for (const char* text : {"", "-1", "1.5", " 1", "1e3", "0x1"}) EXPECT_FALSE(ExactCount::parse(text)) << text;
+  for (const char* text : {"", "-1", "1.5", " 1", "1e3", "0x1"})
+    EXPECT_FALSE(ExactCount::parse(text)) << text;
   EXPECT_FALSE(ExactCount::parse(std::string(ExactCount::max_digits + 1, '1')));
 }
 

@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/support/hash.h"
 
 namespace assay {
@@ -29,7 +29,8 @@ TEST(File, WritesReadsAndLeavesNoTemporary) {
 TEST(File, AFailedWriteKeepsTheOldFile) {
   const fs::path dir = folder();
   write_file(dir / "a.txt", "old");
-  EXPECT_THROW(write_file(dir / "a.txt", [](std::ostream&) { throw std::runtime_error("stop"); }), std::runtime_error);
+  EXPECT_THROW(write_file(dir / "a.txt", [](std::ostream&) { throw std::runtime_error("stop"); }),
+               std::runtime_error);
   EXPECT_EQ(read_file(dir / "a.txt"), "old");
   EXPECT_EQ(std::distance(fs::directory_iterator(dir), fs::directory_iterator()), 1);
 }

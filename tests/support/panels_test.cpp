@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "assay/support/random.h"
+#include <assay/random.h>
 
 namespace assay {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/support/random.h"
+#include <assay/random.h>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// Reads XML as far as JUnit files use it: elements, attributes, text, the five entities; no comments, no namespaces.
+// Reads XML as far as JUnit files use it: elements, attributes, text, the five entities; no comments, no
+// namespaces.
 
 #include <fmt/format.h>
 
@@ -42,7 +43,9 @@ class XmlReader {
  private:
   explicit XmlReader(std::string_view text) : text_(text) {}
 
-  [[noreturn]] void fail(const std::string& what) const { throw std::runtime_error(fmt::format("XML, byte {}: {}", at_, what)); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(fmt::format("XML, byte {}: {}", at_, what));
+  }
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   bool take(std::string_view expected) {
     if (text_.substr(at_, expected.size()) != expected) return false;
@@ -57,7 +60,9 @@ class XmlReader {
   }
   std::string name() {
     const std::size_t begin = at_;
-    while (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '-' || peek() == '_' || peek() == '.') ++at_;
+    while (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '-' || peek() == '_' ||
+           peek() == '.')
+      ++at_;
     if (at_ == begin) fail("a name is needed");
     return std::string(text_.substr(begin, at_ - begin));
   }
@@ -69,12 +74,18 @@ class XmlReader {
       if (at_ >= text_.size() || peek() == '<') fail("unexpected end or '<'");
       if (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r') fail("a control character");
       if (peek() == '&') {
-        if (take("&amp;")) result += '&';
-        else if (take("&lt;")) result += '<';
-        else if (take("&gt;")) result += '>';
-        else if (take("&quot;")) result += '"';
-        else if (take("&apos;")) result += '\'';
-        else fail("an entity that XML does not have");
+        if (take("&amp;"))
+          result += '&';
+        else if (take("&lt;"))
+          result += '<';
+        else if (take("&gt;"))
+          result += '>';
+        else if (take("&quot;"))
+          result += '"';
+        else if (take("&apos;"))
+          result += '\'';
+        else
+          fail("an entity that XML does not have");
       } else {
         result += text_[at_++];
       }
@@ -88,14 +99,17 @@ class XmlReader {
     for (skip_space(); peek() != '>' && peek() != '/'; skip_space()) {
       const std::string key = name();
       expect("=\"");
-      if (!element.attributes.emplace(key, characters('"')).second) fail("attribute " + key + " is there twice");
+      if (!element.attributes.emplace(key, characters('"')).second)
+        fail("attribute " + key + " is there twice");
       expect("\"");
     }
     if (take("/>")) return element;
     expect(">");
     while (!take("</")) {
-      if (peek() == '<') element.children.push_back(this->element());
-      else element.text += characters('<');
+      if (peek() == '<')
+        element.children.push_back(this->element());
+      else
+        element.text += characters('<');
     }
     expect(element.name + ">");
     return element;

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "assay/surprise/traces.h"
 
-namespace assay {
+namespace assay::surprise {
 namespace {
 
 TEST(SurpriseBucket, HalfOpenAndNeverClipped) {
@@ -36,4 +36,4 @@ TEST(Traces, RefusesShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::surprise

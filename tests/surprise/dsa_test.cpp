@@ -5,11 +5,11 @@
 #include <limits>
 #include <sstream>
 
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/surprise/dsa.h"
 
-namespace assay {
+namespace assay::surprise {
 namespace {
 
 struct Set {
@@ -21,7 +21,8 @@ struct Set {
 
 double distance(const float* a, const float* b, std::size_t n) {
   double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+  for (std::size_t i = 0; i < n; ++i)
+    sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
   return std::sqrt(sum);
 }
 
@@ -34,7 +35,8 @@ DsaScore plain(const Traces& training, const float* x, std::int32_t c) {
     if (training.classes[i] == c && d < s.dist_a) s.dist_a = d, s.nearest = i;
   }
   for (std::size_t i = 0; i < training.records(); ++i) {
-    if (training.classes[i] != c) s.dist_b = std::min(s.dist_b, distance(training.row(s.nearest), training.row(i), training.dimensions));
+    if (training.classes[i] != c)
+      s.dist_b = std::min(s.dist_b, distance(training.row(s.nearest), training.row(i), training.dimensions));
   }
   s.dsa = s.dist_b > 0 ? s.dist_a / s.dist_b : s.dist_a == 0 ? 0 : std::numeric_limits<double>::infinity();
   return s;
@@ -46,7 +48,10 @@ Set make(std::uint64_t seed, std::size_t records, std::size_t dimensions, int cl
   Rng rng(seed);
   Set set{dimensions, {}, {}};
   for (std::size_t i = 0; i < records; ++i) {
-    set.classes.push_back(static_cast<std::int32_t>(i < static_cast<std::size_t>(classes) ? i : rng.below(static_cast<std::uint64_t>(classes))) - 1);
+    set.classes.push_back(static_cast<std::int32_t>(i < static_cast<std::size_t>(classes)
+                                                        ? i
+                                                        : rng.below(static_cast<std::uint64_t>(classes))) -
+                          1);
     for (std::size_t d = 0; d < dimensions; ++d) {
       double v = rng.normal();
       if (kind == Kind::lattice) v = static_cast<double>(rng.below(3));
@@ -82,13 +87,16 @@ TEST(Dsa, HandWorkedVector) {
 
 TEST(Dsa, EqualsBruteForce) {
   std::uint64_t seed = 0;
-  for (const Kind kind : {Kind::normal, Kind::lattice, Kind::offset, Kind::sparse, Kind::tiny, Kind::huge, Kind::outlier}) {
+  for (const Kind kind :
+       {Kind::normal, Kind::lattice, Kind::offset, Kind::sparse, Kind::tiny, Kind::huge, Kind::outlier}) {
     for (const std::size_t dimensions : {1, 2, 7, 33, 130}) {
-      const Set training = make(++seed, 230, dimensions, 4, kind), test = make(++seed, 60, dimensions, 4, kind);
+      const Set training = make(++seed, 230, dimensions, 4, kind),
+                test = make(++seed, 60, dimensions, 4, kind);
       const auto scores = DsaReference(training.view()).score(test.view(), {2, 16, 50});
       for (std::size_t i = 0; i < scores.size(); ++i) {
         const DsaScore want = plain(training.view(), test.view().row(i), test.classes[i]);
-        ASSERT_EQ(scores[i].nearest, want.nearest) << static_cast<int>(kind) << " d " << dimensions << " record " << i;
+        ASSERT_EQ(scores[i].nearest, want.nearest)
+            << static_cast<int>(kind) << " d " << dimensions << " record " << i;
         // The order of summation differs from the one above: each squared distance is right to (d + 2) 2^-53.
         const double rounding = 2 * static_cast<double>(dimensions + 2) * 0x1p-53;
         ASSERT_NEAR(scores[i].dist_a, want.dist_a, rounding * want.dist_a);
@@ -168,4 +176,4 @@ TEST(Dsa, SavedAndLoadedScoresTheSameAndDamageIsRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::surprise

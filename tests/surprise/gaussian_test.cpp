@@ -5,11 +5,11 @@
 #include <numbers>
 #include <sstream>
 
-#include "assay/support/error.h"
-#include "assay/support/random.h"
+#include <assay/error.h>
+#include <assay/random.h>
 #include "assay/surprise/lsa.h"
 
-namespace assay {
+namespace assay::surprise {
 namespace {
 
 struct Set {
@@ -25,7 +25,8 @@ Set make(std::uint64_t seed, std::size_t records, std::size_t dimensions, double
   for (std::size_t i = 0; i < records; ++i) {
     set.classes.push_back(static_cast<std::int32_t>(i % 2));
     const double common = rng.normal();
-    for (std::size_t d = 0; d < dimensions; ++d) set.values.push_back(static_cast<float>(offset + common + rng.normal() * (1 + static_cast<double>(d))));
+    for (std::size_t d = 0; d < dimensions; ++d)
+      set.values.push_back(static_cast<float>(offset + common + rng.normal() * (1 + static_cast<double>(d))));
   }
   return set;
 }
@@ -43,7 +44,8 @@ double invert(std::vector<std::vector<double>>& a) {
     for (std::size_t r = 0; r < n; ++r) {
       if (r == i) continue;
       const double factor = a[r][i];
-      for (std::size_t j = 0; j < n; ++j) a[r][j] -= factor * a[i][j], inverse[r][j] -= factor * inverse[i][j];
+      for (std::size_t j = 0; j < n; ++j)
+        a[r][j] -= factor * a[i][j], inverse[r][j] -= factor * inverse[i][j];
     }
   }
   a = inverse;
@@ -57,16 +59,23 @@ struct Plain {
 Plain plain(const Traces& t, const float* x, std::int32_t c) {
   const std::size_t d = t.dimensions;
   std::vector<std::size_t> own;
-  for (std::size_t i = 0; i < t.records(); ++i) if (t.classes[i] == c) own.push_back(i);
+  for (std::size_t i = 0; i < t.records(); ++i)
+    if (t.classes[i] == c) own.push_back(i);
   const double n = static_cast<double>(own.size());
   std::vector<double> mean(d, 0);
-  for (const auto r : own) for (std::size_t i = 0; i < d; ++i) mean[i] += t.row(r)[i] / n;
+  for (const auto r : own)
+    for (std::size_t i = 0; i < d; ++i) mean[i] += t.row(r)[i] / n;
   std::vector<std::vector<double>> cov(d, std::vector<double>(d, 0));
-  for (const auto r : own) for (std::size_t i = 0; i < d; ++i) for (std::size_t j = 0; j < d; ++j) cov[i][j] += (t.row(r)[i] - mean[i]) * (t.row(r)[j] - mean[j]) / (n - 1);
+  for (const auto r : own)
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t j = 0; j < d; ++j)
+        cov[i][j] += (t.row(r)[i] - mean[i]) * (t.row(r)[j] - mean[j]) / (n - 1);
   const double log_det = invert(cov);
   const auto form = [&](const auto& centre) {
     double sum = 0;
-    for (std::size_t i = 0; i < d; ++i) for (std::size_t j = 0; j < d; ++j) sum += (x[i] - static_cast<double>(centre[i])) * cov[i][j] * (x[j] - static_cast<double>(centre[j]));
+    for (std::size_t i = 0; i < d; ++i)
+      for (std::size_t j = 0; j < d; ++j)
+        sum += (x[i] - static_cast<double>(centre[i])) * cov[i][j] * (x[j] - static_cast<double>(centre[j]));
     return sum;
   };
   const double h2 = std::pow(n, -2.0 / (static_cast<double>(d) + 4));
@@ -74,14 +83,18 @@ Plain plain(const Traces& t, const float* x, std::int32_t c) {
   for (const auto r : own) top = std::max(top, -form(t.row(r)) / h2 / 2);
   for (const auto r : own) sum += std::exp(-form(t.row(r)) / h2 / 2 - top);
   const double dd = static_cast<double>(d);
-  return {-(top + std::log(sum)) + std::log(n) + dd / 2 * std::log(2 * std::numbers::pi) + (log_det + dd * std::log(h2)) / 2, std::sqrt(form(mean))};
+  return {-(top + std::log(sum)) + std::log(n) + dd / 2 * std::log(2 * std::numbers::pi) +
+              (log_det + dd * std::log(h2)) / 2,
+          std::sqrt(form(mean))};
 }
 
 TEST(Lsa, TwoRecordsByHand) {
-  // {-1, 1}: mean 0, unbiased variance 2, Scott 2^(-1/5), H = 2 * 2^(-2/5) = 2^(3/5); at 0 both terms are exp(-1/(2H)).
+  // {-1, 1}: mean 0, unbiased variance 2, Scott 2^(-1/5), H = 2 * 2^(-2/5) = 2^(3/5); at 0 both terms are
+  // exp(-1/(2H)).
   const Set training{1, {-1, 1}, {0, 0}}, test{1, {0}, {0}};
   const double h = std::pow(2, 0.6);
-  EXPECT_NEAR(LsaReference(training.view()).score(test.view())[0].value, 1 / (2 * h) + std::log(2 * std::numbers::pi * h) / 2, 1e-12);
+  EXPECT_NEAR(LsaReference(training.view()).score(test.view())[0].value,
+              1 / (2 * h) + std::log(2 * std::numbers::pi * h) / 2, 1e-12);
   const Set three{1, {3}, {0}};
   EXPECT_NEAR(MdsaReference(training.view()).score(three.view())[0].value, 3 / std::sqrt(2.0), 1e-12);
 }
@@ -134,7 +147,8 @@ Set whole_numbers(std::uint64_t seed, std::size_t records, std::size_t dimension
   Set set{dimensions, {}, {}};
   for (std::size_t i = 0; i < records; ++i) {
     set.classes.push_back(static_cast<std::int32_t>(i % 2));
-    for (std::size_t d = 0; d < dimensions; ++d) set.values.push_back(static_cast<float>(static_cast<double>(rng.below(200)) * scale));
+    for (std::size_t d = 0; d < dimensions; ++d)
+      set.values.push_back(static_cast<float>(static_cast<double>(rng.below(200)) * scale));
   }
   return set;
 }
@@ -147,13 +161,15 @@ TEST(Lsa, HugeAndDenormalTracesScoreAsTheirScaleSays) {
   const auto distances = MdsaReference(training.view(), all).score(test.view());
   for (const int exponent : {-149, -140, -60, 60, 120}) {  // 2^-149 is the least denormal
     const double scale = std::ldexp(1.0, exponent);
-    const Set far = whole_numbers(1, 80, dimensions, scale), far_test = whole_numbers(2, 20, dimensions, scale);
+    const Set far = whole_numbers(1, 80, dimensions, scale),
+              far_test = whole_numbers(2, 20, dimensions, scale);
     const LsaReference lsa(far.view(), all);
     EXPECT_EQ(lsa.gaussians().classes.at(0).jitter, 0) << exponent;
     const auto far_scores = lsa.score(far_test.view());
     const auto far_distances = MdsaReference(far.view(), all).score(far_test.view());
     for (std::size_t i = 0; i < scores.size(); ++i) {
-      EXPECT_NEAR(far_scores[i].value, scores[i].value + dimensions * exponent * std::numbers::ln2, 1e-8) << exponent;  // a density has the unit of 1 / volume
+      EXPECT_NEAR(far_scores[i].value, scores[i].value + dimensions * exponent * std::numbers::ln2, 1e-8)
+          << exponent;  // a density has the unit of 1 / volume
       EXPECT_NEAR(far_distances[i].value, distances[i].value, 1e-9) << exponent;
     }
   }
@@ -221,7 +237,8 @@ TEST(Lsa, SavedAndLoadedScoresTheSameAndDamageIsRefused) {
   lsa.save(stream);
   const std::string bytes = stream.str();
   const LsaReference loaded = LsaReference::load(stream);
-  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(lsa.score(test.view())[i].value, loaded.score(test.view())[i].value);
+  for (std::size_t i = 0; i < 20; ++i)
+    EXPECT_EQ(lsa.score(test.view())[i].value, loaded.score(test.view())[i].value);
   for (std::size_t length = 0; length < bytes.size(); length += 7) {
     std::istringstream cut(bytes.substr(0, length));
     EXPECT_THROW(LsaReference::load(cut), Error) << length;
@@ -232,4 +249,4 @@ TEST(Lsa, SavedAndLoadedScoresTheSameAndDamageIsRefused) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::surprise

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "assay/data/dataset.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::training {
 namespace {
 
 Batch all_of(const DatasetPtr& data) {
@@ -38,7 +38,8 @@ TEST(Digits, ARecordDependsOnSeedAndPositionAlone) {
                          b.inputs.as<float>().begin() + 17 * 784));
   EXPECT_EQ(a.labels[1], b.labels[3]);
   const Batch other = all_of(open_dataset("digits:50,seed=6"));
-  EXPECT_FALSE(std::equal(b.inputs.as<float>().begin(), b.inputs.as<float>().end(), other.inputs.as<float>().begin()));
+  EXPECT_FALSE(
+      std::equal(b.inputs.as<float>().begin(), b.inputs.as<float>().end(), other.inputs.as<float>().begin()));
 }
 
 TEST(Digits, EveryPictureHasInkAndPaper) {
@@ -53,8 +54,9 @@ TEST(Digits, EveryPictureHasInkAndPaper) {
 }
 
 TEST(Digits, ACountThatIsNoneIsAnError) {
-  for (const char* spec : {"digits:0", "digits:ten", "digits:-4"}) EXPECT_THROW(open_dataset(spec), Error) << spec;
+  for (const char* spec : {"digits:0", "digits:ten", "digits:-4"})
+    EXPECT_THROW(open_dataset(spec), Error) << spec;
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::training

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include <assay/training.h>
 #include "assay/training/weights.h"
-#include "assay/training/trainer.h"
 #include "tests/engine/graphs.h"
 
-namespace assay {
+namespace assay::training {
 namespace {
 
 Graph network() {
@@ -71,7 +71,8 @@ TEST(Initialise, DependsOnTheSeedAlone) {
 TEST(FindWeights, LooksBehindATransposeAndAnAddition) {
   test::Net net("net");
   const ValueId x = net.input({-1, 4});
-  const ValueId turned = net.builder.add("Transpose", "turn", {net.weight("w", {6, 4})}, {{"perm", test::Ints{1, 0}}});
+  const ValueId turned =
+      net.builder.add("Transpose", "turn", {net.weight("w", {6, 4})}, {{"perm", test::Ints{1, 0}}});
   const ValueId y = net.builder.add("MatMul", "product", {x, turned});
   const Graph graph = net.build(net.builder.add("Add", "sum", {net.bias("b", 6), y}));
   const std::vector<Weight> found = find_weights(graph);
@@ -98,4 +99,4 @@ TEST(Initialise, KerasDrawsOrthogonalRecurrentKernelsAndOpensForgetGates) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::training

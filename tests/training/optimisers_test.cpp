@@ -1,6 +1,6 @@
 // Every optimiser against its formula written out for single numbers.
 
-#include "assay/training/optimiser.h"
+#include <assay/training.h>
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <functional>
 #include <set>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
-namespace assay {
+namespace assay::training {
 namespace {
 
 constexpr double gradients[] = {0.5, -1.25, 2.0, 0.1};
@@ -25,7 +25,7 @@ std::vector<double> path(const std::string& name) {
   recipe.beta1 = 0.7;
   recipe.beta2 = 0.9;
   recipe.epsilon = 1e-3;
-  const auto optimiser = make_optimiser(recipe);
+  const auto optimiser = optimisers().find(recipe.optimiser).make(recipe);
   Tensor weight = at::ones({2}, at::kDouble);
   std::vector<Tensor> state;
   for (std::size_t i = 0; i < optimiser->slots(); ++i) state.push_back(at::zeros({2}, at::kDouble));
@@ -42,7 +42,8 @@ std::set<std::string>& written_out() {
   return names;
 }
 
-void expect_path(const std::string& name, const std::function<double(double g, double rate, int step)>& change) {
+void expect_path(const std::string& name,
+                 const std::function<double(double g, double rate, int step)>& change) {
   written_out().insert(name);
   const std::vector<double> actual = path(name);
   double weight = 1;
@@ -60,7 +61,8 @@ TEST(Optimisers, FollowTheirFormulas) {
   expect_path("adam", [&](double g, double rate, int t) {
     first = 0.7 * first + 0.3 * g;
     second = 0.9 * second + 0.1 * g * g;
-    return -rate * std::sqrt(1 - std::pow(0.9, t)) / (1 - std::pow(0.7, t)) * first / (std::sqrt(second) + 1e-3);
+    return -rate * std::sqrt(1 - std::pow(0.9, t)) / (1 - std::pow(0.7, t)) * first /
+           (std::sqrt(second) + 1e-3);
   });
 
   double squares = 0, changes = 0;
@@ -77,14 +79,16 @@ TEST(Optimisers, FollowTheirFormulas) {
     return -rate * g / (std::sqrt(mean_square) + 1e-3);
   });
 
-  for (const std::string& name : optimiser_names()) EXPECT_TRUE(written_out().contains(name)) << name << " has no second writing";
+  ASSERT_FALSE(optimisers().names().empty());
+  for (const std::string& name : optimisers().names())
+    EXPECT_TRUE(written_out().contains(name)) << name << " has no second writing";
 }
 
 TEST(Optimisers, AnUnknownNameIsRefusedWithTheNearest) {
   Recipe recipe;
   recipe.optimiser = "adamm";
   try {
-    make_optimiser(recipe);
+    optimisers().find(recipe.optimiser).make(recipe);
     FAIL();
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("did you mean 'adam'"), std::string::npos) << error.what();
@@ -92,4 +96,4 @@ TEST(Optimisers, AnUnknownNameIsRefusedWithTheNearest) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::training

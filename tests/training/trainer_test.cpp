@@ -1,4 +1,4 @@
-#include "assay/training/trainer.h"
+#include <assay/training.h>
 
 #include <gtest/gtest.h>
 
@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <functional>
 
-#include "assay/engine/evaluate.h"
-#include "assay/support/error.h"
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include <assay/model.h>
 #include "assay/support/file.h"
 #include "tests/engine/graphs.h"
 
-namespace assay {
+namespace assay::training {
 namespace {
 
 // A small network with batch normalisation and dropout for 28x28 digits.
@@ -42,7 +44,8 @@ TrainingResult trained(const Recipe& recipe, const std::string& data = "digits:6
 }
 
 struct TemporaryFolder {
-  TemporaryFolder() : path(std::filesystem::temp_directory_path() / ("assay_training_" + std::to_string(getpid()))) {
+  TemporaryFolder()
+      : path(std::filesystem::temp_directory_path() / ("assay_training_" + std::to_string(getpid()))) {
     std::filesystem::create_directories(path);
   }
   ~TemporaryFolder() { std::filesystem::remove_all(path); }
@@ -66,7 +69,8 @@ TEST(Trainer, LearnsAndReportsWhatTheTrainedNetworkDoes) {
   const EpochResult& best = result.epochs[result.best_epoch];
   ASSERT_TRUE(best.validation_accuracy);
   EXPECT_GT(*best.validation_accuracy, 0.6);
-  for (const EpochResult& epoch : result.epochs) EXPECT_LE(*epoch.validation_accuracy, *best.validation_accuracy);
+  for (const EpochResult& epoch : result.epochs)
+    EXPECT_LE(*epoch.validation_accuracy, *best.validation_accuracy);
   const Session session(result.graph);
   const Evaluation evaluation = evaluate(session, open_dataset("digits:200,seed=4"), {}, silence());
   EXPECT_NEAR(*evaluation.accuracy, *best.validation_accuracy, 1e-9);
@@ -164,4 +168,4 @@ TEST(Trainer, OneStepOfRegressionIsTheFormulaWrittenOut) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::training

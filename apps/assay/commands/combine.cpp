@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <optional>
 
+#include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/coverage_tables.h"
 #include "apps/assay/gate_options.h"
-#include "apps/assay/mutation_tables.h"
+#include "assay/results/coverage.h"
+#include "assay/results/document.h"
+#include "assay/results/mutation.h"
 #include "assay/support/binary.h"
-#include "assay/support/error.h"
 
 namespace assay::app {
 namespace {
@@ -18,22 +19,38 @@ namespace {
 class Combine final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("states", files_, "states written by `assay cover --state` or `assay mutate --state`")->type_name("FILE");
+    app.add_option("states", files_, "states written by `assay cover --state` or `assay mutate --state`")
+        ->type_name("FILE");
     app.add_option("--out", out_, "where the combined state goes")->type_name("FILE");
-    app.add_option("--quality", score_.quality, "of mutants: leave out those that get more than this share of T' wrong")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--quality", score_.quality,
+                   "of mutants: leave out those that get more than this share of T' wrong")
+        ->check(CLI::Range(0.0, 1.0));
     gates_.declare(app);
-    app.add_flag("--skip-unreadable", skip_, "combine what can be read and name what cannot, rather than stop");
+    app.add_flag("--skip-unreadable", skip_,
+                 "combine what can be read and name what cannot, rather than stop");
   }
 
-  Document run(Context& context) override {
-    if (files_.empty()) fail(Fault::usage, "which states? name files that `assay cover --state FILE` or `assay mutate --state FILE` wrote");
+  report::Document run(Context& context) override {
+    if (files_.empty())
+      fail(Fault::usage,
+           "which states? name files that `assay cover --state FILE` or `assay mutate --state FILE` wrote");
     gates_.check();
-    Document document;
-    const bool mutants = std::ranges::any_of(files_, [](const std::string& file) { return schema_of(file) == "assay/mutation"; });
+    report::Document document;
+    const bool mutants = std::ranges::any_of(
+        files_, [](const std::string& file) { return schema_of(file) == "assay/mutation"; });
     if (mutants) {
-      describe_mutants(combined<MutationState>(context, document), document);
+      mutation::MutationState state = combined<mutation::MutationState>(context, document);
+      state.sort();
+      const mutation::MutationScore result = mutation::score(state, score_);
+      results::append(document, results::document_of(state, result, score_));
+      gates_.apply(document, results::measurements_of(state, result));
+      document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
     } else {
-      describe_coverage(combined<CoverageState>(context, document), document);
+      const auto state = combined<coverage::CoverageState>(context, document);
+      const std::string subject =
+          fmt::format("{} states, {} records", files_.size() - document.notices.size(), state.records());
+      results::append(document, results::combined_document_of(state, subject));
+      gates_.apply(document, results::measurements_of(state));
     }
     return document;
   }
@@ -49,14 +66,16 @@ class Combine final : public Command {
   }
 
   template <typename State>
-  State combined(Context& context, Document& document) const {
+  State combined(Context& context, report::Document& document) const {
     std::optional<State> all;
     Stage stage(context.progress, "combining", files_.size(), "states");
     for (const std::string& file : files_) {
       try {
         State state = State::read(file);
-        if (all) all->merge(state);
-        else all.emplace(std::move(state));
+        if (all)
+          all->merge(state);
+        else
+          all.emplace(std::move(state));
       } catch (const Error& error) {
         const bool unreadable = error.fault() == Fault::data || error.fault() == Fault::io;
         if (!skip_ || !unreadable) {
@@ -72,33 +91,10 @@ class Combine final : public Command {
     return std::move(*all);
   }
 
-  void describe_mutants(MutationState state, Document& document) const {
-    state.sort();
-    const MutationScore result = score(state, score_);
-    describe(document, state, result, score_);
-    gates_.apply(document, measurements_of(state, result));
-    document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
-  }
-
-  void describe_coverage(const CoverageState& all, Document& document) const {
-    document.headline = headline_of(all, fmt::format("{} states, {} records", files_.size() - document.notices.size(), all.records()));
-    add_facts(document, all);
-    document.tables = {criteria_table(all)};
-    if (!all.contexts().empty()) document.tables.push_back(context_table(all));
-    document.tables.push_back(layer_table(all));
-    document.tables.push_back(neuron_table(all, nullptr));
-    document.definitions = definitions_of(all);
-    gates_.apply(document, measurements_of(all));
-    document.provenance = {{"model_hash", all.profile().model_hash}, {"profile_hash", all.profile_hash()}, {"train", all.profile().data}};
-    for (const auto& part : all.parts()) {
-      document.provenance.emplace_back("data" + (part->context.empty() ? "" : " " + part->context), part->data + " (" + part->data_hash + ")");
-    }
-  }
-
   std::vector<std::string> files_;
   std::string out_;
   GateOptions gates_;
-  ScoreOptions score_;
+  mutation::ScoreOptions score_;
   bool skip_ = false;
 };
 

@@ -1,14 +1,16 @@
 // assay cover: what a test set exercises.
 
-#include <fmt/format.h>
-
+#include <assay/coverage.h>
+#include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/coverage_tables.h"
-#include "apps/assay/extensions.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
-#include "assay/coverage/learn.h"
-#include "assay/support/error.h"
+#include "assay/attack/extension.h"
+#include "assay/coverage/profile_json.h"
+#include "assay/results/coverage.h"
+#include "assay/results/document.h"
+#include "assay/results/extension.h"
+#include "assay/support/journal.h"
 
 namespace assay::app {
 namespace {
@@ -21,63 +23,100 @@ class Cover final : public Command {
     model_.declare(app);
     train_.declare(app);
     test_.declare(app);
-    app.add_option("--criterion", criteria_, "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; `assay criteria` lists all)")->type_name("SPEC");
-    app.add_option("--preset", preset_, "criteria and options of a paper: deepimportance, deepxplore, deepgauge, surprise; or all, fast")->type_name("NAME");
-    app.add_option("--layer", learn_.subjects, "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the layer before the last with weights)")->type_name("NAME");
-    app.add_option("--count-layer", learn_.layers, "layer whose neurons the other criteria count, may be repeated (default: all)")->type_name("NAME");
-    app.add_option("-m,--neurons", ms_, "numbers of important neurons of idc, or auto")->type_name("6,8,...")->capture_default_str();
-    app.add_option("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-    app.add_option("--cap", learn_.cap, "with -m auto: at most so many neurons")->check(CLI::Range(1, 250))->capture_default_str();
-    app.add_option("--profile", profile_, "read the profile from FILE, or write it there with --train")->type_name("FILE");
-    app.add_option("--method", learn_.importance.method, "attribution (assay importance --help lists them)")->capture_default_str();
+    app.add_option("--criterion", criteria_,
+                   "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for "
+                   "each m; `assay criteria` lists all)")
+        ->type_name("SPEC");
+    app.add_option(
+           "--preset", preset_,
+           "criteria and options of a paper: deepimportance, deepxplore, deepgauge, surprise; or all, fast")
+        ->type_name("NAME");
+    app.add_option("--layer", learn_.subjects,
+                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+                   "layer before the last with weights)")
+        ->type_name("NAME");
+    app.add_option("--count-layer", learn_.layers,
+                   "layer whose neurons the other criteria count, may be repeated (default: all)")
+        ->type_name("NAME");
+    app.add_option("-m,--neurons", ms_, "numbers of important neurons of idc, or auto")->type_name("6,8,...");
+    app.add_option("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold")
+        ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--cap", learn_.cap, "with -m auto: at most so many neurons")->check(CLI::Range(1, 250));
+    app.add_option("--profile", profile_, "read the profile from FILE, or write it there with --train")
+        ->type_name("FILE");
+    app.add_option("--method", learn_.importance.method, "attribution (assay importance --help lists them)");
     app.add_flag("--absolute", learn_.importance.absolute, "rank neurons by absolute relevance");
-    app.add_flag("--normalised", learn_.importance.normalised, "divide each record's relevance by its decision value");
-    app.add_option("--min-k", learn_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200))->capture_default_str();
-    app.add_option("--max-k", learn_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200))->capture_default_str();
-    app.add_flag("--drop-zeros", learn_.clusters.drop_zeros, "leave zero activations out of the clustering, as the released code does");
-    app.add_option("--round", learn_.clusters.round_decimals, "round centroids to so many decimals, as the released code does with 2")->check(CLI::Range(-1, 12))->capture_default_str();
-    app.add_option("--reduction", reduction_, "activation of a channel: mean or max of its positions, or every-position for one neuron each")
-        ->check(CLI::IsMember({"mean", "max", "every-position"}))->capture_default_str();
+    app.add_flag("--normalised", learn_.importance.normalised,
+                 "divide each record's relevance by its decision value");
+    app.add_option("--min-k", learn_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200));
+    app.add_option("--max-k", learn_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200));
+    app.add_flag("--drop-zeros", learn_.clusters.drop_zeros,
+                 "leave zero activations out of the clustering, as the released code does");
+    app.add_option("--round", learn_.clusters.round_decimals,
+                   "round centroids to so many decimals, as the released code does with 2")
+        ->check(CLI::Range(-1, 12));
+    app.add_option(
+           "--reduction", reduction_,
+           "activation of a channel: mean or max of its positions, or every-position for one neuron each")
+        ->check(CLI::IsMember({"mean", "max", "every-position"}));
     app.add_flag("--by-class", by_class_, "keep criteria apart by the class that the network names");
-    app.add_option("--context", measure_.context, "label of this test set in the state (night, supplier-B)")->type_name("NAME");
-    app.add_option("--shard", shard_, "measure only this part of the test set: 2/8 is the second of eight, for `assay combine`; the profile always needs the whole training set")->type_name("K/N");
-    app.add_option("--state", state_, "write the coverage state to FILE; an interrupted run goes on from FILE.journal")->type_name("FILE");
-    app.add_option("--journal-every", measure_.journal_seconds, "seconds between two entries of the journal")->check(CLI::NonNegativeNumber)->capture_default_str();
+    app.add_option("--context", measure_.context, "label of this test set in the state (night, supplier-B)")
+        ->type_name("NAME");
+    app.add_option("--shard", shard_,
+                   "measure only this part of the test set: 2/8 is the second of eight, for `assay combine`; "
+                   "the profile always needs the whole training set")
+        ->type_name("K/N");
+    app.add_option("--state", state_,
+                   "write the coverage state to FILE; an interrupted run goes on from FILE.journal")
+        ->type_name("FILE");
+    app.add_option("--journal-every", measure_.journal_seconds, "seconds between two entries of the journal")
+        ->check(CLI::NonNegativeNumber);
     app.add_flag("--append", append_, "add to the state in FILE rather than begin anew");
-    app.add_option("--top", top_, "rows of the tables of combinations, per layer and m")->check(CLI::Range(0, 1000))->capture_default_str();
-    app.add_option("--records", records_, "misclassified and most surprising records in JSON and report, of each kind")->check(CLI::Range(0, 1000))->capture_default_str();
-    extensions_.declare(app);
+    app.add_option("--top", top_, "rows of the tables of combinations, per layer and m")
+        ->check(CLI::Range(0, 1000));
+    app.add_option("--records", records_,
+                   "misclassified and most surprising records in JSON and report, of each kind")
+        ->check(CLI::Range(0, 1000));
+    app.add_option("--extend-with", attacks_,
+                   "attack all test records and show the coverage of the test set extended by each kind: "
+                   "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)")
+        ->type_name("SPEC,...");
+    app.add_option("--extensions", folder_, "folder for the attacked records")->type_name("FOLDER");
     check_.declare(app);
     gates_.declare(app);
   }
 
-  Document run(Context& context) override {
+  report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     const Session session = model_.open(context, test.get());
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     gates_.check();
-    extensions_.check();
-    Document document;
+    const std::vector<Spec> attacks =
+        attacks_.empty() ? std::vector<Spec>() : attack::parse_attacks(attacks_);
+    report::Document learning;
     const std::vector<Spec> specs = chosen_specs();
-    const auto profile = obtain_profile(session, specs, context, document);
-    CoverageState state = begin(profile, specs, context.progress);
+    const auto profile = obtain_profile(session, specs, context, learning);
+    coverage::CoverageState state = begin(profile, specs);
     const bool detailed = !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
     measure_.batch = context.settings.batch;
     measure_.growth_points = detailed ? 25 : 0;
     measure_.remember_records = detailed && records_ > 0;
     if (!state_.empty()) measure_.journal = state_ + ".journal";
-    const Observations seen = measure(session, state, test, measure_, context.progress);
+    const coverage::Observations seen = coverage::measure(session, state, test, measure_, context.progress);
     if (!state_.empty()) {
       state.write(state_);
-      std::error_code ignored;
-      fs::remove(measure_.journal, ignored);
+      Journal::remove(measure_.journal);
     }
     check_accuracy(session, state, test);
-    describe(document, session, state, seen, *test);
-    extensions_.measure(session, profile, state, test, context, document);
-    gates_.apply(document, measurements_of(state));
-    add_provenance(document, session, {{"test", test}});
+    report::Document document =
+        results::document_of(state, fmt::format("{} on {}", session.graph().name(), test->describe()),
+                             {test.get(), detailed ? &seen : nullptr, top_, top_, records_});
+    document.facts.insert(document.facts.end(), learning.facts.begin(), learning.facts.end());
+    document.notices.insert(document.notices.begin(), learning.notices.begin(), learning.notices.end());
+    if (!attacks.empty()) extend(session, profile, state, test, attacks, context, document);
+    gates_.apply(document, results::measurements_of(state));
+    results::add_provenance(document, session.graph(), {{"test", test}});
     document.provenance.emplace_back("train", profile->data);
     document.provenance.emplace_back("train_hash", profile->data_hash);
     document.provenance.emplace_back("profile_hash", state.profile_hash());
@@ -88,7 +127,8 @@ class Cover final : public Command {
   std::vector<Spec> chosen_specs() const {
     std::vector<Spec> specs;
     if (!preset_.empty()) {
-      for (const std::string& text : find_criterion_preset(preset_).criteria) specs.push_back(parse_spec("criterion", text));
+      for (const std::string& text : coverage::presets().find(preset_).specs)
+        specs.push_back(parse_spec("criterion", text));
     }
     for (const std::string& text : criteria_) specs.push_back(parse_spec("criterion", text));
     const bool idc_only = specs.empty();
@@ -96,7 +136,7 @@ class Cover final : public Command {
     // idc without m stands for each m of -m.
     std::vector<Spec> expanded;
     for (const Spec& spec : specs) {
-      find_criterion(spec.name);
+      coverage::criteria().find(spec.name);
       if (spec.name != "idc" || spec.options.contains("m")) {
         expanded.push_back(spec);
         continue;
@@ -114,102 +154,90 @@ class Cover final : public Command {
     return expanded;
   }
 
-  std::shared_ptr<const Profile> obtain_profile(const Session& session, const std::vector<Spec>& specs, Context& context, Document& document) {
+  std::shared_ptr<const coverage::Profile> obtain_profile(const Session& session,
+                                                          const std::vector<Spec>& specs, Context& context,
+                                                          report::Document& learning) {
     if (!train_.given()) {
-      if (profile_.empty()) fail(Fault::usage, "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
-      auto profile = std::make_shared<const Profile>(read_profile(profile_));
-      require_profile_fits(*profile, session.graph().hash(), session.graph().name());
+      if (profile_.empty())
+        fail(Fault::usage,
+             "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
+      auto profile = std::make_shared<const coverage::Profile>(coverage::read_profile(profile_));
+      coverage::require_profile_fits(*profile, session.graph().hash(), session.graph().name());
       return profile;
     }
-    learn_.criteria = specs;
-    learn_.reduction = reduction_ == "max" ? Reduction::max : reduction_ == "mean" ? Reduction::mean : Reduction::every_position;
+    learn_.criteria = choices_of<coverage::CriterionInfo>(specs);
+    learn_.reduction = reduction_ == "max"    ? Reduction::max
+                       : reduction_ == "mean" ? Reduction::mean
+                                              : Reduction::every_position;
     learn_.batch = learn_.importance.batch = context.settings.batch;
-    Learned learned = learn_profile(session, train_.open(), learn_, context.progress);
-    if (learned.importance.records > 0) check_.apply(learned.importance.evaluation, session, nullptr, document, "training");
-    if (learned.non_finite > 0) {
-      std::string ids;
-      for (const std::string& id : learned.non_finite_ids) ids += (ids.empty() ? "" : ", ") + id;
-      document.notices.push_back(fmt::format("{} training records have activations that are not finite and were left out: {}", learned.non_finite, ids));
-    }
-    if (!profile_.empty()) write_profile(learned.profile, profile_);
-    return std::make_shared<const Profile>(std::move(learned.profile));
+    coverage::Learned learned = coverage::learn_profile(session, train_.open(), learn_, context.progress);
+    learning = results::document_of(learned);
+    if (!profile_.empty()) coverage::write_profile(learned.profile, profile_);
+    return std::make_shared<const coverage::Profile>(std::move(learned.profile));
   }
 
-  // A fresh state, the one to append to, or what an interrupted run left.
-  CoverageState begin(const std::shared_ptr<const Profile>& profile, const std::vector<Spec>& specs, Progress& progress) const {
-    CoverageState state(profile, specs, by_class_);
-    if (state_.empty()) return state;
-    const fs::path journal = state_ + ".journal";
-    const bool resume = fs::exists(journal);
-    if (!resume && !append_) return state;
-    if (!resume && !fs::exists(state_)) return state;
-    CoverageState earlier = CoverageState::read(resume ? journal : fs::path(state_), profile);
+  // A fresh state, or the one to append to.
+  coverage::CoverageState begin(const std::shared_ptr<const coverage::Profile>& profile,
+                                const std::vector<Spec>& specs) const {
+    coverage::CoverageState state(profile, choices_of<coverage::CriterionInfo>(specs), by_class_);
+    if (!append_ || !fs::exists(state_)) return state;
+    coverage::CoverageState earlier = coverage::CoverageState::read(state_, profile);
     if (earlier.specs() != state.specs() || earlier.by_class() != by_class_) {
-      fail(Fault::mismatch, "{} holds other criteria than this run; use the same criteria, or {}", (resume ? journal : fs::path(state_)).string(),
-           resume ? "delete it" : "another --state");
+      fail(Fault::mismatch,
+           "{} holds other criteria than this run; use the same criteria, or another --state", state_);
     }
-    if (resume) progress.notice(fmt::format("going on from {}: {} records are done", journal.string(), earlier.records()));
     return earlier;
   }
 
-  void check_accuracy(const Session& session, const CoverageState& state, const DatasetPtr& test) const {
-    if (!check_.expects()) return;
+  void check_accuracy(const Session& session, const coverage::CoverageState& state,
+                      const DatasetPtr& test) const {
     Evaluation evaluation;
     for (const auto& part : state.parts()) {
-      if (part->labelled > 0 && part->data_hash == test->hash()) evaluation.accuracy = static_cast<double>(part->correct) / static_cast<double>(part->labelled);
+      if (part->labelled > 0 && part->data_hash == test->hash())
+        evaluation.accuracy = static_cast<double>(part->correct) / static_cast<double>(part->labelled);
     }
-    Document ignored;
-    check_.apply(evaluation, session, test, ignored);
+    check_.apply(evaluation, session, test);
   }
 
-  void describe(Document& document, const Session& session, const CoverageState& state, const Observations& seen, const Dataset& test) const {
-    std::vector<Fact> learned = std::move(document.facts);
-    document.facts.clear();
-    add_facts(document, state);
-    document.facts.insert(document.facts.end(), learned.begin(), learned.end());
-    document.headline = headline_of(state, fmt::format("{} on {}", session.graph().name(), test.describe()));
-    document.tables = {criteria_table(state)};
-    const bool one_part = state.parts().size() == 1;
-    if (!idc_table(state).rows.empty()) {
-      document.tables.push_back(idc_table(state));
-      document.tables.push_back(cluster_table(state.profile()));
-      if (top_ > 0 && one_part) {
-        document.tables.push_back(uncovered_table(state, test, top_));
-        document.tables.push_back(combination_table(state, test, top_));
-      }
-    }
-    if (!state.contexts().empty()) document.tables.push_back(context_table(state));
-    document.tables.push_back(layer_table(state));
-    if (measure_.growth_points > 0) {
-      document.tables.push_back(neuron_table(state, one_part ? &test : nullptr));
-      document.tables.push_back(histogram_table(state.profile(), seen));
-      document.tables.push_back(growth_table(state, seen));
-      if (!seen.records.empty()) document.tables.push_back(record_table(state, seen, test, records_));
-    }
-    document.definitions = definitions_of(state);
+  void extend(const Session& session, const std::shared_ptr<const coverage::Profile>& profile,
+              const coverage::CoverageState& state, const DatasetPtr& test, const std::vector<Spec>& attacks,
+              Context& context, report::Document& document) const {
+    const std::vector<attack::Extension> extensions =
+        attack::extend(session, profile, state.specs(), test, attacks,
+                       {folder_, context.settings.batch, context.settings.seed}, context.progress);
+    report::Document more = results::document_of(state, extensions);
+    document.tables.insert(document.tables.begin(), std::move(more.tables.front()));
+    more.tables.clear();
+    results::append(document, std::move(more));
   }
 
   ModelInput model_;
-  DataInput train_{"train", "training records, from which the profile is learned"}, test_{"test", "test records whose coverage is measured"};
+  DataInput train_{"train", "training records, from which the profile is learned"},
+      test_{"test", "test records whose coverage is measured"};
   AccuracyCheck check_;
   GateOptions gates_;
-  Extensions extensions_;
   std::vector<std::string> criteria_;
-  std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_;
+  std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_, attacks_,
+                       folder_ = "assay-attack";
   bool by_class_ = false, append_ = false;
   std::size_t top_ = 5, records_ = 12;
-  LearnOptions learn_;
-  MeasureOptions measure_;
+  coverage::LearnOptions learn_;
+  coverage::MeasureOptions measure_;
 };
 
 }  // namespace
 
 CommandInfo cover_command() {
-  return {"cover", "how well a test set exercises a network, by importance-driven coverage and every other criterion",
-          "  assay cover --model lenet5.onnx --train train-images-idx3-ubyte.gz --test t10k-images-idx3-ubyte.gz -m 6,8,10,12\n"
-          "  assay cover --model net.onnx --train train.npz --test test.npz --preset deepimportance --profile net.profile\n"
-          "  assay cover --model net.onnx --profile net.profile --test test.npz,range=0:1 --extend-with noise,fgsm,bim\n"
-          "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion 'kmnc[sections=100]' --context night --state all.cov --append",
+  return {"cover",
+          "how well a test set exercises a network, by importance-driven coverage and every other criterion",
+          "  assay cover --model lenet5.onnx --train train-images-idx3-ubyte.gz --test "
+          "t10k-images-idx3-ubyte.gz -m 6,8,10,12\n"
+          "  assay cover --model net.onnx --train train.npz --test test.npz --preset deepimportance "
+          "--profile net.profile\n"
+          "  assay cover --model net.onnx --profile net.profile --test test.npz,range=0:1 --extend-with "
+          "noise,fgsm,bim\n"
+          "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion "
+          "'kmnc[sections=100]' --context night --state all.cov --append",
           make_command<Cover>};
 }
 

@@ -1,15 +1,17 @@
 // assay explore: records on which networks disagree.
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
+#include <assay/constraint.h>
+#include <assay/dataset.h>
+#include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/exploration_tables.h"
-#include "apps/assay/heat_map.h"
 #include "apps/assay/networks.h"
-#include "assay/explore/constraints.h"
-#include "assay/support/error.h"
+#include "assay/explore/choice.h"
+#include "assay/explore/manifest.h"
+#include "assay/results/document.h"
+#include "assay/results/exploration.h"
+#include "assay/results/pictures.h"
 
 namespace assay::app {
 namespace {
@@ -21,75 +23,125 @@ class Explore final : public Command {
   void declare(CLI::App& app) override {
     networks_.declare(app);
     data_.declare(app);
-    app.add_option("--constraint", constraints_, "what may be done to a record, such as occl[size=10x10]; several apply together (default: light; none: anything; `assay constraints` lists all)")
+    app.add_option("--constraint", constraints_,
+                   "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
+                   "light; none: anything; `assay constraints` lists all)")
         ->type_name("SPEC");
-    app.add_option("--criterion", criterion_, "criterion whose uncovered items are the second objective (`assay criteria` lists all)")->type_name("SPEC")->capture_default_str();
-    app.add_option("--choice", options_.choice, "which neuron to lift: random, rarest, nearest, relevant")->type_name("NAME")->capture_default_str();
-    app.add_flag("--choose-once", options_.search.choose_once, "choose neurons once per seed, as the released code does, not in each iteration");
-    app.add_option("--lambda1", options_.search.lambda1, "weight of the network that is pushed away from the others")->check(CLI::NonNegativeNumber)->capture_default_str();
-    app.add_option("--lambda2", options_.search.lambda2, "weight of the coverage term; 0: none")->check(CLI::NonNegativeNumber)->capture_default_str();
-    app.add_option("--step", options_.search.step, "step size, as a share of the valid range; gradients are divided by their root mean square")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--iterations", options_.search.iterations, "steps per seed at most")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-    app.add_option("--patience", options_.search.patience, "steps without coming nearer to a disagreement after which a seed is given up; 0: never")->capture_default_str();
-    app.add_option("--target", target_, "the network pushed away, counted from 0 (default: drawn for each seed)")->check(CLI::NonNegativeNumber)->type_name("N");
-    app.add_flag("--probability", options_.search.probability, "climb probabilities after the softmax, not the scores before it");
-    app.add_option("--margin", options_.search.disagreement.margin, "regression: outputs further apart than this disagree")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_flag("--opposite-signs", options_.search.disagreement.opposite_signs, "regression: only when the outputs do not all have one sign, too");
-    app.add_flag("--only-correct", options_.only_correct, "leave out seeds that the first network names otherwise than their label");
-    app.add_option("--passes", options_.passes, "times that all seeds are searched from")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-    app.add_option("--round", options_.round, "seeds that see the same coverage, part of the definition of the result")->check(CLI::Range(1, 1'000'000))->capture_default_str();
-    app.add_option("--goal", options_.goal, "end when the coverage of all networks together reaches this share")->check(CLI::Range(0.0, 1.0))->type_name("SHARE");
-    app.add_option("--findings", options_.findings, "end after the round that brings so many findings")->check(CLI::NonNegativeNumber)->type_name("N");
-    app.add_option("--time", options_.seconds, "end after the round in which so many seconds are over")->check(CLI::NonNegativeNumber)->type_name("SECONDS");
+    app.add_option("--criterion", criterion_,
+                   "criterion whose uncovered items are the second objective (`assay criteria` lists all)")
+        ->type_name("SPEC");
+    app.add_option("--choice", options_.choice, "which neuron to lift: random, rarest, nearest, relevant")
+        ->type_name("NAME");
+    app.add_flag("--choose-once", options_.search.choose_once,
+                 "choose neurons once per seed, as the released code does, not in each iteration");
+    app.add_option("--lambda1", options_.search.lambda1,
+                   "weight of the network that is pushed away from the others")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--lambda2", options_.search.lambda2, "weight of the coverage term; 0: none")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option(
+           "--step", options_.search.step,
+           "step size, as a share of the valid range; gradients are divided by their root mean square")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--iterations", options_.search.iterations, "steps per seed at most")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--patience", options_.search.patience,
+                   "steps without coming nearer to a disagreement after which a seed is given up; 0: never");
+    app.add_option("--target", target_,
+                   "the network pushed away, counted from 0 (default: drawn for each seed)")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+    app.add_flag("--probability", options_.search.probability,
+                 "climb probabilities after the softmax, not the scores before it");
+    app.add_option("--margin", options_.search.disagreement.margin,
+                   "regression: outputs further apart than this disagree")
+        ->check(CLI::PositiveNumber);
+    app.add_flag("--opposite-signs", options_.search.disagreement.opposite_signs,
+                 "regression: only when the outputs do not all have one sign, too");
+    app.add_flag("--only-correct", options_.only_correct,
+                 "leave out seeds that the first network names otherwise than their label");
+    app.add_option("--passes", options_.passes, "times that all seeds are searched from")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--round", options_.round,
+                   "seeds that see the same coverage, part of the definition of the result")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--goal", options_.goal,
+                   "end when the coverage of all networks together reaches this share")
+        ->check(CLI::Range(0.0, 1.0))
+        ->default_str("")
+        ->type_name("SHARE");
+    app.add_option("--findings", options_.findings, "end after the round that brings so many findings")
+        ->check(CLI::NonNegativeNumber)
+        ->default_str("")
+        ->type_name("N");
+    app.add_option("--time", options_.seconds, "end after the round in which so many seconds are over")
+        ->check(CLI::NonNegativeNumber)
+        ->default_str("")
+        ->type_name("SECONDS");
     baseline_.declare(app);
-    app.add_option("--storage", storage_, "levels: 8-bit levels of the valid range, as pictures have them; float: float32 (default: levels for pictures)")
-        ->check(CLI::IsMember({"levels", "float"}))->type_name("FORM");
+    app.add_option("--storage", storage_,
+                   "levels: 8-bit levels of the valid range, as pictures have them; float: float32 (default: "
+                   "levels for pictures)")
+        ->check(CLI::IsMember({"levels", "float"}))
+        ->type_name("FORM");
     app.add_flag("--no-shrink", no_shrink_, "keep findings as the search left them");
-    app.add_option("--near-duplicate", near_duplicate_, "root mean square difference, as a share of the range, up to which two findings with the same answers are one (default: 0.01 for pictures, 0 for others)")
-        ->check(CLI::Range(0.0, 1.0))->type_name("SHARE");
-    app.add_option("--plausibility", plausibility_, "judge findings by dsa or lsa against the training records, or not: none (default: dsa, for regression lsa, with --training)")
-        ->check(CLI::IsMember({"dsa", "lsa", "none"}))->type_name("MEASURE");
-    app.add_option("--output", output_, "folder for findings.npz, voted.npz, manifest.json, pictures and the journal")->type_name("FOLDER")->capture_default_str();
-    app.add_option("--pictures", pictures_, "findings drawn as before, after and difference")->check(CLI::Range(0, 100'000))->capture_default_str();
+    app.add_option("--near-duplicate", near_duplicate_,
+                   "root mean square difference, as a share of the range, up to which two findings with the "
+                   "same answers are one (default: 0.01 for pictures, 0 for others)")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("SHARE");
+    app.add_option("--plausibility", plausibility_,
+                   "judge findings by dsa or lsa against the training records, or not: none (default: dsa, "
+                   "for regression lsa, with --training)")
+        ->check(CLI::IsMember({"dsa", "lsa", "none"}))
+        ->type_name("MEASURE");
+    app.add_option("--output", output_,
+                   "folder for findings.npz, voted.npz, manifest.json, pictures and the journal")
+        ->type_name("FOLDER");
+    app.add_option("--pictures", pictures_, "findings drawn as before, after and difference")
+        ->check(CLI::Range(0, 100'000));
   }
 
-  Document run(Context& context) override {
+  report::Document run(Context& context) override {
     const DatasetPtr seeds = data_.open();
     prepare(*seeds, context);
-    Document document;
+    report::Document document;
     networks_.open(context, *seeds, document);
     networks_.learn(learning(*seeds), seeds, context, document);
-    Exploration exploration = explore(networks_.networks(), seeds, options_, context.progress);
-    const StoredFindings stored = store(networks_.networks(), *seeds, exploration.findings, options_, output_, context.progress);
-    ExplorationResult result{networks_.networks(), *seeds, exploration, stored, {}};
-    if (const std::string measure = plausibility(*seeds); measure != "none" && !exploration.findings.empty()) {
-      const ExploredNetwork& first = networks_.networks().front();
-      result.plausibility = judge_plausibility(*first.session, *first.profile, measure, seeds, open_dataset(stored.data), 0.99, 2000, context.progress);
+    explore::Exploration exploration =
+        explore::explore(networks_.networks(), seeds, options_, context.progress);
+    const explore::StoredFindings stored = explore::store(networks_.networks(), *seeds, exploration.findings,
+                                                          options_, output_, context.progress);
+    results::ExplorationResult result{networks_.networks(), *seeds, exploration, stored, {}};
+    if (const std::string measure = plausibility(*seeds);
+        measure != "none" && !exploration.findings.empty()) {
+      const explore::ExploredNetwork& first = networks_.networks().front();
+      result.plausibility =
+          explore::judge_plausibility(*first.session, *first.profile, measure, seeds,
+                                      open_dataset(stored.data), 0.99, 2000, context.progress);
     }
-    describe(document, result);
-    write_manifest(result, fs::path(output_) / "manifest.json");
-    document.pictures = draw_findings(result, pictures_, fs::path(output_) / "pictures");
-    define(document, *seeds);
-    for (const ExploredNetwork& network : networks_.networks()) document.provenance.emplace_back("model_hash_" + network.name, network.session->graph().hash());
-    document.provenance.emplace_back("data", seeds->describe());
-    document.provenance.emplace_back("data_hash", seeds->hash());
+    explore::write_manifest(networks_.networks(), *seeds, exploration.findings, stored,
+                            result.plausibility ? &*result.plausibility : nullptr,
+                            fs::path(output_) / "manifest.json");
+    results::append(document, results::document_of(result, options_));
+    document.pictures = results::draw_findings(result, pictures_, fs::path(output_) / "pictures");
     return document;
   }
 
  private:
   void prepare(const Dataset& seeds, const Context& context) {
-    if (constraints_.empty()) constraints_ = {is_picture(seeds) ? "light" : "none"};
+    if (constraints_.empty()) constraints_ = {results::is_picture(seeds) ? "light" : "none"};
     for (const std::string& text : constraints_) {
-      if (text != "none") options_.constraints.push_back(parse_spec("constraint", text));
+      if (text != "none") options_.constraints.emplace_back(text);
     }
-    make_constraint(options_.constraints);  // wrong options show before any work
+    explore::make_constraint(options_.constraints);  // wrong options show before any work
     options_.criterion = parse_spec("criterion", criterion_);
-    find_criterion(options_.criterion.name);
-    find_neuron_choice(options_.choice);
+    coverage::criteria().find(options_.criterion.spec().name);
+    explore::neuron_choices().find(options_.choice);
     if (target_) options_.search.target = *target_;
     options_.search.shrink = !no_shrink_;
-    options_.near_duplicate = near_duplicate_.value_or(is_picture(seeds) ? 0.01 : 0);
-    options_.search.levels = storage_.empty() ? is_picture(seeds) : storage_ == "levels";
+    options_.near_duplicate = near_duplicate_.value_or(results::is_picture(seeds) ? 0.01 : 0);
+    options_.search.levels = storage_.empty() ? results::is_picture(seeds) : storage_ == "levels";
     options_.search.seed = context.settings.seed;
     if (context.settings.batch > 0) options_.search.width = context.settings.batch;
     if (baseline_.given()) options_.baseline = baseline_.open();
@@ -103,48 +155,40 @@ class Explore final : public Command {
     return seeds.target_width() > 0 ? "lsa" : "dsa";
   }
 
-  LearnOptions learning(const Dataset& seeds) const {
-    LearnOptions options;
+  coverage::LearnOptions learning(const Dataset& seeds) const {
+    coverage::LearnOptions options;
     options.criteria = {options_.criterion};
-    if (const std::string measure = plausibility(seeds); measure != "none") options.criteria.push_back({measure == "dsa" ? "dsc" : "lsc", {}});
+    if (const std::string measure = plausibility(seeds); measure != "none")
+      options.criteria.push_back({measure == "dsa" ? "dsc" : "lsc", {}});
     return options;
   }
 
-  void define(Document& document, const Dataset& seeds) const {
-    const SearchOptions& search = options_.search;
-    document.definitions.push_back({"finding", fmt::format("a record on which {}, run again as read back from its file", seeds.target_width() > 0
-                                        ? fmt::format("outputs of two networks are more than {} apart", search.disagreement.margin) : "two networks name different classes"),
-                                    "Pei et al., DeepXplore, SOSP 2017"});
-    document.definitions.push_back({"search", fmt::format("gradient ascent of sum of others' scores of the class - {} * the pushed network's + {} * activations that would cover more of {}, step {}, {} iterations at most",
-                                        search.lambda1, search.lambda2, options_.criterion.text(), search.step, search.iterations), "docs/algorithms/exploration.md"});
-    for (const Spec& spec : options_.constraints) {
-      const ConstraintInfo& info = find_constraint(spec.name);
-      document.definitions.push_back({spec.text(), info.definition, info.paper});
-    }
-    const CriterionInfo& criterion = find_criterion(options_.criterion.name);
-    document.definitions.push_back({options_.criterion.text(), criterion.definition, criterion.paper});
-    document.definitions.push_back({"distances", "from the seed, in units of the valid range; means are over findings that the search made", "docs/algorithms/exploration.md"});
-  }
-
   NetworksInput networks_;
-  DataInput data_{"data", "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
-  DataInput baseline_{"baseline", "records whose coverage counts as reached before the first seed (default: none)"};
+  DataInput data_{"data",
+                  "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
+  DataInput baseline_{"baseline",
+                      "records whose coverage counts as reached before the first seed (default: none)"};
   std::vector<std::string> constraints_;
   std::string criterion_ = "nc[threshold=0.25]", storage_, plausibility_, output_ = "assay-explore";
   std::optional<std::size_t> target_;
   std::optional<double> near_duplicate_;
   bool no_shrink_ = false;
   std::size_t pictures_ = 24;
-  ExploreOptions options_;
+  explore::ExploreOptions options_;
 };
 
 }  // namespace
 
 CommandInfo explore_command() {
-  return {"explore", "records on which networks disagree, found by gradient ascent under constraints of the domain, with coverage as a second goal",
-          "  assay explore lenet1.onnx lenet4.onnx lenet5.onnx --data t10k-images-idx3-ubyte.gz --constraint 'occl[size=10x10]'\n"
-          "  assay explore net.onnx --mutant int8@all --data test.npz,range=0:1 --constraint 'linf[eps=0.1]' --criterion 'idc[m=6]' --training train.npz,range=0:1\n"
-          "  assay explore a.onnx b.onnx c.onnx --data frames.tar,targets=steering.csv --constraint light --margin 0.2",
+  return {"explore",
+          "records on which networks disagree, found by gradient ascent under constraints of the domain, "
+          "with coverage as a second goal",
+          "  assay explore lenet1.onnx lenet4.onnx lenet5.onnx --data t10k-images-idx3-ubyte.gz --constraint "
+          "'occl[size=10x10]'\n"
+          "  assay explore net.onnx --mutant int8@all --data test.npz,range=0:1 --constraint 'linf[eps=0.1]' "
+          "--criterion 'idc[m=6]' --training train.npz,range=0:1\n"
+          "  assay explore a.onnx b.onnx c.onnx --data frames.tar,targets=steering.csv --constraint light "
+          "--margin 0.2",
           make_command<Explore>};
 }
 

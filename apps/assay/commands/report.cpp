@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <assay/error.h>
+#include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
-#include "assay/report/html.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 
 namespace assay::app {
@@ -14,21 +14,26 @@ class Report final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("results", files_, "result documents written with --json")->type_name("FILE.json");
-    app.add_option("--out", out_, "where the page goes")->type_name("FILE.html")->capture_default_str();
+    app.add_option("--out", out_, "where the page goes")->type_name("FILE.html");
   }
 
-  Document run(Context&) override {
+  report::Document run(Context&) override {
     if (files_.empty()) fail(Fault::usage, "which results? name files that commands wrote with --json");
-    std::vector<Document> documents;
-    Document summary;
-    summary.tables = {{"documents", "In the report", {{"file", "file"}, {"command", "command"}, {"headline", "result"}}, {}, false}};
+    std::vector<report::Document> documents;
+    report::Document summary;
+    summary.tables = {{"documents",
+                       "In the report",
+                       {{"file", "file"}, {"command", "command"}, {"headline", "result"}},
+                       {},
+                       false}};
     for (const std::string& file : files_) {
-      documents.push_back(read_document(read_file(file), file));
+      documents.push_back(report::read_document(read_file(file), file));
       summary.tables[0].rows.push_back({file, documents.back().command, documents.back().headline});
     }
-    const std::string page = to_html(documents);
+    const std::string page = report::to_html(documents);
     write_file(out_, page);
-    summary.headline = fmt::format("{}: {} results, {:.1f} MB; open it in a browser", out_, files_.size(), static_cast<double>(page.size()) / 1e6);
+    summary.headline = fmt::format("{}: {} results, {:.1f} MB; open it in a browser", out_, files_.size(),
+                                   static_cast<double>(page.size()) / 1e6);
     return summary;
   }
 

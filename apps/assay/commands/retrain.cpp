@@ -1,22 +1,19 @@
 // assay retrain: does it help to train on these records, too?
 
-#include <fmt/format.h>
-
-#include "apps/assay/additions.h"
+#include <assay/coverage.h>
+#include <assay/error.h>
+#include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
-#include "apps/assay/retraining_tables.h"
-#include "assay/coverage/learn.h"
 #include "assay/data/views.h"
-#include "assay/retraining/raising.h"
-#include "assay/support/error.h"
+#include "assay/results/document.h"
+#include "assay/results/retraining.h"
+#include "assay/retraining/additions.h"
 
 namespace assay::app {
 namespace {
-
-using Kind = Column::Kind;
 
 class Retrain final : public Command {
  public:
@@ -24,29 +21,40 @@ class Retrain final : public Command {
     model_.declare(app, true);
     data_.declare(app);
     test_.declare(app);
-    given_.declare(app);
-    made_.declare(app);
-    app.add_option("--count", count_, "records to add, the same number of every kind")->check(CLI::PositiveNumber)->capture_default_str();
-    app.add_option("--coverage-raising", raising_, "as one more kind, of the given records those that cover what the test set does not, by this criterion (idc, 'kmnc[sections=100]', ...)")->type_name("SPEC");
-    app.add_option("--layer", layers_, "subject layer of idc and the surprise criteria, for --coverage-raising")->type_name("NAME");
-    app.add_option("--repeats", repeats_, "times that each kind is drawn and trained, with other seeds")->check(CLI::Range(1, 10'000))->capture_default_str();
-    app.add_option("--checkpoint", checkpoint_, "finished runs are kept here; the same command goes on from them")->type_name("FOLDER");
-    app.add_option("--out-dir", out_, "write the first retrained network of each kind, as ONNX")->type_name("FOLDER");
+    declare_given(app);
+    declare_made(app);
+    app.add_option("--count", count_, "records to add, the same number of every kind")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--coverage-raising", raising_,
+                   "as one more kind, of the given records those that cover what the test set does not, by "
+                   "this criterion (idc, 'kmnc[sections=100]', ...)")
+        ->type_name("SPEC");
+    app.add_option("--layer", layers_,
+                   "subject layer of idc and the surprise criteria, for --coverage-raising")
+        ->type_name("NAME");
+    app.add_option("--repeats", repeats_, "times that each kind is drawn and trained, with other seeds")
+        ->check(CLI::Range(1, 10'000));
+    app.add_option("--checkpoint", checkpoint_,
+                   "finished runs are kept here; the same command goes on from them")
+        ->type_name("FOLDER");
+    app.add_option("--out-dir", out_, "write the first retrained network of each kind, as ONNX")
+        ->type_name("FOLDER");
     recipe_.declare(app);
     check_.declare(app);
     gates_.declare(app);
   }
 
-  Document run(Context& context) override {
-    given_.check();
-    made_.check();
+  report::Document run(Context& context) override {
+    check_given();
+    const std::vector<Spec> against = attacks_of(against_), judging = attacks_of(evaluate_on_);
     gates_.check();
     const DatasetPtr training = data_.open(), test = test_.open();
     const Session session = model_.open(context, training.get());
-    Document document;
-    if (check_.expects()) check_.run(session, test, context, document);
-    const GivenAdditions::Sides given = given_.open(context, training, document);
-    RetrainingPlan plan;
+    report::Document document;
+    check_.run_if_asked(session, test, context, document);
+    const retraining::GivenAdditions given = given_additions(*training, context);
+    document.notices.insert(document.notices.end(), given.notices.begin(), given.notices.end());
+    retraining::RetrainingPlan plan;
     plan.training = training;
     plan.recipe = recipe_.recipe();
     plan.count = count_;
@@ -54,15 +62,31 @@ class Retrain final : public Command {
     plan.seed = context.settings.seed;
     plan.networks = out_;
     plan.conditions = {{"given", given.candidates}};
-    if (!raising_.empty()) plan.conditions.insert(plan.conditions.begin(), raising(session, training, test, given.candidates, plan.count, context, document));
-    for (Condition& condition : made_.conditions(session, training, plan.count, context, document)) plan.conditions.push_back(std::move(condition));
+    if (!raising_.empty())
+      plan.conditions.insert(plan.conditions.begin(), raising(session, training, test, given.candidates,
+                                                              plan.count, context, document));
+    const retraining::MadeOptions made{pool_, only_successful_, folder_, context.settings.batch,
+                                       context.settings.seed};
+    for (const retraining::MadeRecords& records :
+         retraining::make_additions(session, training, against, plan.count, made, context.progress)) {
+      plan.conditions.push_back({records.name, records.data});
+      document.definitions.push_back(results::definition_of(records, true));
+    }
     plan.conditions.push_back({control, nullptr});
     plan.sets = {{"test", test}, {"held-out", given.held}};
-    for (EvaluationSet& set : made_.sets(session, test, context, document)) plan.sets.push_back(std::move(set));
+    for (const retraining::MadeRecords& records :
+         retraining::make_evaluation_sets(session, test, judging, made, context.progress)) {
+      plan.sets.push_back({records.name, records.data});
+      document.definitions.push_back(results::definition_of(records, false));
+    }
     if (!checkpoint_.empty()) plan.journal = std::filesystem::path(checkpoint_) / "retraining.journal";
-    const Retraining result = retrain(session.graph(), plan, session.options(), context.progress);
-    describe(document, plan, result, given.candidates->size());
-    add_provenance(document, session, {{"data", training}, {"test", test}, {"added", given.candidates}, {"held_out", given.held}});
+    const retraining::Retraining result =
+        retraining::retrain(session.graph(), plan, session.options(), context.progress);
+    const std::string reference = against.empty() ? "" : attack::names_of(against).front();
+    describe(document, plan, result, reference);
+    results::add_provenance(
+        document, session.graph(),
+        {{"data", training}, {"test", test}, {"added", given.candidates}, {"held_out", given.held}});
     return document;
   }
 
@@ -70,78 +94,135 @@ class Retrain final : public Command {
   static constexpr const char* control = "none";
 
   // The candidates that raise coverage; where there are too few, fewer records of every kind are added.
-  Condition raising(const Session& session, const DatasetPtr& training, const DatasetPtr& test, const DatasetPtr& candidates, std::size_t& count, Context& context,
-                    Document& document) const {
+  retraining::Condition raising(const Session& session, const DatasetPtr& training, const DatasetPtr& test,
+                                const DatasetPtr& candidates, std::size_t& count, Context& context,
+                                report::Document& document) const {
     const Spec criterion = parse_spec("criterion", raising_);
-    LearnOptions learn;
+    coverage::LearnOptions learn;
     learn.criteria = {criterion};
     learn.subjects = layers_;
     learn.batch = context.settings.batch;
-    const auto profile = std::make_shared<const Profile>(learn_profile(session, training, learn, context.progress).profile);
-    const Raising raising = coverage_raising(session, profile, criterion, test, candidates, count, context.settings.batch, context.progress);
-    if (raising.records.empty()) fail(Fault::data, "--coverage-raising {}: none of {} covers anything that the test set does not", raising_, candidates->describe());
+    const auto profile = std::make_shared<const coverage::Profile>(
+        coverage::learn_profile(session, training, learn, context.progress).profile);
+    const retraining::Raising raising = retraining::coverage_raising(
+        session, profile, criterion, test, candidates, count, context.settings.batch, context.progress);
+    if (raising.records.empty())
+      fail(Fault::data, "--coverage-raising {}: none of {} covers anything that the test set does not",
+           raising_, candidates->describe());
     if (raising.records.size() < count) {
-      document.notices.push_back(fmt::format("only {} of the given records raise {}: so many of every kind are added, not {}", raising.records.size(), criterion.text(), count));
+      document.notices.push_back(
+          fmt::format("only {} of the given records raise {}: so many of every kind are added, not {}",
+                      raising.records.size(), criterion.text(), count));
       count = raising.records.size();
     }
-    std::uint64_t gained = 0;
-    for (const std::uint64_t gain : raising.gain) gained += gain;
-    document.facts.push_back({"covered", "items that the test set covers", static_cast<std::int64_t>(raising.before), Kind::count});
-    document.facts.push_back({"raised", "more items that the coverage-raising records cover", static_cast<std::int64_t>(gained), Kind::count});
-    document.facts.push_back({"available", "more items that all given records cover", static_cast<std::int64_t>(raising.available), Kind::count});
-    document.definitions.push_back({"raising", fmt::format("given records chosen greedily, each the one that adds most items of {} to the test set and those before", criterion.text()),
-                                    "Gerasimou et al., ICSE 2020 (RQ6); docs/algorithms/retraining.md"});
+    results::append(document, results::document_of(raising, criterion));
     return {"raising", selected(candidates, raising.records)};
   }
 
-  void describe(Document& document, const RetrainingPlan& plan, const Retraining& result, std::size_t candidates) const {
-    const std::vector<ConditionScore> scores = compare(plan, result, control, made_.reference());
-    const auto score = [&](double value) { return result.higher_is_better ? percent(value) : fmt::format("{:.5f}", value); };
-    std::string parts;
-    for (const ConditionScore& row : scores) {
-      if (row.condition != plan.conditions[0].name) continue;
-      const std::size_t set = static_cast<std::size_t>(&row - scores.data()) / plan.conditions.size();
-      parts += fmt::format("{} {}: {} to {}", parts.empty() ? "" : ",", row.set, score(result.before[set]), score(row.score.mean));
-    }
-    document.headline = fmt::format("{} additions ({}) to {}, {} of {}:{}", plan.count, plan.conditions[0].name, plan.training->describe(), repeats_ == 1 ? "one run" : fmt::format("means of {} runs", repeats_),
-                                    result.higher_is_better ? "accuracy" : "the mean squared error", parts);
-    document.facts.push_back({"additions", "additions of each kind", static_cast<std::int64_t>(plan.count), Kind::count});
-    document.facts.push_back({"candidates", "given records to draw them from", static_cast<std::int64_t>(candidates), Kind::count});
-    document.facts.push_back({"held_out", "given records held out", static_cast<std::int64_t>(plan.sets[1].data->size()), Kind::count});
-    document.facts.push_back({"epochs", "epochs of fine-tuning", static_cast<std::int64_t>(plan.recipe.epochs), Kind::count});
-    document.tables = {retraining_table(plan, result, scores), difference_table(result, scores, control, made_.reference()), run_table(plan, result)};
-    const std::vector<Measurement> measurements = measurements_of(result, scores);
-    gates_.apply(document, measurements);
-    document.tables.push_back(criteria_table(measurements));
-    document.tables.back().detail = true;
-    document.definitions.insert(document.definitions.begin(),
-                                {{"none", "the network trained for as many epochs without additions: the control", "docs/algorithms/retraining.md"},
-                                 {"from, to", "95 % confidence interval of the mean over the repeats (Student's t); differences are taken repeat by repeat, with the same seed",
-                                  "docs/algorithms/retraining.md"}});
-    if (result.reused > 0) document.notices.push_back(fmt::format("{} of {} runs were known from {}", result.reused, result.runs.size(), checkpoint_));
-    if (repeats_ < 2) document.notices.push_back("one repeat gives no interval; use --repeats");
+  void describe(report::Document& document, const retraining::RetrainingPlan& plan,
+                const retraining::Retraining& result, const std::string& reference) const {
+    const std::vector<retraining::ConditionScore> scores =
+        retraining::compare(plan, result, control, reference);
+    report::Document found = results::document_of(plan, result, scores, control, reference);
+    std::swap(document.definitions, found.definitions);  // those of the method before those of this run
+    results::append(document, std::move(found));
+    gates_.apply(document, results::measurements_of(result, scores));
+    if (repeats_ < 2) document.notices.push_back("one repeat gives no interval");
+  }
+
+  void declare_given(CLI::App& app) {
+    app.add_option("--add", specs_,
+                   "records to add to the training data: findings, attacked records, any labelled data set; "
+                   "may be repeated")
+        ->type_name("SPEC");
+    app.add_option("--held-out", held_out_,
+                   "records of the same kind to judge by, instead of holding out a share of --add")
+        ->type_name("SPEC");
+    app.add_option("--hold-out", share_,
+                   "share of --add that is not trained on but judged by; records with one id stay together")
+        ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--labels", labels_,
+                   "labels of the additions: given in their file, or the majority of --voters")
+        ->check(CLI::IsMember({"given", "majority"}));
+    app.add_option("--voters", voters_,
+                   "at least three networks that vote on labels; records without a majority are dropped")
+        ->type_name("FILE");
+  }
+
+  void declare_made(CLI::App& app) {
+    app.add_option(
+           "--against", against_,
+           "attacks on training records whose results are added instead, in as many records; the first "
+           "is what 'random' means; none")
+        ->type_name("SPEC,...");
+    app.add_option(
+           "--evaluate-on", evaluate_on_,
+           "attacks on the test set (against the network as given) on whose results all are judged; none")
+        ->type_name("SPEC,...");
+    app.add_option("--pool", pool_,
+                   "training records that each attack changes; additions are drawn from them")
+        ->check(CLI::PositiveNumber);
+    app.add_flag("--only-successful", only_successful_,
+                 "add attacked records only where the attack succeeded");
+    app.add_option("--made", folder_, "folder for the records that attacks make")->type_name("FOLDER");
+  }
+
+  void check_given() const {
+    if (specs_.empty())
+      fail(Fault::usage, "which records should be added? give --add SPEC (records of `assay attack`, say)");
+    const bool majority = labels_ == "majority";
+    if (majority && voters_.size() < 3)
+      fail(Fault::usage,
+           "--labels majority needs --voters with at least three networks: two either agree or tie");
+    if (!majority && !voters_.empty()) fail(Fault::usage, "--voters only vote with --labels majority");
+    if (held_out_.empty() && (share_ <= 0 || share_ >= 1))
+      fail(Fault::usage, "--hold-out {}: a share between 0 and 1, or --held-out SPEC", share_);
+  }
+
+  retraining::GivenAdditions given_additions(const Dataset& training, Context& context) const {
+    std::vector<Session> voters;
+    for (const std::string& file : voters_)
+      voters.emplace_back(read_model(file), session_options(context, &training));
+    std::vector<DatasetPtr> given;
+    for (const std::string& spec : specs_) given.push_back(open_dataset(spec));
+    return retraining::divide_additions(
+        given, {held_out_.empty() ? nullptr : open_dataset(held_out_), share_, voters, context.settings.seed},
+        context.progress);
+  }
+
+  // Throws Error{usage} for attacks that do not exist, before any work.
+  static std::vector<Spec> attacks_of(const std::string& text) {
+    return text.empty() || text == "none" ? std::vector<Spec>() : attack::parse_attacks(text);
   }
 
   ModelInput model_;
   DataInput data_{"data", "training records"}, test_{"test", "clean test records"};
-  GivenAdditions given_;
-  MadeAdditions made_;
   RecipeOptions recipe_{5};
   AccuracyCheck check_;
   GateOptions gates_;
   std::size_t count_ = 100, repeats_ = 5;
   std::string checkpoint_, out_, raising_;
-  std::vector<std::string> layers_;
+  std::vector<std::string> layers_, specs_, voters_;
+  std::string held_out_, labels_ = "given";
+  double share_ = 0.5;
+  std::string against_ = "noise,fgsm", evaluate_on_ = "noise", folder_ = "assay-retrain";
+  std::size_t pool_ = 1000;
+  bool only_successful_ = false;
 };
 
 }  // namespace
 
 CommandInfo retrain_command() {
-  return {"retrain", "does it help to train on these records, too? compared with random and adversarial additions, with intervals",
-          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add attacked/pgd.npz --count 100 --repeats 5\n"
-          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add findings.npz --labels majority --voters a.onnx b.onnx c.onnx \\\n"
+  return {"retrain",
+          "does it help to train on these records, too? compared with random and adversarial additions, with "
+          "intervals",
+          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add "
+          "attacked/pgd.npz --count 100 --repeats 5\n"
+          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add findings.npz "
+          "--labels majority --voters a.onnx b.onnx c.onnx \\\n"
           "      --against noise,'pgd[eps=0.1]' --checkpoint retraining --out-dir retrained\n"
-          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add attacked/pgd.npz --coverage-raising 'idc[m=6]' --evaluate-on noise,removal",
+          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add "
+          "attacked/pgd.npz --coverage-raising 'idc[m=6]' --evaluate-on noise,removal",
           make_command<Retrain>};
 }
 

@@ -74,7 +74,8 @@ void require_bias(const Tensor& bias, std::int64_t channels) {
 }
 
 bool is_plain(const Window& window, std::int64_t group) {
-  return window.rank() == 2 && group == 1 && std::ranges::all_of(window.dilation, [](auto d) { return d == 1; });
+  return window.rank() == 2 && group == 1 &&
+         std::ranges::all_of(window.dilation, [](auto d) { return d == 1; });
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 
 namespace assay {
 namespace {

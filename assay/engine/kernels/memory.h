@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "assay/model/array.h"
+#include <assay/array.h>
 
 namespace assay {
 

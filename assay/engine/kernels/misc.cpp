@@ -1,5 +1,6 @@
 // Identity, Dropout, and conversions of the element type.
 
+#include <assay/random.h>
 #include "assay/engine/kernels/support.h"
 
 namespace assay::operators {

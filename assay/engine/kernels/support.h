@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include <assay/error.h>
 #include "assay/engine/kernel.h"
 #include "assay/engine/kernels/memory.h"
-#include "assay/support/error.h"
 
 namespace assay::operators {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include <assay/error.h>
 #include "assay/engine/onednn/operators.h"
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/reduce.h"
-#include "assay/support/error.h"
 
 namespace assay::onednn {
 
@@ -30,7 +30,8 @@ dnnl::memory::dims Compiler::shape(ValueId id) const {
 
 dnnl::memory::desc Compiler::plain(const dnnl::memory::dims& dims) {
   dnnl::memory::dims strides(dims.size(), 1);
-  for (std::size_t d = dims.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * std::max<std::int64_t>(dims[d + 1], 1);
+  for (std::size_t d = dims.size() - 1; d-- > 0;)
+    strides[d] = strides[d + 1] * std::max<std::int64_t>(dims[d + 1], 1);
   return {dims, dnnl::memory::data_type::f32, strides};
 }
 
@@ -56,7 +57,8 @@ Place Compiler::buffer(const dnnl::memory::desc& desc) {
   int best = -1;
   for (const int candidate : free_) {
     const std::size_t size = program_.buffers[static_cast<std::size_t>(candidate)];
-    if (size >= bytes && (best < 0 || size < program_.buffers[static_cast<std::size_t>(best)])) best = candidate;
+    if (size >= bytes && (best < 0 || size < program_.buffers[static_cast<std::size_t>(best)]))
+      best = candidate;
   }
   if (best >= 0) {
     free_.erase(best);
@@ -71,7 +73,8 @@ void Compiler::release(const Place& place) {
   if (place.kind == Place::Kind::buffer) free_.insert(place.index);
 }
 
-Place Compiler::weight(const Array& array, const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted_desc) {
+Place Compiler::weight(const Array& array, const dnnl::memory::dims& dims,
+                       const dnnl::memory::desc& wanted_desc) {
   dnnl::memory source(plain(dims), cpu(), const_cast<std::byte*>(array.data()));
   dnnl::memory target(wanted_desc, cpu());
   dnnl::stream stream(cpu());
@@ -141,7 +144,8 @@ void Compiler::produced(ValueId id) {
     output.after = static_cast<int>(program_.steps.size()) - 1;
     output.place = place;
     output.plain = plain(place.desc.dims());  // a flattened view has the same bytes
-    output.reorder = dnnl::reorder(dnnl::reorder::primitive_desc(cpu(), output.place.desc, cpu(), output.plain));
+    output.reorder =
+        dnnl::reorder(dnnl::reorder::primitive_desc(cpu(), output.place.desc, cpu(), output.plain));
   }
 }
 
@@ -175,7 +179,9 @@ Program Compiler::compile() {
   return std::move(program_);
 }
 
-const Node& Compiler::node(std::size_t i) const { return graph_.nodes()[static_cast<std::size_t>(request_.nodes[i])]; }
+const Node& Compiler::node(std::size_t i) const {
+  return graph_.nodes()[static_cast<std::size_t>(request_.nodes[i])];
+}
 
 void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
 

@@ -20,7 +20,8 @@ bool clip_bound(const Graph& graph, const Node& node, std::size_t input, float& 
   return true;
 }
 
-// A constant that broadcasts per channel or as one number, as dimensions of the value's rank; empty otherwise.
+// A constant that broadcasts per channel or as one number, as dimensions of the value's rank; empty
+// otherwise.
 Dims broadcast_dims(const Array& array, std::size_t rank, std::int64_t channels) {
   Dims dims(rank, 1);
   if (array.count() == 1) return dims;
@@ -43,14 +44,21 @@ dnnl::algorithm binary_algorithm(const std::string& op) {
 }  // namespace
 
 bool eltwise_of(const Graph& graph, const Node& node, Eltwise& eltwise) {
-  if (node.op == "Relu") eltwise = {dnnl::algorithm::eltwise_relu};
-  else if (node.op == "LeakyRelu") eltwise = {dnnl::algorithm::eltwise_relu, node.real("alpha", 0.01F)};
-  else if (node.op == "Sigmoid") eltwise = {dnnl::algorithm::eltwise_logistic};
-  else if (node.op == "Tanh") eltwise = {dnnl::algorithm::eltwise_tanh};
-  else if (node.op == "Elu") eltwise = {dnnl::algorithm::eltwise_elu, node.real("alpha", 1.0F)};
-  else if (node.op == "HardSwish") eltwise = {dnnl::algorithm::eltwise_hardswish};
+  if (node.op == "Relu")
+    eltwise = {dnnl::algorithm::eltwise_relu};
+  else if (node.op == "LeakyRelu")
+    eltwise = {dnnl::algorithm::eltwise_relu, node.real("alpha", 0.01F)};
+  else if (node.op == "Sigmoid")
+    eltwise = {dnnl::algorithm::eltwise_logistic};
+  else if (node.op == "Tanh")
+    eltwise = {dnnl::algorithm::eltwise_tanh};
+  else if (node.op == "Elu")
+    eltwise = {dnnl::algorithm::eltwise_elu, node.real("alpha", 1.0F)};
+  else if (node.op == "HardSwish")
+    eltwise = {dnnl::algorithm::eltwise_hardswish};
   else if (node.op == "Clip") {
-    eltwise = {dnnl::algorithm::eltwise_clip, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()};
+    eltwise = {dnnl::algorithm::eltwise_clip, std::numeric_limits<float>::lowest(),
+               std::numeric_limits<float>::max()};
     return clip_bound(graph, node, 1, eltwise.alpha) && clip_bound(graph, node, 2, eltwise.beta);
   } else {
     return false;
@@ -76,10 +84,12 @@ void compile_eltwise(Compiler& compiler, const Node& node) {
   Eltwise eltwise;
   eltwise_of(compiler.graph(), node, eltwise);
   const Place source = compiler.place(node.inputs[0]);
-  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, eltwise.algorithm, source.desc, eltwise.alpha, eltwise.beta);
+  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, eltwise.algorithm, source.desc,
+                                         eltwise.alpha, eltwise.beta);
   const dnnl::eltwise_forward::primitive_desc primitive(desc, Compiler::attributes(), cpu());
   const Place target = compiler.buffer(primitive.dst_desc());
-  compiler.step(dnnl::eltwise_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}}, primitive.scratchpad_desc());
+  compiler.step(dnnl::eltwise_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}},
+                primitive.scratchpad_desc());
   compiler.define(node.outputs[0], target);
 }
 
@@ -89,7 +99,8 @@ bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_
   if (constant == 2) return shape_of(node.inputs[0]) == shape_of(node.inputs[1]);
   const Shape& shape = shape_of(node.inputs[1 - constant]);
   const Array& array = graph.constant(node.inputs[constant]);
-  return array.dtype() == DType::float32 && shape == shape_of(node.outputs[0]) && !broadcast_dims(array, shape.size(), shape[1]).empty();
+  return array.dtype() == DType::float32 && shape == shape_of(node.outputs[0]) &&
+         !broadcast_dims(array, shape.size(), shape[1]).empty();
 }
 
 void compile_binary(Compiler& compiler, const Node& node) {
@@ -111,14 +122,16 @@ void compile_binary(Compiler& compiler, const Node& node) {
   const dnnl::binary::desc desc(binary_algorithm(node.op), left.desc, right.desc, left.desc);
   const dnnl::binary::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
   const Place target = compiler.buffer(primitive.dst_desc());
-  compiler.step(dnnl::binary(primitive), {{DNNL_ARG_SRC_0, left}, {DNNL_ARG_SRC_1, right}, {DNNL_ARG_DST, target}},
+  compiler.step(dnnl::binary(primitive),
+                {{DNNL_ARG_SRC_0, left}, {DNNL_ARG_SRC_1, right}, {DNNL_ARG_DST, target}},
                 primitive.scratchpad_desc());
   compiler.define(result, target);
 }
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   Affine affine;
-  return affine_of(graph, node, affine) && static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
+  return affine_of(graph, node, affine) &&
+         static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
 }
 
 void compile_normalisation(Compiler& compiler, const Node& node) {
@@ -139,8 +152,10 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
   const dnnl::binary::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(dnnl::binary(primitive),
-                {{DNNL_ARG_SRC_0, source}, {DNNL_ARG_SRC_1, scale},
-                 {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, shift}, {DNNL_ARG_DST, target}},
+                {{DNNL_ARG_SRC_0, source},
+                 {DNNL_ARG_SRC_1, scale},
+                 {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, shift},
+                 {DNNL_ARG_DST, target}},
                 primitive.scratchpad_desc());
   compiler.define(result, target);
 }
@@ -149,7 +164,8 @@ bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_
   const auto rank = static_cast<std::int64_t>(shape_of(node.outputs[0]).size());
   const std::int64_t axis = node.integer("axis", 1);
   if (axis == 0 || axis == -rank) return false;
-  return std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId in) { return graph.is_constant(in); });
+  return std::none_of(node.inputs.begin(), node.inputs.end(),
+                      [&](ValueId in) { return graph.is_constant(in); });
 }
 
 void compile_concat(Compiler& compiler, const Node& node) {
@@ -181,10 +197,12 @@ void compile_softmax(Compiler& compiler, const Node& node) {
   const Place source = compiler.plainly(node.inputs[0]);
   std::int64_t axis = node.integer("axis", -1);
   if (axis < 0) axis += static_cast<std::int64_t>(source.desc.dims().size());
-  const dnnl::softmax_forward::desc desc(dnnl::prop_kind::forward_inference, source.desc, static_cast<int>(axis));
+  const dnnl::softmax_forward::desc desc(dnnl::prop_kind::forward_inference, source.desc,
+                                         static_cast<int>(axis));
   const dnnl::softmax_forward::primitive_desc primitive(desc, Compiler::attributes(), cpu());
   const Place target = compiler.buffer(primitive.dst_desc());
-  compiler.step(dnnl::softmax_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}}, primitive.scratchpad_desc());
+  compiler.step(dnnl::softmax_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}},
+                primitive.scratchpad_desc());
   compiler.define(node.outputs[0], target);
 }
 

@@ -30,10 +30,12 @@ struct Eltwise {
   dnnl::algorithm algorithm;
   float alpha = 0, beta = 0;
 };
-// REQUIRES: the node's operator is one of the element-wise rows of the table. False when its attributes do not fit.
+// REQUIRES: the node's operator is one of the element-wise rows of the table. False when its attributes do
+// not fit.
 bool eltwise_of(const Graph& graph, const Node& node, Eltwise& eltwise);
 
-// Absorbs the activation that alone reads `id` into `post`. Returns the value that the primitive then computes.
+// Absorbs the activation that alone reads `id` into `post`. Returns the value that the primitive then
+// computes.
 ValueId absorb_activation(Compiler& compiler, ValueId id, dnnl::post_ops& post);
 
 // Scale and shift per channel of a batch normalisation with constant statistics.

@@ -52,10 +52,13 @@ std::vector<float> floats(const Array& array) {
 }
 
 // Takes over a batch normalisation that alone reads `id`.
-ValueId absorb_normalisation(Compiler& compiler, ValueId id, std::vector<float>& weights, std::vector<float>& bias) {
+ValueId absorb_normalisation(Compiler& compiler, ValueId id, std::vector<float>& weights,
+                             std::vector<float>& bias) {
   const Node* reader = compiler.sole_reader(id);
   Affine affine;
-  if (reader == nullptr || reader->op != "BatchNormalization" || !affine_of(compiler.graph(), *reader, affine)) return id;
+  if (reader == nullptr || reader->op != "BatchNormalization" ||
+      !affine_of(compiler.graph(), *reader, affine))
+    return id;
   if (affine.scale.size() != bias.size()) return id;
   fold(weights, bias, affine);
   compiler.fuse(*reader);
@@ -63,7 +66,8 @@ ValueId absorb_normalisation(Compiler& compiler, ValueId id, std::vector<float>&
 }
 
 // The [units, inputs] weights and the bias of a dense node.
-bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights, std::vector<float>& bias) {
+bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
+                      std::vector<float>& bias) {
   const Array& matrix = graph.constant(node.inputs[1]);
   const bool transposed = node.op == "Gemm" && node.integer("transB", 0) != 0;
   const std::int64_t inputs = matrix.shape()[transposed ? 1 : 0], units = matrix.shape()[transposed ? 0 : 1];
@@ -82,12 +86,14 @@ bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& 
   if (added.count() != units && added.count() != 1) return false;
   if (added.count() == units && !added.shape().empty() && added.shape().back() != units) return false;
   const float beta = node.real("beta", 1.0F);
-  for (std::size_t u = 0; u < bias.size(); ++u) bias[u] = beta * added.as<float>()[added.count() == 1 ? 0 : u];
+  for (std::size_t u = 0; u < bias.size(); ++u)
+    bias[u] = beta * added.as<float>()[added.count() == 1 ? 0 : u];
   return true;
 }
 
 bool is_float_constant(const Graph& graph, const Node& node, std::size_t input) {
-  return graph.is_constant(node.inputs[input]) && graph.constant(node.inputs[input]).dtype() == DType::float32;
+  return graph.is_constant(node.inputs[input]) &&
+         graph.constant(node.inputs[input]).dtype() == DType::float32;
 }
 
 // The bias of an Add of constants that alone reads a product.
@@ -98,7 +104,9 @@ ValueId absorb_bias(Compiler& compiler, ValueId id, std::vector<float>& bias) {
   if (!compiler.graph().is_constant(other)) return id;
   const Array& added = compiler.graph().constant(other);
   const auto units = static_cast<std::int64_t>(bias.size());
-  if (added.dtype() != DType::float32 || added.count() != units || added.shape().empty() || added.shape().back() != units) return id;
+  if (added.dtype() != DType::float32 || added.count() != units || added.shape().empty() ||
+      added.shape().back() != units)
+    return id;
   for (std::size_t u = 0; u < bias.size(); ++u) bias[u] += added.as<float>()[u];
   compiler.fuse(*reader);
   return reader->outputs[0];
@@ -137,17 +145,19 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Dims bias_dims{kernel.shape()[0]};
   const dnnl::convolution_forward::desc desc(
       dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, Compiler::any(input),
-      Compiler::any(weight_dims), Compiler::any(bias_dims), Compiler::any(output), window.strides, window.dilations,
-      window.pad_left, window.pad_right);
+      Compiler::any(weight_dims), Compiler::any(bias_dims), Compiler::any(output), window.strides,
+      window.dilations, window.pad_left, window.pad_right);
   const dnnl::convolution_forward::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
   const Place source = compiler.in_layout(node.inputs[0], input, primitive.src_desc());
   const Place target = compiler.buffer(primitive.dst_desc());
-  compiler.step(dnnl::convolution_forward(primitive),
-                {{DNNL_ARG_SRC, source},
-                 {DNNL_ARG_WEIGHTS, compiler.weight(Array::of<float>(kernel.shape(), weights), weight_dims, primitive.weights_desc())},
-                 {DNNL_ARG_BIAS, compiler.weight(Array::of<float>(bias_dims, bias), bias_dims, primitive.bias_desc())},
-                 {DNNL_ARG_DST, target}},
-                primitive.scratchpad_desc());
+  compiler.step(
+      dnnl::convolution_forward(primitive),
+      {{DNNL_ARG_SRC, source},
+       {DNNL_ARG_WEIGHTS,
+        compiler.weight(Array::of<float>(kernel.shape(), weights), weight_dims, primitive.weights_desc())},
+       {DNNL_ARG_BIAS, compiler.weight(Array::of<float>(bias_dims, bias), bias_dims, primitive.bias_desc())},
+       {DNNL_ARG_DST, target}},
+      primitive.scratchpad_desc());
   compiler.define(result, target);
 }
 
@@ -177,28 +187,35 @@ void compile_dense(Compiler& compiler, const Node& node) {
   Dims weight_dims = input;
   weight_dims[0] = output[1];
   const Dims bias_dims{output[1]};
-  const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, Compiler::any(input), Compiler::any(weight_dims),
-                                               Compiler::any(bias_dims), Compiler::any(output));
+  const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, Compiler::any(input),
+                                               Compiler::any(weight_dims), Compiler::any(bias_dims),
+                                               Compiler::any(output));
   const dnnl::inner_product_forward::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
   const Place source = compiler.in_layout(node.inputs[0], input, primitive.src_desc());
   const Place target = compiler.buffer(primitive.dst_desc());
-  compiler.step(dnnl::inner_product_forward(primitive),
-                {{DNNL_ARG_SRC, source},
-                 {DNNL_ARG_WEIGHTS, compiler.weight(Array::of<float>(weight_dims, weights), weight_dims, primitive.weights_desc())},
-                 {DNNL_ARG_BIAS, compiler.weight(Array::of<float>(bias_dims, bias), bias_dims, primitive.bias_desc())},
-                 {DNNL_ARG_DST, target}},
-                primitive.scratchpad_desc());
+  compiler.step(
+      dnnl::inner_product_forward(primitive),
+      {{DNNL_ARG_SRC, source},
+       {DNNL_ARG_WEIGHTS,
+        compiler.weight(Array::of<float>(weight_dims, weights), weight_dims, primitive.weights_desc())},
+       {DNNL_ARG_BIAS, compiler.weight(Array::of<float>(bias_dims, bias), bias_dims, primitive.bias_desc())},
+       {DNNL_ARG_DST, target}},
+      primitive.scratchpad_desc());
   compiler.define(result, target);
 }
 
 bool affine_of(const Graph& graph, const Node& node, Affine& affine) {
   for (std::size_t i = 1; i < 5; ++i) {
-    if (i >= node.inputs.size() || node.inputs[i] == no_value || !is_float_constant(graph, node, i)) return false;
+    if (i >= node.inputs.size() || node.inputs[i] == no_value || !is_float_constant(graph, node, i))
+      return false;
   }
   if (node.integer("training_mode", 0) != 0) return false;
-  const auto gamma = graph.constant(node.inputs[1]).as<float>(), beta = graph.constant(node.inputs[2]).as<float>();
-  const auto mean = graph.constant(node.inputs[3]).as<float>(), variance = graph.constant(node.inputs[4]).as<float>();
-  if (beta.size() != gamma.size() || mean.size() != gamma.size() || variance.size() != gamma.size()) return false;
+  const auto gamma = graph.constant(node.inputs[1]).as<float>(),
+             beta = graph.constant(node.inputs[2]).as<float>();
+  const auto mean = graph.constant(node.inputs[3]).as<float>(),
+             variance = graph.constant(node.inputs[4]).as<float>();
+  if (beta.size() != gamma.size() || mean.size() != gamma.size() || variance.size() != gamma.size())
+    return false;
   const double epsilon = node.real("epsilon", 1e-5F);
   affine = {};
   for (std::size_t c = 0; c < gamma.size(); ++c) {

@@ -43,7 +43,8 @@ constexpr Operator operators[] = {
 };
 
 const Operator* find(std::string_view op) {
-  const auto* it = std::find_if(std::begin(operators), std::end(operators), [&](const Operator& o) { return o.op == op; });
+  const auto* it =
+      std::find_if(std::begin(operators), std::end(operators), [&](const Operator& o) { return o.op == op; });
   return it == std::end(operators) ? nullptr : it;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// How single operators become oneDNN primitives. Adding one: a supports_* and a compile_* function in operators.cpp
-// and a line in its table.
+// How single operators become oneDNN primitives. Adding one: a supports_* and a compile_* function in
+// operators.cpp and a line in its table.
 
 #include <map>
 #include <set>
@@ -36,7 +36,8 @@ class Compiler {
   // The value in the layout that a primitive wants, reordered where needed.
   Place in_layout(ValueId id, const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted);
   Place plainly(ValueId id);
-  void step(dnnl::primitive primitive, std::vector<std::pair<int, Place>> arguments, const dnnl::memory::desc& scratchpad);
+  void step(dnnl::primitive primitive, std::vector<std::pair<int, Place>> arguments,
+            const dnnl::memory::desc& scratchpad);
   void define(ValueId id, const Place& place);
   void alias(ValueId id, const Place& place);
 

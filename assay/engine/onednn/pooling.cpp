@@ -46,9 +46,12 @@ bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
   const Shape& input = shape_of(node.inputs[0]);
   if (input.size() < 3) return false;
   const Pooling pooling = pooling_of(node, input, shape_of(node.outputs[0]));
-  if (pooling.average && pooling.counts_padding && (pooling.ceil || node.text("auto_pad", "NOTSET") != "NOTSET")) return false;
+  if (pooling.average && pooling.counts_padding &&
+      (pooling.ceil || node.text("auto_pad", "NOTSET") != "NOTSET"))
+    return false;
   for (std::size_t d = 0; d < pooling.kernel.size(); ++d) {
-    // Windows that lie wholly in the padding have no agreed value; dilation beside padding is the reference's.
+    // Windows that lie wholly in the padding have no agreed value; dilation beside padding is the
+    // reference's.
     if (pooling.left[d] >= pooling.kernel[d] || pooling.right[d] >= pooling.kernel[d]) return false;
     if (pooling.dilations[d] != 0 && (pooling.padded || pooling.average)) return false;
   }
@@ -58,13 +61,14 @@ bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
 void compile_pooling(Compiler& compiler, const Node& node) {
   const Dims input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
   const Pooling pooling = pooling_of(node, input, output);
-  const dnnl::algorithm algorithm = !pooling.average        ? dnnl::algorithm::pooling_max
+  const dnnl::algorithm algorithm = !pooling.average         ? dnnl::algorithm::pooling_max
                                     : pooling.counts_padding ? dnnl::algorithm::pooling_avg_include_padding
                                                              : dnnl::algorithm::pooling_avg_exclude_padding;
   const Place given = compiler.place(node.inputs[0]);
   const Place source = given.desc.dims() == input ? given : compiler.plainly(node.inputs[0]);
-  const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, source.desc, Compiler::any(output),
-                                            pooling.strides, pooling.kernel, pooling.dilations, pooling.left, pooling.right);
+  const dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, source.desc,
+                                            Compiler::any(output), pooling.strides, pooling.kernel,
+                                            pooling.dilations, pooling.left, pooling.right);
   const dnnl::pooling_v2_forward::primitive_desc primitive(desc, Compiler::attributes(), cpu());
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(dnnl::pooling_v2_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}},

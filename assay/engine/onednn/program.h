@@ -1,7 +1,7 @@
 #pragma once
 
-// A compiled chunk: primitives with the places of their arguments. Built once per chunk size, run by many threads,
-// each with its own memory.
+// A compiled chunk: primitives with the places of their arguments. Built once per chunk size, run by many
+// threads, each with its own memory.
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -29,7 +29,7 @@ struct Step {
 struct Output {
   int after = -1;
   Place place;
-  dnnl::reorder reorder;       // to plain layout
+  dnnl::reorder reorder;  // to plain layout
   dnnl::memory::desc plain;
 };
 struct Reduced {
@@ -41,10 +41,10 @@ struct Reduced {
 struct Program {
   std::int64_t rows = 0;
   std::vector<Step> steps;
-  std::vector<std::size_t> buffers;        // bytes of each, per thread
-  std::vector<dnnl::memory> weights;       // shared
-  std::vector<Output> outputs;             // as Segment::outputs()
-  std::vector<Reduced> taps;               // as the segment's taps
+  std::vector<std::size_t> buffers;   // bytes of each, per thread
+  std::vector<dnnl::memory> weights;  // shared
+  std::vector<Output> outputs;        // as Segment::outputs()
+  std::vector<Reduced> taps;          // as the segment's taps
 };
 
 dnnl::engine& cpu();

@@ -12,7 +12,7 @@ namespace {
 
 struct Layout {
   std::int64_t channels = 0, positions = 1;
-  std::int64_t block = 1;            // channels that lie side by side
+  std::int64_t block = 1;  // channels that lie side by side
   std::int64_t row_stride = 0, block_stride = 0;
   std::int64_t position_stride = 0;  // positions are one arithmetic sequence
 };
@@ -35,14 +35,17 @@ Layout layout_of(const dnnl_memory_desc_t& md) {
 }
 
 // out[c] += data[r][c] over `rows` rows of `width` values.
-ASSAY_VECTORISED void add_rows(const float* __restrict data, std::int64_t rows, std::int64_t stride, std::int64_t width, float* __restrict out) {
+ASSAY_VECTORISED void add_rows(const float* __restrict data, std::int64_t rows, std::int64_t stride,
+                               std::int64_t width, float* __restrict out) {
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < width; ++c) out[c] += data[r * stride + c];
   }
 }
 
-// The greater and the lesser of out[c] and data[r][c]; a NaN wins. Without branches, which would keep vectors away.
-ASSAY_VECTORISED void keep_larger(const float* __restrict data, std::int64_t rows, std::int64_t stride, std::int64_t width, float* __restrict out) {
+// The greater and the lesser of out[c] and data[r][c]; a NaN wins. Without branches, which would keep vectors
+// away.
+ASSAY_VECTORISED void keep_larger(const float* __restrict data, std::int64_t rows, std::int64_t stride,
+                                  std::int64_t width, float* __restrict out) {
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < width; ++c) {
       const float value = data[r * stride + c];
@@ -50,7 +53,8 @@ ASSAY_VECTORISED void keep_larger(const float* __restrict data, std::int64_t row
     }
   }
 }
-ASSAY_VECTORISED void keep_smaller(const float* __restrict data, std::int64_t rows, std::int64_t stride, std::int64_t width, float* __restrict out) {
+ASSAY_VECTORISED void keep_smaller(const float* __restrict data, std::int64_t rows, std::int64_t stride,
+                                   std::int64_t width, float* __restrict out) {
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < width; ++c) {
       const float value = data[r * stride + c];
@@ -59,7 +63,8 @@ ASSAY_VECTORISED void keep_smaller(const float* __restrict data, std::int64_t ro
   }
 }
 
-// How many positions are taken as one row: enough to fill whole vectors where positions lie side by side, else one.
+// How many positions are taken as one row: enough to fill whole vectors where positions lie side by side,
+// else one.
 std::int64_t positions_together(const Layout& layout) {
   constexpr std::int64_t vector = 16, enough = 64;  // floats
   if (layout.position_stride != layout.block) return 1;
@@ -84,10 +89,14 @@ float extreme_plane(const float* data, std::int64_t positions, std::int64_t stri
 }
 
 // Channels side by side.
-void reduce_block(const float* data, const Layout& layout, std::int64_t count, Reduction reduction, float* out) {
+void reduce_block(const float* data, const Layout& layout, std::int64_t count, Reduction reduction,
+                  float* out) {
   thread_local std::vector<float> scratch;
-  const auto combine = reduction == Reduction::mean ? add_rows : reduction == Reduction::max ? keep_larger : keep_smaller;
-  const std::int64_t together = positions_together(layout), width = together * layout.block, stride = together * layout.position_stride;
+  const auto combine = reduction == Reduction::mean  ? add_rows
+                       : reduction == Reduction::max ? keep_larger
+                                                     : keep_smaller;
+  const std::int64_t together = positions_together(layout), width = together * layout.block,
+                     stride = together * layout.position_stride;
   const std::int64_t rows = layout.positions / together, left = layout.positions % together;
   scratch.assign(data, data + width);
   float* const values = scratch.data();
@@ -134,7 +143,8 @@ bool reducible(const dnnl::memory::desc& desc) {
   return true;
 }
 
-void reduce_positions(const float* data, const dnnl::memory::desc& desc, std::int64_t rows, Reduction reduction, float* out) {
+void reduce_positions(const float* data, const dnnl::memory::desc& desc, std::int64_t rows,
+                      Reduction reduction, float* out) {
   const Layout layout = layout_of(desc.data);
   data += desc.data.offset0;
   for (std::int64_t n = 0; n < rows; ++n) {
@@ -144,8 +154,8 @@ void reduce_positions(const float* data, const dnnl::memory::desc& desc, std::in
       std::copy_n(row, layout.channels, result);
     } else if (layout.block > 1) {
       for (std::int64_t c = 0; c < layout.channels; c += layout.block) {
-        reduce_block(row + c / layout.block * layout.block_stride, layout, std::min(layout.block, layout.channels - c),
-                     reduction, result + c);
+        reduce_block(row + c / layout.block * layout.block_stride, layout,
+                     std::min(layout.block, layout.channels - c), reduction, result + c);
       }
     } else {
       for (std::int64_t c = 0; c < layout.channels; ++c) {

@@ -9,10 +9,10 @@
 #include <set>
 #include <unordered_map>
 
+#include <assay/error.h>
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/reduce.h"
 #include "assay/engine/onednn/team.h"
-#include "assay/support/error.h"
 
 namespace assay::onednn {
 namespace {
@@ -22,8 +22,9 @@ class Worker {
  public:
   explicit Worker(const Program& program) : program_(program), stream_(cpu()) {
     for (const std::size_t bytes : program.buffers) {
-      buffers_.emplace_back(dnnl::memory::desc({static_cast<std::int64_t>(bytes)}, dnnl::memory::data_type::u8,
-                                               dnnl::memory::format_tag::a), cpu());
+      buffers_.emplace_back(dnnl::memory::desc({static_cast<std::int64_t>(bytes)},
+                                               dnnl::memory::data_type::u8, dnnl::memory::format_tag::a),
+                            cpu());
     }
     for (const Step& step : program.steps) {
       auto& arguments = arguments_.emplace_back();
@@ -49,7 +50,8 @@ class Worker {
   // Runs one chunk. `inputs` point at its first row; outputs and taps at their first row of this chunk, which
   // must have room for `program.rows` rows.
   void run(std::span<float* const> inputs, std::span<float* const> outputs, std::span<float* const> taps) {
-    for (auto& [memory, index] : input_memories_) memory.set_data_handle(inputs[static_cast<std::size_t>(index)]);
+    for (auto& [memory, index] : input_memories_)
+      memory.set_data_handle(inputs[static_cast<std::size_t>(index)]);
     for (int s = -1; s < static_cast<int>(program_.steps.size()); ++s) {
       if (s >= 0) {
         const auto index = static_cast<std::size_t>(s);
@@ -58,7 +60,8 @@ class Worker {
       for (std::size_t t = 0; t < taps.size(); ++t) {
         const Reduced& tap = program_.taps[t];
         if (tap.after != s) continue;
-        reduce_positions(static_cast<const float*>(tap_sources_[t].get_data_handle()), tap.place.desc, program_.rows, tap.reduction, taps[t]);
+        reduce_positions(static_cast<const float*>(tap_sources_[t].get_data_handle()), tap.place.desc,
+                         program_.rows, tap.reduction, taps[t]);
       }
       for (std::size_t o = 0; o < outputs.size(); ++o) {
         if (program_.outputs[o].after != s) continue;
@@ -95,7 +98,8 @@ struct Compiled {
 std::int64_t choose_rows(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of) {
   std::int64_t largest = 1;
   for (const int n : nodes) {
-    largest = std::max(largest, element_count(shape_of(graph.nodes()[static_cast<std::size_t>(n)].outputs[0])));
+    largest =
+        std::max(largest, element_count(shape_of(graph.nodes()[static_cast<std::size_t>(n)].outputs[0])));
   }
   constexpr std::int64_t cache = 1 << 18;  // float elements: 1 MiB
   const std::int64_t rows = std::clamp<std::int64_t>(cache / largest, 4, 64);
@@ -117,13 +121,14 @@ struct Segment::State {
     Compiled& entry = compiled[chunk];
     // oneDNN plans for the threads of the thread that compiles: one.
     team->run(1, [&](std::size_t) { entry.program = compile(request, chunk); });
-    for (std::size_t w = 0; w < team->size(); ++w) entry.workers.push_back(std::make_unique<Worker>(entry.program));
+    for (std::size_t w = 0; w < team->size(); ++w)
+      entry.workers.push_back(std::make_unique<Worker>(entry.program));
     return entry;
   }
 };
 
-Segment::Segment(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of, std::span<const ValueId> keep,
-                 std::span<const Tap> taps, int threads)
+Segment::Segment(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of,
+                 std::span<const ValueId> keep, std::span<const Tap> taps, int threads)
     : state_(std::make_unique<State>()) {
   Request& request = state_->request;
   request = {&graph, {nodes.begin(), nodes.end()}, shape_of, {}, {}, {taps.begin(), taps.end()}};
@@ -174,7 +179,8 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
   const auto run_chunk = [&](Worker& worker, std::int64_t first, std::int64_t count, std::int64_t chunk) {
     const bool staged = count < chunk;
     std::vector<std::vector<float>> staging;
-    const auto pointers = [&](std::span<float* const> bases, const std::vector<std::int64_t>& sizes, bool fill) {
+    const auto pointers = [&](std::span<float* const> bases, const std::vector<std::int64_t>& sizes,
+                              bool fill) {
       std::vector<float*> result;
       for (std::size_t i = 0; i < bases.size(); ++i) {
         float* const at = bases[i] + first * sizes[i];
@@ -193,18 +199,22 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
     const auto chunk_tap = pointers(tapped, s.tap_size, false);
     worker.run(chunk_in, chunk_out, chunk_tap);
     if (!staged) return;
-    for (std::size_t o = 0; o < out.size(); ++o) std::copy_n(chunk_out[o], count * s.output_size[o], out[o] + first * s.output_size[o]);
-    for (std::size_t t = 0; t < tapped.size(); ++t) std::copy_n(chunk_tap[t], count * s.tap_size[t], tapped[t] + first * s.tap_size[t]);
+    for (std::size_t o = 0; o < out.size(); ++o)
+      std::copy_n(chunk_out[o], count * s.output_size[o], out[o] + first * s.output_size[o]);
+    for (std::size_t t = 0; t < tapped.size(); ++t)
+      std::copy_n(chunk_tap[t], count * s.tap_size[t], tapped[t] + first * s.tap_size[t]);
   };
 
   // Small batches are cut so that every thread has something to do.
   const auto threads = static_cast<std::int64_t>(s.team->size());
-  const auto share = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
+  const auto share =
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
   const std::int64_t chunk = std::min(s.rows, std::max<std::int64_t>(share, 1));
   const std::int64_t whole = rows / chunk, left = rows % chunk;
   Compiled& full = s.at(chunk);
   std::atomic<std::int64_t> next{0};
-  Compiled* rest = left > 0 ? &s.at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
+  Compiled* rest =
+      left > 0 ? &s.at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
   s.team->run(s.team->size(), [&](std::size_t w) {
     for (std::int64_t i; (i = next.fetch_add(1)) <= whole;) {
       if (i < whole) {

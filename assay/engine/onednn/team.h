@@ -1,7 +1,8 @@
 #pragma once
 
-// Threads that stay: each runs oneDNN primitives on its own chunk, with OpenMP set to one thread inside, so no
-// barrier is paid per primitive and results do not depend on how many threads there are. A team of one is the calling thread.
+// Threads that stay: each runs oneDNN primitives on its own chunk, with OpenMP set to one thread inside, so
+// no barrier is paid per primitive and results do not depend on how many threads there are. A team of one is
+// the calling thread.
 
 #include <cstddef>
 #include <functional>

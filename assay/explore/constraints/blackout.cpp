@@ -2,22 +2,24 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/explore/constraints.h"
+#include <assay/constraint.h>
 #include "assay/explore/pictures.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class Blackout final : public Constraint {
  public:
-  explicit Blackout(const SpecOptions& options) : size_(pair_of(options, "blackout", "size", 1)), count_(options.count("count", 1)) {}
+  explicit Blackout(const SpecOptions& options)
+      : size_(pair_of(options, "blackout", "size", 1)), count_(options.count("count", 1)) {}
 
   Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
     require_pictures(searches, "blackout");
     const Tensor allowed = at::zeros_like(wanted);
     for (std::int64_t row = 0; row < wanted.size(0); ++row) {
       for (std::size_t i = 0; i < count_; ++i) {
-        const Rectangle where = random_rectangle(wanted, size_.first, size_.second, searches.rng(static_cast<std::size_t>(row), stream + i));
+        const Rectangle where = random_rectangle(wanted, size_.first, size_.second,
+                                                 searches.rng(static_cast<std::size_t>(row), stream + i));
         if (inside(wanted, row, where).mean().item<float>() < 0) inside(allowed, row, where).fill_(-1);
       }
     }
@@ -35,13 +37,20 @@ class Blackout final : public Constraint {
 }  // namespace
 
 ConstraintInfo blackout_constraint() {
-  return {.name = "blackout",
-          .summary = "many tiny black rectangles, as dirt on the lens",
-          .definition = "in every iteration `count` random rectangles; where the mean of g in one is below 0 its elements of the step are -1, all others 0. No element ever rises",
-          .limits = "rectangles are random, so many iterations do nothing; given up after 20 without a change",
-          .paper = "Pei et al., DeepXplore, SOSP 2017 (occlusion by multiple tiny black rectangles; 6x6 for MNIST, 10x10 for larger pictures; released code draws one an iteration)",
-          .options = {{"size", "6x6", "rows x columns"}, {"count", "1", "rectangles an iteration"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Blackout>(options); }};
+  return {
+      .name = "blackout",
+      .summary = "many tiny black rectangles, as dirt on the lens",
+      .definition =
+          "in every iteration `count` random rectangles; where the mean of g in one is below 0 its elements "
+          "of the step are -1, all others 0. No element ever rises",
+      .limits = "rectangles are random, so many iterations do nothing; given up after 20 without a change",
+      .paper =
+          "Pei et al., DeepXplore, SOSP 2017 (occlusion by multiple tiny black rectangles; 6x6 for MNIST, "
+          "10x10 for larger pictures; released code draws one an iteration)",
+      .options = {{"size", "6x6", "rows x columns"}, {"count", "1", "rectangles an iteration"}},
+      .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+        return std::make_unique<Blackout>(options);
+      }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -2,23 +2,26 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/attack/corruption.h"
-#include "assay/attack/problem.h"
-#include "assay/explore/constraints.h"
+#include <assay/attack_problem.h>
+#include <assay/constraint.h>
+#include "assay/attack/attacks/corruption.h"
 #include "assay/explore/pictures.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class Blur final : public Constraint {
  public:
   explicit Blur(const SpecOptions& options) : sigma_(options.number("sigma", 0.1)) {}
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override { return along(wanted, line(searches)); }
+  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
+    return along(wanted, line(searches));
+  }
   Tensor kept(const Searches& searches, const Tensor& points) const override {
     const Tensor axis = line(searches), flat = axis.flatten(1), length = flat.mul(flat).sum(1);
-    const Tensor share = (points - searches.seeds).flatten(1).mul(flat).sum(1) / at::where(length.gt(0), length, at::ones_like(length));
-    return searches.seeds + axis * per_record(share.clamp(0, 1), axis);
+    const Tensor share = (points - searches.seeds).flatten(1).mul(flat).sum(1) /
+                         at::where(length.gt(0), length, at::ones_like(length));
+    return searches.seeds + axis * attack::per_record(share.clamp(0, 1), axis);
   }
   bool on_a_line() const override { return true; }
   Shrinking shrinking() const override { return {.scale = true, .elements = false}; }
@@ -26,7 +29,7 @@ class Blur final : public Constraint {
  private:
   Tensor line(const Searches& searches) const {
     require_pictures(searches, "blur");
-    return gaussian_blur(searches.seeds, sigma_) - searches.seeds;
+    return attack::gaussian_blur(searches.seeds, sigma_) - searches.seeds;
   }
   double sigma_;
 };
@@ -34,13 +37,17 @@ class Blur final : public Constraint {
 }  // namespace
 
 ConstraintInfo blur_constraint() {
-  return {.name = "blur",
-          .summary = "the picture mixed with its blurred self",
-          .definition = "x = seed + share * (blurred - seed), share in [0, 1]; the step is what of g lies along this line",
-          .limits = "one number per picture; the standard deviation itself is not searched",
-          .paper = "Assay; the change is that of DeepTest (Tian et al., ICSE 2018)",
-          .options = {{"sigma", "2", "standard deviation of the Gaussian, in pixels"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Blur>(options); }};
+  return {
+      .name = "blur",
+      .summary = "the picture mixed with its blurred self",
+      .definition =
+          "x = seed + share * (blurred - seed), share in [0, 1]; the step is what of g lies along this line",
+      .limits = "one number per picture; the standard deviation itself is not searched",
+      .paper = "Assay; the change is that of DeepTest (Tian et al., ICSE 2018)",
+      .options = {{"sigma", "2", "standard deviation of the Gaussian, in pixels"}},
+      .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+        return std::make_unique<Blur>(options);
+      }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -2,22 +2,26 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/attack/problem.h"
-#include "assay/explore/constraints.h"
+#include <assay/attack_problem.h>
+#include <assay/constraint.h>
 #include "assay/explore/pictures.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class Contrast final : public Constraint {
  public:
-  explicit Contrast(const SpecOptions& options) : least_(options.number("least", 0)), most_(options.number("most", 1)) {}
+  explicit Contrast(const SpecOptions& options)
+      : least_(options.number("least", 0)), most_(options.number("most", 1)) {}
 
-  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override { return along(wanted, line(searches)); }
+  Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
+    return along(wanted, line(searches));
+  }
   Tensor kept(const Searches& searches, const Tensor& points) const override {
     const Tensor axis = line(searches), flat = axis.flatten(1), length = flat.mul(flat).sum(1);
-    const Tensor factor = 1 + (points - searches.seeds).flatten(1).mul(flat).sum(1) / at::where(length.gt(0), length, at::ones_like(length));
-    return searches.seeds + axis * per_record(factor.clamp(least_, most_) - 1, axis);
+    const Tensor factor = 1 + (points - searches.seeds).flatten(1).mul(flat).sum(1) /
+                                  at::where(length.gt(0), length, at::ones_like(length));
+    return searches.seeds + axis * attack::per_record(factor.clamp(least_, most_) - 1, axis);
   }
   bool on_a_line() const override { return true; }
   Shrinking shrinking() const override { return {.scale = true, .elements = false}; }
@@ -35,11 +39,16 @@ class Contrast final : public Constraint {
 ConstraintInfo contrast_constraint() {
   return {.name = "contrast",
           .summary = "more or less contrast",
-          .definition = "x = mean + factor * (seed - mean), the mean over the places of each channel; the step is what of g lies along this line, the factor stays within [least, most], and what leaves the valid range is clipped",
+          .definition =
+              "x = mean + factor * (seed - mean), the mean over the places of each channel; the step is what "
+              "of g lies along this line, the factor stays within [least, most], and what leaves the valid "
+              "range is clipped",
           .limits = "one number per picture: a network that contrast alone does not fool gives nothing",
           .paper = "Assay; the change is that of DeepTest (Tian et al., ICSE 2018)",
           .options = {{"least", "0.2", "least factor"}, {"most", "3", "greatest factor"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Contrast>(options); }};
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+            return std::make_unique<Contrast>(options);
+          }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

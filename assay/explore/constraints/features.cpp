@@ -4,37 +4,46 @@
 
 #include <array>
 
+#include <assay/constraint.h>
+#include <assay/error.h>
 #include "assay/data/csv.h"
-#include "assay/explore/constraints.h"
 #include "assay/explore/feature_sets.h"
-#include "assay/support/error.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 // What a table says, position by position.
 struct FeatureTable {
-  std::vector<std::int64_t> grow, fall, whole;   // positions
+  std::vector<std::int64_t> grow, fall, whole;  // positions
   std::vector<std::pair<std::int64_t, std::pair<double, double>>> ranges;
 };
 
 FeatureTable read_table(const std::string& path) {
   const CsvTable csv = read_csv(path);
-  if (csv.header.empty()) fail(Fault::data, "{}: a first line with the names of columns is needed: feature,change and where wanted integer,low,high", path);
-  const auto has = [&](const std::string& name) { return std::ranges::find(csv.header, name) != csv.header.end(); };
+  if (csv.header.empty())
+    fail(Fault::data,
+         "{}: a first line with the names of columns is needed: feature,change and where wanted "
+         "integer,low,high",
+         path);
+  const auto has = [&](const std::string& name) {
+    return std::ranges::find(csv.header, name) != csv.header.end();
+  };
   const std::size_t feature = csv.column("feature"), change = csv.column("change");
   FeatureTable table;
   for (std::size_t row = 0; row < csv.rows.size(); ++row) {
     const auto position = static_cast<std::int64_t>(csv_number(csv, row, feature));
     const std::string& word = csv.rows[row][change];
     if (word != "increase" && word != "decrease" && word != "both" && word != "frozen") {
-      fail(Fault::data, "{}: feature {}: change is '{}'; it must be increase, decrease, both or frozen", path, position, word);
+      fail(Fault::data, "{}: feature {}: change is '{}'; it must be increase, decrease, both or frozen", path,
+           position, word);
     }
     if (position < 0) fail(Fault::data, "{}: there is no feature {}", path, position);
     if (word == "increase" || word == "both") table.grow.push_back(position);
     if (word == "decrease" || word == "both") table.fall.push_back(position);
     if (has("integer") && csv_number(csv, row, csv.column("integer")) != 0) table.whole.push_back(position);
-    if (has("low") && has("high")) table.ranges.push_back({position, {csv_number(csv, row, csv.column("low")), csv_number(csv, row, csv.column("high"))}});
+    if (has("low") && has("high"))
+      table.ranges.push_back(
+          {position, {csv_number(csv, row, csv.column("low")), csv_number(csv, row, csv.column("high"))}});
   }
   return table;
 }
@@ -42,20 +51,27 @@ FeatureTable read_table(const std::string& path) {
 class Features final : public Constraint {
  public:
   explicit Features(const SpecOptions& options)
-      : increase_("features", "increase", options.text("increase")), decrease_("features", "decrease", options.text("decrease")),
-        both_("features", "both", options.text("both")), integer_("features", "integer", options.text("integer") == "all" ? "" : options.text("integer")),
+      : increase_("features", "increase", options.text("increase")),
+        decrease_("features", "decrease", options.text("decrease")),
+        both_("features", "both", options.text("both")),
+        integer_("features", "integer", options.text("integer") == "all" ? "" : options.text("integer")),
         all_whole_(options.text("integer") == "all") {
     if (!options.text("file").empty()) table_ = read_table(options.text("file"));
-    if (increase_.empty() && decrease_.empty() && both_.empty() && table_.grow.empty() && table_.fall.empty()) {
-      fail(Fault::usage, "constraint 'features': nothing may change; name features with increase=, decrease=, both= or in a file=");
+    if (increase_.empty() && decrease_.empty() && both_.empty() && table_.grow.empty() &&
+        table_.fall.empty()) {
+      fail(Fault::usage,
+           "constraint 'features': nothing may change; name features with increase=, decrease=, both= or in "
+           "a file=");
     }
   }
 
   Tensor direction(const Searches&, const Tensor&, const Tensor& wanted) const override {
     const Tensor flat = wanted.flatten(1), none = at::zeros_like(flat);
     const std::int64_t elements = flat.size(1);
-    const Tensor grow = marked(elements, {&increase_, &both_}, table_.grow).to(flat.device()), fall = marked(elements, {&decrease_, &both_}, table_.fall).to(flat.device());
-    return (at::where(grow, flat.clamp_min(0), none) + at::where(fall, flat.clamp_max(0), none)).reshape_as(wanted);
+    const Tensor grow = marked(elements, {&increase_, &both_}, table_.grow).to(flat.device()),
+                 fall = marked(elements, {&decrease_, &both_}, table_.fall).to(flat.device());
+    return (at::where(grow, flat.clamp_min(0), none) + at::where(fall, flat.clamp_max(0), none))
+        .reshape_as(wanted);
   }
 
   // Ranges of single features, in the data's own units.
@@ -64,11 +80,14 @@ class Features final : public Constraint {
     Tensor flat = points.flatten(1).clone();
     const Tensor seeds = searches.seeds.flatten(1);
     for (const auto& [position, range] : table_.ranges) {
-      if (position >= flat.size(1)) fail(Fault::usage, "constraint 'features': there is no feature {}; records have {}", position, flat.size(1));
+      if (position >= flat.size(1))
+        fail(Fault::usage, "constraint 'features': there is no feature {}; records have {}", position,
+             flat.size(1));
       const auto [low, span] = unit(searches, position);
       const Tensor own = seeds.select(1, position);
       // A seed outside the range stays what it is until it moves.
-      const Tensor bounded = flat.select(1, position).clamp((range.first - low) / span, (range.second - low) / span);
+      const Tensor bounded =
+          flat.select(1, position).clamp((range.first - low) / span, (range.second - low) / span);
       flat.select(1, position).copy_(at::where(flat.select(1, position).eq(own), own, bounded));
     }
     return flat.reshape_as(points);
@@ -85,7 +104,8 @@ class Features final : public Constraint {
       span = searches.units->span;
     }
     raw = (flat * span + low).round();
-    const Tensor rounded = at::where(whole.to(flat.device()).logical_and(flat.ne(seeds)), (raw - low) / span, flat);
+    const Tensor rounded =
+        at::where(whole.to(flat.device()).logical_and(flat.ne(seeds)), (raw - low) / span, flat);
     return rounded.reshape_as(points);
   }
 
@@ -101,11 +121,14 @@ class Features final : public Constraint {
     return {searches.units->low[position].item<double>(), searches.units->span[position].item<double>()};
   }
 
-  static Tensor marked(std::int64_t elements, std::initializer_list<const FeatureSet*> sets, const std::vector<std::int64_t>& positions) {
+  static Tensor marked(std::int64_t elements, std::initializer_list<const FeatureSet*> sets,
+                       const std::vector<std::int64_t>& positions) {
     Tensor mask = at::zeros({elements}, at::kBool);
     for (const FeatureSet* set : sets) mask = mask.logical_or(set->mask(elements));
     for (const std::int64_t position : positions) {
-      if (position >= elements) fail(Fault::usage, "constraint 'features': there is no feature {}; records have {}", position, elements);
+      if (position >= elements)
+        fail(Fault::usage, "constraint 'features': there is no feature {}; records have {}", position,
+             elements);
       mask[position] = true;
     }
     return mask;
@@ -121,15 +144,26 @@ class Features final : public Constraint {
 ConstraintInfo features_constraint() {
   return {.name = "features",
           .summary = "tables of numbers: features that may only grow, only fall, go both ways or must stay",
-          .definition = "the step max(g, 0) for features that may increase, min(g, 0) for those that may decrease, g for both, 0 for all others; integer features are rounded to whole numbers in the units of the data, in every record that is judged",
-          .limits = "steps are shares of the valid range (range=LOW:HIGH of the data), so a small step on a wide range may round to nothing; the search itself goes on unrounded",
-          .paper = "Pei et al., DeepXplore, SOSP 2017 (PDF: 33 features that may only grow, 35 that go both ways); whole numbers and ranges are added",
+          .definition =
+              "the step max(g, 0) for features that may increase, min(g, 0) for those that may decrease, g "
+              "for both, 0 for all others; integer features are rounded to whole numbers in the units of the "
+              "data, in every record that is judged",
+          .limits =
+              "steps are shares of the valid range (range=LOW:HIGH of the data), so a small step on a wide "
+              "range may round to nothing; the search itself goes on unrounded",
+          .paper =
+              "Pei et al., DeepXplore, SOSP 2017 (PDF: 33 features that may only grow, 35 that go both "
+              "ways); whole numbers and ranges are added",
           .options = {{"increase", "", "positions of features that may only grow, such as 0-32+40"},
                       {"decrease", "", "positions of features that may only fall"},
                       {"both", "", "positions of features that may do either"},
                       {"integer", "", "positions of features that hold whole numbers, or all"},
-                      {"file", "", "table with columns feature (position), change (increase, decrease, both, frozen) and where wanted integer (0 or 1), low and high"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Features>(options); }};
+                      {"file", "",
+                       "table with columns feature (position), change (increase, decrease, both, frozen) and "
+                       "where wanted integer (0 or 1), low and high"}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+            return std::make_unique<Features>(options);
+          }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

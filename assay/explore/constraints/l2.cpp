@@ -2,17 +2,19 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/constraint.h>
 #include "assay/attack/norms.h"
-#include "assay/explore/constraints.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class L2Ball final : public Constraint {
  public:
   explicit L2Ball(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
 
-  Tensor kept(const Searches& searches, const Tensor& points) const override { return searches.seeds + project(points - searches.seeds, Norm::l2, eps_); }
+  Tensor kept(const Searches& searches, const Tensor& points) const override {
+    return searches.seeds + attack::project(points - searches.seeds, attack::Norm::l2, eps_);
+  }
 
  private:
   double eps_;
@@ -21,13 +23,18 @@ class L2Ball final : public Constraint {
 }  // namespace
 
 ConstraintInfo l2_constraint() {
-  return {.name = "l2",
-          .summary = "a change no longer than eps",
-          .definition = "a change longer than eps (square root of the sum of squares) is scaled down to it after each step",
-          .limits = "the length grows with the number of elements: 1 is much for MNIST and little for large pictures",
-          .paper = "Carlini, Wagner, S&P 2017, for the norm",
-          .options = {{"eps", "2", "length, in units of the valid range"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<L2Ball>(options); }};
+  return {
+      .name = "l2",
+      .summary = "a change no longer than eps",
+      .definition =
+          "a change longer than eps (square root of the sum of squares) is scaled down to it after each step",
+      .limits =
+          "the length grows with the number of elements: 1 is much for MNIST and little for large pictures",
+      .paper = "Carlini, Wagner, S&P 2017, for the norm",
+      .options = {{"eps", "2", "length, in units of the valid range"}},
+      .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+        return std::make_unique<L2Ball>(options);
+      }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

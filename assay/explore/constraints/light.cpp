@@ -2,19 +2,27 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/explore/constraints.h"
+#include <assay/constraint.h>
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class Light final : public Constraint {
  public:
-  explicit Light(const SpecOptions& options) : strength_(options.number("strength", 0)), most_(options.number("most", 0)) {}
+  explicit Light(const SpecOptions& options)
+      : strength_(options.number("strength", 0)), most_(options.number("most", 0)) {}
 
   Tensor direction(const Searches&, const Tensor&, const Tensor& wanted) const override {
-    return wanted.flatten(1).mean(1, /*keepdim=*/true).mul(strength_).expand({wanted.size(0), wanted[0].numel()}).reshape_as(wanted).contiguous();
+    return wanted.flatten(1)
+        .mean(1, /*keepdim=*/true)
+        .mul(strength_)
+        .expand({wanted.size(0), wanted[0].numel()})
+        .reshape_as(wanted)
+        .contiguous();
   }
-  Tensor kept(const Searches& searches, const Tensor& points) const override { return searches.seeds + (points - searches.seeds).clamp(-most_, most_); }
+  Tensor kept(const Searches& searches, const Tensor& points) const override {
+    return searches.seeds + (points - searches.seeds).clamp(-most_, most_);
+  }
   bool on_a_line() const override { return true; }
   Shrinking shrinking() const override { return {.scale = true, .elements = false}; }
 
@@ -27,11 +35,18 @@ class Light final : public Constraint {
 ConstraintInfo light_constraint() {
   return {.name = "light",
           .summary = "the whole record lighter or darker by the same amount",
-          .definition = "every element of the step = strength * mean(g); the change of light stays within most, and what leaves the valid range is clipped",
-          .limits = "a network that a change of light alone does not fool gives nothing; clipping makes dark and light places lose detail",
+          .definition =
+              "every element of the step = strength * mean(g); the change of light stays within most, and "
+              "what leaves the valid range is clipped",
+          .limits =
+              "a network that a change of light alone does not fool gives nothing; clipping makes dark and "
+              "light places lose detail",
           .paper = "Pei et al., DeepXplore, SOSP 2017 (lighting; strength 1 for MNIST)",
-          .options = {{"strength", "1", "factor of the mean gradient"}, {"most", "1", "greatest change of light, as a share of the valid range"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Light>(options); }};
+          .options = {{"strength", "1", "factor of the mean gradient"},
+                      {"most", "1", "greatest change of light, as a share of the valid range"}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+            return std::make_unique<Light>(options);
+          }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -2,17 +2,19 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/constraint.h>
 #include "assay/attack/norms.h"
-#include "assay/explore/constraints.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class LinfBall final : public Constraint {
  public:
   explicit LinfBall(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
 
-  Tensor kept(const Searches& searches, const Tensor& points) const override { return searches.seeds + project(points - searches.seeds, Norm::linf, eps_); }
+  Tensor kept(const Searches& searches, const Tensor& points) const override {
+    return searches.seeds + attack::project(points - searches.seeds, attack::Norm::linf, eps_);
+  }
 
  private:
   double eps_;
@@ -27,7 +29,9 @@ ConstraintInfo linf_constraint() {
           .limits = "says nothing about how natural the change is",
           .paper = "Goodfellow, Shlens, Szegedy, ICLR 2015, for the norm",
           .options = {{"eps", "0.1", "as a share of the valid range"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<LinfBall>(options); }};
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+            return std::make_unique<LinfBall>(options);
+          }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

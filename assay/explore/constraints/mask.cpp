@@ -2,15 +2,15 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/constraint.h>
+#include <assay/error.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
-#include "assay/explore/constraints.h"
 #include "assay/explore/feature_sets.h"
 #include "assay/explore/pictures.h"
-#include "assay/support/error.h"
 #include "assay/support/file.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 // [height, width] or [elements] bool.
@@ -21,19 +21,22 @@ Tensor read_mask(const std::string& path) {
     return values.ne(0);
   }
   const Image image = with_channels(decode_image(bytes, path), 1);
-  const Tensor pixels = at::from_blob(const_cast<std::uint8_t*>(image.pixels.data()), {image.height, image.width}, at::kByte);
+  const Tensor pixels =
+      at::from_blob(const_cast<std::uint8_t*>(image.pixels.data()), {image.height, image.width}, at::kByte);
   return pixels.ne(0);
 }
 
 class Mask final : public Constraint {
  public:
-  explicit Mask(const SpecOptions& options) : elements_("mask", "elements", options.text("elements")), whole_area_(options.text("area").empty()) {
+  explicit Mask(const SpecOptions& options)
+      : elements_("mask", "elements", options.text("elements")), whole_area_(options.text("area").empty()) {
     if (!options.text("file").empty()) file_ = read_mask(options.text("file"));
     if (!whole_area_) {
       size_ = pair_of(options, "mask", "area", 1);
       place_ = pair_of(options, "mask", "at", 0);
     }
-    if (!file_.defined() && whole_area_ && elements_.empty()) fail(Fault::usage, "constraint 'mask': what may change? give file=, area= with at=, or elements=");
+    if (!file_.defined() && whole_area_ && elements_.empty())
+      fail(Fault::usage, "constraint 'mask': what may change? give file=, area= with at=, or elements=");
   }
 
   Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
@@ -44,17 +47,22 @@ class Mask final : public Constraint {
   Tensor allowed(const Searches& searches) const {
     const Tensor one = searches.seeds.slice(0, 0, 1);
     Tensor mask = at::zeros_like(one, at::kBool);
-    if (!elements_.empty()) mask = mask.logical_or(elements_.mask(one.numel()).to(one.device()).reshape_as(one));
+    if (!elements_.empty())
+      mask = mask.logical_or(elements_.mask(one.numel()).to(one.device()).reshape_as(one));
     if (!whole_area_) {
       require_pictures(searches, "mask");
       if (place_.first + size_.first > one.size(2) || place_.second + size_.second > one.size(3)) {
-        fail(Fault::usage, "constraint 'mask': the area reaches beyond the picture of {} x {}", one.size(2), one.size(3));
+        fail(Fault::usage, "constraint 'mask': the area reaches beyond the picture of {} x {}", one.size(2),
+             one.size(3));
       }
       mask.narrow(2, place_.first, size_.first).narrow(3, place_.second, size_.second).fill_(true);
     }
     if (!file_.defined()) return mask;
-    const bool of_pixels = one.dim() == 4 && file_.dim() == 2 && file_.size(0) == one.size(2) && file_.size(1) == one.size(3);
-    if (!of_pixels && file_.numel() != one.numel()) fail(Fault::mismatch, "constraint 'mask': the mask has {} elements and a record {}", file_.numel(), one.numel());
+    const bool of_pixels =
+        one.dim() == 4 && file_.dim() == 2 && file_.size(0) == one.size(2) && file_.size(1) == one.size(3);
+    if (!of_pixels && file_.numel() != one.numel())
+      fail(Fault::mismatch, "constraint 'mask': the mask has {} elements and a record {}", file_.numel(),
+           one.numel());
     return mask.logical_or((of_pixels ? file_.expand_as(one) : file_.reshape_as(one)).to(one.device()));
   }
 
@@ -69,14 +77,19 @@ class Mask final : public Constraint {
 ConstraintInfo mask_constraint() {
   return {.name = "mask",
           .summary = "only marked places may change",
-          .definition = "the step where the mask is not 0, nothing elsewhere; a mask of a picture holds for all its channels",
+          .definition =
+              "the step where the mask is not 0, nothing elsewhere; a mask of a picture holds for all its "
+              "channels",
           .limits = "the same places for every record",
           .paper = "Assay",
-          .options = {{"file", "", "picture (PNG, JPEG) or .npy array of the record's shape; what is not 0 may change"},
+          .options = {{"file", "",
+                       "picture (PNG, JPEG) or .npy array of the record's shape; what is not 0 may change"},
                       {"area", "", "rows x columns of a rectangle that may change"},
                       {"at", "0x0", "row x column of its upper left corner"},
                       {"elements", "", "positions of elements that may change, such as 0-32+40"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Mask>(options); }};
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+            return std::make_unique<Mask>(options);
+          }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

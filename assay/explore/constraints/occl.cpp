@@ -2,15 +2,16 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/explore/constraints.h"
+#include <assay/constraint.h>
 #include "assay/explore/pictures.h"
 
-namespace assay {
+namespace assay::explore {
 namespace {
 
 class Occlusion final : public Constraint {
  public:
-  explicit Occlusion(const SpecOptions& options) : size_(pair_of(options, "occl", "size", 1)), random_(options.text("at") == "random") {
+  explicit Occlusion(const SpecOptions& options)
+      : size_(pair_of(options, "occl", "size", 1)), random_(options.text("at") == "random") {
     if (!random_) place_ = pair_of(options, "occl", "at", 0);
   }
 
@@ -27,9 +28,12 @@ class Occlusion final : public Constraint {
  private:
   Rectangle place_of(const Searches& searches, std::size_t row) const {
     const Tensor& seeds = searches.seeds;
-    if (random_) return random_rectangle(seeds, size_.first, size_.second, searches.constant_rng(row, stream));
-    const std::int64_t top = std::min(place_.first, seeds.size(2)), left = std::min(place_.second, seeds.size(3));
-    return {top, left, std::min(size_.first, seeds.size(2) - top), std::min(size_.second, seeds.size(3) - left)};
+    if (random_)
+      return random_rectangle(seeds, size_.first, size_.second, searches.constant_rng(row, stream));
+    const std::int64_t top = std::min(place_.first, seeds.size(2)),
+                       left = std::min(place_.second, seeds.size(3));
+    return {top, left, std::min(size_.first, seeds.size(2) - top),
+            std::min(size_.second, seeds.size(3) - left)};
   }
 
   static constexpr std::uint64_t stream = 0x0cc1;
@@ -40,13 +44,20 @@ class Occlusion final : public Constraint {
 }  // namespace
 
 ConstraintInfo occl_constraint() {
-  return {.name = "occl",
-          .summary = "one rectangle with free content, as something before the lens",
-          .definition = "the step inside one rectangle of each picture, 0 outside; a random place is drawn once per seed",
-          .limits = "cannot move the rectangle on the way",
-          .paper = "Pei et al., DeepXplore, SOSP 2017 (occlusion by a single small rectangle; 10x10 for MNIST, 50x50 for larger pictures, released code at 0x0)",
-          .options = {{"size", "10x10", "rows x columns"}, {"at", "random", "row x column of its upper left corner, or random for each seed"}},
-          .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> { return std::make_unique<Occlusion>(options); }};
+  return {
+      .name = "occl",
+      .summary = "one rectangle with free content, as something before the lens",
+      .definition =
+          "the step inside one rectangle of each picture, 0 outside; a random place is drawn once per seed",
+      .limits = "cannot move the rectangle on the way",
+      .paper =
+          "Pei et al., DeepXplore, SOSP 2017 (occlusion by a single small rectangle; 10x10 for MNIST, 50x50 "
+          "for larger pictures, released code at 0x0)",
+      .options = {{"size", "10x10", "rows x columns"},
+                  {"at", "random", "row x column of its upper left corner, or random for each seed"}},
+      .make = [](const SpecOptions& options) -> std::unique_ptr<Constraint> {
+        return std::make_unique<Occlusion>(options);
+      }};
 }
 
-}  // namespace assay
+}  // namespace assay::explore

@@ -7,10 +7,10 @@
 #include "assay/relevance/stabilise.h"
 #include "assay/relevance/vjp.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 
-// R_i = x_i sum_j (dy_j / dx_i) R_j / y_j. For y linear in x that is the z-rule with the operator's own weights; for a
-// homogeneous y such as a norm it conserves as well, by Euler's theorem.
+// R_i = x_i sum_j (dy_j / dx_i) R_j / y_j. For y linear in x that is the z-rule with the operator's own
+// weights; for a homogeneous y such as a norm it conserves as well, by Euler's theorem.
 Relevances proportional(const Passage& p) {
   const Tensor share = share_of(p.arriving(), p.outputs[0], p.epsilon);
   Relevances results = vector_jacobian(p.node, p.inputs, p.receivers, std::span(&share, 1));
@@ -29,7 +29,8 @@ Relevances sum(const Passage& p) {
   }
   const Tensor share = share_of(p.arriving(), z, p.epsilon);
   Relevances results;
-  for (const std::size_t i : p.receivers) results.push_back(at::sum_to(addend(i) * share, p.input(i).sizes()));
+  for (const std::size_t i : p.receivers)
+    results.push_back(at::sum_to(addend(i) * share, p.input(i).sizes()));
   return results;
 }
 
@@ -37,12 +38,14 @@ Relevances mean(const Passage& p) {
   const auto count = static_cast<double>(p.inputs.size());
   const Tensor share = share_of(p.arriving(), p.outputs[0] * count, p.epsilon);
   Relevances results;
-  for (const std::size_t i : p.receivers) results.push_back(at::sum_to(p.input(i) * share, p.input(i).sizes()));
+  for (const std::size_t i : p.receivers)
+    results.push_back(at::sum_to(p.input(i) * share, p.input(i).sizes()));
   return results;
 }
 
 Relevances product(const Passage& p) {
-  const Tensor share = p.receivers.size() == 1 ? p.arriving() : p.arriving() / static_cast<double>(p.receivers.size());
+  const Tensor share =
+      p.receivers.size() == 1 ? p.arriving() : p.arriving() / static_cast<double>(p.receivers.size());
   Relevances results;
   for (const std::size_t i : p.receivers) results.push_back(at::sum_to(share, p.input(i).sizes()));
   return results;
@@ -68,4 +71,4 @@ Relevances bilinear(const Passage& p) {
   return results;
 }
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

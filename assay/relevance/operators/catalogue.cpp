@@ -4,7 +4,7 @@
 
 #include "assay/relevance/operators/families.h"
 
-namespace assay {
+namespace assay::relevance {
 namespace passing {
 namespace {
 
@@ -119,4 +119,4 @@ const OperatorInfo* find_relevance_operator(std::string_view op) {
   return found != std::end(passing::catalogue) && found->op == op ? &*found : nullptr;
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

@@ -2,24 +2,25 @@
 
 #include "assay/relevance/operator.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 
 using Relevances = std::vector<Tensor>;
 using Positions = std::vector<std::size_t>;
 
 // Who receives.
-Positions all(const Dependence&, const Node&);     // every input that carries
-Positions first(const Dependence&, const Node&);   // input 0, if it carries
-Positions signal(const Dependence&, const Node&);  // of a product: all but the gate
-Positions branches(const Dependence&, const Node&);  // of Where: the two values
+Positions all(const Dependence&, const Node&);        // every input that carries
+Positions first(const Dependence&, const Node&);      // input 0, if it carries
+Positions signal(const Dependence&, const Node&);     // of a product: all but the gate
+Positions branches(const Dependence&, const Node&);   // of Where: the two values
 Positions looked_up(const Dependence&, const Node&);  // of Gather: the table if it carries, else the indices
-Positions quotient(const Dependence&, const Node&);   // of Div: the numerator if it carries, else the denominator
-Positions sequence(const Dependence&, const Node&);   // of a recurrent cell: the input and the initial states
+Positions quotient(const Dependence&,
+                   const Node&);  // of Div: the numerator if it carries, else the denominator
+Positions sequence(const Dependence&, const Node&);  // of a recurrent cell: the input and the initial states
 
 // How.
-Relevances unchanged(const Passage&);     // activations: R_i = R_i
-Relevances reshaped(const Passage&);      // the same elements under the input's shape
-Relevances moved(const Passage&);         // data movement: the adjoint, with unit weights
+Relevances unchanged(const Passage&);  // activations: R_i = R_i
+Relevances reshaped(const Passage&);   // the same elements under the input's shape
+Relevances moved(const Passage&);      // data movement: the adjoint, with unit weights
 Relevances concatenated(const Passage&);
 Relevances split(const Passage&);
 Relevances embedding(const Passage&);
@@ -27,11 +28,11 @@ Relevances where(const Passage&);
 Relevances proportional(const Passage&);  // z-rule: in proportion to x_i dy/dx_i
 Relevances sum(const Passage&);           // Add, Sub, Sum: in proportion to the addends
 Relevances mean(const Passage&);
-Relevances product(const Passage&);       // Mul, Div: equally among the receivers
-Relevances extreme(const Passage&);       // element-wise Max, Min: to the winner, equally among ties
+Relevances product(const Passage&);  // Mul, Div: equally among the receivers
+Relevances extreme(const Passage&);  // element-wise Max, Min: to the winner, equally among ties
 Relevances max_pool(const Passage&);
 Relevances reduced_extreme(const Passage&);  // ReduceMax, ReduceMin, GlobalMaxPool
-Relevances bilinear(const Passage&);      // MatMul, Einsum of activations
+Relevances bilinear(const Passage&);         // MatMul, Einsum of activations
 Relevances layer_normalisation(const Passage&);
 Relevances instance_normalisation(const Passage&);
 Relevances group_normalisation(const Passage&);
@@ -40,4 +41,4 @@ Relevances lstm(const Passage&);
 Relevances gru(const Passage&);
 Relevances rnn(const Passage&);
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

@@ -6,16 +6,18 @@
 #include "assay/relevance/operators/families.h"
 #include "assay/relevance/vjp.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 
 Relevances unchanged(const Passage& p) { return {p.arriving()}; }
 Relevances reshaped(const Passage& p) { return {p.arriving().reshape(p.input(p.receivers[0]).sizes())}; }
 
-// Each element of the output is one of the input (or a constant): relevance goes back to where the element was.
+// Each element of the output is one of the input (or a constant): relevance goes back to where the element
+// was.
 Relevances moved(const Passage& p) {
   std::vector<Tensor> inputs(p.inputs.begin(), p.inputs.end());
   // Values do not matter, and integers (tokens) have no derivative.
-  for (const std::size_t i : p.receivers) inputs[i] = at::zeros(inputs[i].sizes(), p.input(i).options().dtype(at::kFloat));
+  for (const std::size_t i : p.receivers)
+    inputs[i] = at::zeros(inputs[i].sizes(), p.input(i).options().dtype(at::kFloat));
   return vector_jacobian(p.node, inputs, p.receivers, p.relevance);
 }
 
@@ -35,7 +37,8 @@ Relevances concatenated(const Passage& p) {
 // Outputs that nothing reads contribute zeros.
 Relevances split(const Passage& p) { return moved(p); }
 
-// A table that is fixed, looked up by tokens: each token gets the relevance of its whole row. Otherwise data movement.
+// A table that is fixed, looked up by tokens: each token gets the relevance of its whole row. Otherwise data
+// movement.
 Relevances embedding(const Passage& p) {
   if (p.receivers[0] == 0) return moved(p);
   const std::int64_t table_rank = p.input(0).dim(), indices_rank = p.input(1).dim();
@@ -52,10 +55,11 @@ Relevances where(const Passage& p) {
   const Tensor none = at::zeros({}, p.arriving().options());
   Relevances results;
   for (const std::size_t i : p.receivers) {
-    const Tensor chosen = i == 1 ? at::where(p.input(0), p.arriving(), none) : at::where(p.input(0), none, p.arriving());
+    const Tensor chosen =
+        i == 1 ? at::where(p.input(0), p.arriving(), none) : at::where(p.input(0), none, p.arriving());
     results.push_back(at::sum_to(chosen, p.input(i).sizes()));
   }
   return results;
 }
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

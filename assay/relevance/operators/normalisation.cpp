@@ -1,12 +1,13 @@
-// Normalisations by statistics of the record itself. The deviation counts as a constant factor; taking away the mean is
-// linear and shares by the z-rule (Ali et al., ICML 2022): y = C x s + b with C = I - 1/n over the normalised elements.
+// Normalisations by statistics of the record itself. The deviation counts as a constant factor; taking away
+// the mean is linear and shares by the z-rule (Ali et al., ICML 2022): y = C x s + b with C = I - 1/n over
+// the normalised elements.
 
 #include <ATen/ATen.h>
 
 #include "assay/relevance/operators/families.h"
 #include "assay/relevance/stabilise.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -34,9 +35,10 @@ Relevances grouped(const Passage& p, std::int64_t groups) {
   Ints split{x.size(0), groups, x.size(1) / groups}, per_channel{1, groups, x.size(1) / groups};
   for (std::int64_t a = 2; a < x.dim(); ++a) split.push_back(x.size(a)), per_channel.push_back(1);
   const auto by_group = [&](const Tensor& t) { return t.reshape(split); };
-  const Tensor result = centred(p, by_group(x), by_group(p.outputs[0]), by_group(p.arriving()),
-                                axes_from(2, static_cast<std::int64_t>(split.size())), p.input(1).reshape(per_channel),
-                                p.input(2).reshape(per_channel), p.node.real("epsilon", 1e-5f));
+  const Tensor result =
+      centred(p, by_group(x), by_group(p.outputs[0]), by_group(p.arriving()),
+              axes_from(2, static_cast<std::int64_t>(split.size())), p.input(1).reshape(per_channel),
+              p.input(2).reshape(per_channel), p.node.real("epsilon", 1e-5f));
   return {result.reshape(x.sizes())};
 }
 
@@ -46,15 +48,16 @@ Relevances layer_normalisation(const Passage& p) {
   const Tensor& x = p.input(0);
   std::int64_t axis = p.node.integer("axis", -1);
   if (axis < 0) axis += x.dim();
-  return {centred(p, x, p.outputs[0], p.arriving(), axes_from(axis, x.dim()), p.input(1), p.has(2) ? p.input(2) : Tensor(),
-                  p.node.real("epsilon", 1e-5f))};
+  return {centred(p, x, p.outputs[0], p.arriving(), axes_from(axis, x.dim()), p.input(1),
+                  p.has(2) ? p.input(2) : Tensor(), p.node.real("epsilon", 1e-5f))};
 }
 
 Relevances instance_normalisation(const Passage& p) { return grouped(p, p.input(0).size(1)); }
 Relevances group_normalisation(const Passage& p) { return grouped(p, p.node.integer("num_groups", 1)); }
 
 Relevances mean_variance(const Passage& p) {
-  return {centred(p, p.input(0), p.outputs[0], p.arriving(), p.node.integers("axes", {0, 2, 3}), {}, {}, 1e-9)};
+  return {
+      centred(p, p.input(0), p.outputs[0], p.arriving(), p.node.integers("axes", {0, 2, 3}), {}, {}, 1e-9)};
 }
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

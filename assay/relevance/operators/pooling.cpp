@@ -9,7 +9,7 @@
 #include "assay/relevance/operators/families.h"
 #include "assay/relevance/stabilise.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 namespace {
 
 using operators::Ints;
@@ -17,7 +17,8 @@ using operators::Window;
 
 // A window over a plane of up to three axes; axes that are missing have one position.
 struct Plane {
-  std::array<std::int64_t, 3> sizes{1, 1, 1}, places{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, begin{0, 0, 0};
+  std::array<std::int64_t, 3> sizes{1, 1, 1}, places{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1},
+      dilation{1, 1, 1}, begin{0, 0, 0};
 
   Plane(const Window& window, at::IntArrayRef input, at::IntArrayRef output) {
     const std::size_t missing = 3 - window.rank();
@@ -71,8 +72,8 @@ Tensor on_host(const Tensor& tensor) { return tensor.to(at::kCPU, at::kFloat).co
 Relevances max_pool(const Passage& p) {
   const Tensor x = on_host(p.input(0)), y = on_host(p.outputs[0]), arriving = on_host(p.arriving());
   KernelContext context;
-  const Window window = operators::read_window({p.node, p.inputs, context}, p.node.integers("kernel_shape", {}),
-                                               operators::spatial_sizes(x));
+  const Window window = operators::read_window(
+      {p.node, p.inputs, context}, p.node.integers("kernel_shape", {}), operators::spatial_sizes(x));
   const Plane plane(window, x.sizes(), y.sizes());
   const Tensor result = at::zeros_like(x);
   const std::int64_t planes = x.size(0) * x.size(1);
@@ -80,8 +81,8 @@ Relevances max_pool(const Passage& p) {
     const std::int64_t in = x.numel() / planes, out = y.numel() / planes;
     at::parallel_for(0, planes, 16, [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t n = from; n < to; ++n) {
-        plane.pass(x.data_ptr<float>() + n * in, y.data_ptr<float>() + n * out, arriving.data_ptr<float>() + n * out,
-                   result.data_ptr<float>() + n * in);
+        plane.pass(x.data_ptr<float>() + n * in, y.data_ptr<float>() + n * out,
+                   arriving.data_ptr<float>() + n * out, result.data_ptr<float>() + n * in);
       }
     });
   }
@@ -90,7 +91,8 @@ Relevances max_pool(const Passage& p) {
 
 Relevances reduced_extreme(const Passage& p) {
   const Tensor& x = p.input(0);
-  // Kept axes of size 1 let the output broadcast over the input; without them the sizes tell which axes are gone.
+  // Kept axes of size 1 let the output broadcast over the input; without them the sizes tell which axes are
+  // gone.
   Tensor y = p.outputs[0], arriving = p.arriving();
   if (y.dim() != x.dim()) {
     Ints axes = p.node.integers("axes", {});
@@ -113,4 +115,4 @@ Relevances reduced_extreme(const Passage& p) {
   return {wins * share_of(arriving, count)};
 }
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

@@ -2,10 +2,11 @@
 
 #include "assay/relevance/operators/families.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 namespace {
 
-Positions those_of(const Dependence& dependence, const Node& node, std::initializer_list<std::size_t> positions) {
+Positions those_of(const Dependence& dependence, const Node& node,
+                   std::initializer_list<std::size_t> positions) {
   Positions result;
   for (const std::size_t i : positions) {
     if (i < node.inputs.size() && dependence.carries(node.inputs[i])) result.push_back(i);
@@ -17,8 +18,12 @@ Positions those_of(const Dependence& dependence, const Node& node, std::initiali
 
 Positions all(const Dependence& dependence, const Node& node) { return dependence.carrying_inputs(node); }
 Positions first(const Dependence& dependence, const Node& node) { return those_of(dependence, node, {0}); }
-Positions branches(const Dependence& dependence, const Node& node) { return those_of(dependence, node, {1, 2}); }
-Positions sequence(const Dependence& dependence, const Node& node) { return those_of(dependence, node, {0, 5, 6}); }
+Positions branches(const Dependence& dependence, const Node& node) {
+  return those_of(dependence, node, {1, 2});
+}
+Positions sequence(const Dependence& dependence, const Node& node) {
+  return those_of(dependence, node, {0, 5, 6});
+}
 
 Positions looked_up(const Dependence& dependence, const Node& node) {
   const Positions table = first(dependence, node);
@@ -40,4 +45,4 @@ Positions signal(const Dependence& dependence, const Node& node) {
   return receivers;
 }
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

@@ -1,5 +1,5 @@
-// Recurrent cells, unrolled over time (Arras et al., WASSA 2017): the epsilon rule on the linear parts and on sums; of a
-// product of gate and signal the signal takes all.
+// Recurrent cells, unrolled over time (Arras et al., WASSA 2017): the epsilon rule on the linear parts and on
+// sums; of a product of gate and signal the signal takes all.
 
 #include "assay/engine/kernels/recurrent.h"
 
@@ -8,7 +8,7 @@
 #include "assay/relevance/operators/families.h"
 #include "assay/relevance/stabilise.h"
 
-namespace assay::passing {
+namespace assay::relevance::passing {
 namespace {
 
 using operators::Call;
@@ -19,10 +19,11 @@ using operators::State;
 // What one step has computed on its way forward, by name of the formula in kernels/recurrent.cpp.
 struct Memory {
   State after;
-  Tensor candidate;          // pre-activation of the signal: [batch, hidden]
-  Tensor recurrent;          // what the candidate reads of the last state, before its weights
-  Tensor recurrent_scale;    // factor after these weights (GRU's reset gate with linear_before_reset), or undefined
-  Tensor kept, fresh;        // addends of the new state: from the old state, from the candidate; undefined for RNN
+  Tensor candidate;        // pre-activation of the signal: [batch, hidden]
+  Tensor recurrent;        // what the candidate reads of the last state, before its weights
+  Tensor recurrent_scale;  // factor after these weights (GRU's reset gate with linear_before_reset), or
+                           // undefined
+  Tensor kept, fresh;  // addends of the new state: from the old state, from the candidate; undefined for RNN
 };
 using Advance = std::function<Memory(const Tensor& projected, const State& before)>;
 
@@ -31,24 +32,32 @@ struct Cell {
   Advance (*make)(const Recurrence&, const Direction&);
 };
 
-Tensor part_of(const Tensor& t, std::int64_t size, std::int64_t which) { return t.narrow(1, which * size, size); }
+Tensor part_of(const Tensor& t, std::int64_t size, std::int64_t which) {
+  return t.narrow(1, which * size, size);
+}
 
 // Relevance on its way backwards through one direction.
 class Unrolled {
  public:
   Unrolled(const Passage& p, const Recurrence& run, const Cell& cell, std::size_t d)
-      : p_(p), run_(run), cell_(cell), d_(d), weights_(run.direction(d)), last_((run.gates - 1) * run.hidden) {
+      : p_(p),
+        run_(run),
+        cell_(cell),
+        d_(d),
+        weights_(run.direction(d)),
+        last_((run.gates - 1) * run.hidden) {
     forward();
   }
 
   // Adds to `input` [steps, batch, features]; returns the relevance of the initial states.
   State backward(const Tensor& sequence, State state, Tensor& input) {
-    const Tensor weight = weights_.weight.narrow(0, last_, run_.hidden);         // [hidden, features]
-    const Tensor recurrent = weights_.recurrent.narrow(1, last_, run_.hidden);   // [hidden, hidden]
+    const Tensor weight = weights_.weight.narrow(0, last_, run_.hidden);        // [hidden, features]
+    const Tensor recurrent = weights_.recurrent.narrow(1, last_, run_.hidden);  // [hidden, hidden]
     for (std::int64_t i = run_.steps - 1; i >= 0; --i) {
       const std::int64_t t = time(i);
       const Memory& memory = memories_[static_cast<std::size_t>(i)];
-      const Tensor active = run_.lengths.defined() ? (run_.lengths > t).unsqueeze(1).to(at::kFloat) : Tensor();
+      const Tensor active =
+          run_.lengths.defined() ? (run_.lengths > t).unsqueeze(1).to(at::kFloat) : Tensor();
       State arriving = state;
       if (sequence.defined()) arriving[0] = arriving[0] + sequence.select(0, t);
       if (active.defined()) {
@@ -95,7 +104,8 @@ class Unrolled {
     State older(cell_.states);
     for (Tensor& part : older) part = at::zeros_like(arriving[0]);
     if (!memory.kept.defined()) return {arriving[0], std::move(older)};
-    // The state that is a sum: LSTM's cell (the output is gated by o and passes on to it), GRU's hidden state.
+    // The state that is a sum: LSTM's cell (the output is gated by o and passes on to it), GRU's hidden
+    // state.
     const bool has_cell = cell_.states == 2;
     const Tensor whole = has_cell ? arriving[0] + arriving[1] : arriving[0];
     const Tensor share = share_of(whole, memory.kept + memory.fresh, p_.epsilon);
@@ -129,7 +139,8 @@ Relevances unroll(const Passage& p, const Recurrence& run, const Cell& cell) {
     const auto direction = static_cast<std::int64_t>(d);
     Tensor sequence;  // [steps, batch, hidden]
     if (p.relevance[0].defined()) {
-      sequence = first ? p.relevance[0].select(2, direction).transpose(0, 1) : p.relevance[0].select(1, direction);
+      sequence =
+          first ? p.relevance[0].select(2, direction).transpose(0, 1) : p.relevance[0].select(1, direction);
     }
     State state(cell.states);
     for (std::size_t k = 0; k < cell.states; ++k) {
@@ -161,7 +172,8 @@ Advance lstm_step(const Recurrence& run, const Direction& one) {
     };
     const Tensor all = at::addmm(x, before[0], one.recurrent);
     const Tensor in = one.functions[0](peep(part_of(all, size, 0), peephole[0], before[1]));
-    const Tensor forget = coupled ? 1 - in : one.functions[0](peep(part_of(all, size, 2), peephole[2], before[1]));
+    const Tensor forget =
+        coupled ? 1 - in : one.functions[0](peep(part_of(all, size, 2), peephole[2], before[1]));
     Memory memory;
     memory.candidate = part_of(all, size, 3);
     memory.recurrent = before[0];
@@ -178,7 +190,8 @@ Advance gru_step(const Recurrence& run, const Direction& one) {
   return [=, size = run.hidden, apart = run.candidate_bias_apart](const Tensor& x, const State& before) {
     const Tensor& h = before[0];
     const Tensor weight = one.recurrent.narrow(1, 2 * size, size);
-    const Tensor gates = one.functions[0](at::addmm(x.narrow(1, 0, 2 * size), h, one.recurrent.narrow(1, 0, 2 * size)));
+    const Tensor gates =
+        one.functions[0](at::addmm(x.narrow(1, 0, 2 * size), h, one.recurrent.narrow(1, 0, 2 * size)));
     const Tensor update = part_of(gates, size, 0), reset = part_of(gates, size, 1);
     Memory memory;
     memory.recurrent = apart ? h : reset * h;
@@ -228,4 +241,4 @@ Relevances rnn(const Passage& p) {
   return unroll(p, Recurrence(call, 1, {"Tanh"}), {1, rnn_step});
 }
 
-}  // namespace assay::passing
+}  // namespace assay::relevance::passing

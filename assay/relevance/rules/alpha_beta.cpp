@@ -2,11 +2,10 @@
 
 #include <cmath>
 
-#include "assay/relevance/rules/catalogue.h"
+#include "assay/relevance/rule.h"
 #include "assay/relevance/stabilise.h"
-#include "assay/support/error.h"
 
-namespace assay::redistribution {
+namespace assay::relevance::redistribution {
 namespace {
 
 Tensor positive_part(const Tensor& t) { return at::clamp_min(t, 0); }
@@ -18,11 +17,15 @@ class AlphaBeta final : public Rule {
  public:
   AlphaBeta(double alpha, double beta) : alpha_(alpha), beta_(beta) {
     if (!(beta >= 0) || std::abs(alpha - beta - 1) > 1e-9) {
-      fail(Fault::usage, "rule 'alpha-beta:{},{}' does not conserve relevance; alpha - beta must be 1 and beta not negative", alpha, beta);
+      fail(
+          Fault::usage,
+          "rule 'alpha-beta:{},{}' does not conserve relevance; alpha - beta must be 1 and beta not negative",
+          alpha, beta);
     }
   }
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&, const Tensor& relevance) const override {
+  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
+                      const Tensor& relevance) const override {
     const LinearMap plus = layer.with(positive_part), minus = layer.with(negative_part);
     const Tensor up = one_sign(plus, minus, plus.bias, input, relevance);
     if (beta_ == 0) return up;
@@ -31,10 +34,11 @@ class AlphaBeta final : public Rule {
 
  private:
   // The contributions that `above` makes of positive inputs and `below` of negative ones: all of one sign.
-  static Tensor one_sign(const LinearMap& above, const LinearMap& below, const Tensor& bias, const Tensor& input,
-                         const Tensor& relevance) {
+  static Tensor one_sign(const LinearMap& above, const LinearMap& below, const Tensor& bias,
+                         const Tensor& input, const Tensor& relevance) {
     const bool signed_input = input.lt(0).any().item<bool>();
-    const Tensor high = signed_input ? positive_part(input) : input, low = signed_input ? negative_part(input) : Tensor();
+    const Tensor high = signed_input ? positive_part(input) : input,
+                 low = signed_input ? negative_part(input) : Tensor();
     Tensor z = above.forward(high);
     if (signed_input) z = z + below.forward(low);
     if (bias.defined()) z = z + bias;
@@ -49,15 +53,22 @@ class AlphaBeta final : public Rule {
 }  // namespace
 
 RuleInfo alpha_beta() {
-  return {"alpha-beta", "positive and negative contributions apart, alpha - beta = 1", "Bach et al., PLoS ONE 2015, eq. 60", {2, 1},
+  return {"alpha-beta",
+          "positive and negative contributions apart, alpha - beta = 1",
+          "Bach et al., PLoS ONE 2015, eq. 60",
+          {2, 1},
           [](const RuleSettings& s) -> std::unique_ptr<Rule> {
-            return s.numbers.empty() ? std::make_unique<AlphaBeta>(2, 1) : std::make_unique<AlphaBeta>(s.numbers[0], s.numbers[1]);
+            return s.numbers.empty() ? std::make_unique<AlphaBeta>(2, 1)
+                                     : std::make_unique<AlphaBeta>(s.numbers[0], s.numbers[1]);
           }};
 }
 
 RuleInfo z_plus() {
-  return {"z-plus", "positive contributions only: alpha 1, beta 0", "Montavon et al., Pattern Recognition 2017", {},
+  return {"z-plus",
+          "positive contributions only: alpha 1, beta 0",
+          "Montavon et al., Pattern Recognition 2017",
+          {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> { return std::make_unique<AlphaBeta>(1, 0); }};
 }
 
-}  // namespace assay::redistribution
+}  // namespace assay::relevance::redistribution

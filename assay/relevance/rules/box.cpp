@@ -1,29 +1,33 @@
 #include <ATen/ATen.h>
 
-#include "assay/relevance/rules/catalogue.h"
+#include "assay/relevance/rule.h"
 #include "assay/relevance/stabilise.h"
-#include "assay/support/error.h"
 
-namespace assay::redistribution {
+namespace assay::relevance::redistribution {
 namespace {
 
 // z^B: R_i = sum_j (x_i w_ij - l_i w+_ij - h_i w-_ij) / sum_i (...) R_j for inputs within [l, h]. No bias.
 class Box final : public Rule {
  public:
-  explicit Box(const RuleSettings& settings) : low_(settings.low), high_(settings.high), epsilon_(settings.epsilon) {
+  explicit Box(const RuleSettings& settings)
+      : low_(settings.low), high_(settings.high), epsilon_(settings.epsilon) {
     if (!low_.defined() || !high_.defined()) {
-      fail(Fault::usage, "rule 'box' is for layers that read the network's input: its bounds are known there only");
+      fail(Fault::usage,
+           "rule 'box' is for layers that read the network's input: its bounds are known there only");
     }
   }
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&, const Tensor& relevance) const override {
+  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
+                      const Tensor& relevance) const override {
     const LinearMap plus = layer.with([](const Tensor& w) { return at::clamp_min(w, 0); });
     const LinearMap minus = layer.with([](const Tensor& w) { return at::clamp_max(w, 0); });
     // Expanded in full: at padded positions neither bound contributes.
-    const Tensor low = low_.to(input).expand_as(input).contiguous(), high = high_.to(input).expand_as(input).contiguous();
+    const Tensor low = low_.to(input).expand_as(input).contiguous(),
+                 high = high_.to(input).expand_as(input).contiguous();
     const Tensor z = layer.forward(input) - plus.forward(low) - minus.forward(high);
     const Tensor share = share_of(relevance, z, epsilon_);
-    return input * layer.pull_back(share, input) - low * plus.pull_back(share, input) - high * minus.pull_back(share, input);
+    return input * layer.pull_back(share, input) - low * plus.pull_back(share, input) -
+           high * minus.pull_back(share, input);
   }
 
  private:
@@ -34,8 +38,11 @@ class Box final : public Rule {
 }  // namespace
 
 RuleInfo box() {
-  return {"box", "z^B: for the first layer, whose inputs lie between known bounds", "Montavon et al., Pattern Recognition 2017", {},
+  return {"box",
+          "z^B: for the first layer, whose inputs lie between known bounds",
+          "Montavon et al., Pattern Recognition 2017",
+          {},
           [](const RuleSettings& s) -> std::unique_ptr<Rule> { return std::make_unique<Box>(s); }};
 }
 
-}  // namespace assay::redistribution
+}  // namespace assay::relevance::redistribution

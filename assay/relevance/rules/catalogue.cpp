@@ -1,11 +1,30 @@
-#include "assay/relevance/rules/catalogue.h"
+#include "assay/relevance/rule.h"
 
 #include <charconv>
 
-#include "assay/support/error.h"
-#include "assay/support/text.h"
+#include <assay/error.h>
 
-namespace assay {
+// One line for each, defined in the file of that name.
+#define ASSAY_RULES(X) \
+  X(lrp_0)             \
+  X(epsilon)           \
+  X(alpha_beta)        \
+  X(z_plus)            \
+  X(gamma)             \
+  X(gamma_original)    \
+  X(box)               \
+  X(w_square)          \
+  X(flat)              \
+  X(pass)
+
+namespace assay::relevance::redistribution {
+#define DECLARE(name) RuleInfo name();
+ASSAY_RULES(DECLARE)
+#undef DECLARE
+#define LIST(name) redistribution::name(),
+}  // namespace assay::relevance::redistribution
+
+namespace assay::relevance {
 namespace {
 
 std::vector<double> parse_numbers(std::string_view text, const std::string& whole) {
@@ -25,28 +44,21 @@ std::vector<double> parse_numbers(std::string_view text, const std::string& whol
 
 }  // namespace
 
-std::span<const RuleInfo> rules() {
-  static const std::vector<RuleInfo> all{
-      redistribution::lrp_0(), redistribution::epsilon(), redistribution::alpha_beta(), redistribution::z_plus(), redistribution::gamma(), redistribution::gamma_original(),
-      redistribution::box(), redistribution::w_square(), redistribution::flat(), redistribution::pass(),
-  };
+Catalogue<RuleInfo>& rules() {
+  static Catalogue<RuleInfo> all({"rule"}, {ASSAY_RULES(LIST)});
   return all;
 }
+#undef LIST
 
 RuleChoice parse_rule(const std::string& text) {
   const std::string name = text.substr(0, text.find(':'));
-  std::vector<std::string> names;
-  for (const RuleInfo& info : rules()) {
-    names.emplace_back(info.name);
-    if (info.name != name) continue;
-    if (name.size() == text.size()) return {&info, {}};
-    std::vector<double> numbers = parse_numbers(std::string_view(text).substr(name.size() + 1), text);
-    if (numbers.size() != info.defaults.size()) {
-      fail(Fault::usage, "rule '{}': '{}' takes {} number(s)", text, name, info.defaults.size());
-    }
-    return {&info, std::move(numbers)};
+  const RuleInfo& info = rules().find(name);
+  if (name.size() == text.size()) return {&info, {}};
+  std::vector<double> numbers = parse_numbers(std::string_view(text).substr(name.size() + 1), text);
+  if (numbers.size() != info.defaults.size()) {
+    fail(Fault::usage, "rule '{}': '{}' takes {} number(s)", text, name, info.defaults.size());
   }
-  fail(Fault::usage, "no rule is named '{}'{}; there are {}", name, did_you_mean(name, names), joined(names));
+  return {&info, std::move(numbers)};
 }
 
-}  // namespace assay
+}  // namespace assay::relevance

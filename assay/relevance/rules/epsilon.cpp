@@ -1,7 +1,7 @@
-#include "assay/relevance/rules/catalogue.h"
+#include "assay/relevance/rule.h"
 #include "assay/relevance/stabilise.h"
 
-namespace assay::redistribution {
+namespace assay::relevance::redistribution {
 namespace {
 
 // R_i = sum_j z_ij / (z_j + epsilon sgn z_j) R_j
@@ -21,15 +21,21 @@ class Epsilon final : public Rule {
 }  // namespace
 
 RuleInfo epsilon() {
-  return {"epsilon", "shares in proportion to contributions; the stabiliser absorbs relevance", "Bach et al., PLoS ONE 2015, eq. 58", {1e-6},
+  return {"epsilon",
+          "shares in proportion to contributions; the stabiliser absorbs relevance",
+          "Bach et al., PLoS ONE 2015, eq. 58",
+          {1e-6},
           [](const RuleSettings& s) -> std::unique_ptr<Rule> {
             return std::make_unique<Epsilon>(s.numbers.empty() ? s.epsilon : s.numbers[0]);
           }};
 }
 
 RuleInfo lrp_0() {
-  return {"lrp-0", "shares in proportion to contributions, without stabiliser", "Bach et al., PLoS ONE 2015, eq. 56", {},
+  return {"lrp-0",
+          "shares in proportion to contributions, without stabiliser",
+          "Bach et al., PLoS ONE 2015, eq. 56",
+          {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> { return std::make_unique<Epsilon>(0.0); }};
 }
 
-}  // namespace assay::redistribution
+}  // namespace assay::relevance::redistribution

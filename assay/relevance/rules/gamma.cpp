@@ -1,10 +1,9 @@
 #include <ATen/ATen.h>
 
-#include "assay/relevance/rules/catalogue.h"
+#include "assay/relevance/rule.h"
 #include "assay/relevance/stabilise.h"
-#include "assay/support/error.h"
 
-namespace assay::redistribution {
+namespace assay::relevance::redistribution {
 namespace {
 
 constexpr double usual_gamma = 0.25;
@@ -28,17 +27,19 @@ class OriginalGamma final : public Rule {
  public:
   OriginalGamma(double gamma, double epsilon) : gamma_(gamma), epsilon_(epsilon) {}
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&, const Tensor& relevance) const override {
+  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
+                      const Tensor& relevance) const override {
     const LinearMap favoured = favouring_positive(layer, gamma_);
-    return input * favoured.pull_back(share_of(relevance, favoured.forward_with_bias(input), epsilon_), input);
+    return input *
+           favoured.pull_back(share_of(relevance, favoured.forward_with_bias(input), epsilon_), input);
   }
 
  private:
   double gamma_, epsilon_;
 };
 
-// For z_j > 0 positive contributions are favoured, x+ (w + gamma w+) + x- (w + gamma w-), for z_j < 0 negative ones,
-// x+ (w + gamma w-) + x- (w + gamma w+); z_j = 0 gives nothing.
+// For z_j > 0 positive contributions are favoured, x+ (w + gamma w+) + x- (w + gamma w-), for z_j < 0
+// negative ones, x+ (w + gamma w-) + x- (w + gamma w+); z_j = 0 gives nothing.
 class GeneralisedGamma final : public Rule {
  public:
   GeneralisedGamma(double gamma, double epsilon) : gamma_(gamma), epsilon_(epsilon) {}
@@ -46,11 +47,13 @@ class GeneralisedGamma final : public Rule {
   Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor& output,
                       const Tensor& relevance) const override {
     const LinearMap up = favouring_positive(layer, gamma_), down = favouring_negative(layer, gamma_);
-    return one_side(up, down, input, relevance * output.gt(0)) + one_side(down, up, input, relevance * output.lt(0));
+    return one_side(up, down, input, relevance * output.gt(0)) +
+           one_side(down, up, input, relevance * output.lt(0));
   }
 
  private:
-  Tensor one_side(const LinearMap& above, const LinearMap& below, const Tensor& input, const Tensor& relevance) const {
+  Tensor one_side(const LinearMap& above, const LinearMap& below, const Tensor& input,
+                  const Tensor& relevance) const {
     const Tensor high = at::clamp_min(input, 0), low = at::clamp_max(input, 0);
     const Tensor share = share_of(relevance, above.forward_with_bias(high) + below.forward(low), epsilon_);
     return high * above.pull_back(share, input) + low * below.pull_back(share, input);
@@ -62,13 +65,23 @@ class GeneralisedGamma final : public Rule {
 }  // namespace
 
 RuleInfo gamma() {
-  return {"gamma", "favours the contributions with the output's sign; inputs of any sign", "Andeol et al., 2021; Montavon et al., 2019", {usual_gamma},
-          [](const RuleSettings& s) -> std::unique_ptr<Rule> { return std::make_unique<GeneralisedGamma>(gamma_of(s), s.epsilon); }};
+  return {"gamma",
+          "favours the contributions with the output's sign; inputs of any sign",
+          "Andeol et al., 2021; Montavon et al., 2019",
+          {usual_gamma},
+          [](const RuleSettings& s) -> std::unique_ptr<Rule> {
+            return std::make_unique<GeneralisedGamma>(gamma_of(s), s.epsilon);
+          }};
 }
 
 RuleInfo gamma_original() {
-  return {"gamma-original", "favours positive weights; for inputs that are not negative", "Montavon et al., Explainable AI (LNCS 11700), 2019", {usual_gamma},
-          [](const RuleSettings& s) -> std::unique_ptr<Rule> { return std::make_unique<OriginalGamma>(gamma_of(s), s.epsilon); }};
+  return {"gamma-original",
+          "favours positive weights; for inputs that are not negative",
+          "Montavon et al., Explainable AI (LNCS 11700), 2019",
+          {usual_gamma},
+          [](const RuleSettings& s) -> std::unique_ptr<Rule> {
+            return std::make_unique<OriginalGamma>(gamma_of(s), s.epsilon);
+          }};
 }
 
-}  // namespace assay::redistribution
+}  // namespace assay::relevance::redistribution

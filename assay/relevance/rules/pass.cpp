@@ -1,13 +1,14 @@
-#include "assay/relevance/rules/catalogue.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/relevance/rule.h"
 
-namespace assay::redistribution {
+namespace assay::relevance::redistribution {
 namespace {
 
 // R_i = R_i: for layers whose input and output have one shape.
 class Pass final : public Rule {
  public:
-  Tensor redistribute(const LinearMap&, const Tensor& input, const Tensor&, const Tensor& relevance) const override {
+  Tensor redistribute(const LinearMap&, const Tensor& input, const Tensor&,
+                      const Tensor& relevance) const override {
     if (relevance.sizes() != input.sizes()) {
       fail(Fault::usage, "rule 'pass' is for layers whose input and output have one shape, not {} and {}",
            to_string(input.sizes().vec()), to_string(relevance.sizes().vec()));
@@ -19,8 +20,11 @@ class Pass final : public Rule {
 }  // namespace
 
 RuleInfo pass() {
-  return {"pass", "unchanged, where input and output have one shape", "", {},
+  return {"pass",
+          "unchanged, where input and output have one shape",
+          "",
+          {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> { return std::make_unique<Pass>(); }};
 }
 
-}  // namespace assay::redistribution
+}  // namespace assay::relevance::redistribution

@@ -2,10 +2,10 @@
 
 #include <ATen/ATen.h>
 
-#include "assay/relevance/rules/catalogue.h"
+#include "assay/relevance/rule.h"
 #include "assay/relevance/stabilise.h"
 
-namespace assay::redistribution {
+namespace assay::relevance::redistribution {
 namespace {
 
 // R_i = sum_j v_ij / sum_i v_ij R_j with v = change(w), never negative. No bias.
@@ -13,7 +13,8 @@ class WeightOnly final : public Rule {
  public:
   explicit WeightOnly(Tensor (*change)(const Tensor&)) : change_(change) {}
 
-  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&, const Tensor& relevance) const override {
+  Tensor redistribute(const LinearMap& layer, const Tensor& input, const Tensor&,
+                      const Tensor& relevance) const override {
     const LinearMap changed = layer.with(change_);
     return changed.pull_back(share_of(relevance, changed.forward(at::ones_like(input))), input);
   }
@@ -25,17 +26,23 @@ class WeightOnly final : public Rule {
 }  // namespace
 
 RuleInfo w_square() {
-  return {"w-square", "in proportion to squared weights", "Montavon et al., Pattern Recognition 2017", {},
+  return {"w-square",
+          "in proportion to squared weights",
+          "Montavon et al., Pattern Recognition 2017",
+          {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> {
             return std::make_unique<WeightOnly>([](const Tensor& w) { return at::square(w); });
           }};
 }
 
 RuleInfo flat() {
-  return {"flat", "equally over the inputs an output is connected to", "Lapuschkin et al., Nature Communications 2019", {},
+  return {"flat",
+          "equally over the inputs an output is connected to",
+          "Lapuschkin et al., Nature Communications 2019",
+          {},
           [](const RuleSettings&) -> std::unique_ptr<Rule> {
             return std::make_unique<WeightOnly>([](const Tensor& w) { return at::ones_like(w); });
           }};
 }
 
-}  // namespace assay::redistribution
+}  // namespace assay::relevance::redistribution

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "network.h"
 
 namespace assay::testing {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "assay/model/keras.h"
-#include "assay/model/model.h"
+#include <assay/model.h>
+#include "assay/model/keras/read.h"
 #include "assay/support/file.h"
 #include "network.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "assay/support/error.h"
+#include <assay/error.h>
 #include "network.h"
 
 namespace assay::testing {

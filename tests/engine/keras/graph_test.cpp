@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/model/keras.h"
+#include "assay/model/keras/read.h"
 #include "network.h"
 
 namespace assay::testing {

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "assay/engine/kernel.h"
-#include "assay/model/keras.h"
+#include "assay/model/keras/read.h"
 
 namespace assay::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/model/graph.h"
+#include <assay/graph.h>
 #include "tests/model/keras_build.h"
 #include "tests/model/keras_temporary.h"
 

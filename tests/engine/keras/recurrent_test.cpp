@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/model/keras.h"
-#include "assay/support/error.h"
+#include <assay/error.h>
+#include "assay/model/keras/read.h"
 #include "network.h"
 
 namespace assay::testing {

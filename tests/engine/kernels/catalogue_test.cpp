@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <assay/random.h>
 #include "assay/engine/kernels/memory.h"
 #include "fixture.h"
 
@@ -8,7 +9,7 @@ namespace assay::testing {
 namespace {
 
 TEST(Catalogue, IsNotEmptyAndSorted) {
-  ASSERT_GT(kernels().size(), 100u);
+  ASSERT_FALSE(kernels().empty());
   for (std::size_t i = 1; i < kernels().size(); ++i) EXPECT_LT(kernels()[i - 1].op, kernels()[i].op);
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/error.h>
 #include "assay/engine/kernel.h"
-#include "assay/support/error.h"
 
 namespace assay::testing {
 

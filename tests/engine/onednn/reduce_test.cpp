@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "assay/support/random.h"
+#include <assay/random.h>
 
 namespace assay::onednn {
 namespace {
@@ -32,14 +32,17 @@ TEST_P(Layouts, ReduceToTheMeanAndMaximumOfEachChannel) {
   for (std::size_t d = 2; d < form.dims.size(); ++d) positions *= form.dims[d];
   auto* values = static_cast<float*>(source.get_data_handle());
   Rng rng(1);
-  for (std::int64_t i = 0; i < form.dims[0] * form.dims[1] * positions; ++i) values[i] = static_cast<float>(rng.normal());
+  for (std::int64_t i = 0; i < form.dims[0] * form.dims[1] * positions; ++i)
+    values[i] = static_cast<float>(rng.normal());
   dnnl::reorder(source, target).execute(stream, source, target);
   stream.wait();
 
   ASSERT_TRUE(reducible(target_desc));
   std::vector<float> mean(static_cast<std::size_t>(form.dims[0] * form.dims[1])), max = mean;
-  reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0], Reduction::mean, mean.data());
-  reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0], Reduction::max, max.data());
+  reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0],
+                   Reduction::mean, mean.data());
+  reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0],
+                   Reduction::max, max.data());
   for (std::size_t unit = 0; unit < mean.size(); ++unit) {
     double sum = 0;
     float largest = -std::numeric_limits<float>::infinity();
@@ -53,11 +56,14 @@ TEST_P(Layouts, ReduceToTheMeanAndMaximumOfEachChannel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Plain, Layouts, testing::Values(Form{{3, 5}, Tag::ab}, Form{{3, 5, 7}, Tag::abc}, Form{{3, 5, 7, 9}, Tag::abcd},
-                                                          Form{{2, 5, 3, 4, 3}, Tag::abcde}));
-INSTANTIATE_TEST_SUITE_P(ChannelsLast, Layouts, testing::Values(Form{{3, 5, 7, 9}, Tag::acdb}, Form{{2, 6, 3, 3}, Tag::acdb}));
-INSTANTIATE_TEST_SUITE_P(Blocked, Layouts, testing::Values(Form{{3, 6, 7, 9}, Tag::aBcd16b}, Form{{2, 32, 5, 5}, Tag::aBcd16b},
-                                                            Form{{2, 17, 4, 4}, Tag::aBcd8b}));
+INSTANTIATE_TEST_SUITE_P(Plain, Layouts,
+                         testing::Values(Form{{3, 5}, Tag::ab}, Form{{3, 5, 7}, Tag::abc},
+                                         Form{{3, 5, 7, 9}, Tag::abcd}, Form{{2, 5, 3, 4, 3}, Tag::abcde}));
+INSTANTIATE_TEST_SUITE_P(ChannelsLast, Layouts,
+                         testing::Values(Form{{3, 5, 7, 9}, Tag::acdb}, Form{{2, 6, 3, 3}, Tag::acdb}));
+INSTANTIATE_TEST_SUITE_P(Blocked, Layouts,
+                         testing::Values(Form{{3, 6, 7, 9}, Tag::aBcd16b}, Form{{2, 32, 5, 5}, Tag::aBcd16b},
+                                         Form{{2, 17, 4, 4}, Tag::aBcd8b}));
 
 TEST(Reducible, RefusesLayoutsThatBlockMoreThanChannels) {
   EXPECT_FALSE(reducible({{16, 16, 4, 4}, dnnl::memory::data_type::f32, Tag::ABcd16b16a}));

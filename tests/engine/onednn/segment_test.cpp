@@ -7,8 +7,9 @@
 #include <functional>
 #include <limits>
 
+#include <assay/model.h>
+#include <assay/random.h>
 #include "assay/engine/kernel.h"
-#include "assay/support/random.h"
 
 namespace assay {
 namespace {
@@ -38,7 +39,8 @@ class Network {
     values_[id] = to_tensor(array);
     return id;
   }
-  ValueId add(const std::string& op, std::vector<ValueId> inputs, std::map<std::string, Attribute> attributes = {}) {
+  ValueId add(const std::string& op, std::vector<ValueId> inputs,
+              std::map<std::string, Attribute> attributes = {}) {
     const ValueId id = build_.add(op, op + std::to_string(count_++), inputs, attributes);
     std::vector<Tensor> tensors;
     for (const ValueId in : inputs) tensors.push_back(in == no_value ? Tensor() : values_.at(in));
@@ -132,8 +134,9 @@ TEST_P(Convolutions, AgreeWithTheKernels) {
   Network net(input);
   Shape weights{c.out, c.in / c.groups};
   weights.insert(weights.end(), c.kernel.begin(), c.kernel.end());
-  const ValueId conv = net.add("Conv", {net.input, net.constant(weights), net.constant({c.out})},
-                               {{"pads", c.pads}, {"strides", c.strides}, {"dilations", c.dilations}, {"group", c.groups}});
+  const ValueId conv =
+      net.add("Conv", {net.input, net.constant(weights), net.constant({c.out})},
+              {{"pads", c.pads}, {"strides", c.strides}, {"dilations", c.dilations}, {"group", c.groups}});
   const ValueId relu = net.add("Relu", {conv});
   net.expect_agreement({relu}, {{relu, Reduction::mean}, {relu, Reduction::max}});
 }
@@ -144,13 +147,17 @@ INSTANTIATE_TEST_SUITE_P(Forms, Convolutions,
                                          ConvolutionCase{8, 16, 4, {3, 3}, {1, 1, 1, 1}, {1, 1}, {2, 2}},
                                          ConvolutionCase{16, 16, 16, {3, 3}, {1, 1, 1, 1}, {2, 2}, {1, 1}},
                                          ConvolutionCase{4, 5, 1, {3}, {2, 0}, {2}, {1}},
-                                         ConvolutionCase{2, 3, 1, {3, 2, 2}, {1, 0, 1, 0, 1, 0}, {1, 2, 1}, {1, 1, 1}}));
+                                         ConvolutionCase{
+                                             2, 3, 1, {3, 2, 2}, {1, 0, 1, 0, 1, 0}, {1, 2, 1}, {1, 1, 1}}));
 
 TEST(Segment, AutomaticPaddingAgrees) {
   for (const char* automatic : {"SAME_UPPER", "SAME_LOWER", "VALID"}) {
     Network net({3, 10, 11});
-    const ValueId conv = net.add("Conv", {net.input, net.constant({4, 3, 4, 3})}, {{"auto_pad", std::string(automatic)}, {"strides", Ints{2, 3}}});
-    const ValueId pool = net.add("MaxPool", {conv}, {{"auto_pad", std::string(automatic)}, {"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+    const ValueId conv = net.add("Conv", {net.input, net.constant({4, 3, 4, 3})},
+                                 {{"auto_pad", std::string(automatic)}, {"strides", Ints{2, 3}}});
+    const ValueId pool = net.add(
+        "MaxPool", {conv},
+        {{"auto_pad", std::string(automatic)}, {"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
     net.expect_agreement({pool});
   }
 }
@@ -158,10 +165,11 @@ TEST(Segment, AutomaticPaddingAgrees) {
 TEST(Segment, NormalisationFoldsIntoConvolutionAndDense) {
   Network net({3, 8, 8});
   const auto norm = [&](ValueId in, std::int64_t channels) {
-    return net.add("BatchNormalization", {in, net.constant({channels}), net.constant({channels}), net.constant({channels}),
-                                          net.constant({channels}, 0.05, 1.0)});
+    return net.add("BatchNormalization", {in, net.constant({channels}), net.constant({channels}),
+                                          net.constant({channels}), net.constant({channels}, 0.05, 1.0)});
   };
-  const ValueId conv = norm(net.add("Conv", {net.input, net.constant({10, 3, 3, 3}), net.constant({10})}), 10);
+  const ValueId conv =
+      norm(net.add("Conv", {net.input, net.constant({10, 3, 3, 3}), net.constant({10})}), 10);
   const ValueId flat = net.add("Flatten", {net.add("LeakyRelu", {conv}, {{"alpha", 0.2F}})});
   const ValueId dense = norm(net.add("Gemm", {flat, net.constant({360, 12}), net.constant({12})}), 12);
   net.expect_agreement({net.add("Tanh", {dense})});
@@ -170,21 +178,25 @@ TEST(Segment, NormalisationFoldsIntoConvolutionAndDense) {
 TEST(Segment, AWantedValueIsNotFusedAway) {
   Network net({3, 8, 8});
   const ValueId conv = net.add("Conv", {net.input, net.constant({10, 3, 3, 3}), net.constant({10})});
-  const ValueId norm = net.add("BatchNormalization", {conv, net.constant({10}), net.constant({10}), net.constant({10}), net.constant({10}, 0.05, 1.0)});
+  const ValueId norm = net.add("BatchNormalization", {conv, net.constant({10}), net.constant({10}),
+                                                      net.constant({10}), net.constant({10}, 0.05, 1.0)});
   const ValueId relu = net.add("Relu", {norm});
   net.expect_agreement({conv, norm, relu}, {{conv, Reduction::mean}, {norm, Reduction::max}});
 }
 
 TEST(Segment, ResidualsConcatenationAndGlobalPoolingAgree) {
   Network net({8, 9, 9});
-  const ValueId a = net.add("Conv", {net.input, net.constant({8, 8, 3, 3}), net.constant({8})}, {{"pads", Ints{1, 1, 1, 1}}});
+  const ValueId a = net.add("Conv", {net.input, net.constant({8, 8, 3, 3}), net.constant({8})},
+                            {{"pads", Ints{1, 1, 1, 1}}});
   const ValueId sum = net.add("Relu", {net.add("Add", {a, net.input})});
   const ValueId b = net.add("Conv", {sum, net.constant({20, 8, 1, 1})});
   const ValueId both = net.add("Concat", {sum, b}, {{"axis", std::int64_t{1}}});
   const ValueId pooled = net.add("GlobalAveragePool", {both});
   const ValueId flat = net.add("Flatten", {pooled});
-  const ValueId out = net.add("Softmax", {net.add("MatMul", {flat, net.constant({28, 5})})}, {{"axis", std::int64_t{-1}}});
-  net.expect_agreement({out, both}, {{sum, Reduction::mean}, {both, Reduction::mean}, {pooled, Reduction::max}});
+  const ValueId out =
+      net.add("Softmax", {net.add("MatMul", {flat, net.constant({28, 5})})}, {{"axis", std::int64_t{-1}}});
+  net.expect_agreement({out, both},
+                       {{sum, Reduction::mean}, {both, Reduction::mean}, {pooled, Reduction::max}});
 }
 
 TEST(Segment, ConstantsBroadcastPerChannelAndAsOneNumber) {
@@ -219,7 +231,9 @@ TEST(Segment, PoolingFormsAgree) {
     }
   }
   Network net({3, 9, 9});
-  net.expect_agreement({net.add("AveragePool", {net.input}, {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}, {"count_include_pad", std::int64_t{1}}})});
+  net.expect_agreement({net.add(
+      "AveragePool", {net.input},
+      {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}, {"count_include_pad", std::int64_t{1}}})});
 }
 
 TEST(Segment, AFlattenedValueCanBeWantedAndReshaped) {
@@ -234,8 +248,10 @@ TEST(Segment, ResultsAreTheSameForEveryThreadCountAndAgreeForEveryBatchSize) {
   const auto run = [](std::int64_t rows, int threads) {
     Network net({1, 28, 28}, rows);
     const ValueId conv = net.add("Relu", {net.add("Conv", {net.input, net.constant({6, 1, 5, 5})})});
-    const ValueId flat = net.add("Flatten", {net.add("MaxPool", {conv}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})});
-    net.expect_agreement({net.add("Gemm", {flat, net.constant({864, 10}, 0.05)})}, {{conv, Reduction::mean}}, threads);
+    const ValueId flat = net.add(
+        "Flatten", {net.add("MaxPool", {conv}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})});
+    net.expect_agreement({net.add("Gemm", {flat, net.constant({864, 10}, 0.05)})}, {{conv, Reduction::mean}},
+                         threads);
   };
   for (const std::int64_t rows : {1, 2, 3, 31, 64, 65, 130}) {
     for (const int threads : {1, 2, 3}) run(rows, threads);
@@ -244,8 +260,11 @@ TEST(Segment, ResultsAreTheSameForEveryThreadCountAndAgreeForEveryBatchSize) {
 
 TEST(Supports, LeavesToTheKernelsWhatOneDnnWouldDoDifferently) {
   Network windows({3, 9, 9});
-  EXPECT_FALSE(windows.supported(windows.add("AveragePool", {windows.input}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}},
-                                             {"ceil_mode", std::int64_t{1}}, {"count_include_pad", std::int64_t{1}}})));
+  EXPECT_FALSE(windows.supported(windows.add("AveragePool", {windows.input},
+                                             {{"kernel_shape", Ints{2, 2}},
+                                              {"strides", Ints{2, 2}},
+                                              {"ceil_mode", std::int64_t{1}},
+                                              {"count_include_pad", std::int64_t{1}}})));
   Network axis({3, 9});
   EXPECT_FALSE(axis.supported(axis.add("Softmax", {axis.input}, {{"axis", std::int64_t{0}}})));
   Network weights({3, 9, 9});

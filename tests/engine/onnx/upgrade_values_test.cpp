@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include <assay/random.h>
 #include "assay/engine/kernel.h"
-#include "assay/support/random.h"
 #include "tests/model/onnx_build.h"
 
 namespace assay {

@@ -1,0 +1,94 @@
+// assay criteria, attacks, operators, constraints: what each entry of a catalogue does.
+
+#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/flag_names.h"
+#include "assay/results/catalogue.h"
+
+namespace assay::app {
+namespace {
+
+struct Catalogue {
+  const char *command, *entry;  // "attacks", "attack"
+  report::Document (*explain)(const std::string& name);
+  std::vector<const char*> flags;  // where the entries of each table are named
+};
+
+// Without a name all are listed, else the one is explained.
+template <const Catalogue& catalogue>
+class ExplainCatalogue final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("name", name_, fmt::format("the {} to explain (default: list all)", catalogue.entry))
+        ->type_name("NAME");
+  }
+
+  report::Document run(Context&) override {
+    report::Document document = catalogue.explain(name_);
+    if (!name_.empty()) {
+      add_flags(document);
+      return document;
+    }
+    document.headline += fmt::format("; `assay {} NAME` explains one", catalogue.command);
+    for (std::size_t i = 0; i < catalogue.flags.size(); ++i) {
+      if (*catalogue.flags[i] != 0) document.tables[i].title += fmt::format(" ({} NAME)", catalogue.flags[i]);
+    }
+    return document;
+  }
+
+ private:
+  static void add_flags(report::Document& document) {
+    for (report::Fact& fact : document.facts) {
+      if (fact.id != "layers") continue;
+      auto& layers = std::get<std::string>(fact.value);
+      layers += layers == "all" ? ", or --count-layer" : ", or --layer";
+    }
+    for (report::Table& table : document.tables) {
+      for (std::vector<report::Cell>& row : table.rows)
+        row.back() = with_flags(std::get<std::string>(row.back()));
+    }
+  }
+
+  std::string name_;
+};
+
+const Catalogue criteria{"criteria", "criterion", results::explain_criteria, {"", "assay cover --preset"}};
+const Catalogue attacks{"attacks", "attack", results::explain_attacks, {"", "assay attack --preset"}};
+const Catalogue operators{"operators", "operator", results::explain_operators, {}};
+const Catalogue constraints{"constraints",
+                            "constraint",
+                            results::explain_constraints,
+                            {"assay explore --constraint", "assay explore --choice"}};
+
+}  // namespace
+
+CommandInfo criteria_command() {
+  return {"criteria", "the coverage criteria: formula, options, defaults, source and limits of each",
+          "  assay criteria\n"
+          "  assay criteria kmnc",
+          make_command<ExplainCatalogue<criteria>>};
+}
+
+CommandInfo attacks_command() {
+  return {"attacks", "the attacks: definition, options, defaults, source and limits of each",
+          "  assay attacks\n"
+          "  assay attacks pgd",
+          make_command<ExplainCatalogue<attacks>>};
+}
+
+CommandInfo operators_command() {
+  return {"operators", "the mutation operators: definition, options, defaults, source and limits of each",
+          "  assay operators\n"
+          "  assay operators gf",
+          make_command<ExplainCatalogue<operators>>};
+}
+
+CommandInfo constraints_command() {
+  return {"constraints",
+          "what exploration may do to a record: definition, options, defaults, source and limits of each "
+          "constraint",
+          "  assay constraints\n"
+          "  assay constraints occl",
+          make_command<ExplainCatalogue<constraints>>};
+}
+
+}  // namespace assay::app

@@ -1,0 +1,51 @@
+#include "apps/assay/flag_names.h"
+
+#include <array>
+#include <utility>
+
+namespace assay::app {
+
+std::string with_flags(std::string message) {
+  using Entry = std::pair<std::string_view, std::string_view>;
+  static constexpr std::array<Entry, 24> names{{
+      {"additions by ", "--against "},
+      {"give a larger pool", "give a larger --pool"},
+      {"have at least three networks vote on them",
+       "give --labels majority --voters A B C to have networks vote"},
+      {"hold out another share, or give other records to judge by",
+       "give another --hold-out, or --held-out SPEC"},
+      {"no journal of retraining; name another folder",
+       "no journal of retraining; name another --checkpoint"},
+      {"one repeat gives no interval", "one repeat gives no interval; use --repeats"},
+      {"then the loss mse", "then --loss mse"},
+      {"use a smaller learning rate", "use a smaller --learning-rate"},
+      {"they read OPERATOR[options]@LAYER#SEED",
+       "they read OPERATOR[options]@LAYER#SEED, as `assay mutate --list` prints them"},
+      {"has to differ to be killed", "has to differ to be killed (--margin)"},
+      {"for a regression network give a margin", "for a regression network give a margin (--margin)"},
+      {"write a new one", "write one with --json"},
+      {"give the result of a measuring command",
+       "give a document that a measuring command wrote with --json"},
+      {"learn it again from the training data", "learn it again with --train"},
+      {"measure again with one profile", "measure again with one --profile"},
+      {"learn it from training records, or judge no plausibility",
+       "learn it with --training, or choose --plausibility none"},
+      {"or no judging of plausibility", "or --plausibility none"},
+      {"or mutants of the one (int8, say)", "or mutants of the one (--mutant int8)"},
+      {"use another folder, or remove the file", "use another --output, or remove the file"},
+      {"classes of findings: ", "--between: "},
+      {"findings.npz of an exploration", "findings.npz of `assay explore`"},
+      {"choosing by ", "--by "},
+      {"the network is wrong on every record",
+       "the network is wrong on every record; --all attacks these too"},
+      {"tells which pixels are relevant",
+       "tells which pixels are relevant (`assay importance --help` lists them)"},
+  }};
+  for (const auto& [concept_name, flag] : names) {
+    const std::size_t at = message.find(concept_name);
+    if (at != std::string::npos) message.replace(at, concept_name.size(), flag);
+  }
+  return message;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,34 @@
+#pragma once
+
+// What an attack on a data set has finished, batch by batch, as its journal keeps it.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <assay/attack.h>
+#include "assay/attack/adversarial_set.h"
+#include "assay/support/journal.h"
+
+namespace assay::attack {
+
+// Some records of a data set, those from where the last batch ended.
+struct AttackedBatch {
+  std::size_t walked = 0;                       // records looked at
+  double seconds = 0;                           // of the search
+  std::map<std::string, std::size_t> endings;   // as AttackSummary has them
+  std::vector<AdversarialSet::Record> records;  // of those that were attacked; distances are not known yet
+  std::vector<std::byte> inputs;                // of these records, as they are stored
+};
+
+// What tells this attack from all others; `spec` with all options.
+JournalKey journal_key(const Session& session, const Dataset& dataset, const Spec& spec,
+                       const AttackOptions& options);
+
+// As an entry of a journal.
+std::string to_bytes(const AttackedBatch& batch);
+// The batches that were finished before, in order. `size`: records of the data set; `record_bytes`: of one as
+// it is stored. Throws Error{data} for a journal that cannot be used.
+std::vector<AttackedBatch> batches_of(const Journal& journal, std::size_t size, std::size_t record_bytes);
+
+}  // namespace assay::attack

@@ -1,0 +1,67 @@
+#include "assay/attack/attacks/corruption.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <assay/attack_problem.h>
+#include <assay/error.h>
+
+namespace assay::attack {
+namespace {
+
+// [length, length]: row i holds the weights of all places for place i. Places beyond the edge count for the
+// edge.
+Tensor gaussian(std::int64_t length, double sigma) {
+  const Tensor weights = at::zeros({length, length}, at::kFloat);
+  const auto reach = static_cast<std::int64_t>(std::ceil(4 * sigma));
+  float* const w = weights.data_ptr<float>();
+  for (std::int64_t i = 0; i < length; ++i) {
+    for (std::int64_t d = -reach; d <= reach; ++d) {
+      const double share = std::exp(-0.5 * static_cast<double>(d * d) / (sigma * sigma));
+      w[i * length + std::clamp<std::int64_t>(i + d, 0, length - 1)] += static_cast<float>(share);
+    }
+  }
+  return weights / weights.sum(1, true);
+}
+
+}  // namespace
+
+double strength(const SpecOptions& options, const std::array<double, 5>& by_severity) {
+  const std::size_t severity = options.count("severity", 1);
+  if (severity > by_severity.size()) fail(Fault::usage, "severity={}: 1 (slight) to 5 (strong)", severity);
+  return options.text("amount").empty() ? by_severity[severity - 1] : options.number("amount");
+}
+
+std::vector<SpecOption> corruption_options(const std::string& amount_summary) {
+  return {{"severity", "3", "1 (slight) to 5 (strong)"}, {"amount", "", amount_summary}};
+}
+
+void require_pictures(const AttackProblem& problem, const std::string& attack) {
+  if (problem.inputs.dim() == 4) return;
+  fail(Fault::unsupported, "attack '{}' is for pictures [channels, height, width]; these records are {}",
+       attack, to_string(problem.inputs.sizes().slice(1).vec()));
+}
+
+Tensor resampled(const Tensor& pictures, const Tensor& maps) {
+  constexpr std::int64_t bilinear = 0, edge = 1;
+  const Tensor grid =
+      at::affine_grid_generator(maps.to(pictures.options()), pictures.sizes(), /*align_corners=*/false);
+  return at::grid_sampler(pictures, grid, bilinear, edge, /*align_corners=*/false);
+}
+
+Tensor gaussian_blur(const Tensor& pictures, double sigma) {
+  const Tensor rows = gaussian(pictures.size(2), sigma).to(pictures.device()),
+               columns = gaussian(pictures.size(3), sigma).to(pictures.device());
+  return at::matmul(at::matmul(rows, pictures), columns.t());
+}
+
+std::vector<double> random_signs(const AttackProblem& problem) {
+  std::vector<double> signs;
+  for (std::size_t row = 0; row < problem.keys.size(); ++row)
+    signs.push_back(problem.rng(row).below(2) == 0 ? 1 : -1);
+  return signs;
+}
+
+}  // namespace assay::attack

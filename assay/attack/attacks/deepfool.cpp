@@ -1,0 +1,114 @@
+// The nearest decision boundary, taken to be straight, again and again.
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <limits>
+
+#include <assay/attack.h>
+#include <assay/attack_problem.h>
+#include "assay/attack/norms.h"
+#include "assay/attack/objective.h"
+
+namespace assay::attack {
+namespace {
+
+class DeepFool final : public Attack {
+ public:
+  explicit DeepFool(const SpecOptions& options)
+      : steps_(options.count("steps", 1)),
+        overshoot_(options.number("overshoot", 0)),
+        classes_(options.count("classes", 2)) {}
+
+  Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
+    Tensor result = problem.inputs.clone();
+    Tensor rows = at::arange(problem.size(), problem.labels.options());
+    Tensor point = problem.inputs, change = at::zeros_like(point);
+    AttackProblem rest = problem;
+    Tensor rivals = rivals_of(problem);
+    for (std::size_t step = 0; step < steps_ && rest.size() > 0; ++step) {
+      const Tensor move = to_nearest_boundary(network, rest, point, rivals);
+      change = change + move;
+      point = (rest.inputs + (1 + overshoot_) * change).clamp(0, 1);
+      result.index_copy_(0, rows, point);
+      const Tensor stuck = move.flatten(1).eq(0).all(1);
+      for (const std::int64_t row : numbers(positions(stuck)))
+        rest.end(static_cast<std::size_t>(row), "no gradient");
+      const Tensor open =
+          AttackedNetwork::won(rest, network.scores(rest, point)).logical_or(stuck).logical_not();
+      if (open.all().item<bool>()) continue;
+      const Tensor kept = positions(open);
+      rest = rest.at(kept);
+      for (Tensor* tensor : {&rows, &point, &change, &rivals}) *tensor = tensor->index_select(0, kept);
+    }
+    return result;
+  }
+
+ private:
+  static std::vector<std::int64_t> numbers(const Tensor& index) {
+    const Tensor host = index.to(at::kCPU).contiguous();
+    return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
+  }
+
+  // [n, r] classes whose boundaries are looked at: the target, or those with the greatest scores beside the
+  // label.
+  Tensor rivals_of(const AttackProblem& problem) const {
+    if (problem.targeted()) return problem.targets.unsqueeze(1);
+    const Tensor others =
+        problem.scores.scatter(1, problem.labels.unsqueeze(1), -std::numeric_limits<float>::infinity());
+    const std::int64_t count = std::min(static_cast<std::int64_t>(classes_), problem.scores.size(1)) - 1;
+    return std::get<1>(others.sort(/*stable=*/true, 1, /*descending=*/true)).narrow(1, 0, count);
+  }
+
+  // The shortest way to a boundary of the linearised network, a little longer; zeros where no boundary has a
+  // slope.
+  static Tensor to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,
+                                    const Tensor& point, const Tensor& rivals) {
+    std::vector<AttackedNetwork::Objective> objectives;
+    for (std::int64_t r = 0; r < rivals.size(1); ++r) {
+      const auto rival = score_of(rivals.select(1, r)), own = score_of(problem.labels);
+      objectives.push_back([=](const Tensor& scores) { return rival(scores) - own(scores); });
+    }
+    const auto slopes = network.slopes(problem, point, objectives);
+    Tensor shortest = at::full({problem.size()}, std::numeric_limits<float>::infinity(), point.options());
+    Tensor move = at::zeros_like(point);
+    for (std::size_t r = 0; r < objectives.size(); ++r) {
+      const Tensor gap = objectives[r](slopes.scores).abs(), slope = slopes.gradients[r];
+      const Tensor length = slope.flatten(1).norm(2, 1), distance = gap / length;
+      const Tensor nearer = length.gt(0).logical_and(distance.lt(shortest));
+      shortest = at::where(nearer, distance, shortest);
+      move = at::where(per_record(nearer, point),
+                       slope * per_record((distance + further) / length.clamp_min(tiny), point), move);
+    }
+    return move;
+  }
+
+  static constexpr double further = 1e-4, tiny = 1e-30;
+
+  std::size_t steps_;
+  double overshoot_;
+  std::size_t classes_;
+};
+
+}  // namespace
+
+AttackInfo deepfool_attack() {
+  return {.name = "deepfool",
+          .summary = "DeepFool: the nearest boundary of the linearised network, step by step",
+          .definition =
+              "For each of the `classes` - 1 classes k with the greatest clean scores beside the label y (or "
+              "the target): w = gradient of Z_k - Z_y, "
+              "distance |Z_k - Z_y| / |w|. The nearest moves the change r by (distance + 0.0001) w / |w|; x' "
+              "= clip(x + (1 + overshoot) r, 0, 1). "
+              "Again until the class changes, at most `steps` times.",
+          .limits = "Distances are upper bounds of the smallest change in L2. Clipping can hold a search up.",
+          .paper = "Moosavi-Dezfooli, Fawzi, Frossard, DeepFool, CVPR 2016",
+          .options = {{"steps", "50", "most steps"},
+                      {"overshoot", "0.02", "how far beyond the boundary"},
+                      {"classes", "10", "classes looked at, the label included"}},
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+            return std::make_unique<DeepFool>(options);
+          }};
+}
+
+}  // namespace assay::attack

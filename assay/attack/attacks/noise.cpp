@@ -1,0 +1,40 @@
+// White noise on every element.
+
+#include <ATen/ATen.h>
+
+#include <assay/attack.h>
+#include <assay/attack_problem.h>
+#include <assay/random.h>
+
+namespace assay::attack {
+namespace {
+
+class Noise final : public Attack {
+ public:
+  explicit Noise(const SpecOptions& options) : sigma_(options.number("sigma", 0)) {}
+
+  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+    const Tensor noise = drawn(problem, 0, [](Rng& rng) { return static_cast<float>(rng.normal()); });
+    return (problem.inputs + sigma_ * noise).clamp(0, 1);
+  }
+
+ private:
+  double sigma_;
+};
+
+}  // namespace
+
+AttackInfo noise_attack() {
+  return {.name = "noise",
+          .summary = "Gaussian noise on every element",
+          .definition = "clip(x + sigma * n, 0, 1), n independent standard normal numbers.",
+          .limits = "No attack: what a network should stand.",
+          .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020 (RQ3)",
+          .options = {{"sigma", "0.3", "standard deviation, as a share of the valid range"}},
+          .target = "",
+          .make = [](const SpecOptions& options) -> std::unique_ptr<Attack> {
+            return std::make_unique<Noise>(options);
+          }};
+}
+
+}  // namespace assay::attack

@@ -1,0 +1,29 @@
+// Problems made of records in memory.
+
+#include <ATen/ATen.h>
+
+#include <numeric>
+
+#include <assay/attack_problem.h>
+#include <assay/error.h>
+
+namespace assay::attack {
+
+AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, std::uint64_t seed) {
+  if (network.regression())
+    fail(Fault::usage, "a regression network gives records no class; attack it with a data set");
+  const at::NoGradGuard no_grad;
+  const auto records = static_cast<std::size_t>(inputs.size(0));
+  AttackProblem problem;
+  problem.inputs = inputs;
+  problem.seed = seed;
+  problem.places.resize(records);
+  std::iota(problem.places.begin(), problem.places.end(), std::size_t{0});
+  problem.keys.assign(problem.places.begin(), problem.places.end());
+  problem.log = std::make_shared<AttackLog>(records);
+  problem.scores = network.scores_of(problem, network.outputs(network.bind(inputs)));
+  problem.labels = problem.scores.argmax(1);
+  return problem;
+}
+
+}  // namespace assay::attack

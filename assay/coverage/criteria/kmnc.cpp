@@ -1,0 +1,131 @@
+// k-multisection neuron coverage (Ma et al., DeepGauge, ASE 2018).
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include <assay/abilities.h>
+#include <assay/criteria.h>
+#include "assay/coverage/criteria/items.h"
+#include "assay/support/vectorised.h"
+
+namespace assay::coverage {
+namespace {
+
+// The section of each value, -1 where it lies in none.
+ASSAY_VECTORISED void sections_of(const float* values, const float* low, const float* high, std::size_t count,
+                                  double sections, std::int64_t* out) {
+  for (std::size_t n = 0; n < count; ++n) {
+    const double range = static_cast<double>(high[n]) - low[n];
+    const double place = sections * (static_cast<double>(values[n]) - low[n]) / (range > 0 ? range : 1);
+    const bool inside = (values[n] >= low[n]) & (values[n] <= high[n]) & (range > 0);
+    out[n] = static_cast<std::int64_t>(inside ? std::min(place, sections - 1) : -1.0);
+  }
+}
+
+class MultisectionCoverage final : public ItemCriterion {
+ public:
+  explicit MultisectionCoverage(const CriterionSetup& setup)
+      : ItemCriterion(setup, setup.options.count("sections", 1), Keep::bit),
+        sections_(static_cast<double>(items_per_neuron())) {
+    for (LayerItems& layer : layers()) {
+      const LayerStatistics& statistics = setup.profile.statistics[layer.position];
+      low_.push_back(statistics.low);
+      high_.push_back(statistics.high);
+      for (std::size_t n = 0; n < layer.neurons; ++n) narrow(layer, statistics, n);
+    }
+  }
+
+  void observe(const ActivationBatch& batch) override {
+    for (std::size_t l = 0; l < layers().size(); ++l) {
+      LayerItems& layer = layers()[l];
+      std::vector<std::int64_t> sections(layer.neurons);
+      for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+        sections_of(batch.layers[layer.position].row(r).data(), low_[l].data(), high_[l].data(),
+                    layer.neurons, sections_, sections.data());
+        for (std::size_t n = 0; n < layer.neurons; ++n) {
+          if (sections[n] >= 0)
+            cover(layer, n * items_per_neuron() + static_cast<std::size_t>(sections[n]), batch.indices[r]);
+        }
+      }
+    }
+  }
+
+ protected:
+  std::string item_name(std::size_t item) const override { return fmt::format("section {}", item); }
+
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
+    const auto l = static_cast<std::size_t>(&layer - layers().data());
+    return [this, &layer, l,
+            values = batch.layers[layer.position].row(row)](std::size_t n) -> std::optional<Aim> {
+      const double low = low_[l][n], width = (static_cast<double>(high_[l][n]) - low) / sections_;
+      if (!(width > 0)) return std::nullopt;
+      const auto last = static_cast<std::int64_t>(items_per_neuron()) - 1;
+      const auto here = static_cast<std::int64_t>(
+          std::clamp(std::floor((values[n] - low) / width), 0.0, static_cast<double>(last)));
+      const auto is_open = [&](std::int64_t s) {
+        return s >= 0 && s <= last && open(layer, n * items_per_neuron() + static_cast<std::size_t>(s));
+      };
+      for (std::int64_t away = 0; away <= last; ++away) {
+        for (const std::int64_t s : {here - away, here + away}) {
+          if (is_open(s))
+            return Aim{.low = low + width * static_cast<double>(s),
+                       .high = low + width * static_cast<double>(s + 1)};
+        }
+      }
+      return std::nullopt;
+    };
+  }
+
+ private:
+  std::size_t section(float value, float low, float high) const {
+    std::int64_t found = -1;
+    sections_of(&value, &low, &high, 1, sections_, &found);
+    return static_cast<std::size_t>(found);
+  }
+
+  // A constant neuron has no sections; where sections are narrower than float32, some hold no number at all.
+  void narrow(LayerItems& layer, const LayerStatistics& statistics, std::size_t n) {
+    const float low = statistics.low[n], high = statistics.high[n];
+    if (low == high) {
+      if (layer.counted.empty()) layer.counted.assign(layer.neurons, true);
+      layer.counted[n] = false;
+      return;
+    }
+    const float ulp = std::nextafter(std::max(std::abs(low), std::abs(high)), INFINITY) -
+                      std::max(std::abs(low), std::abs(high));
+    if ((static_cast<double>(high) - low) / sections_ > 2.0 * ulp) return;
+    if (layer.attainable.empty()) layer.attainable.assign(layer.neurons * items_per_neuron(), true);
+    std::vector<bool> holds(items_per_neuron(), false);
+    for (float value = low; value <= high; value = std::nextafter(value, INFINITY))
+      holds[section(value, low, high)] = true;
+    for (std::size_t i = 0; i < holds.size(); ++i) {
+      if (!holds[i]) layer.attainable[n * items_per_neuron() + i] = false;
+    }
+  }
+
+  double sections_;
+  std::vector<std::vector<float>> low_, high_;
+};
+
+}  // namespace
+
+CriterionInfo kmnc_criterion() {
+  return {.name = "kmnc",
+          .summary =
+              "k-multisection neuron coverage: parts of each neuron's training range that records fall into",
+          .definition =
+              "each neuron's range over the training set is cut into `sections` equal parts, section min(k - "
+              "1, floor(k (a - low) / (high - low))); "
+              "sections that hold the activation of at least one record, divided by all sections. "
+              "Activations outside the range count nowhere; "
+              "neurons that are constant in training have no sections",
+          .limits = "ranges come from extremes of the training set, so a single outlier moves every section",
+          .paper = "Ma et al., DeepGauge, ASE 2018",
+          .options = {{"sections", "1000", "parts of each neuron's range"}},
+          .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+            return std::make_unique<MultisectionCoverage>(setup);
+          }};
+}
+
+}  // namespace assay::coverage

@@ -1,0 +1,93 @@
+// Neuron coverage (Pei et al., DeepXplore, SOSP 2017).
+
+#include <algorithm>
+#include <array>
+
+#include <assay/abilities.h>
+#include <assay/criteria.h>
+#include "assay/coverage/criteria/items.h"
+
+namespace assay::coverage {
+namespace {
+
+enum class Scale { layer, neurons, none };
+
+Scale scale_of(const SpecOptions& options) {
+  static const std::array<std::string, 3> words{"layer", "neurons", "none"};
+  const std::string& word = options.word("scale", words);
+  return word == words[0] ? Scale::layer : word == words[1] ? Scale::neurons : Scale::none;
+}
+
+class NeuronCoverage final : public ItemCriterion {
+ public:
+  explicit NeuronCoverage(const CriterionSetup& setup)
+      : ItemCriterion(setup, 1, Keep::first_record),
+        threshold_(setup.options.number("threshold")),
+        scale_(scale_of(setup.options)) {}
+
+  bool wants_extremes() const override { return scale_ == Scale::layer; }
+
+  void observe(const ActivationBatch& batch) override {
+    for (LayerItems& layer : layers()) {
+      for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+        const auto row = batch.layers[layer.position].row(r);
+        const auto [low, range] = unit_of(layer, batch, r);
+        for (std::size_t n = 0; n < row.size(); ++n) {
+          const double value =
+              range == 0 ? 0 : (static_cast<double>(row[n]) - low) / range;  // a constant layer scales to 0
+          if (value > threshold_) cover(layer, n, batch.indices[r]);
+        }
+      }
+    }
+  }
+
+ protected:
+  std::string item_name(std::size_t) const override { return "activated"; }
+
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
+    const auto [low, range] = unit_of(layer, batch, row);
+    return [this, &layer, threshold = low + threshold_ * range](std::size_t n) {
+      return open(layer, n) ? std::optional(Aim{.low = threshold, .beyond = true}) : std::nullopt;
+    };
+  }
+
+ private:
+  // What scales to 0 for a record, and how far above it lies what scales to 1.
+  std::pair<double, double> unit_of(const LayerItems& layer, const ActivationBatch& batch,
+                                    std::size_t r) const {
+    if (scale_ == Scale::none) return {0, 1};
+    if (scale_ == Scale::layer)
+      return {batch.least[layer.position][r],
+              static_cast<double>(batch.greatest[layer.position][r]) - batch.least[layer.position][r]};
+    const auto [least, greatest] = std::ranges::minmax(batch.layers[layer.position].row(r));
+    return {least, static_cast<double>(greatest) - least};
+  }
+
+  double threshold_;
+  Scale scale_;
+};
+
+}  // namespace
+
+CriterionInfo nc_criterion() {
+  return {
+      .name = "nc",
+      .summary = "neuron coverage: neurons whose scaled activation exceeds a threshold on some record",
+      .definition =
+          "neurons with (a - min) / (max - min) > threshold on at least one record, divided by all neurons; "
+          "min and max run over all elements of "
+          "the layer for that record (a constant layer scales to 0)",
+      .limits =
+          "rises with almost any input and says nothing about decisions; the threshold decides the figure",
+      .paper = "Pei et al., DeepXplore, SOSP 2017; threshold 0.75 as in Gerasimou et al., ICSE 2020",
+      .options = {{"threshold", "0.75", "scaled activation above which a neuron counts as activated"},
+                  {"scale", "layer",
+                   "layer: by least and greatest element of the layer's whole output for the record, as in "
+                   "the released code of DeepXplore; "
+                   "neurons: by least and greatest neuron activation; none: raw activations"}},
+      .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+        return std::make_unique<NeuronCoverage>(setup);
+      }};
+}
+
+}  // namespace assay::coverage

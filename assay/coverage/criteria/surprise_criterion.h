@@ -1,0 +1,63 @@
+#pragma once
+
+// Base of the criteria that put the surprise of each record into buckets (Kim et al., ICSE 2019).
+
+#include <functional>
+#include <map>
+
+#include <assay/abilities.h>
+#include <assay/spec.h>
+#include "assay/coverage/criteria/items.h"
+#include "assay/surprise/traces.h"
+
+namespace assay::coverage {
+
+class SurpriseCriterion : public ItemCriterion, public Valued {
+ public:
+  void observe(const ActivationBatch& batch) override;
+  void merge(const Criterion& other) override;
+  std::vector<Coverage> result() const override;
+  nlohmann::json save() const override;
+  void load(const nlohmann::json& state) override;
+  std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
+  RecordValues values() const override;
+  std::vector<std::size_t> first_records() const override;
+  // Surprise grows away from what was usual in training, whichever bucket is open.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;
+
+ protected:
+  // Reads the options lower, upper, buckets and classes. Buckets are of the profile's layers with traces that
+  // count.
+  explicit SurpriseCriterion(const CriterionSetup& setup);
+  std::string item_name(std::size_t item) const override;
+  Wanted wanted(const LayerItems&, const ActivationBatch&, std::size_t) const override {
+    return [](std::size_t) { return std::nullopt; };
+  }
+  std::string remark(std::size_t layer) const override;
+  // Surprise of each record; NaN or infinity where it is not defined.
+  virtual std::vector<double> score(const LayerTraces& training, const surprise::Traces& test) const = 0;
+  // Classes of the training traces as the option asks; all 0 for regression.
+  std::vector<std::int32_t> training_classes(const LayerTraces& training) const;
+
+ private:
+  struct Waiting {
+    std::vector<std::size_t> records;
+    std::vector<float> values;
+    std::vector<std::int32_t> classes;
+  };
+  // Scores what waits. Scoring many records at once is faster than batch by batch.
+  void settle() const;
+
+  double lower_, upper_;
+  bool by_label_;
+  std::vector<std::vector<double>> means_;  // per layer, over the training set
+  std::vector<std::shared_ptr<const LayerTraces>>
+      traces_;                            // per layer; null in states read without the profile
+  mutable std::vector<Waiting> waiting_;  // per layer
+  mutable std::vector<std::map<std::size_t, double>> values_;  // per layer, by record
+};
+
+// Options that the surprise criteria share.
+std::vector<SpecOption> surprise_options(const std::string& upper);
+
+}  // namespace assay::coverage

@@ -1,0 +1,174 @@
+// Top-k neuron patterns (Ma et al., DeepGauge, ASE 2018).
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include <assay/abilities.h>
+#include <assay/criteria.h>
+#include <assay/error.h>
+#include "assay/coverage/criteria/top_k.h"
+#include "assay/support/hash.h"
+
+namespace assay::coverage {
+namespace {
+
+using Json = nlohmann::json;
+
+struct HashOfHash {
+  std::size_t operator()(const Hash128& hash) const { return hash[0]; }
+};
+
+class PatternCoverage final : public Criterion, public Itemised, public Comparable, public Guiding {
+ public:
+  explicit PatternCoverage(const CriterionSetup& setup)
+      : spec_(setup.spec.text()), layers_(setup.layers), k_(setup.options.count("k", 1)) {}
+
+  void observe(const ActivationBatch& batch) override {
+    std::vector<std::uint32_t> pattern, chosen;
+    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+      pattern.clear();
+      for (const std::size_t layer : layers_) {
+        top_k(batch.layers[layer].row(r), k_, false, chosen);
+        std::ranges::sort(chosen);
+        pattern.push_back(static_cast<std::uint32_t>(chosen.size()));
+        pattern.insert(pattern.end(), chosen.begin(), chosen.end());
+      }
+      const Hash128 hash = hash_128(pattern.data(), pattern.size() * sizeof(std::uint32_t));
+      add(hash, static_cast<std::uint32_t>(batch.indices[r]));
+      if (collected_ != nullptr) (*collected_)[batch.indices[r]].push_back(hash[0]);
+    }
+  }
+
+  void collect_into(std::vector<std::vector<std::uint64_t>>* items) override { collected_ = items; }
+
+  // Any neuron that is not among the k makes another pattern when it comes to be.
+  std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
+    std::vector<std::vector<Aim>> ways;
+    std::vector<std::uint32_t> chosen;
+    for (const std::size_t layer : layers_) {
+      const auto values = batch.layers[layer].row(row);
+      top_k(values, k_, false, chosen);
+      const double last = values[chosen.back()];
+      for (std::size_t n = 0; n < values.size(); ++n) {
+        if (std::ranges::find(chosen, n) == chosen.end())
+          ways.push_back({Aim{.layer = layer, .neuron = n, .low = last, .beyond = true}});
+      }
+    }
+    return ways;
+  }
+
+  void merge(const Criterion& other) override {
+    const auto* same = dynamic_cast<const PatternCoverage*>(&other);
+    if (same == nullptr || same->spec_ != spec_ || same->layers_ != layers_) {
+      fail(Fault::mismatch, "{} cannot be merged with another criterion, other options or another profile",
+           spec_);
+    }
+    for (const auto& [pattern, first] : same->first_) add(pattern, first);
+  }
+
+  std::vector<Coverage> result() const override {
+    const std::string count = std::to_string(first_.size());
+    return {{.layer = "all",
+             .covered = count,
+             .coverable = {},
+             .value = static_cast<double>(first_.size()),
+             .attainable_covered = count,
+             .attainable = {},
+             .attainable_value = static_cast<double>(first_.size()),
+             .note = {}}};
+  }
+
+  Json save() const override {
+    std::vector<std::pair<Hash128, std::uint32_t>> sorted(first_.begin(), first_.end());
+    std::ranges::sort(sorted);
+    std::vector<std::uint8_t> bytes(sorted.size() * entry);
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      std::memcpy(bytes.data() + i * entry, sorted[i].first.data(), 16);
+      std::memcpy(bytes.data() + i * entry + 16, &sorted[i].second, 4);
+    }
+    return Json::binary(std::move(bytes));
+  }
+
+  void load(const Json& state) override {
+    const auto& bytes = state.get_binary();
+    if (bytes.size() % entry != 0) throw std::runtime_error(spec_ + ": its list of patterns is cut off");
+    first_.clear();
+    for (std::size_t at = 0; at < bytes.size(); at += entry) {
+      Hash128 pattern;
+      std::uint32_t first = 0;
+      std::memcpy(pattern.data(), bytes.data() + at, 16);
+      std::memcpy(&first, bytes.data() + at + 16, 4);
+      if (!first_.emplace(pattern, first).second)
+        throw std::runtime_error(spec_ + ": a pattern is listed twice");
+    }
+  }
+
+  std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override {
+    const auto* there = dynamic_cast<const PatternCoverage*>(&other);
+    if (there == nullptr || there->k_ != k_)
+      fail(Fault::mismatch, "{} cannot be compared with another criterion or other options", spec_);
+    Difference difference;
+    difference.layer = "all";
+    const auto one_side = [&](const PatternCoverage& a, const PatternCoverage& b, bool here) {
+      std::vector<std::uint32_t> records;
+      for (const auto& [pattern, first] : a.first_) {
+        if (b.first_.contains(pattern)) continue;
+        records.push_back(first);
+      }
+      std::ranges::sort(records);
+      for (const std::uint32_t record : records)
+        difference.add(
+            examples, here, [] { return std::string("pattern of a record"); }, record);
+    };
+    one_side(*this, *there, true);
+    one_side(*there, *this, false);
+    difference.both = first_.size() - difference.only_here;
+    return {difference};
+  }
+
+  std::vector<std::size_t> first_records() const override {
+    std::vector<std::size_t> records;
+    for (const auto& [pattern, first] : first_) records.push_back(first);
+    std::ranges::sort(records);
+    records.erase(std::ranges::unique(records).begin(), records.end());
+    return records;
+  }
+
+ private:
+  static constexpr std::size_t entry = 20;  // bytes
+
+  void add(const Hash128& pattern, std::uint32_t record) {
+    const auto [it, is_new] = first_.emplace(pattern, record);
+    if (!is_new) it->second = std::min(it->second, record);
+  }
+
+  std::string spec_;
+  std::vector<std::size_t> layers_;
+  std::size_t k_;
+  std::vector<std::vector<std::uint64_t>>* collected_ = nullptr;
+  std::unordered_map<Hash128, std::uint32_t, HashOfHash> first_;  // the first record with a pattern
+};
+
+}  // namespace
+
+CriterionInfo tknp_criterion() {
+  return {
+      .name = "tknp",
+      .summary = "top-k neuron patterns: distinct combinations of the k most active neurons of all layers",
+      .definition =
+          "number of distinct tuples of sets, one set per layer: the k neurons with the greatest activation "
+          "on a record (ties to the lower index); "
+          "a count, not a share",
+      .limits =
+          "near the number of records for any network of some width; patterns are told apart by a 128-bit "
+          "hash",
+      .paper = "Ma et al., DeepGauge, ASE 2018",
+      .options = {{"k", "3", "neurons per layer"}},
+      .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
+        return std::make_unique<PatternCoverage>(setup);
+      }};
+}
+
+}  // namespace assay::coverage

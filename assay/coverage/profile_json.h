@@ -1,0 +1,21 @@
+#pragma once
+
+// Profiles inside other files, and beside networks.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include <assay/profile.h>
+
+namespace assay::coverage {
+
+// The profile as JSON values; without traces it is what coverage states carry. profile_from() throws
+// std::exception.
+nlohmann::json to_json(const Profile& profile, bool with_traces);
+Profile profile_from(const nlohmann::json& json);
+
+// Throws Error{mismatch} when the profile was learned from another network.
+void require_profile_fits(const Profile& profile, const std::string& model_hash,
+                          const std::string& model_name);
+
+}  // namespace assay::coverage

@@ -1,0 +1,129 @@
+#include "assay/coverage/select.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <assay/abilities.h>
+#include <assay/coverage.h>
+#include <assay/error.h>
+#include <assay/selection.h>
+
+namespace assay::coverage {
+namespace {
+
+const std::vector<std::string>& coverage_ways() {
+  static const std::vector<std::string> ways{"minimise", "budget", "additional"};
+  return ways;
+}
+
+// Ways by surprise, and the criterion that computes it.
+const std::map<std::string, std::string>& surprise_ways() {
+  static const std::map<std::string, std::string> ways{{"lsa", "lsc"}, {"dsa", "dsc"}, {"mdsa", "mdsc"}};
+  return ways;
+}
+
+// For choices that need no training data: a profile of the network that has learned nothing.
+std::shared_ptr<const Profile> plain_profile(const Session& session) {
+  auto profile = std::make_shared<Profile>();
+  profile->model_hash = session.graph().hash();
+  return profile;
+}
+
+selection::CoveredRows covered_rows(const Observations& seen, const Spec& criterion) {
+  selection::CoveredRows rows;
+  std::map<std::uint64_t, std::uint32_t> dense;
+  std::vector<std::uint32_t> row;
+  for (const auto& items : seen.items.at(0)) {
+    row.clear();
+    for (const std::uint64_t item : items)
+      row.push_back(dense.emplace(item, static_cast<std::uint32_t>(dense.size())).first->second);
+    rows.add(row);
+  }
+  if (dense.empty())
+    fail(Fault::usage, "{} has no items that records cover one by one; choose another criterion",
+         criterion.text());
+  return rows;
+}
+
+Selection ordered(const std::vector<double>& scores) {
+  selection::ScoreOrder order = selection::order_by_score(scores);
+  return {.records = std::move(order.order), .cover = {}, .undefined = order.undefined, .apfd = {}};
+}
+
+Selection choose(const CoverageState& state, const Observations& seen, const Dataset& test,
+                 const SelectOptions& options) {
+  if (options.by == "random")
+    return {.records = selection::order_random(test.size(), options.seed), .cover = {}, .apfd = {}};
+  if (options.by == "additional")
+    return {.records = selection::order_additional(covered_rows(seen, options.criterion)),
+            .cover = {},
+            .apfd = {}};
+  if (selects_by_coverage(options.by)) {
+    const selection::CoveredRows rows = covered_rows(seen, options.criterion);
+    selection::Cover cover =
+        options.by == "minimise" ? selection::minimise(rows) : selection::budgeted(rows, options.size);
+    return {.records = cover.records, .cover = std::move(cover), .apfd = {}};
+  }
+  std::vector<double> scores(test.size(), std::nan(""));
+  if (surprise_ways().contains(options.by)) {
+    const auto total = state.total(0);
+    const RecordValues values = required<Valued>(*total, state.specs()[0].text()).values();
+    for (const auto& [record, value] : values.values) scores[record] = value;
+    return ordered(scores);
+  }
+  if (seen.records.size() != test.size()) fail(Fault::usage, "choosing by {} needs a classifier", options.by);
+  for (const RecordFacts& record : seen.records) scores[record.record] = record.doubt(options.by);
+  return ordered(scores);
+}
+
+// How early an order of all records finds those that the network gets wrong.
+std::optional<selection::Apfd> apfd_of(const std::vector<std::size_t>& order, const Observations& seen) {
+  if (order.size() != seen.records.size()) return {};
+  std::vector<bool> fault(order.size(), false);
+  bool labelled = false;
+  for (const RecordFacts& record : seen.records) {
+    labelled |= record.label >= 0;
+    fault[record.record] = record.label >= 0 && record.label != record.predicted;
+  }
+  if (!labelled) return {};
+  return selection::apfd(order, fault);
+}
+
+}  // namespace
+
+std::vector<std::string> selection_ways() {
+  std::vector<std::string> ways = coverage_ways();
+  for (const selection::Doubt& doubt : selection::doubts()) ways.emplace_back(doubt.name);
+  for (const char* by : {"lsa", "dsa", "mdsa", "random"}) ways.emplace_back(by);
+  return ways;
+}
+
+bool selects_by_coverage(const std::string& by) {
+  return std::ranges::find(coverage_ways(), by) != coverage_ways().end();
+}
+
+std::optional<Spec> criterion_of(const SelectOptions& options) {
+  if (selects_by_coverage(options.by)) return options.criterion;
+  const auto surprise = surprise_ways().find(options.by);
+  if (surprise == surprise_ways().end()) return {};
+  return parse_spec("criterion", surprise->second);
+}
+
+Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
+                         const DatasetPtr& test, const SelectOptions& options, Progress& progress) {
+  const std::optional<Spec> criterion = criterion_of(options);
+  CoverageState state(profile ? std::move(profile) : plain_profile(session),
+                      criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},
+                      false);
+  if (selects_by_coverage(options.by)) required<Itemised>(*state.total(0), options.criterion.text());
+  const Observations seen = measure(
+      session, state, test,
+      {.batch = options.batch, .remember_records = true, .remember_items = criterion.has_value()}, progress);
+  Selection selection = choose(state, seen, *test, options);
+  selection.apfd = apfd_of(selection.records, seen);
+  if (options.size > 0 && selection.records.size() > options.size) selection.records.resize(options.size);
+  return selection;
+}
+
+}  // namespace assay::coverage

@@ -1,0 +1,48 @@
+#pragma once
+
+// Which tests to keep, or to look at first: by the coverage they add, by doubt, by surprise
+// (docs/algorithms/selection.md).
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/profile.h>
+#include <assay/progress.h>
+#include <assay/selection.h>
+#include <assay/session.h>
+#include <assay/spec.h>
+
+namespace assay::coverage {
+
+struct SelectOptions {
+  std::string by = "deepgini";                    // one of selection_ways()
+  Spec criterion{"kmnc", {{"sections", "100"}}};  // whose coverage counts for minimise, budget and additional
+  std::size_t size = 0;                           // records to choose; 0: all of the order
+  std::uint64_t seed = 1;                         // of "random"
+  std::size_t batch = 0;
+};
+
+// minimise: the fewest that keep all coverage; budget: `size` records that cover most; additional: all, by
+// the coverage they add; deepgini, entropy, ...: most doubtful first; lsa, dsa, mdsa: most surprising first;
+// random.
+std::vector<std::string> selection_ways();
+bool selects_by_coverage(const std::string& by);
+// The criterion that a profile has to be learned for; nothing for choices that need no training data.
+std::optional<Spec> criterion_of(const SelectOptions& options);
+
+struct Selection {
+  std::vector<std::size_t> records;       // chosen, in their order
+  std::optional<selection::Cover> cover;  // of minimise and budget
+  std::size_t undefined = 0;              // so many of the first have no score
+  std::optional<selection::Apfd> apfd;    // of orders of all records, where there are labels
+};
+
+// `profile`: null for choices that need none. Throws Error{usage} for a criterion without items that records
+// cover one by one, and for doubt about a network that is no classifier.
+Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
+                         const DatasetPtr& test, const SelectOptions& options, Progress& progress);
+
+}  // namespace assay::coverage

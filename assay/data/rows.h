@@ -1,0 +1,31 @@
+#pragma once
+
+// What data sets from arrays and from tensors have in common: rows of records that lie somewhere.
+
+#include <functional>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/records.h>
+
+namespace assay {
+
+struct Rows {
+  InputFacts input = {};
+  std::size_t count = 0;
+  // The rows at these positions (all below count), in that order, as [n, record shape...]. Thread-safe.
+  std::function<Array(std::span<const std::size_t>)> take = {};
+};
+
+// Throws as from_arrays() says.
+DatasetPtr from_rows(std::vector<Rows> inputs, std::vector<std::int64_t> labels, RecordOptions options);
+
+// The element type in which records of this type are delivered: float32 or int64. Throws Error{usage} for
+// types that are neither numbers nor tokens, such as uint8.
+DType record_dtype(DType given);
+
+// Rows of `row_bytes` bytes each, copied one after the other.
+std::vector<std::byte> gathered(const std::byte* from, std::size_t row_bytes,
+                                std::span<const std::size_t> rows);
+
+}  // namespace assay

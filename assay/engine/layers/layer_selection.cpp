@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <assay/error.h>
+#include <assay/session.h>
+#include "assay/support/text.h"
+
+namespace assay {
+namespace {
+
+// "2" is the third layer, "-1" the last. Nothing for other text or when there is no such layer.
+std::optional<std::size_t> index_in(std::string_view selector, std::size_t count) {
+  long long number = 0;
+  const auto [end, error] = std::from_chars(selector.data(), selector.data() + selector.size(), number);
+  if (error != std::errc() || end != selector.data() + selector.size()) return std::nullopt;
+  if (number < 0) number += static_cast<long long>(count);
+  if (number < 0 || number >= static_cast<long long>(count)) return std::nullopt;
+  return static_cast<std::size_t>(number);
+}
+
+constexpr std::size_t most_names = 60;  // that an error message lists
+
+}  // namespace
+
+const Layer& Session::layer(std::string_view selector) const {
+  const std::vector<Layer>& all = layers();
+  std::vector<std::string> names;
+  for (const Layer& layer : all) names.push_back(layer.name);
+  if (const auto named = std::ranges::find(names, selector); named != names.end()) {
+    return all[static_cast<std::size_t>(named - names.begin())];
+  }
+  for (const Layer& layer : all) {
+    const bool same =
+        graph().value(layer.value).name == selector || graph().value(layer.linear_value).name == selector;
+    if (same) return layer;
+  }
+  if (const auto index = index_in(selector, all.size())) return all[*index];
+  const std::string suggestion = did_you_mean(selector, names);
+  if (names.size() > most_names) names.resize(most_names);
+  fail(Fault::usage, "network '{}' has no layer '{}'{}; its {} layers are {}{} (`assay model` shows them)",
+       graph().name(), selector, suggestion, all.size(), joined(names),
+       names.size() < all.size() ? ", ..." : "");
+}
+
+const Layer& Session::penultimate_layer() const {
+  std::map<int, const Layer*> weighted;  // by the node that gives it its character
+  for (const Layer& layer : layers()) {
+    if (layer.carries_weights) weighted.emplace(layer.node, &layer);
+  }
+  // Along the path with most weighted layers: how many come before a value, the last of them, and the one
+  // before that.
+  struct Path {
+    int length = 0;
+    const Layer* last = nullptr;
+    const Layer* before = nullptr;
+  };
+  std::vector<Path> paths(graph().values().size());
+  for (std::size_t n = 0; n < graph().nodes().size(); ++n) {
+    Path longest;
+    for (const ValueId id : graph().nodes()[n].inputs) {
+      if (id == no_value) continue;
+      const Path& path = paths[static_cast<std::size_t>(id)];
+      if (path.length > longest.length) longest = path;
+    }
+    if (const auto found = weighted.find(static_cast<int>(n)); found != weighted.end()) {
+      longest = {longest.length + 1, found->second, longest.last};
+    }
+    for (const ValueId id : graph().nodes()[n].outputs) {
+      if (id != no_value) paths[static_cast<std::size_t>(id)] = longest;
+    }
+  }
+  const Path& decision = paths[static_cast<std::size_t>(logits())];
+  if (!decision.last)
+    fail(Fault::usage, "network '{}' has no layer with weights before its output", graph().name());
+  return decision.before ? *decision.before : *decision.last;
+}
+
+}  // namespace assay

@@ -1,0 +1,178 @@
+#include "assay/engine/layers/layer_table.h"
+
+#include <algorithm>
+
+#include <assay/operator_traits.h>
+#include "assay/engine/layers/activation_chain.h"
+#include "assay/engine/layers/neuron_axes.h"
+#include "assay/support/text.h"
+
+namespace assay {
+namespace {
+
+class LayerFinder {
+ public:
+  LayerFinder(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos)
+      : graph_(graph),
+        constants_(constants),
+        infos_(infos),
+        axes_(find_neuron_axes(graph, constants, infos)),
+        taken_(graph.nodes().size(), false) {}
+
+  std::vector<Layer> find() {
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      if (!taken_[n]) consider(static_cast<int>(n));
+    }
+    return std::move(layers_);
+  }
+
+ private:
+  const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
+  const ValueInfo& info(ValueId id) const { return infos_[static_cast<std::size_t>(id)]; }
+  bool is_data(ValueId id) const { return id != no_value && info(id).batch_axis >= 0; }
+  bool is_activations(ValueId id) const { return is_data(id) && info(id).floating; }
+
+  int data_inputs(const Node& n) const {
+    std::vector<ValueId> ids;
+    for (const ValueId id : n.inputs) {
+      if (is_activations(id) && std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+    }
+    return static_cast<int>(ids.size());
+  }
+
+  bool begins_layer(const Node& n) const {
+    if (is_weighted(n.op) || is_normalisation(n.op)) return true;
+    if (is_pooling(n.op) || is_reduction(n.op) || is_activation(n.op)) return true;
+    if (is_arithmetic(n.op)) return data_inputs(n) >= 2;
+    return n.op == "Gather" && is_embedding(n);
+  }
+
+  bool is_embedding(const Node& n) const {
+    const ValueId table = n.inputs[0];
+    return constants_.has(table) && info(table).floating && info(table).shape.size() == 2;
+  }
+
+  // Y of a recurrent cell, or its last state when only that is read.
+  ValueId main_output(const Node& n) const {
+    for (const ValueId id : n.outputs) {
+      if (id == no_value) continue;
+      const bool read =
+          !graph_.consumers(id).empty() || std::ranges::find(graph_.outputs(), id) != graph_.outputs().end();
+      if (read) return id;
+    }
+    return no_value;
+  }
+
+  void consider(int n) {
+    const Node& at = node(n);
+    if (take_normalisation(n)) return;
+    const ValueId out = main_output(at);
+    if (!is_activations(out) || !begins_layer(at)) return;
+    Layer layer = start(n, out);
+    const bool linear = is_weighted(at.op);
+    if (is_activation(at.op)) {
+      layer.activation = at.op;
+      layer.range = range_of(graph_, at);
+    } else {
+      const Chain chain = follow_chain(graph_, constants_, infos_, out, linear);
+      absorb(layer, chain, linear);
+    }
+    layer.carries_weights = linear && has_weights_or_product(at);
+    finish(std::move(layer));
+  }
+
+  // A normalisation spelt out in several nodes (the difference from the mean divided by the deviation).
+  bool take_normalisation(int n) {
+    const auto root = std::ranges::find_if(node(n).inputs, [&](ValueId id) { return is_activations(id); });
+    if (root == node(n).inputs.end()) return false;
+    auto composite = find_composite(graph_, infos_, *root);
+    if (!composite || composite->nodes.front() != n || !composite->reduces) return false;
+    Layer layer = start(n, composite->exit);
+    layer.kind = OperatorKind::normalisation;
+    layer.op = composite->name;
+    while (composite) {
+      for (const int inner : composite->nodes) taken_[static_cast<std::size_t>(inner)] = true;
+      layer.value = layer.linear_value = composite->exit;
+      composite = find_composite(graph_, infos_, layer.value);
+      if (composite && !composite->reduces) break;
+    }
+    absorb(layer, follow_chain(graph_, constants_, infos_, layer.value, true), false);
+    finish(std::move(layer));
+    return true;
+  }
+
+  Layer start(int n, ValueId out) {
+    taken_[static_cast<std::size_t>(n)] = true;
+    Layer layer;
+    layer.name = node(n).name;
+    layer.node = n;
+    layer.value = layer.linear_value = out;
+    layer.op = node(n).op;
+    if (const OperatorTraits* traits = traits_of(layer.op)) layer.kind = traits->kind;
+    for (const ValueId id : node(n).inputs) count_parameters(layer, id);
+    return layer;
+  }
+
+  void absorb(Layer& layer, const Chain& chain, bool linear) {
+    for (const int n : chain.nodes) {
+      taken_[static_cast<std::size_t>(n)] = true;
+      const std::string& op = node(n).op;
+      const bool weighs = is_normalisation(op) || has_trait(op, Trait::affine) || op == "PRelu";
+      for (const ValueId id : node(n).inputs) {
+        if (weighs) count_parameters(layer, id);
+      }
+      if (linear) layer.linear_value = linear_end(layer.linear_value, n);
+    }
+    if (!chain.ops.empty()) layer.op += " + " + joined(chain.ops, " + ");
+    layer.activation = chain.activation;
+    layer.range = chain.range;
+    layer.value = chain.value;
+  }
+
+  // A bias that is added separately belongs to the linear value; batch normalisation does not.
+  ValueId linear_end(ValueId so_far, int n) const {
+    const Node& next = node(n);
+    const bool bias = next.op == "Add" && std::ranges::find(next.inputs, so_far) != next.inputs.end();
+    return bias ? next.outputs[0] : so_far;
+  }
+
+  bool has_weights_or_product(const Node& n) const {
+    if (data_inputs(n) >= 2) return true;
+    return std::ranges::any_of(
+        n.inputs, [&](ValueId id) { return id != no_value && constants_.has(id) && info(id).floating; });
+  }
+
+  void count_parameters(Layer& layer, ValueId id) const {
+    if (id == no_value || !constants_.has(id) || !info(id).floating || info(id).shape.empty()) return;
+    layer.parameters += constants_.parameters_behind(graph_, id);
+  }
+
+  void finish(Layer layer) {
+    const ValueInfo& value = info(layer.value);
+    if (value.batch_axis < 0) return;
+    layer.batch_axis = value.batch_axis;
+    layer.batch_multiple = static_cast<int>(value.batch_multiple);
+    layer.shape = value.shape;
+    layer.shape.erase(layer.shape.begin() + value.batch_axis);
+    layer.neuron_axes = axes_[static_cast<std::size_t>(layer.value)];
+    layer.neurons = 1;
+    for (const int axis : layer.neuron_axes) layer.neurons *= value.shape[static_cast<std::size_t>(axis)];
+    layers_.push_back(std::move(layer));
+  }
+
+  const Graph& graph_;
+  const Constants& constants_;
+  std::span<const ValueInfo> infos_;
+  std::vector<std::vector<int>> axes_;
+  std::vector<bool> taken_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace
+
+std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
+                               std::span<const ValueInfo> infos) {
+  return LayerFinder(graph, constants, infos).find();
+}
+
+}  // namespace assay

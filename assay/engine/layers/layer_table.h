@@ -1,0 +1,19 @@
+#pragma once
+
+// Finds the layers of a graph.
+
+#include <vector>
+
+#include <assay/layer.h>
+#include "assay/engine/probe.h"
+
+namespace assay {
+
+// In the order of computation. An operator begins a layer when it is a convolution, a matrix product, a
+// recurrent cell, a normalisation, a pooling, a sum (or product) of two activations, an embedding, or an
+// activation function that does not directly follow one of these; follow_chain() says where the layer ends.
+// Shape arithmetic and pure movement of data begin none.
+std::vector<Layer> find_layers(const Graph& graph, const Constants& constants,
+                               std::span<const ValueInfo> infos);
+
+}  // namespace assay

@@ -1,0 +1,250 @@
+#include "assay/model/keras/assemble.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <queue>
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include "assay/model/keras/layer.h"
+#include "assay/model/keras/weights.h"
+
+namespace assay {
+namespace {
+
+DType input_dtype(const LayerConfig& config) {
+  const std::string name = config.text("dtype", "float32");
+  return name == "int64" || name == "int32" ? DType::int64 : DType::float32;
+}
+
+// Whether any layer expects channels first; then inputs and outputs stay as Keras has them.
+bool channels_first(const KerasModel& model) {
+  return std::any_of(model.layers.begin(), model.layers.end(), [](const KerasLayer& layer) {
+    return layer.model
+               ? channels_first(*layer.model)
+               : layer.config.has("data_format") && layer.config.text("data_format", "") == "channels_first";
+  });
+}
+
+// Puts the layers of one model together, models within it included.
+class Assembler {
+ public:
+  // `path` precedes the names of the layers; empty for the whole model.
+  Assembler(KerasGraph& graph, const KerasModel& model, KerasWeights& weights, std::string path,
+            std::string owner)
+      : graph_(graph), model_(model), weights_(weights), path_(std::move(path)), owner_(std::move(owner)) {
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+      index_[model.layers[i].name] = i;
+      graph_.reserved.insert(join(path_, model.layers[i].name));
+    }
+  }
+
+  // `given` are the tensors of the model's inputs, in their order; empty for the whole model, which makes its
+  // own.
+  KerasTensors assemble(std::span<const KerasTensor> given) {
+    results_.resize(model_.layers.size());
+    for (std::size_t i = 0; i < model_.layers.size(); ++i) results_[i].resize(call_count(i));
+    place_inputs(given);
+    for (const auto& [layer, call] : order()) results_[layer][call] = translate(layer, call);
+    KerasTensors outputs;
+    for (const KerasRef& ref : model_.outputs) outputs.push_back(tensor(ref));
+    return outputs;
+  }
+
+ private:
+  using Place = std::pair<std::size_t, std::size_t>;  // layer and its call
+
+  static std::string join(const std::string& path, const std::string& name) {
+    return path.empty() ? name : path + "/" + name;
+  }
+  const KerasLayer& layer_at(std::size_t index) const { return model_.layers[index]; }
+  bool is_input(std::size_t index) const { return layer_at(index).config.class_name() == "InputLayer"; }
+  std::size_t call_count(std::size_t index) const {
+    return is_input(index) ? 1 : layer_at(index).calls.size();
+  }
+
+  Place place(const KerasRef& ref) const {
+    const auto it = index_.find(ref.layer);
+    if (it == index_.end())
+      fail(Fault::model, "model '{}': a layer reads from '{}', which does not exist", model_.name, ref.layer);
+    if (ref.call < 0 || static_cast<std::size_t>(ref.call) >= call_count(it->second)) {
+      fail(Fault::model, "{}: its call {} is read, but it is called {} times",
+           layer_at(it->second).config.where(), ref.call, call_count(it->second));
+    }
+    return {it->second, static_cast<std::size_t>(ref.call)};
+  }
+
+  const KerasTensor& tensor(const KerasRef& ref) const {
+    const auto [layer, call] = place(ref);
+    const KerasTensors& outputs = results_[layer][call];
+    if (ref.output < 0 || static_cast<std::size_t>(ref.output) >= outputs.size()) {
+      fail(Fault::model, "{}: its output {} is read, but it has {}", layer_at(layer).config.where(),
+           ref.output, outputs.size());
+    }
+    return outputs[static_cast<std::size_t>(ref.output)];
+  }
+
+  void place_inputs(std::span<const KerasTensor> given) {
+    if (!path_.empty() && given.size() != model_.inputs.size()) {
+      fail(Fault::model, "model '{}' has {} inputs and is called with {} tensors", path_,
+           model_.inputs.size(), given.size());
+    }
+    for (std::size_t i = 0; i < model_.inputs.size(); ++i) {
+      const auto [index, call] = place(model_.inputs[i]);
+      if (!is_input(index))
+        fail(Fault::model, "{}: is listed as an input but is no InputLayer", layer_at(index).config.where());
+      results_[index][call] = {path_.empty() ? graph_input(layer_at(index)) : given[i]};
+    }
+  }
+
+  KerasTensor graph_input(const KerasLayer& layer) {
+    auto shape = layer.config.shape("batch_shape");
+    if (!shape) shape = layer.config.shape("batch_input_shape");
+    if (!shape || shape->size() < 2) {
+      fail(Fault::model, "{}: no input shape is recorded; build the model (or add an Input) before saving it",
+           layer.config.where());
+    }
+    KerasTensor result{.shape = *shape, .block = {}, .masked_by = {}};
+    result.shape[0] = -1;
+    result.dtype = input_dtype(layer.config);
+    Shape stored = result.shape;
+    if (stored.size() >= 4 && !channels_first(model_)) {
+      result.layout = Layout::channels_first;
+      std::rotate(stored.begin() + 1, stored.end() - 1, stored.end());
+    }
+    result.value = graph_.builder.input(layer.name, result.dtype, stored);
+    graph_.value_names.insert(layer.name);
+    return result;
+  }
+
+  // The calls, each after those it reads from (Kahn's algorithm, the author's order where it is valid).
+  std::vector<Place> order() const {
+    std::map<Place, int> waiting;
+    std::map<Place, std::vector<Place>> readers;
+    std::priority_queue<Place, std::vector<Place>, std::greater<>> ready;
+    for (std::size_t i = 0; i < model_.layers.size(); ++i) {
+      if (is_input(i)) continue;
+      for (std::size_t c = 0; c < layer_at(i).calls.size(); ++c) {
+        int& count = waiting[{i, c}];
+        for (const KerasRef& ref : layer_at(i).calls[c].inputs) {
+          const Place from = place(ref);
+          if (is_input(from.first)) continue;
+          ++count;
+          readers[from].push_back({i, c});
+        }
+        if (count == 0) ready.push({i, c});
+      }
+    }
+    std::vector<Place> result;
+    while (!ready.empty()) {
+      const Place next = ready.top();
+      ready.pop();
+      result.push_back(next);
+      for (const Place& reader : readers[next]) {
+        if (--waiting[reader] == 0) ready.push(reader);
+      }
+      waiting.erase(next);
+    }
+    if (!waiting.empty()) {
+      fail(Fault::model, "{}: depends on its own output (a cycle of layers)",
+           layer_at(waiting.begin()->first.first).config.where());
+    }
+    return result;
+  }
+
+  KerasTensors translate(std::size_t index, std::size_t call) {
+    const KerasLayer& layer = layer_at(index);
+    if (--graph_.calls_left < 0) {
+      fail(Fault::resources, "{}: the model has more than 100,000 layer calls", layer.config.where());
+    }
+    KerasTensors inputs;
+    for (const KerasRef& ref : layer.calls[call].inputs) inputs.push_back(tensor(ref));
+    const std::string owner = join(owner_, layer.name);
+    const std::string name = join(path_, call == 0 ? layer.name : fmt::format("{}@{}", layer.name, call + 1));
+    const auto refuse_argument = [&] {
+      const std::string& argument = layer.calls[call].unsupported_argument;
+      if (argument.empty()) return;
+      fail(Fault::unsupported,
+           "{}: call argument {} is not supported; call the layer with tensors only, or export the "
+           "model to ONNX",
+           layer.config.where(), argument);
+    };
+    if (layer.model) {
+      refuse_argument();
+      const auto inner = weights_.nested(layer);
+      return Assembler(graph_, *layer.model, *inner, name, owner).assemble(inputs);
+    }
+    const BuildLayer build = find_keras_layer(layer.config);
+    refuse_argument();
+    auto [known, fresh] = weights_of_.try_emplace(index);
+    if (fresh) known->second.paths = weights_.paths(layer);
+    known->second.next = 0;
+    graph_.reserved.insert(name);
+    LayerBuilder builder(graph_, layer.config, known->second, name, owner);
+    KerasTensors outputs = build(builder, inputs);
+    if (builder.more_weights()) {
+      fail(Fault::model, "{}: {} has {} weights for it where {} are expected", layer.config.where(),
+           graph_.weights->name(), known->second.paths.size(), known->second.next);
+    }
+    for (const KerasTensor& output : outputs) check_size(layer, output);
+    return outputs;
+  }
+
+  // Keeps later arithmetic with sizes far from overflow.
+  static void check_size(const KerasLayer& layer, const KerasTensor& output) {
+    for (const std::int64_t dim : output.shape) {
+      if (dim >= std::int64_t{1} << 31) {
+        fail(Fault::resources, "{}: its output of shape {} is too large", layer.config.where(),
+             to_string(output.shape));
+      }
+    }
+  }
+
+  KerasGraph& graph_;
+  const KerasModel& model_;
+  KerasWeights& weights_;
+  std::string path_, owner_;
+  std::map<std::string, std::size_t> index_;
+  std::map<std::size_t, LayerWeights> weights_of_;
+  std::vector<std::vector<KerasTensors>> results_;  // by layer, call, output
+};
+
+// Graph outputs: of rank 4 and more channels first like the inputs, all others as Keras has them.
+void add_outputs(KerasGraph& graph, const KerasModel& model, const KerasTensors& outputs) {
+  LayerWeights none;
+  LayerBuilder layer(graph, LayerConfig("Model", "the model's output", nullptr), none, "output", "output");
+  for (const KerasTensor& tensor : outputs) {
+    const bool move = tensor.rank() >= 4 && !channels_first(model);
+    graph.builder.output((move ? layer.as_channels_first(tensor) : layer.as_keras(tensor)).value);
+  }
+}
+
+void add_notices(KerasGraph& graph) {
+  for (const auto& [dtype, count] : graph.widened) {
+    graph.builder.notice(fmt::format("{} weights are {} and are used as float32", count, dtype));
+  }
+}
+
+}  // namespace
+
+Graph assemble_keras(const KerasModel& model, Hdf5File& file, const std::string& source) {
+  const auto weights = open_keras_weights(file, model);
+  KerasGraph graph;
+  graph.builder =
+      GraphBuilder(model.name.empty() ? std::filesystem::path(source).stem().string() : model.name);
+  graph.weights = &file;
+  graph.major = model.major;
+  graph.flips_kernels = model.flips_kernels;
+  const KerasTensors outputs = Assembler(graph, model, *weights, "", "").assemble({});
+  if (const auto unused = weights->unused(); !unused.empty()) {
+    fail(Fault::model,
+         "{}: has weights for layer '{}', which the architecture does not; the two do not belong together",
+         file.name(), unused.front());
+  }
+  add_outputs(graph, model, outputs);
+  add_notices(graph);
+  return graph.builder.build();
+}
+
+}  // namespace assay

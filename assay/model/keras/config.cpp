@@ -1,0 +1,330 @@
+#include "assay/model/keras/config.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <assay/error.h>
+
+namespace assay {
+namespace {
+
+using nlohmann::json;
+
+constexpr int nesting_limit = 200;     // of JSON brackets
+constexpr int model_depth_limit = 16;  // of models within models
+
+const json& member(const json& object, const char* key, const std::string& where) {
+  if (!object.is_object() || !object.contains(key)) fail(Fault::model, "{}: no '{}' in its JSON", where, key);
+  return object[key];
+}
+
+std::string string_member(const json& object, const char* key, const std::string& where) {
+  const json& value = member(object, key, where);
+  if (!value.is_string()) fail(Fault::model, "{}: '{}' is not a string", where, key);
+  return value.get<std::string>();
+}
+
+json parse_json(std::string_view text, const std::string& source) {
+  bool too_deep = false;
+  const auto watch = [&](int depth, json::parse_event_t, json&) {
+    too_deep = too_deep || depth > nesting_limit;
+    if (too_deep) fail(Fault::model, "{}: JSON nested deeper than {} levels", source, nesting_limit);
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (const json::exception& error) {
+    fail(Fault::model, "{}: the architecture is not valid JSON: {}", source, error.what());
+  }
+}
+
+bool is_reference(const json& item) {
+  return item.is_array() && item.size() >= 3 && item.size() <= 4 && item[0].is_string() &&
+         item[1].is_number_integer() && item[2].is_number_integer();
+}
+
+KerasRef reference(const json& item) {
+  return {item[0].get<std::string>(), item[1].get<std::int64_t>(), item[2].get<std::int64_t>()};
+}
+
+bool is_true(const json& value) { return value.is_boolean() && value.get<bool>(); }
+
+// Reads the calls of one layer, in any of the notations Keras has used.
+class CallReader {
+ public:
+  explicit CallReader(std::string where) : where_(std::move(where)) {}
+
+  KerasCall read(const json& node) {
+    call_ = {};
+    if (node.is_object()) {
+      collect(member(node, "args", where_));
+      if (node.contains("kwargs")) keywords(node["kwargs"]);
+    } else {
+      collect(node);
+    }
+    call_.inputs.insert(call_.inputs.end(), states_.begin(), states_.end());
+    states_.clear();
+    return std::move(call_);
+  }
+
+ private:
+  void collect(const json& item) { collect(item, call_.inputs); }
+
+  void collect(const json& item, std::vector<KerasRef>& into) {
+    if (is_reference(item)) {
+      into.push_back(reference(item));
+      if (item.size() == 4) keywords(item[3]);
+    } else if (item.is_array()) {
+      for (const json& part : item) collect(part, into);
+    } else if (item.is_object() && item.value("class_name", json()) == "__keras_tensor__") {
+      const json& history = member(member(item, "config", where_), "keras_history", where_);
+      if (!is_reference(history)) fail(Fault::model, "{}: a call's keras_history is damaged", where_);
+      into.push_back(reference(history));
+    } else if (!item.is_null()) {
+      call_.unsupported_argument = "a constant";
+    }
+  }
+
+  void keywords(const json& arguments) {
+    if (!arguments.is_object()) return;
+    for (const auto& [key, value] : arguments.items()) {
+      if (value.is_null() || value == json(false) || value == json::array() || value == json::object())
+        continue;
+      if (key == "initial_state") {
+        collect(value, states_);
+      } else if (key == "training" && !is_true(value)) {
+        continue;
+      } else {
+        call_.unsupported_argument = "'" + key + "'";
+      }
+    }
+  }
+
+  std::string where_;
+  KerasCall call_;
+  std::vector<KerasRef> states_;
+};
+
+// Reads one architecture, models within it included.
+class ModelReader {
+ public:
+  ModelReader(std::string source, int major) : source_(std::move(source)), major_(major) {}
+
+  KerasModel read(json& root, int depth = 0) {
+    if (depth > model_depth_limit) {
+      fail(Fault::resources, "{}: models nested deeper than {} levels", source_, model_depth_limit);
+    }
+    KerasModel model;
+    model.major = major_;
+    model.class_name = string_member(root, "class_name", source_);
+    member(root, "config", source_);
+    json& config = root["config"];
+    if (config.is_object() && config.contains("name") && config["name"].is_string()) {
+      model.name = config["name"].get<std::string>();
+    }
+    if (model.class_name == "Sequential") {
+      sequential(model, root, depth);
+    } else {
+      functional(model, config, depth);
+    }
+    check_names(model);
+    number_calls(model);
+    return model;
+  }
+
+ private:
+  static bool is_model(const std::string& class_name, const json& config) {
+    return class_name == "Sequential" ||
+           (config.is_object() && config.contains("layers") && config["layers"].is_array());
+  }
+
+  KerasLayer layer(json& entry, int depth) {
+    std::string class_name = string_member(entry, "class_name", source_ + ": a layer");
+    member(entry, "config", source_ + ": layer of class " + class_name);
+    json& config = entry["config"];
+    KerasLayer result;
+    if (entry.contains("name") && entry["name"].is_string()) {
+      result.name = entry["name"].get<std::string>();
+    } else if (config.is_object() && config.contains("name") && config["name"].is_string()) {
+      result.name = config["name"].get<std::string>();
+    } else if (class_name == "Sequential") {
+      result.name = "sequential";
+    }
+    if (result.name.empty() || result.name.size() > 1024) {
+      fail(Fault::model, "{}: a layer of class {} has no usable name", source_, class_name);
+    }
+    const auto where = [&] { return fmt::format("{}: layer '{}' ({})", source_, result.name, class_name); };
+    if (is_model(class_name, config)) {
+      result.model = std::make_shared<const KerasModel>(read(entry, depth + 1));
+      result.config = LayerConfig(class_name, where(), std::make_shared<const json>(json::object()));
+      return result;
+    }
+    if (!config.is_object()) fail(Fault::model, "{}: its config is not an object", where());
+    upgrade_keras1(class_name, config);
+    result.config = LayerConfig(class_name, where(), std::make_shared<const json>(std::move(config)));
+    return result;
+  }
+
+  void functional(KerasModel& model, json& config, int depth) {
+    if (!config.is_object() || !config.contains("layers") || !config["layers"].is_array()) {
+      fail(Fault::unsupported,
+           "{}: model of class '{}' records no layer graph (a subclassed model?); rebuild it as a functional "
+           "or "
+           "Sequential model, or export it to ONNX",
+           source_, model.class_name);
+    }
+    for (json& entry : config["layers"]) {
+      KerasLayer next = layer(entry, depth);
+      if (entry.contains("inbound_nodes")) {
+        if (!entry["inbound_nodes"].is_array())
+          fail(Fault::model, "{}: inbound_nodes is no list", next.config.where());
+        CallReader reader(next.config.where());
+        for (const json& node : entry["inbound_nodes"]) next.calls.push_back(reader.read(node));
+      }
+      if (next.config.class_name() == "InputLayer") next.calls.clear();
+      model.layers.push_back(std::move(next));
+    }
+    references(member(config, "input_layers", source_), model.inputs);
+    references(member(config, "output_layers", source_), model.outputs);
+  }
+
+  void references(const json& item, std::vector<KerasRef>& into) const {
+    if (is_reference(item)) {
+      into.push_back(reference(item));
+    } else if (item.is_array() || item.is_object()) {
+      for (const json& part : item) references(part, into);
+    } else {
+      fail(Fault::model, "{}: the list of the model's inputs or outputs is damaged", source_);
+    }
+  }
+
+  void sequential(KerasModel& model, json& root, int depth) {
+    json& config = root["config"];
+    const bool bare = config.is_array();  // Keras 1 and early 2: the list itself
+    if (!bare && !(config.is_object() && config.contains("layers") && config["layers"].is_array())) {
+      fail(Fault::model, "{}: Sequential model without a list of layers", source_);
+    }
+    json& entries = bare ? config : config["layers"];
+    if (entries.empty()) fail(Fault::model, "{}: Sequential model without layers", source_);
+    for (json& entry : entries) model.layers.push_back(layer(entry, depth));
+    if (model.layers.front().config.class_name() != "InputLayer") {
+      model.layers.insert(model.layers.begin(), implied_input(model, root));
+    }
+    for (std::size_t i = 1; i < model.layers.size(); ++i) {
+      model.layers[i].calls = {{.inputs = {{model.layers[i - 1].name, 0, 0}}, .unsupported_argument = {}}};
+    }
+    model.inputs = {{model.layers.front().name, 0, 0}};
+    model.outputs = {{model.layers.back().name, 0, 0}};
+  }
+
+  // The InputLayer that a Sequential model leaves out, with the shape recorded wherever Keras may have put
+  // it.
+  KerasLayer implied_input(const KerasModel& model, const json& root) const {
+    const KerasLayer& first = model.layers.front();
+    json config = json::object();
+    const auto take = [&](const json& from, const char* key) {
+      if (!config.contains("batch_shape") && from.is_object() && from.contains(key) && from[key].is_array()) {
+        config["batch_shape"] = from[key];
+      }
+    };
+    take(root["config"], "build_input_shape");
+    if (root.contains("build_config")) take(root["build_config"], "input_shape");
+    const LayerConfig* donor = &first.config;
+    for (const KerasModel* inner = first.model.get(); inner && !inner->layers.empty();) {
+      donor = &inner->layers.front().config;
+      inner = inner->layers.front().model.get();
+    }
+    for (const char* key : {"batch_shape", "batch_input_shape"}) {
+      if (const auto shape = donor->shape(key); shape && !config.contains("batch_shape")) {
+        config["batch_shape"] = json::array();
+        for (const auto dim : *shape) config["batch_shape"].push_back(dim < 0 ? json() : json(dim));
+      }
+    }
+    if (!config.contains("batch_shape") && donor->has("input_dim") &&
+        first.config.class_name() != "Embedding") {
+      config["batch_shape"] = json::array({nullptr, donor->size("input_dim", 1)});
+    }
+    if (donor->has("dtype")) config["dtype"] = donor->text("dtype", "float32");
+    KerasLayer input;
+    input.name = first.name + "_input";
+    input.config = LayerConfig("InputLayer", fmt::format("{}: layer '{}' (InputLayer)", source_, input.name),
+                               std::make_shared<const json>(std::move(config)));
+    return input;
+  }
+
+  void check_names(const KerasModel& model) const {
+    std::set<std::string> names;
+    for (const KerasLayer& item : model.layers) {
+      if (!names.insert(item.name).second)
+        fail(Fault::model, "{}: two layers are named '{}'", source_, item.name);
+    }
+    if (model.inputs.empty() || model.outputs.empty()) {
+      fail(Fault::model, "{}: model '{}' has no inputs or no outputs", source_, model.name);
+    }
+  }
+
+  // Keras counts the calls of a nested model from 1 when the model was made with an input of its own, from 0
+  // otherwise. Every recorded call is used, so the lowest number in use is the first call.
+  static void number_calls(KerasModel& model) {
+    std::map<std::string, std::int64_t> first;
+    const auto each = [&](auto&& visit) {
+      for (KerasLayer& item : model.layers) {
+        for (KerasCall& call : item.calls) std::for_each(call.inputs.begin(), call.inputs.end(), visit);
+      }
+      std::for_each(model.outputs.begin(), model.outputs.end(), visit);
+    };
+    for (const KerasLayer& item : model.layers) {
+      if (item.model) first.emplace(item.name, std::numeric_limits<std::int64_t>::max());
+    }
+    each([&](const KerasRef& ref) {
+      if (const auto it = first.find(ref.layer); it != first.end())
+        it->second = std::min(it->second, ref.call);
+    });
+    each([&](KerasRef& ref) {
+      const auto it = first.find(ref.layer);
+      if (it != first.end() && it->second == 1) ref.call -= 1;
+    });
+  }
+
+  std::string source_;
+  int major_;
+};
+
+int major_version(const std::string& version, const json& root) {
+  std::string text = version;
+  if (text.empty() && root.is_object() && root.contains("keras_version") &&
+      root["keras_version"].is_string()) {
+    text = root["keras_version"].get<std::string>();
+  }
+  if (!text.empty() && text[0] >= '1' && text[0] <= '9') return text[0] - '0';
+  return root.is_object() && root.contains("module") ? 3 : 2;
+}
+
+}  // namespace
+
+KerasModel parse_keras_config(std::string_view text, const std::string& source, std::string version,
+                              std::string backend) {
+  json root = parse_json(text, source);
+  if (backend.empty() && root.is_object() && root.contains("backend") && root["backend"].is_string()) {
+    backend = root["backend"].get<std::string>();
+  }
+  try {
+    KerasModel model = ModelReader(source, major_version(version, root)).read(root);
+    model.flips_kernels = backend == "theano";
+    return model;
+  } catch (const json::exception& error) {
+    fail(Fault::model, "{}: the architecture is damaged: {}", source, error.what());
+  }
+}
+
+std::string keras_version_of(std::string_view metadata) {
+  const json root = parse_json(metadata, "metadata.json");
+  if (!root.is_object() || !root.contains("keras_version") || !root["keras_version"].is_string()) return "";
+  return root["keras_version"].get<std::string>();
+}
+
+}  // namespace assay

@@ -1,0 +1,59 @@
+#pragma once
+
+// The JSON architecture of a Keras model (1, 2 or 3) as a list of layers and how they are called.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assay/model/keras/layer_config.h"
+
+namespace assay {
+
+// The output of a layer's call.
+struct KerasRef {
+  std::string layer;
+  std::int64_t call = 0;
+  std::int64_t output = 0;
+};
+
+struct KerasCall {
+  std::vector<KerasRef> inputs;      // tensors in `initial_state` follow the others
+  std::string unsupported_argument;  // a call argument we would have to honour; empty when there is none
+};
+
+struct KerasModel;
+
+struct KerasLayer {
+  std::string name;  // unique in its model
+  LayerConfig config;
+  std::vector<KerasCall> calls;             // a shared layer has several; an InputLayer none
+  std::shared_ptr<const KerasModel> model;  // set when the layer is a model itself
+};
+
+struct KerasModel {
+  std::string name, class_name;
+  int major = 2;               // Keras's major version: 1, 2 or 3
+  bool flips_kernels = false;  // made with Theano, whose convolutions run over the kernel backwards
+  std::vector<KerasLayer> layers;
+  std::vector<KerasRef> inputs, outputs;  // `inputs` name InputLayers
+};
+
+// `source` names the file in messages. `version` and `backend` are what the file says beside the JSON; empty:
+// taken from the JSON. Sequential models come out as a chain of calls behind an InputLayer. Throws
+// Error{model} for anything that is not a Keras architecture, Error{unsupported} for subclassed models.
+KerasModel parse_keras_config(std::string_view json, const std::string& source, std::string version = {},
+                              std::string backend = {});
+
+// "keras_version" in a .keras archive's metadata.json; empty when it is not there.
+std::string keras_version_of(std::string_view metadata);
+
+// Renames what Keras 1 called otherwise ("Convolution2D", "nb_filter", "border_mode") to its Keras 2 name, in
+// place.
+void upgrade_keras1(std::string& class_name, nlohmann::json& config);
+
+}  // namespace assay

@@ -1,0 +1,152 @@
+#include "assay/model/keras/layer_config.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+#include <assay/error.h>
+#include "assay/model/keras/config.h"
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t size_limit = std::int64_t{1} << 31;
+
+}  // namespace
+
+using nlohmann::json;
+
+LayerConfig::LayerConfig(std::string class_name, std::string where, std::shared_ptr<const json> object)
+    : class_name_(std::move(class_name)), where_(std::move(where)), object_(std::move(object)) {}
+
+const json* LayerConfig::find(const std::string& key) const {
+  if (!object_) return nullptr;
+  const auto it = object_->find(key);
+  return it == object_->end() || it->is_null() ? nullptr : &*it;
+}
+
+void LayerConfig::wrong(const std::string& key, std::string_view wanted) const {
+  fail(Fault::model, "{}: '{}' is not {}", where_, key, wanted);
+}
+
+bool LayerConfig::has(const std::string& key) const { return find(key) != nullptr; }
+
+bool LayerConfig::flag(const std::string& key, bool fallback) const {
+  const json* value = find(key);
+  if (!value) return fallback;
+  if (!value->is_boolean()) wrong(key, "true or false");
+  return value->get<bool>();
+}
+
+double LayerConfig::real(const std::string& key, double fallback) const {
+  const json* value = find(key);
+  if (!value) return fallback;
+  // Constants were once written as {"type": "ndarray", "value": 0.3}; Keras 3 wraps numpy scalars likewise.
+  if (value->is_object() && value->contains("value")) value = &(*value)["value"];
+  if (!value->is_number()) wrong(key, "a number");
+  return value->get<double>();
+}
+
+std::string LayerConfig::text(const std::string& key, const std::string& fallback) const {
+  const json* value = find(key);
+  if (!value) return fallback;
+  // Keras 3 may write a dtype as {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
+  if (value->is_object() && value->contains("config") && (*value)["config"].is_object() &&
+      (*value)["config"].contains("name")) {
+    value = &(*value)["config"]["name"];
+  }
+  if (!value->is_string()) wrong(key, "a string");
+  return value->get<std::string>();
+}
+
+std::int64_t LayerConfig::integer(const std::string& key, std::int64_t fallback) const {
+  const json* value = find(key);
+  if (!value) return fallback;
+  const auto list = integers(key);
+  if (list.size() != 1) wrong(key, "one integer");
+  return list[0];
+}
+
+std::int64_t LayerConfig::size(const std::string& key, std::int64_t fallback) const {
+  const std::int64_t value = integer(key, fallback);
+  if (value < 1 || value >= size_limit) wrong(key, "a size (1 or more, less than 2^31)");
+  return value;
+}
+
+std::vector<std::int64_t> LayerConfig::integers(const std::string& key) const {
+  std::vector<std::int64_t> result;
+  for (const double value : reals(key)) {
+    if (value != std::floor(value) || std::abs(value) >= static_cast<double>(size_limit)) {
+      wrong(key, "an integer less than 2^31");
+    }
+    result.push_back(static_cast<std::int64_t>(value));
+  }
+  return result;
+}
+
+std::vector<double> LayerConfig::reals(const std::string& key) const {
+  std::vector<double> result;
+  const auto gather = [&](auto&& self, const json& value) -> void {
+    if (value.is_number()) {
+      result.push_back(value.get<double>());
+    } else if (value.is_array()) {
+      for (const json& item : value) self(self, item);
+    } else {
+      wrong(key, "a number or a list of numbers");
+    }
+  };
+  if (const json* value = find(key)) gather(gather, *value);
+  return result;
+}
+
+std::vector<std::int64_t> LayerConfig::sizes(const std::string& key, std::size_t rank,
+                                             std::int64_t fallback) const {
+  std::vector<std::int64_t> list = integers(key);
+  if (list.empty()) list.assign(rank, fallback);
+  if (list.size() == 1) list.assign(rank, list[0]);
+  if (list.size() != rank) wrong(key, fmt::format("a list of {} sizes", rank));
+  for (const auto value : list) {
+    if (value < 1) wrong(key, "a list of sizes of at least 1");
+  }
+  return list;
+}
+
+std::optional<Shape> LayerConfig::shape(const std::string& key) const {
+  const json* value = find(key);
+  if (!value) return std::nullopt;
+  if (!value->is_array() || value->size() > 8) wrong(key, "a shape");
+  Shape result;
+  for (const json& dim : *value) {
+    if (dim.is_null()) {
+      result.push_back(-1);
+    } else if (dim.is_number_integer() && dim.get<std::int64_t>() > 0 &&
+               dim.get<std::int64_t>() < size_limit) {
+      result.push_back(dim.get<std::int64_t>());
+    } else {
+      wrong(key, "a shape (dimensions of at least 1 and less than 2^31)");
+    }
+  }
+  return result;
+}
+
+LayerConfig LayerConfig::child(const std::string& key) const {
+  const json* value = find(key);
+  if (value && value->is_string()) {
+    return LayerConfig(value->get<std::string>(), where_, std::make_shared<const json>(json::object()));
+  }
+  if (!value || !value->is_object() || !value->contains("class_name") ||
+      !(*value)["class_name"].is_string()) {
+    wrong(key, "a name or an object with a class_name");
+  }
+  std::string class_name = (*value)["class_name"].get<std::string>();
+  json config = value->contains("config") ? (*value)["config"] : json::object();
+  // A function by name: {"class_name": "function", "config": "relu"}.
+  if (config.is_string())
+    return LayerConfig(config.get<std::string>(), where_, std::make_shared<const json>(json::object()));
+  if (!config.is_object()) wrong(key, "an object with a config");
+  upgrade_keras1(class_name, config);
+  return LayerConfig(class_name, fmt::format("{}, its '{}' ({})", where_, key, class_name),
+                     std::make_shared<const json>(std::move(config)));
+}
+
+}  // namespace assay

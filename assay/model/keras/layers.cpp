@@ -1,0 +1,121 @@
+#include "assay/model/keras/layers.h"
+
+#include <algorithm>
+#include <array>
+
+#include <assay/error.h>
+#include "assay/support/text.h"
+
+namespace assay {
+namespace {
+
+struct LayerKind {
+  std::string_view class_name;
+  BuildLayer build;
+};
+
+// Every layer class we translate. InputLayer and models within models are handled where the graph is put
+// together.
+constexpr std::array kinds{
+    LayerKind{"Activation", keras::activation},
+    LayerKind{"ActivityRegularization", keras::identity},
+    LayerKind{"Add", keras::add},
+    LayerKind{"AlphaDropout", keras::identity},
+    LayerKind{"Average", keras::average},
+    LayerKind{"AveragePooling1D", keras::average_pooling},
+    LayerKind{"AveragePooling2D", keras::average_pooling},
+    LayerKind{"AveragePooling3D", keras::average_pooling},
+    LayerKind{"BatchNormalization", keras::batch_normalization},
+    LayerKind{"Bidirectional", keras::bidirectional},
+    LayerKind{"Concatenate", keras::concatenate},
+    LayerKind{"Conv1D", keras::convolution},
+    LayerKind{"Conv1DTranspose", keras::transposed_convolution},
+    LayerKind{"Conv2D", keras::convolution},
+    LayerKind{"Conv2DTranspose", keras::transposed_convolution},
+    LayerKind{"Conv3D", keras::convolution},
+    LayerKind{"Conv3DTranspose", keras::transposed_convolution},
+    LayerKind{"Cropping1D", keras::cropping},
+    LayerKind{"Cropping2D", keras::cropping},
+    LayerKind{"Cropping3D", keras::cropping},
+    LayerKind{"Dense", keras::dense},
+    LayerKind{"DepthwiseConv1D", keras::depthwise_convolution},
+    LayerKind{"DepthwiseConv2D", keras::depthwise_convolution},
+    LayerKind{"Dot", keras::dot},
+    LayerKind{"Dropout", keras::dropout},
+    LayerKind{"ELU", keras::advanced_activation},
+    LayerKind{"Embedding", keras::embedding},
+    LayerKind{"Flatten", keras::flatten},
+    LayerKind{"GRU", keras::recurrent},
+    LayerKind{"GaussianDropout", keras::identity},
+    LayerKind{"GaussianNoise", keras::identity},
+    LayerKind{"GlobalAveragePooling1D", keras::global_average_pooling},
+    LayerKind{"GlobalAveragePooling2D", keras::global_average_pooling},
+    LayerKind{"GlobalAveragePooling3D", keras::global_average_pooling},
+    LayerKind{"GlobalMaxPooling1D", keras::global_max_pooling},
+    LayerKind{"GlobalMaxPooling2D", keras::global_max_pooling},
+    LayerKind{"GlobalMaxPooling3D", keras::global_max_pooling},
+    LayerKind{"GroupNormalization", keras::group_normalization},
+    LayerKind{"Identity", keras::identity},
+    LayerKind{"LSTM", keras::recurrent},
+    LayerKind{"LayerNormalization", keras::layer_normalization},
+    LayerKind{"LeakyReLU", keras::advanced_activation},
+    LayerKind{"MaxPooling1D", keras::max_pooling},
+    LayerKind{"MaxPooling2D", keras::max_pooling},
+    LayerKind{"MaxPooling3D", keras::max_pooling},
+    LayerKind{"Maximum", keras::maximum},
+    LayerKind{"Minimum", keras::minimum},
+    LayerKind{"Multiply", keras::multiply},
+    LayerKind{"Normalization", keras::normalization},
+    LayerKind{"PReLU", keras::parametric_relu},
+    LayerKind{"Permute", keras::permute},
+    LayerKind{"ReLU", keras::advanced_activation},
+    LayerKind{"RepeatVector", keras::repeat_vector},
+    LayerKind{"Rescaling", keras::rescaling},
+    LayerKind{"Reshape", keras::reshape},
+    LayerKind{"SeparableConv1D", keras::separable_convolution},
+    LayerKind{"SeparableConv2D", keras::separable_convolution},
+    LayerKind{"SimpleRNN", keras::recurrent},
+    LayerKind{"Softmax", keras::advanced_activation},
+    LayerKind{"SpatialDropout1D", keras::identity},
+    LayerKind{"SpatialDropout2D", keras::identity},
+    LayerKind{"SpatialDropout3D", keras::identity},
+    LayerKind{"Subtract", keras::subtract},
+    LayerKind{"ThresholdedReLU", keras::advanced_activation},
+    LayerKind{"TimeDistributed", keras::time_distributed},
+    LayerKind{"UpSampling1D", keras::up_sampling},
+    LayerKind{"UpSampling2D", keras::up_sampling},
+    LayerKind{"UpSampling3D", keras::up_sampling},
+    LayerKind{"ZeroPadding1D", keras::zero_padding},
+    LayerKind{"ZeroPadding2D", keras::zero_padding},
+    LayerKind{"ZeroPadding3D", keras::zero_padding},
+};
+
+}  // namespace
+
+BuildLayer find_keras_layer(const LayerConfig& config) {
+  const std::string& name = config.class_name();
+  for (const LayerKind& kind : kinds) {
+    if (kind.class_name == name) return kind.build;
+  }
+  if (name == "Lambda") {
+    fail(Fault::unsupported,
+         "{}: it holds Python code, which cannot be run here; replace it by built-in layers (Rescaling, "
+         "Reshape, "
+         "Activation, ...) or export the model to ONNX",
+         config.where());
+  }
+  std::vector<std::string> names;
+  for (const LayerKind& kind : kinds) names.emplace_back(kind.class_name);
+  fail(Fault::unsupported, "{}: layers of this class cannot be read{}; export the model to ONNX instead",
+       config.where(), did_you_mean(name, names));
+}
+
+namespace keras {
+
+std::size_t spatial_rank(const std::string& class_name) {
+  const auto at = class_name.find_last_of("123");
+  return at == std::string::npos ? 0 : static_cast<std::size_t>(class_name[at] - '0');
+}
+
+}  // namespace keras
+}  // namespace assay

@@ -1,0 +1,67 @@
+#pragma once
+
+// The functions behind the layer table, one family a file. Each translates one call of a layer; see
+// BuildLayer.
+
+#include "assay/model/keras/layer.h"
+
+namespace assay::keras {
+
+// keras_layers_dense.cpp
+KerasTensors dense(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_conv.cpp: any number of spatial dimensions, taken from the class name.
+KerasTensors convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors transposed_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors depthwise_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors separable_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_pool.cpp
+KerasTensors max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_norm.cpp
+KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors rescaling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_activation.cpp
+KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors advanced_activation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_shape.cpp
+KerasTensors identity(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors dropout(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors flatten(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors reshape(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors permute(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors repeat_vector(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors zero_padding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_merge.cpp
+KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors subtract(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors multiply(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors average(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors maximum(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors minimum(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// keras_layers_recurrent.cpp
+KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// Number of spatial dimensions a class name ends with ("Conv2DTranspose": 2); 0 when it names none.
+std::size_t spatial_rank(const std::string& class_name);
+
+}  // namespace assay::keras

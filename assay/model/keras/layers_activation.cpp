@@ -1,0 +1,228 @@
+// Activation functions, named in other layers or layers themselves.
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+#include "assay/model/keras/arrays.h"
+#include "assay/model/keras/layers.h"
+
+namespace assay {
+namespace {
+
+using Attributes = std::map<std::string, Attribute>;
+
+// Writes the nodes of one activation function of one tensor. The last node's value is the layer's result.
+class ActivationWriter {
+ public:
+  // `label` is appended to the layer's name to name the nodes; empty when the layer is the activation itself.
+  ActivationWriter(LayerBuilder& layer, const KerasTensor& x, std::string label)
+      : layer_(layer), x_(x), label_(std::move(label)) {}
+
+  LayerBuilder& layer() { return layer_; }
+  const KerasTensor& x() const { return x_; }
+  void restore_keras_layout() { x_ = layer_.as_keras(x_); }
+
+  // A constant scalar.
+  ValueId number(std::string_view name, double value) {
+    return layer_.constant(label_.empty() ? name : label_.substr(1) + "_" + std::string(name),
+                           scalar(static_cast<float>(value)));
+  }
+  // An intermediate node.
+  ValueId step(std::string op, std::string_view name, std::vector<ValueId> inputs,
+               Attributes attributes = {}) {
+    const std::string suffix = label_ + "_" + std::string(name);
+    return layer_.add(std::move(op), suffix, std::move(inputs), std::move(attributes), suffix);
+  }
+  // The last node.
+  KerasTensor result(std::string op, std::vector<ValueId> inputs, Attributes attributes = {}) {
+    return x_.with(layer_.add(std::move(op), label_, std::move(inputs), std::move(attributes), ""));
+  }
+
+ private:
+  LayerBuilder& layer_;
+  KerasTensor x_;
+  std::string label_;
+};
+
+KerasTensor softmax(ActivationWriter& write, const char* op, std::int64_t axis) {
+  if (write.x().layout == Layout::flattened) write.restore_keras_layout();
+  const auto stored = stored_axis(write.x(), write.layer().keras_axis(axis, write.x().rank()));
+  return write.result(op, {write.x().value}, {{"axis", stored}});
+}
+
+KerasTensor clip(ActivationWriter& write, ValueId x, double low, double high) {
+  return write.result("Clip", {x, write.number("min", low), write.number("max", high)});
+}
+
+// f(x) = max_value where x >= max_value, x where threshold < x, negative_slope * (x - threshold) elsewhere.
+KerasTensor general_relu(ActivationWriter& write, double slope, double threshold,
+                         std::optional<double> max_value) {
+  const ValueId x = write.x().value;
+  if (!max_value && threshold == 0) {
+    if (slope == 0) return write.result("Relu", {x});
+    return write.result("LeakyRelu", {x}, {{"alpha", static_cast<float>(slope)}});
+  }
+  if (slope == 0 && threshold == 0) return clip(write, x, 0, *max_value);
+  const Attributes alpha{{"alpha", static_cast<float>(threshold)}};
+  if (slope == 0 && !max_value) return write.result("ThresholdedRelu", {x}, alpha);
+  ValueId positive = threshold == 0 ? write.step("Relu", "positive", {x})
+                                    : write.step("ThresholdedRelu", "positive", {x}, alpha);
+  if (slope == 0) return clip(write, positive, 0, *max_value);
+  if (max_value) {
+    positive =
+        write.step("Clip", "clipped", {positive, write.number("min", 0), write.number("max", *max_value)});
+  }
+  const ValueId below = write.step("Sub", "below", {write.number("threshold", threshold), x});
+  const ValueId negative =
+      write.step("Mul", "negative", {write.step("Relu", "shortfall", {below}), write.number("slope", slope)});
+  return write.result("Sub", {positive, negative});
+}
+
+KerasTensor relu_layer(ActivationWriter& write, const LayerConfig& config) {
+  std::optional<double> limit;
+  if (config.has("max_value")) limit = config.real("max_value", 0);
+  return general_relu(write, config.real("negative_slope", 0), config.real("threshold", 0), limit);
+}
+
+// x * sigmoid(x)
+KerasTensor swish(ActivationWriter& write) {
+  return write.result("Mul", {write.x().value, write.step("Sigmoid", "gate", {write.x().value})});
+}
+
+// Keras 2: 0.2 x + 0.5, Keras 3: x / 6 + 0.5, both kept within 0 and 1.
+float hard_sigmoid_slope(const LayerBuilder& layer) { return layer.keras_major() >= 3 ? 1.0F / 6.0F : 0.2F; }
+
+KerasTensor hard_sigmoid(ActivationWriter& write) {
+  return write.result("HardSigmoid", {write.x().value},
+                      {{"alpha", hard_sigmoid_slope(write.layer())}, {"beta", 0.5F}});
+}
+
+// x * relu6(x + 3) / 6
+KerasTensor hard_swish(ActivationWriter& write) {
+  const ValueId gate =
+      write.step("HardSigmoid", "gate", {write.x().value}, {{"alpha", 1.0F / 6.0F}, {"beta", 0.5F}});
+  return write.result("Mul", {write.x().value, gate});
+}
+
+// x/2 * (1 + erf(x / sqrt 2)) (Hendrycks and Gimpel 2016), or its tanh approximation.
+KerasTensor gelu(ActivationWriter& write, bool approximate) {
+  const ValueId x = write.x().value;
+  ValueId curve;
+  if (approximate) {
+    const ValueId square = write.step("Mul", "square", {x, x});
+    const ValueId scaled = write.step("Mul", "scaled", {square, write.number("cubic", 0.044715)});
+    const ValueId plus = write.step("Add", "plus", {scaled, write.number("one", 1)});
+    const ValueId cubic = write.step("Mul", "cubic", {plus, x});
+    curve = write.step("Tanh", "tanh",
+                       {write.step("Mul", "inner", {cubic, write.number("root", std::sqrt(2 / M_PI))})});
+  } else {
+    curve = write.step("Erf", "erf", {write.step("Mul", "inner", {x, write.number("root", std::sqrt(0.5))})});
+  }
+  const ValueId gate = write.step("Add", "gate", {curve, write.number("one", 1)});
+  const ValueId half = write.step("Mul", "half", {x, write.number("half", 0.5)});
+  return write.result("Mul", {half, gate});
+}
+
+struct SimpleActivation {
+  std::string_view name, op;
+};
+
+// Functions that are one ONNX operator without attributes.
+constexpr std::array simple{
+    SimpleActivation{"relu", "Relu"},         SimpleActivation{"sigmoid", "Sigmoid"},
+    SimpleActivation{"tanh", "Tanh"},         SimpleActivation{"softplus", "Softplus"},
+    SimpleActivation{"softsign", "Softsign"}, SimpleActivation{"exponential", "Exp"},
+    SimpleActivation{"mish", "Mish"},
+};
+
+// The function `config` names; `config.class_name()` is "relu" as well as "ReLU".
+KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
+  const std::string& name = config.class_name();
+  for (const SimpleActivation& item : simple) {
+    if (item.name == name) return write.result(std::string(item.op), {write.x().value});
+  }
+  if (name == "linear") return write.result("Identity", {write.x().value});
+  if (name == "relu6") return clip(write, write.x().value, 0, 6);
+  if (name == "selu") {
+    return write.result("Selu", {write.x().value}, {{"alpha", 1.67326324F}, {"gamma", 1.05070098F}});
+  }
+  if (name == "softmax") return softmax(write, "Softmax", -1);
+  if (name == "log_softmax") return softmax(write, "LogSoftmax", -1);
+  if (name == "swish" || name == "silu") return swish(write);
+  if (name == "hard_sigmoid") return hard_sigmoid(write);
+  if (name == "hard_swish" || name == "hard_silu") return hard_swish(write);
+  if (name == "gelu") return gelu(write, config.flag("approximate", false));
+  if (name == "elu" || name == "ELU") {
+    return write.result("Elu", {write.x().value}, {{"alpha", static_cast<float>(config.real("alpha", 1))}});
+  }
+  if (name == "leaky_relu") return general_relu(write, 0.2, 0, {});
+  if (name == "LeakyReLU")
+    return general_relu(write, config.real("negative_slope", config.real("alpha", 0.3)), 0, {});
+  if (name == "ThresholdedReLU") return general_relu(write, 0, config.real("theta", 1), {});
+  if (name == "ReLU") return relu_layer(write, config);
+  if (name == "Softmax") return softmax(write, "Softmax", config.integer("axis", -1));
+  write.layer().unsupported(fmt::format("activation '{}'", name),
+                            "use a built-in activation or export the model to ONNX");
+}
+
+bool is_linear(const LayerConfig& config) { return config.class_name() == "linear"; }
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+}  // namespace
+
+std::string_view preact_suffix(const LayerBuilder& layer, const std::string& key) {
+  return !layer.config().has(key) || is_linear(layer.config().child(key)) ? "" : "_preact";
+}
+
+KerasTensor activate(LayerBuilder& layer, const KerasTensor& x, const std::string& key) {
+  if (preact_suffix(layer, key).empty()) return x;
+  const LayerConfig function = layer.config().child(key);
+  ActivationWriter write(layer, x, "_" + lower(function.class_name()));
+  return apply(write, function);
+}
+
+namespace keras {
+
+KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  if (!layer.config().has("activation")) layer.invalid("names no activation");
+  ActivationWriter write(layer, layer.single(inputs), "");
+  return {apply(write, layer.config().child("activation"))};
+}
+
+KerasTensors advanced_activation(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  if (layer.class_name() == "Softmax" && !layer.single(inputs).masked_by.empty()) {
+    layer.unsupported(fmt::format("the mask of layer '{}'", inputs.front().masked_by),
+                      "set its mask_zero to false");
+  }
+  ActivationWriter write(layer, layer.single(inputs), "");
+  return {apply(write, layer.config())};
+}
+
+// f(x) = x for x > 0, alpha * x otherwise; alpha has the shape of a record, with 1 on shared axes.
+KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  KerasTensor x = layer.single(inputs);
+  if (x.layout == Layout::flattened) x = layer.as_keras(x);
+  Shape shape(x.rank() - 1, 1);
+  const auto shared = layer.config().integers("shared_axes");
+  for (std::size_t axis = 1; axis < x.rank(); ++axis) {
+    const bool is_shared =
+        std::find(shared.begin(), shared.end(), static_cast<std::int64_t>(axis)) != shared.end();
+    if (!is_shared) shape[axis - 1] = layer.known(x, axis);
+  }
+  Array alpha = layer.weight("alpha", shape);
+  if (x.layout == Layout::channels_first) {
+    std::vector<int> order{static_cast<int>(shape.size()) - 1};
+    for (int i = 0; i + 1 < static_cast<int>(shape.size()); ++i) order.push_back(i);
+    alpha = transposed(alpha, order);
+  }
+  return {x.with(layer.add("PRelu", "", {x.value, layer.constant("alpha", std::move(alpha))}, {}, ""))};
+}
+
+}  // namespace keras
+}  // namespace assay

@@ -1,0 +1,169 @@
+// Layers of several inputs.
+
+#include <algorithm>
+
+#include "assay/model/keras/arrays.h"
+#include "assay/model/keras/layers.h"
+
+namespace assay::keras {
+namespace {
+
+// A dimension of two tensors that broadcast; -1 when unknown.
+std::int64_t broadcast(const LayerBuilder& layer, std::int64_t a, std::int64_t b) {
+  if (a == b || b == 1) return a;
+  if (a == 1) return b;
+  if (a < 0 || b < 0) return std::max(a, b);
+  layer.invalid(fmt::format("its inputs have sizes {} and {} along one axis", a, b));
+}
+
+// Inserts axes of size 1 after the batch, as Keras does for inputs of lower rank.
+KerasTensor raise_rank(LayerBuilder& layer, const KerasTensor& x, std::size_t rank) {
+  if (x.rank() == rank) return x;
+  KerasTensor result = layer.as_keras(x);
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < rank - x.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i) + 1);
+  result.value = layer.add("Unsqueeze", "_raise",
+                           {result.value, layer.constant("raise_axes", integers(axes))}, {}, "_raise");
+  result.shape.insert(result.shape.begin() + 1, axes.size(), 1);
+  return result;
+}
+
+// The inputs, all stored alike and of one rank.
+KerasTensors aligned(LayerBuilder& layer, std::span<const KerasTensor> inputs, bool keep_flattened) {
+  if (inputs.empty()) layer.invalid("is called without tensors");
+  std::size_t rank = 0;
+  for (const KerasTensor& x : inputs) rank = std::max(rank, x.rank());
+  const auto flat_alike = [&](const KerasTensor& x) {
+    return x.layout == Layout::flattened && x.block == inputs.front().block;
+  };
+  const bool all_flat = std::all_of(inputs.begin(), inputs.end(), flat_alike);
+  const bool any_channels_first = std::any_of(
+      inputs.begin(), inputs.end(), [](const auto& x) { return x.layout == Layout::channels_first; });
+  KerasTensors result;
+  for (const KerasTensor& x : inputs) {
+    if (all_flat && keep_flattened) {
+      result.push_back(x);
+    } else if (any_channels_first) {
+      result.push_back(layer.as_channels_first(raise_rank(layer, x, rank)));
+    } else {
+      result.push_back(raise_rank(layer, layer.as_keras(x), rank));
+    }
+  }
+  return result;
+}
+
+KerasTensor merged_like(const LayerBuilder& layer, const KerasTensors& inputs) {
+  KerasTensor result = inputs.front();
+  for (const KerasTensor& x : inputs) {
+    for (std::size_t axis = 0; axis < x.rank(); ++axis) {
+      result.shape[axis] = broadcast(layer, result.shape[axis], x.shape[axis]);
+    }
+    if (result.masked_by.empty()) result.masked_by = x.masked_by;
+  }
+  return result;
+}
+
+// A chain of two-input operators; the last one takes the layer's name.
+KerasTensors fold(LayerBuilder& layer, std::span<const KerasTensor> inputs, const char* op,
+                  bool averaged = false) {
+  const KerasTensors parts = aligned(layer, inputs, true);
+  KerasTensor result = merged_like(layer, parts);
+  result.value = parts.front().value;
+  if (parts.size() == 1 && !averaged) {
+    result.value = layer.add("Identity", "", {result.value}, {}, "");
+    return {result};
+  }
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const bool last = i + 1 == parts.size() && !averaged;
+    const std::string suffix = last ? "" : fmt::format("_part{}", i);
+    result.value = layer.add(op, suffix, {result.value, parts[i].value}, {}, suffix);
+  }
+  if (averaged) {
+    const ValueId share = layer.constant("share", scalar(1.0F / static_cast<float>(parts.size())));
+    result.value = layer.add("Mul", "", {result.value, share}, {}, "");
+  }
+  return {result};
+}
+
+}  // namespace
+
+KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Add");
+}
+KerasTensors multiply(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Mul");
+}
+KerasTensors maximum(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Max");
+}
+KerasTensors minimum(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Min");
+}
+KerasTensors average(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return fold(layer, inputs, "Add", true);
+}
+KerasTensors subtract(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  if (inputs.size() != 2)
+    layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
+  return fold(layer, inputs, "Sub");
+}
+
+KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const KerasTensors parts = aligned(layer, inputs, false);
+  const std::size_t axis = layer.keras_axis(layer.config().integer("axis", -1), parts.front().rank());
+  KerasTensor result = parts.front();
+  std::vector<ValueId> values;
+  std::int64_t total = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const KerasTensor& x = parts[p];
+    if (inputs[p].rank() != inputs.front().rank()) layer.invalid("its inputs have different ranks");
+    for (std::size_t i = 0; i < x.rank(); ++i) {
+      const bool fits = i == axis || x.shape[i] < 0 || result.shape[i] < 0 || x.shape[i] == result.shape[i];
+      if (!fits) {
+        layer.invalid(fmt::format("shapes {} and {} differ beside axis {}", to_string(result.shape),
+                                  to_string(x.shape), axis));
+      }
+      if (i != axis) result.shape[i] = std::max(result.shape[i], x.shape[i]);
+    }
+    total = total < 0 || x.shape[axis] < 0 ? -1 : total + x.shape[axis];
+    values.push_back(x.value);
+    if (result.masked_by.empty()) result.masked_by = x.masked_by;
+  }
+  result.shape[axis] = total;
+  result.value = layer.add("Concat", "", values, {{"axis", stored_axis(result, axis)}}, "");
+  return {result};
+}
+
+// Contracts one axis of each of two tensors.
+KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  if (inputs.size() != 2)
+    layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
+  if (layer.config().flag("normalize", false)) layer.unsupported("normalize", "normalise in a layer before");
+  KerasTensor a = layer.as_keras(inputs[0]), b = layer.as_keras(inputs[1]);
+  auto axes = layer.config().integers("axes");
+  if (axes.size() == 1) axes.push_back(axes[0]);
+  if (axes.size() != 2) layer.invalid("'axes' names neither one axis nor two");
+  const std::size_t left = layer.keras_axis(axes[0], a.rank()), right = layer.keras_axis(axes[1], b.rank());
+  if (left == 0 || right == 0) layer.invalid("contracts the batch axis");
+  if (broadcast(layer, a.shape[left], b.shape[right]) < 0) layer.invalid("the contracted axis must be known");
+  if (a.rank() == 2 && b.rank() == 2) {
+    const ValueId product = layer.add("Mul", "_product", {a.value, b.value}, {}, "_product");
+    KerasTensor result = a.with(layer.add("ReduceSum", "", {product, layer.constant("axes", integers({1}))},
+                                          {{"keepdims", std::int64_t{1}}}, ""));
+    result.shape = {a.shape[0], 1};
+    return {result};
+  }
+  if (a.rank() != 3 || b.rank() != 3)
+    layer.unsupported("ranks other than 2 with 2 and 3 with 3", "reshape before");
+  const auto swap = [&](KerasTensor& x, const char* name) {
+    x.value = layer.add("Transpose", name, {x.value}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}, name);
+    std::swap(x.shape[1], x.shape[2]);
+  };
+  if (left == 1) swap(a, "_left");
+  if (right == 2) swap(b, "_right");
+  KerasTensor result = a.with(layer.add("MatMul", "", {a.value, b.value}, {}, ""));
+  result.shape = {a.shape[0], a.shape[1], b.shape[2]};
+  return {result};
+}
+
+}  // namespace assay::keras

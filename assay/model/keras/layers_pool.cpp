@@ -1,0 +1,87 @@
+// Pooling and up-sampling.
+
+#include "assay/model/keras/arrays.h"
+#include "assay/model/keras/layers.h"
+#include "assay/model/keras/window.h"
+
+namespace assay::keras {
+namespace {
+
+KerasTensors pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs, const char* op) {
+  const std::size_t rank = spatial_rank(layer.class_name());
+  const Image x = as_image(layer, inputs, rank);
+  const auto size = layer.config().sizes("pool_size", rank, 2);
+  Window window{.size = size,
+                .stride = layer.config().has("strides") ? layer.config().sizes("strides", rank, 1) : size,
+                .dilation = std::vector<std::int64_t>(rank, 1),
+                .padding = layer.config().text("padding", "valid")};
+  if (window.padding != "valid" && window.padding != "same") {
+    layer.unsupported(fmt::format("padding '{}'", window.padding), "pooling has valid and same");
+  }
+  const ValueId value = layer.add(op, "", {x.tensor.value}, window_attributes(x.positions, window), "");
+  return {image_result(layer, x, value, x.channels, positions_after(layer, x.positions, window))};
+}
+
+KerasTensors global_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs, const char* op) {
+  const std::size_t rank = spatial_rank(layer.class_name());
+  const Image x = as_image(layer, inputs, rank);
+  if (layer.config().flag("keepdims", false)) {
+    const ValueId value = layer.add(op, "", {x.tensor.value}, {}, "");
+    return {image_result(layer, x, value, x.channels, Shape(rank, 1))};
+  }
+  const ValueId pooled = layer.add(op, "", {x.tensor.value}, {}, "_pooled");
+  KerasTensor result =
+      x.tensor.with(layer.add("Flatten", "_flat", {pooled}, {{"axis", std::int64_t{1}}}, ""));
+  result.shape = {x.tensor.shape[0], x.channels};
+  result.layout = Layout::keras;
+  return {result};
+}
+
+}  // namespace
+
+KerasTensors max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return pooling(layer, inputs, "MaxPool");
+}
+KerasTensors average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return pooling(layer, inputs, "AveragePool");  // padding is not counted, by ONNX's default as in Keras
+}
+KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return global_pooling(layer, inputs, "GlobalMaxPool");
+}
+KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const std::string& masked_by = layer.single(inputs).masked_by;
+  if (!masked_by.empty()) {
+    layer.unsupported(fmt::format("the mask of layer '{}'", masked_by), "set its mask_zero to false");
+  }
+  return global_pooling(layer, inputs, "GlobalAveragePool");
+}
+
+KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const std::size_t rank = spatial_rank(layer.class_name());
+  const Image x = as_image(layer, inputs, rank);
+  const auto size = layer.config().sizes("size", rank, 2);
+  const std::string method = layer.config().text("interpolation", "nearest");
+  std::map<std::string, Attribute> attributes;
+  if (method == "nearest") {
+    attributes = {{"mode", std::string("nearest")},
+                  {"coordinate_transformation_mode", std::string("asymmetric")},
+                  {"nearest_mode", std::string("floor")}};
+  } else if (method == "bilinear") {
+    attributes = {{"mode", std::string("linear")},
+                  {"coordinate_transformation_mode", std::string("half_pixel")}};
+  } else {
+    layer.unsupported(fmt::format("interpolation '{}'", method), "use nearest or bilinear");
+  }
+  std::vector<float> scales{1, 1};
+  Shape positions;
+  for (std::size_t i = 0; i < rank; ++i) {
+    scales.push_back(static_cast<float>(size[i]));
+    positions.push_back(x.positions[i] < 0 ? -1 : x.positions[i] * size[i]);
+  }
+  const ValueId factors =
+      layer.constant("scales", Array::of(Shape{static_cast<std::int64_t>(scales.size())}, scales));
+  const ValueId value = layer.add("Resize", "", {x.tensor.value, no_value, factors}, attributes, "");
+  return {image_result(layer, x, value, x.channels, positions)};
+}
+
+}  // namespace assay::keras

@@ -1,0 +1,301 @@
+// LSTM, GRU, SimpleRNN, Bidirectional, TimeDistributed.
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "assay/model/keras/arrays.h"
+#include "assay/model/keras/layers.h"
+
+namespace assay::keras {
+namespace {
+
+// What differs between the cells. `order[i]` is Keras's number of the gate that ONNX has at place i.
+struct Cell {
+  std::string_view class_name, op;
+  std::vector<int> order;
+};
+
+const Cell& cell_of(const LayerBuilder& layer) {
+  static const std::array cells{Cell{"LSTM", "LSTM", {0, 3, 1, 2}},  // Keras i f c o, ONNX i o f c
+                                Cell{"GRU", "GRU", {0, 1, 2}},       // z r h in both
+                                Cell{"SimpleRNN", "RNN", {0}}};
+  for (const Cell& cell : cells) {
+    if (cell.class_name == layer.class_name()) return cell;
+  }
+  layer.unsupported("this class inside a recurrent wrapper", "use LSTM, GRU or SimpleRNN");
+}
+
+// Keras's [rows, gates * units] (or [gates * units]) with the gates in ONNX's order.
+Array reorder_gates(const Array& array, const std::vector<int>& order, std::int64_t units) {
+  const std::int64_t rows = array.count() / (static_cast<std::int64_t>(order.size()) * units);
+  const auto source = array.as<float>();
+  std::vector<float> target;
+  target.reserve(source.size());
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (const int gate : order) {
+      const auto begin = source.begin() + (row * static_cast<std::int64_t>(order.size()) + gate) * units;
+      target.insert(target.end(), begin, begin + units);
+    }
+  }
+  return Array::of(array.shape(), target);
+}
+
+// The weights of all directions, in ONNX's form.
+struct RecurrentWeights {
+  std::vector<float> input, recurrent,
+      bias;  // [directions, gates * units, features], ..., [directions, 2 * gates * units]
+  bool biased = false;
+};
+
+void append(std::vector<float>& to, const Array& from) {
+  to.insert(to.end(), from.as<float>().begin(), from.as<float>().end());
+}
+
+// Reads kernel, recurrent kernel and bias of one direction.
+void read_direction(LayerBuilder& layer, const Cell& cell, std::int64_t features, std::int64_t units,
+                    bool two_biases, RecurrentWeights& weights) {
+  const auto width = static_cast<std::int64_t>(cell.order.size()) * units;
+  append(weights.input,
+         transposed(reorder_gates(layer.weight("kernel", {features, width}), cell.order, units), {1, 0}));
+  append(
+      weights.recurrent,
+      transposed(reorder_gates(layer.weight("recurrent_kernel", {units, width}), cell.order, units), {1, 0}));
+  weights.biased = layer.config().flag("use_bias", true);
+  if (!weights.biased) return;
+  const Shape shape = two_biases ? Shape{2, width} : Shape{width};
+  append(weights.bias, reorder_gates(layer.weight("bias", shape), cell.order, units));
+  if (!two_biases) weights.bias.insert(weights.bias.end(), static_cast<std::size_t>(width), 0.0F);
+}
+
+struct CellActivation {
+  std::string op;
+  std::optional<float> alpha, beta;
+};
+
+CellActivation cell_activation(const LayerBuilder& layer, const char* key, const char* otherwise) {
+  const std::string name = layer.config().has(key) ? layer.config().child(key).class_name() : otherwise;
+  if (name == "tanh") return {"Tanh", {}, {}};
+  if (name == "sigmoid") return {"Sigmoid", {}, {}};
+  if (name == "relu") return {"Relu", {}, {}};
+  if (name == "softsign") return {"Softsign", {}, {}};
+  if (name == "softplus") return {"Softplus", {}, {}};
+  if (name == "elu") return {"Elu", 1.0F, {}};
+  if (name == "linear") return {"Affine", 1.0F, 0.0F};
+  if (name == "hard_sigmoid") return {"HardSigmoid", layer.keras_major() >= 3 ? 1.0F / 6.0F : 0.2F, 0.5F};
+  layer.unsupported(fmt::format("{} '{}'", key, name),
+                    "use tanh, sigmoid, hard_sigmoid, relu, elu, softsign, softplus or linear");
+}
+
+// The attributes ONNX wants: one list of functions a direction, then their parameters in order.
+void add_activations(const LayerBuilder& layer, const Cell& cell, std::size_t directions,
+                     std::map<std::string, Attribute>& attributes) {
+  const CellActivation gate = cell_activation(layer, "recurrent_activation", "hard_sigmoid");
+  const CellActivation out = cell_activation(layer, "activation", "tanh");
+  std::vector<CellActivation> functions;
+  if (cell.op == "RNN") functions = {out};
+  if (cell.op == "GRU") functions = {gate, out};
+  if (cell.op == "LSTM") functions = {gate, out, out};
+  std::vector<std::string> names;
+  std::vector<float> alphas, betas;
+  for (std::size_t d = 0; d < directions; ++d) {
+    for (const CellActivation& function : functions) {
+      names.push_back(function.op);
+      if (function.alpha) alphas.push_back(*function.alpha);
+      if (function.beta) betas.push_back(*function.beta);
+    }
+  }
+  attributes["activations"] = names;
+  if (!alphas.empty()) attributes["activation_alpha"] = alphas;
+  if (!betas.empty()) attributes["activation_beta"] = betas;
+}
+
+// One translation for one direction or two.
+class Recurrent {
+ public:
+  // `layer` names the cell and its config; `directions` is 2 for Bidirectional with `merge` the way to
+  // combine them.
+  Recurrent(LayerBuilder layer, std::size_t directions, std::string merge)
+      : layer_(std::move(layer)), cell_(cell_of(layer_)), directions_(directions), merge_(std::move(merge)) {}
+
+  KerasTensors build(std::span<const KerasTensor> inputs) {
+    if (inputs.empty()) layer_.invalid("is called without tensors");
+    const KerasTensor x = layer_.as_keras(inputs[0]);
+    layer_.require_rank(x, 3);
+    if (!x.masked_by.empty()) {
+      layer_.unsupported(fmt::format("the mask of layer '{}'", x.masked_by),
+                         "set its mask_zero to false and train again, or pad so that no mask is needed");
+    }
+    units_ = layer_.config().size("units", 0);
+    backwards_ = layer_.config().flag("go_backwards", false);
+    sequences_ = layer_.config().flag("return_sequences", false);
+    if (backwards_ && directions_ == 2)
+      layer_.unsupported("go_backwards inside Bidirectional", "leave it out");
+    if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
+    run(x, inputs.subspan(1));
+    KerasTensors outputs{sequences_ ? all_steps(x) : last_step(x)};
+    if (layer_.config().flag("return_state", false)) states(x, outputs);
+    return outputs;
+  }
+
+ private:
+  // The ONNX node: y_ [time, directions, batch, units], h_ and c_ [directions, batch, units].
+  void run(const KerasTensor& x, std::span<const KerasTensor> initial) {
+    const std::int64_t features = layer_.known(x, 2);
+    const auto gates = static_cast<std::int64_t>(cell_.order.size());
+    const bool reset_after = cell_.op == "GRU" && layer_.config().flag("reset_after", false);
+    RecurrentWeights weights;
+    for (std::size_t d = 0; d < directions_; ++d)
+      read_direction(layer_, cell_, features, units_, reset_after, weights);
+    const auto d = static_cast<std::int64_t>(directions_);
+    std::vector<ValueId> operands{
+        layer_.add("Transpose", "_time_first", {x.value}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}},
+                   "_time_first"),
+        layer_.constant("kernel", Array::of(Shape{d, gates * units_, features}, weights.input)),
+        layer_.constant("recurrent_kernel", Array::of(Shape{d, gates * units_, units_}, weights.recurrent)),
+        weights.biased ? layer_.constant("bias", Array::of(Shape{d, 2 * gates * units_}, weights.bias))
+                       : no_value};
+    add_states(initial, operands);
+    std::map<std::string, Attribute> attributes{{"hidden_size", units_},
+                                                {"direction", std::string(directions_ == 2 ? "bidirectional"
+                                                                          : backwards_     ? "reverse"
+                                                                                           : "forward")}};
+    if (cell_.op == "GRU") attributes["linear_before_reset"] = std::int64_t{reset_after};
+    add_activations(layer_, cell_, directions_, attributes);
+    std::vector<std::string_view> names{"_steps", "_last"};
+    if (cell_.op == "LSTM") names.push_back("_cell");
+    const auto outputs = layer_.add(std::string(cell_.op), "", operands, attributes, names);
+    y_ = outputs[0];
+    h_ = outputs[1];
+    if (outputs.size() > 2) c_ = outputs[2];
+  }
+
+  // Initial states given as further inputs: h, and c for an LSTM.
+  void add_states(std::span<const KerasTensor> initial, std::vector<ValueId>& operands) {
+    if (initial.empty()) return;
+    const std::size_t wanted = cell_.op == "LSTM" ? 2 : 1;
+    if (directions_ != 1) layer_.unsupported("an initial state of Bidirectional", "let it start from zero");
+    if (initial.size() != wanted)
+      layer_.invalid(fmt::format("is given {} initial states instead of {}", initial.size(), wanted));
+    operands.push_back(no_value);  // sequence lengths
+    for (const KerasTensor& state : initial) {
+      layer_.require_rank(state, 2);
+      const ValueId axis = layer_.constant("direction_axis", integers({0}));
+      operands.push_back(
+          layer_.add("Unsqueeze", "_initial", {layer_.as_keras(state).value, axis}, {}, "_initial"));
+    }
+  }
+
+  // [..., directions, units] to [..., width], the last node named after the layer.
+  ValueId combine(ValueId value, std::int64_t axis) {
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(axis), 0);
+    if (directions_ == 1 || merge_ == "concat") {
+      shape.push_back(width());
+      return layer_.add("Reshape", "_output", {value, layer_.constant("output_shape", integers(shape))}, {},
+                        "");
+    }
+    const char* op = merge_ == "sum" ? "ReduceSum" : merge_ == "ave" ? "ReduceMean" : "ReduceProd";
+    return layer_.add(op, "_output", {value, layer_.constant("directions", integers({axis}))},
+                      {{"keepdims", std::int64_t{0}}}, "");
+  }
+
+  std::int64_t width() const {
+    return merge_ == "concat" ? units_ * static_cast<std::int64_t>(directions_) : units_;
+  }
+
+  KerasTensor all_steps(const KerasTensor& x) {
+    ValueId steps = y_;
+    if (backwards_) {  // Keras keeps the order in which the steps were computed
+      steps =
+          layer_.add("Slice", "_computed",
+                     {steps, layer_.constant("first", integers({-1})),
+                      layer_.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
+                      layer_.constant("time_axis", integers({0})), layer_.constant("step", integers({-1}))},
+                     {}, "_computed");
+    }
+    const std::vector<std::int64_t> order{2, 0, 1, 3};
+    const ValueId batch_first =
+        layer_.add("Transpose", "_batch_first", {steps}, {{"perm", order}}, "_batch_first");
+    KerasTensor result = x.with(combine(batch_first, 2));
+    result.shape = {x.shape[0], x.shape[1], width()};
+    return result;
+  }
+
+  KerasTensor last_step(const KerasTensor& x) {
+    const std::vector<std::int64_t> order{1, 0, 2};
+    const ValueId batch_first =
+        layer_.add("Transpose", "_batch_first", {h_}, {{"perm", order}}, "_batch_first");
+    KerasTensor result = x.with(combine(batch_first, 1));
+    result.shape = {x.shape[0], width()};
+    return result;
+  }
+
+  // return_state: the last h (and c) as further outputs.
+  void states(const KerasTensor& x, KerasTensors& outputs) {
+    if (directions_ != 1) layer_.unsupported("return_state of Bidirectional", "leave it out");
+    const ValueId axis = layer_.constant("direction_axis", integers({0}));
+    std::vector<std::pair<ValueId, const char*>> list{{h_, "_state_h"}};
+    if (cell_.op == "LSTM") list.emplace_back(c_, "_state_c");
+    for (const auto& [value, name] : list) {
+      KerasTensor state = x.with(layer_.add("Squeeze", name, {value, axis}, {}, name));
+      state.shape = {x.shape[0], units_};
+      outputs.push_back(state);
+    }
+  }
+
+  LayerBuilder layer_;
+  const Cell& cell_;
+  std::size_t directions_;
+  std::string merge_;
+  std::int64_t units_ = 0;
+  bool backwards_ = false, sequences_ = false;
+  ValueId y_ = no_value, h_ = no_value, c_ = no_value;
+};
+
+}  // namespace
+
+KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return Recurrent(layer, 1, "concat").build(inputs);
+}
+
+KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const std::string merge = layer.config().text("merge_mode", "none");
+  if (merge != "concat" && merge != "sum" && merge != "ave" && merge != "mul") {
+    layer.unsupported(fmt::format("merge_mode '{}'", merge), "use concat, sum, ave or mul");
+  }
+  return Recurrent(layer.inner(layer.config().child("layer")), 2, merge).build(inputs);
+}
+
+// Applies a layer to every step: steps are folded into the batch and unfolded again. Dense does so by itself.
+KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const LayerConfig config = layer.config().child("layer");
+  LayerBuilder inner = layer.inner(config);
+  KerasTensor x = layer.as_keras(layer.single(inputs));
+  if (x.rank() < 3) layer.invalid("its input has no steps");
+  if (!x.masked_by.empty()) {
+    layer.unsupported(fmt::format("the mask of layer '{}'", x.masked_by), "set its mask_zero to false");
+  }
+  if (config.class_name() == "Dense") return dense(inner, std::span(&x, 1));
+  const BuildLayer build = find_keras_layer(config);
+
+  const Shape outer = x.shape;
+  std::vector<std::int64_t> folded{-1};
+  for (std::size_t axis = 2; axis < x.rank(); ++axis) folded.push_back(layer.known(x, axis));
+  const std::int64_t steps = layer.known(x, 1);
+  KerasTensor one = x.with(
+      layer.add("Reshape", "_folded", {x.value, layer.constant("folded", integers(folded))}, {}, "_folded"));
+  one.shape = folded;
+  LayerBuilder step = layer.inner_named(config, "_step");
+  const KerasTensors results = build(step, std::span(&one, 1));
+  if (results.size() != 1) layer.unsupported("an inner layer with several outputs", "use one output");
+  KerasTensor result = layer.as_keras(results.front());
+  std::vector<std::int64_t> unfolded{-1, steps};
+  for (std::size_t axis = 1; axis < result.rank(); ++axis) unfolded.push_back(layer.known(result, axis));
+  result.value = layer.add("Reshape", "_unfolded",
+                           {result.value, layer.constant("unfolded", integers(unfolded))}, {}, "");
+  result.shape = unfolded;
+  result.shape[0] = outer[0];
+  return {result};
+}
+
+}  // namespace assay::keras

@@ -1,0 +1,136 @@
+#include "assay/model/keras/read.h"
+
+#include <zip.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <assay/error.h>
+#include "assay/model/keras/assemble.h"
+#include "assay/model/keras/config.h"
+#include "assay/model/keras/hdf5.h"
+#include "assay/support/file.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t config_limit = std::uint64_t{64} << 20;
+constexpr std::uint64_t weights_limit = std::uint64_t{4} << 30;
+constexpr std::uint64_t deflate_ratio = 1100;  // deflate cannot shrink data further than 1032 times
+
+// The architecture beside a file of weights: the same stem, with ".weights" taken off if need be.
+std::optional<fs::path> architecture_beside(const fs::path& weights) {
+  fs::path candidate = weights;
+  for (int i = 0; i < 2 && candidate.has_extension(); ++i) {
+    candidate.replace_extension();
+    fs::path json = candidate;
+    json += ".json";
+    if (fs::is_regular_file(json)) return json;
+  }
+  return std::nullopt;
+}
+
+std::optional<fs::path> weights_beside(const fs::path& json) {
+  for (const char* extension : {".h5", ".hdf5", ".weights.h5"}) {
+    fs::path candidate = json;
+    candidate.replace_extension();
+    candidate += extension;
+    if (fs::is_regular_file(candidate)) return candidate;
+  }
+  return std::nullopt;
+}
+
+// "keras_version" or "backend", which Keras writes at the root or beside the weights.
+std::string root_text(const Hdf5File& file, const char* attribute) {
+  if (const auto text = file.text("", attribute)) return *text;
+  if (file.is_group("model_weights")) return file.text("model_weights", attribute).value_or("");
+  return "";
+}
+
+struct CloseZip {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+struct CloseEntry {
+  void operator()(zip_file_t* entry) const { zip_fclose(entry); }
+};
+
+// One file of the archive, whole. `limit` is in bytes.
+std::string zip_entry(zip_t* archive, const std::string& archive_name, const char* name,
+                      std::uint64_t limit) {
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  if (zip_stat(archive, name, 0, &stat) != 0)
+    fail(Fault::model, "{}: no '{}' in the archive", archive_name, name);
+  const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+  if ((stat.valid & needed) != needed) fail(Fault::model, "{}: '{}' has no size", archive_name, name);
+  if (stat.size > limit || stat.size / deflate_ratio > stat.comp_size) {
+    fail(Fault::resources, "{}: '{}' unpacks from {} to {} bytes, which no model needs", archive_name, name,
+         stat.comp_size, stat.size);
+  }
+  const std::unique_ptr<zip_file_t, CloseEntry> entry(zip_fopen(archive, name, 0));
+  if (!entry) fail(Fault::model, "{}: '{}' cannot be opened: {}", archive_name, name, zip_strerror(archive));
+  // Piece by piece, so that memory follows what is there and not what is claimed. libzip compares the
+  // checksum when the end is reached.
+  std::string bytes;
+  std::vector<char> piece(std::size_t{1} << 16);
+  zip_int64_t got = 0;
+  while ((got = zip_fread(entry.get(), piece.data(), piece.size())) > 0) {
+    bytes.append(piece.data(), static_cast<std::size_t>(got));
+    if (bytes.size() > stat.size) break;
+  }
+  if (got < 0 || bytes.size() != stat.size) fail(Fault::model, "{}: '{}' is damaged", archive_name, name);
+  return bytes;
+}
+
+}  // namespace
+
+Graph read_keras_h5(const fs::path& path) {
+  const bool is_json = path.extension() == ".json";
+  const auto weights = is_json ? weights_beside(path) : path;
+  if (!weights) {
+    fail(Fault::io, "{}: no weights beside it; put them in '{}'", path.string(),
+         fs::path(path).replace_extension(".h5").string());
+  }
+  Hdf5File file(*weights);
+  std::string version = root_text(file, "keras_version"), backend = root_text(file, "backend");
+  if (!is_json) {
+    if (const auto config = file.text("", "model_config")) {
+      return assemble_keras(parse_keras_config(*config, path.string(), version, backend), file,
+                            path.string());
+    }
+  }
+  const auto json = is_json ? path : architecture_beside(*weights);
+  if (!json) {
+    fail(Fault::model,
+         "{}: holds weights but no architecture; save the whole model, or put model.to_json() in '{}'",
+         weights->string(), fs::path(*weights).replace_extension(".json").string());
+  }
+  return assemble_keras(parse_keras_config(read_file(*json, config_limit), json->string(), version, backend),
+                        file, path.string());
+}
+
+Graph read_keras_zip(const fs::path& path) {
+  if (!fs::exists(path)) fail(Fault::io, "{}: no such file", path.string());
+  int code = 0;
+  const std::unique_ptr<zip_t, CloseZip> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
+  if (!archive) fail(Fault::model, "{}: not a complete zip archive (truncated or damaged?)", path.string());
+  const std::string config = zip_entry(archive.get(), path.string(), "config.json", config_limit);
+  std::string version;
+  if (zip_name_locate(archive.get(), "metadata.json", 0) >= 0) {
+    version = keras_version_of(zip_entry(archive.get(), path.string(), "metadata.json", config_limit));
+  }
+  return read_keras_memory(config, zip_entry(archive.get(), path.string(), "model.weights.h5", weights_limit),
+                           path.string(), version);
+}
+
+Graph read_keras_memory(std::string_view config, std::string weights, const std::string& source,
+                        const std::string& version) {
+  const KerasModel model = parse_keras_config(config, source, version);
+  Hdf5File file(std::move(weights), source);
+  return assemble_keras(model, file, source);
+}
+
+}  // namespace assay

@@ -1,0 +1,190 @@
+#include "assay/model/keras/weights.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <set>
+
+#include <assay/error.h>
+
+namespace assay {
+namespace {
+
+std::string join_path(const std::string& group, const std::string& name) {
+  return group.empty() ? name : group + "/" + name;
+}
+
+// True when one component of the path is `name`, or the last one is `name` and a weight's name, as in
+// Keras 1.
+bool mentions(const std::string& path, const std::string& name) {
+  if (("/" + path + "/").find("/" + name + "/") != std::string::npos) return true;
+  std::string last = path.substr(path.rfind('/') + 1);
+  last = last.substr(0, last.find(':'));
+  for (const char* weight : {"_W", "_b", "_gamma", "_beta", "_running_mean", "_running_std"}) {
+    if (last == name + weight) return true;
+  }
+  return false;
+}
+
+// The layers of a model within a model: their weights are listed together, told apart by their names.
+class ListedWeights final : public KerasWeights {
+ public:
+  explicit ListedWeights(std::vector<std::pair<std::string, std::string>> entries)
+      : entries_(std::move(entries)) {}
+
+  std::vector<std::string> paths(const KerasLayer& layer) override {
+    std::vector<std::string> result;
+    for (const auto& [name, path] : entries_) {
+      if (mentions(name, layer.name)) result.push_back(path);
+    }
+    return result;
+  }
+
+  std::unique_ptr<KerasWeights> nested(const KerasLayer& model) override {
+    std::vector<std::pair<std::string, std::string>> inner;
+    for (const auto& entry : entries_) {
+      if (mentions(entry.first, model.name)) inner.push_back(entry);
+    }
+    return std::make_unique<ListedWeights>(inner.empty() ? entries_ : std::move(inner));
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> entries_;  // name in the list, path in the file
+};
+
+// Keras 1 and 2, and Keras 3 when it writes .h5: a group for each layer, with the names of its weights.
+class NamedWeights final : public KerasWeights {
+ public:
+  NamedWeights(const Hdf5File& file, std::string group) : file_(file), group_(std::move(group)) {
+    const auto names = file.texts(group_, "layer_names");
+    if (names) names_ = *names;
+  }
+
+  std::vector<std::string> paths(const KerasLayer& layer) override {
+    std::vector<std::string> result;
+    for (auto& [name, path] : entries(layer.name)) result.push_back(std::move(path));
+    return result;
+  }
+
+  std::unique_ptr<KerasWeights> nested(const KerasLayer& model) override {
+    return std::make_unique<ListedWeights>(entries(model.name));
+  }
+
+  std::vector<std::string> unused() const override {
+    std::vector<std::string> result;
+    for (const std::string& name : names_) {
+      const std::string group = join_path(group_, name);
+      if (used_.contains(name) || !file_.is_group(group)) continue;
+      const auto weights = file_.texts(group, "weight_names");
+      if (weights && !weights->empty()) result.push_back(name);
+    }
+    return result;
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> entries(const std::string& layer) {
+    used_.insert(layer);
+    std::vector<std::pair<std::string, std::string>> result;
+    const std::string group = join_path(group_, layer);
+    if (!file_.is_group(group)) return result;
+    for (const std::string& name : file_.texts(group, "weight_names").value_or(std::vector<std::string>{})) {
+      result.emplace_back(name, join_path(group, name));
+    }
+    return result;
+  }
+
+  const Hdf5File& file_;
+  std::string group_;
+  std::vector<std::string> names_;
+  std::set<std::string> used_;
+};
+
+// Keras 3: groups named after the layers' classes, numbered in the order of the model's layers.
+class NumberedWeights final : public KerasWeights {
+ public:
+  NumberedWeights(const Hdf5File& file, const std::string& group, const KerasModel& model) : file_(file) {
+    std::map<std::string, int> count;
+    const std::string container = container_of(file, group);
+    for (const KerasLayer& layer : model.layers) {
+      const std::string base = keras_snake_case(layer.config.class_name());
+      const int number = count[base]++;
+      groups_[layer.name] = join_path(container, number == 0 ? base : fmt::format("{}_{}", base, number));
+    }
+  }
+
+  // The group that holds the layers' groups; empty when there is none.
+  static std::string container_of(const Hdf5File& file, const std::string& group) {
+    for (const char* name : {"layers", "_layer_checkpoint_dependencies"}) {
+      if (file.is_group(join_path(group, name))) return join_path(group, name);
+    }
+    return join_path(group, "layers");
+  }
+
+  std::vector<std::string> paths(const KerasLayer& layer) override {
+    std::vector<std::string> result;
+    collect(groups_.at(layer.name), 0, result);
+    return result;
+  }
+
+  std::unique_ptr<KerasWeights> nested(const KerasLayer& model) override {
+    return std::make_unique<NumberedWeights>(file_, groups_.at(model.name), *model.model);
+  }
+
+ private:
+  // A layer's own variables, then those of the parts it is made of, in the order Keras lists them.
+  void collect(const std::string& group, int depth, std::vector<std::string>& result) const {
+    if (depth > 4 || !file_.is_group(group)) return;
+    const std::string variables = join_path(group, "vars");
+    if (file_.is_group(variables)) {
+      std::map<int, std::string> by_number;
+      for (const std::string& name : file_.children(variables)) {
+        int number = 0;
+        const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+        if (error == std::errc() && end == name.data() + name.size())
+          by_number[number] = join_path(variables, name);
+      }
+      for (auto& [number, path] : by_number) result.push_back(std::move(path));
+    }
+    for (const char* part : {"cell", "forward_layer", "backward_layer", "layer"}) {
+      collect(join_path(group, part), depth + 1, result);
+    }
+  }
+
+  const Hdf5File& file_;
+  std::map<std::string, std::string> groups_;
+};
+
+}  // namespace
+
+std::string keras_snake_case(const std::string& class_name) {
+  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
+  const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  std::string name;
+  for (const char c : class_name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') name += c;
+  }
+  // A capital starts a word when a small letter follows it or precedes it.
+  std::string result;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool before = i > 0 && lower(name[i - 1]);
+    const bool after = i > 0 && i + 1 < name.size() && lower(name[i + 1]);
+    if (i > 0 && upper(name[i]) && (before || after) && name[i - 1] != '_') result += '_';
+    result += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return result;
+}
+
+std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const KerasModel& model) {
+  for (const char* group : {"model_weights", ""}) {
+    if (*group && !file.is_group(group)) continue;
+    if (file.texts(group, "layer_names")) return std::make_unique<NamedWeights>(file, group);
+  }
+  if (file.is_group("layers") || file.is_group("_layer_checkpoint_dependencies")) {
+    return std::make_unique<NumberedWeights>(file, "", model);
+  }
+  fail(Fault::model, "{}: holds no Keras weights (no 'layer_names' attribute, no 'layers' group)",
+       file.name());
+}
+
+}  // namespace assay

@@ -1,0 +1,38 @@
+#pragma once
+
+// Windows that slide over positions: sizes, strides and padding of convolutions and pooling.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "assay/model/keras/layer.h"
+
+namespace assay::keras {
+
+struct Window {
+  std::vector<std::int64_t> size, stride, dilation;  // one entry for each spatial dimension
+  std::string padding;                               // "valid", "same" or "causal"
+};
+
+// The layer's input with channels at position 1, whatever its data_format, and Keras's shape of its
+// positions.
+struct Image {
+  KerasTensor tensor;  // value stored [batch, channels, positions...]
+  Shape positions;     // -1 where unknown
+  std::int64_t channels = -1;
+};
+Image as_image(LayerBuilder& layer, std::span<const KerasTensor> inputs, std::size_t spatial);
+
+// The tensor that comes out: stored [batch, channels, positions...], with the shape Keras gives it.
+KerasTensor image_result(const LayerBuilder& layer, const Image& like, ValueId value, std::int64_t channels,
+                         const Shape& positions);
+
+// Number of positions along each axis after the window. Throws Error{model} when the window does not fit.
+Shape positions_after(const LayerBuilder& layer, const Shape& positions, const Window& window);
+
+// ONNX attributes kernel_shape, strides, dilations and pads (auto_pad where `same` depends on an unknown
+// size).
+std::map<std::string, Attribute> window_attributes(const Shape& positions, const Window& window);
+
+}  // namespace assay::keras

@@ -1,0 +1,83 @@
+#include "assay/model/onnx/fold.h"
+
+#include <algorithm>
+
+#include <assay/error.h>
+#include "assay/model/onnx/proto.h"
+
+namespace assay::onnx_format {
+namespace {
+
+// The value of a Constant node, under whichever of its attributes.
+Array value_of(const Node& node) {
+  struct ToArray {
+    const Node& node;
+    Array operator()(const Array& v) const { return v; }
+    Array operator()(std::int64_t v) const { return Array::of<std::int64_t>({}, std::vector{v}); }
+    Array operator()(float v) const { return Array::of<float>({}, std::vector{v}); }
+    Array operator()(const std::vector<std::int64_t>& v) const {
+      return Array::of<std::int64_t>({std::ssize(v)}, v);
+    }
+    Array operator()(const std::vector<float>& v) const { return Array::of<float>({std::ssize(v)}, v); }
+    Array operator()(const std::string&) const { refuse(); }
+    Array operator()(const std::vector<std::string>&) const { refuse(); }
+    [[noreturn]] void refuse() const {
+      fail(Fault::unsupported, "{}: constants of strings are not supported; export the model without them",
+           node.describe());
+    }
+  };
+  if (node.attributes.size() != 1) fail(Fault::model, "{}: exactly one value is needed", node.describe());
+  return std::visit(ToArray{node}, node.attributes.begin()->second);
+}
+
+// The first element `count` times.
+Array filled(const Array& element, Shape shape, std::int64_t count) {
+  const std::size_t size = size_of(element.dtype());
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  for (std::size_t i = 0; i < bytes.size(); i += size) std::copy_n(element.data(), size, bytes.data() + i);
+  return Array(element.dtype(), std::move(shape), std::move(bytes));
+}
+
+}  // namespace
+
+bool Folder::afford(std::int64_t count, DType dtype) {
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  if (count > budget_ / size) return false;
+  budget_ -= count * size;
+  return true;
+}
+
+std::optional<Array> Folder::constant_of_shape(const Node& node, const Array& shape) {
+  if (shape.dtype() != DType::int64 || shape.shape().size() != 1 || shape.count() > 64) return std::nullopt;
+  const auto dims = shape.as<std::int64_t>();
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) {
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
+      return std::nullopt;  // its kernel will complain
+  }
+  Array element = Array::zeros(DType::float32, {1});
+  if (const auto found = node.attributes.find("value"); found != node.attributes.end()) {
+    const auto* given = std::get_if<Array>(&found->second);
+    if (given == nullptr || given->count() != 1) return std::nullopt;
+    element = *given;
+  }
+  if (!afford(count, element.dtype())) return std::nullopt;
+  return filled(element, Shape(dims.begin(), dims.end()), count);
+}
+
+std::optional<Array> Folder::fold(const Node& node, const OnnxGraph& graph) {
+  if (node.op == "Constant") return value_of(node);
+  if (node.inputs.size() != 1) return std::nullopt;
+  const Array* input = graph.constant(node.inputs[0]);
+  if (input == nullptr) return std::nullopt;
+  if (node.op == "Identity") return *input;
+  if (node.op == "ConstantOfShape") return constant_of_shape(node, *input);
+  if (node.op != "Cast" || !node.has("to")) return std::nullopt;
+  const std::int64_t to = node.integer("to", 0);
+  const DType type = held_as(to < 0 || to > 1000 ? -1 : static_cast<int>(to),
+                             fmt::format("the result of {}", node.describe()));
+  if (type != input->dtype() && !afford(input->count(), type)) return std::nullopt;
+  return input->to(type);
+}
+
+}  // namespace assay::onnx_format

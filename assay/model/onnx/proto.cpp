@@ -1,0 +1,162 @@
+#include "assay/model/onnx/proto.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include <limits>
+
+#include <assay/error.h>
+
+namespace assay::onnx_format {
+namespace {
+
+namespace pb = google::protobuf;
+using Wire = pb::internal::WireFormatLite;
+
+constexpr int largest_depth = 64;
+constexpr std::int64_t largest_part_count = 8'000'000;
+
+// Walks the wire format with the message descriptions at hand and counts what parsing would allocate.
+class Census {
+ public:
+  // False where the bytes are not well formed.
+  bool walk(pb::io::CodedInputStream& in, const pb::Descriptor& message, int depth) {
+    if (depth > largest_depth) fail(Fault::model, "messages are nested more than {} deep", largest_depth);
+    while (const std::uint32_t tag = in.ReadTag()) {
+      const pb::FieldDescriptor* field = message.FindFieldByNumber(Wire::GetTagFieldNumber(tag));
+      if (field == nullptr || Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED) count_part();
+      const bool nested = field != nullptr && field->cpp_type() == pb::FieldDescriptor::CPPTYPE_MESSAGE &&
+                          Wire::GetTagWireType(tag) == Wire::WIRETYPE_LENGTH_DELIMITED;
+      if (nested ? !walk_nested(in, *field->message_type(), depth + 1) : !Wire::SkipField(&in, tag))
+        return false;
+    }
+    return in.ConsumedEntireMessage();
+  }
+
+ private:
+  bool walk_nested(pb::io::CodedInputStream& in, const pb::Descriptor& message, int depth) {
+    int size = 0;
+    if (!in.ReadVarintSizeAsInt(&size) || size < 0) return false;
+    const auto limit = in.PushLimit(size);
+    if (!walk(in, message, depth)) return false;
+    const bool complete = in.BytesUntilLimit() == 0;
+    in.PopLimit(limit);
+    return complete;
+  }
+  void count_part() {
+    if (++parts_ > largest_part_count) {
+      fail(Fault::resources, "the file has more than {} nodes, tensors, attributes and names",
+           largest_part_count);
+    }
+  }
+  std::int64_t parts_ = 0;
+};
+
+bool is_utf8_without_controls(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const int length = byte < 0x80                   ? 1
+                       : byte >= 0xc2 && byte < 0xe0 ? 2
+                       : (byte & 0xf0) == 0xe0       ? 3
+                       : byte >= 0xf0 && byte < 0xf5 ? 4
+                                                     : 0;
+    if (length == 0 || i + static_cast<std::size_t>(length) > text.size() || byte < 0x20 || byte == 0x7f)
+      return false;
+    std::uint32_t code = length == 1 ? byte : byte & (0xffu >> (length + 1));
+    for (int k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    if (overlong || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
+    i += static_cast<std::size_t>(length);
+  }
+  return true;
+}
+
+}  // namespace
+
+onnx::ModelProto parse(std::string_view bytes) {
+  constexpr auto limit = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  if (bytes.size() > limit) {
+    fail(Fault::resources, "larger than the 2 GiB of one ONNX file; save the weights as external data");
+  }
+  constexpr std::string_view damaged = "not an ONNX model, or a truncated one";
+  pb::io::CodedInputStream first(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                 static_cast<int>(bytes.size()));
+  if (!Census().walk(first, *onnx::ModelProto::descriptor(), 0)) fail(Fault::model, "{}", damaged);
+  pb::io::CodedInputStream second(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                  static_cast<int>(bytes.size()));
+  onnx::ModelProto model;
+  if (!model.ParseFromCodedStream(&second) || !second.ConsumedEntireMessage())
+    fail(Fault::model, "{}", damaged);
+  if (!model.has_graph()) fail(Fault::model, "not an ONNX model: it holds no graph");
+  return model;
+}
+
+const std::string& checked_name(const std::string& name, std::string_view what) {
+  if (!is_utf8_without_controls(name)) fail(Fault::model, "the name of {} is not printable UTF-8 text", what);
+  return name;
+}
+
+DType held_as(int type, std::string_view what) {
+  switch (type) {
+    case onnx::TensorProto::FLOAT:
+    case onnx::TensorProto::FLOAT16:
+    case onnx::TensorProto::BFLOAT16:
+    case onnx::TensorProto::DOUBLE:
+      return DType::float32;
+    case onnx::TensorProto::INT64:
+    case onnx::TensorProto::UINT32:
+    case onnx::TensorProto::UINT64:
+      return DType::int64;
+    case onnx::TensorProto::INT32:
+    case onnx::TensorProto::INT16:
+    case onnx::TensorProto::UINT16:
+      return DType::int32;
+    case onnx::TensorProto::INT8:
+      return DType::int8;
+    case onnx::TensorProto::UINT8:
+      return DType::uint8;
+    case onnx::TensorProto::BOOL:
+      return DType::boolean;
+    default:
+      break;
+  }
+  if (type == onnx::TensorProto::UNDEFINED) fail(Fault::model, "{} has no element type", what);
+  fail(Fault::unsupported, "{} has elements of {}; export it with float32, integer or bool elements", what,
+       type_name(type));
+}
+
+int onnx_type(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return onnx::TensorProto::FLOAT;
+    case DType::float64:
+      return onnx::TensorProto::DOUBLE;
+    case DType::int64:
+      return onnx::TensorProto::INT64;
+    case DType::int32:
+      return onnx::TensorProto::INT32;
+    case DType::int8:
+      return onnx::TensorProto::INT8;
+    case DType::uint8:
+      return onnx::TensorProto::UINT8;
+    case DType::boolean:
+      return onnx::TensorProto::BOOL;
+  }
+  return onnx::TensorProto::UNDEFINED;
+}
+
+std::string type_name(int type) {
+  if (!onnx::TensorProto::DataType_IsValid(type)) return fmt::format("type {}", type);
+  std::string name = onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));
+  if (name == "FLOAT") return "float32";
+  if (name == "DOUBLE") return "float64";
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace assay::onnx_format

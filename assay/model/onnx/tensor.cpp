@@ -1,0 +1,221 @@
+#include "assay/model/onnx/tensor.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include <assay/error.h>
+
+namespace assay::onnx_format {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "ONNX stores little-endian bytes");
+
+// A 16-bit float as stored; the tag tells the two kinds apart.
+struct Half {
+  std::uint16_t bits;
+};
+struct BFloat {
+  std::uint16_t bits;
+};
+struct Bool {
+  std::uint8_t bits;
+};
+
+float widened(Half half) {
+  const std::uint32_t sign = (half.bits & 0x8000u) << 16, exponent = half.bits >> 10 & 0x1fu;
+  const std::uint32_t fraction = half.bits & 0x3ffu;
+  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
+  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // zero and subnormal numbers
+  return sign != 0 ? -magnitude : magnitude;
+}
+float widened(BFloat value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+float widened(double value) { return static_cast<float>(value); }
+bool widened(Bool value) { return value.bits != 0; }
+std::int32_t widened(std::int16_t value) { return value; }
+std::int32_t widened(std::uint16_t value) { return value; }
+std::int64_t widened(std::uint32_t value) { return value; }
+std::int64_t widened(std::uint64_t value) {
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    fail(Fault::unsupported, "a uint64 element is too large for int64");
+  }
+  return static_cast<std::int64_t>(value);
+}
+float widened(float value) { return value; }
+std::int64_t widened(std::int64_t value) { return value; }
+std::int32_t widened(std::int32_t value) { return value; }
+std::int8_t widened(std::int8_t value) { return value; }
+std::uint8_t widened(std::uint8_t value) { return value; }
+
+// Calls visit(T{}) with the C++ type that ONNX stores.
+template <typename Visit>
+void with_stored_type(int type, Visit visit) {
+  switch (type) {
+    case onnx::TensorProto::FLOAT:
+      return visit(float{});
+    case onnx::TensorProto::DOUBLE:
+      return visit(double{});
+    case onnx::TensorProto::FLOAT16:
+      return visit(Half{});
+    case onnx::TensorProto::BFLOAT16:
+      return visit(BFloat{});
+    case onnx::TensorProto::INT64:
+      return visit(std::int64_t{});
+    case onnx::TensorProto::UINT64:
+      return visit(std::uint64_t{});
+    case onnx::TensorProto::INT32:
+      return visit(std::int32_t{});
+    case onnx::TensorProto::UINT32:
+      return visit(std::uint32_t{});
+    case onnx::TensorProto::INT16:
+      return visit(std::int16_t{});
+    case onnx::TensorProto::UINT16:
+      return visit(std::uint16_t{});
+    case onnx::TensorProto::INT8:
+      return visit(std::int8_t{});
+    case onnx::TensorProto::UINT8:
+      return visit(std::uint8_t{});
+    case onnx::TensorProto::BOOL:
+      return visit(Bool{});
+    default:
+      fail(Fault::internal, "held_as() let {} pass", type_name(type));
+  }
+}
+
+template <typename T>
+constexpr bool is_wrapped = std::is_same_v<T, Half> || std::is_same_v<T, BFloat> || std::is_same_v<T, Bool>;
+
+// Stored bytes -> held elements, without a copy where nothing changes.
+template <typename Stored>
+Array from_bytes(Shape shape, std::vector<std::byte> bytes) {
+  using Held = decltype(widened(Stored{}));
+  if constexpr (std::is_same_v<Stored, Held>) {
+    return Array(dtype_of<Held>(), std::move(shape), std::move(bytes));
+  } else {
+    const std::size_t count = bytes.size() / sizeof(Stored);
+    std::vector<std::byte> held(count * sizeof(Held));
+    for (std::size_t i = 0; i < count; ++i) {
+      Stored stored;
+      std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
+      const Held value = widened(stored);
+      std::memcpy(held.data() + i * sizeof value, &value, sizeof value);
+    }
+    return Array(dtype_of<Held>(), std::move(shape), std::move(held));
+  }
+}
+
+// A field of numbers -> stored bytes; every number must fit the stored type.
+template <typename Stored, typename Field>
+std::vector<std::byte> from_field(const Field& field, std::int64_t count, std::string_view what) {
+  if (field.size() != count) {
+    fail(Fault::model, "{}: its shape has {} elements, its data {}", what, count, field.size());
+  }
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(Stored));
+  std::byte* to = bytes.data();
+  for (const auto number : field) {
+    Stored stored{};
+    if constexpr (is_wrapped<Stored>) {
+      stored.bits = static_cast<decltype(stored.bits)>(number);
+      if (static_cast<std::int64_t>(stored.bits) != static_cast<std::int64_t>(number)) {
+        fail(Fault::model, "{}: element {} does not fit its type", what, number);
+      }
+    } else {
+      stored = static_cast<Stored>(number);
+      if constexpr (std::is_integral_v<Stored>) {
+        if (!std::in_range<Stored>(number))
+          fail(Fault::model, "{}: element {} does not fit its type", what, number);
+      }
+    }
+    std::memcpy(to, &stored, sizeof stored);
+    to += sizeof stored;
+  }
+  return bytes;
+}
+
+// The field that the format prescribes for the type.
+template <typename Stored>
+std::vector<std::byte> from_fields(const onnx::TensorProto& tensor, std::int64_t count,
+                                   std::string_view what) {
+  if constexpr (std::is_same_v<Stored, float>)
+    return from_field<Stored>(tensor.float_data(), count, what);
+  else if constexpr (std::is_same_v<Stored, double>)
+    return from_field<Stored>(tensor.double_data(), count, what);
+  else if constexpr (std::is_same_v<Stored, std::int64_t>)
+    return from_field<Stored>(tensor.int64_data(), count, what);
+  else if constexpr (std::is_same_v<Stored, std::uint64_t> || std::is_same_v<Stored, std::uint32_t>)
+    return from_field<Stored>(tensor.uint64_data(), count, what);
+  else
+    return from_field<Stored>(tensor.int32_data(), count, what);
+}
+
+bool has_fields(const onnx::TensorProto& t) {
+  return t.float_data_size() + t.int32_data_size() + t.int64_data_size() + t.double_data_size() +
+             t.uint64_data_size() >
+         0;
+}
+
+template <typename Stored>
+std::vector<std::byte> stored_bytes(const onnx::TensorProto& tensor, std::int64_t count,
+                                    ExternalData& external, std::string_view what) {
+  std::uint64_t size = 0;
+  if (__builtin_mul_overflow(static_cast<std::uint64_t>(count), sizeof(Stored), &size)) {
+    fail(Fault::resources, "{}: {} elements do not fit any memory", what, count);
+  }
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (tensor.has_raw_data() || has_fields(tensor)) {
+      fail(Fault::model, "{}: it has data inside the file and outside", what);
+    }
+    return external.read(tensor, size, what);
+  }
+  if (!tensor.has_raw_data()) return from_fields<Stored>(tensor, count, what);
+  if (has_fields(tensor)) fail(Fault::model, "{}: it has its data twice", what);
+  if (tensor.raw_data().size() != size) {
+    fail(Fault::model, "{}: its shape needs {} bytes, its data have {}", what, size,
+         tensor.raw_data().size());
+  }
+  const auto* begin = reinterpret_cast<const std::byte*>(tensor.raw_data().data());
+  return {begin, begin + size};
+}
+
+}  // namespace
+
+Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& what) {
+  const DType held = held_as(tensor.data_type(), what);
+  if (tensor.has_segment()) fail(Fault::unsupported, "{}: tensors in segments cannot be read", what);
+  if (tensor.dims_size() > 64)
+    fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, tensor.dims_size());
+  Shape shape(tensor.dims().begin(), tensor.dims().end());
+  std::int64_t count = 0;
+  try {
+    count = element_count(shape);
+  } catch (const Error& error) {
+    fail(Fault::model, "{}: {}", what, error.what());
+  }
+  Array array;
+  with_stored_type(tensor.data_type(), [&](auto stored) {
+    using Stored = decltype(stored);
+    array = from_bytes<Stored>(std::move(shape), stored_bytes<Stored>(tensor, count, external_, what));
+  });
+  if (tensor.data_type() != onnx_type(held)) ++converted_[tensor.data_type()];
+  return array;
+}
+
+std::vector<std::string> TensorReader::notices() const {
+  std::vector<std::string> lines;
+  for (const auto& [type, count] : converted_) {
+    lines.push_back(fmt::format("{} {} tensor{} converted to {}", count, type_name(type),
+                                count == 1 ? " was" : "s were", to_string(held_as(type, "a tensor"))));
+  }
+  return lines;
+}
+
+void write_tensor(const Array& array, const std::string& name, onnx::TensorProto& tensor) {
+  if (!name.empty()) tensor.set_name(name);
+  tensor.set_data_type(onnx_type(array.dtype()));
+  for (const std::int64_t dim : array.shape()) tensor.add_dims(dim);
+  tensor.set_raw_data(array.data(), array.byte_size());
+}
+
+}  // namespace assay::onnx_format

@@ -1,0 +1,288 @@
+// The rules of onnx_upgrade.h, one small function each; the table is at the end.
+
+#include "assay/model/onnx/upgrade.h"
+
+#include <algorithm>
+
+#include <assay/error.h>
+#include "assay/model/onnx/proto.h"
+
+namespace assay::onnx_format {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+Array ints(const Ints& values) { return Array::of<std::int64_t>({std::ssize(values)}, values); }
+Array scalar(float value) { return Array::of<float>({}, std::vector{value}); }
+
+// Attribute -> constant input, if the node carries it and the input is not there.
+void ints_to_input(Upgrade& u, const char* attribute, std::size_t input) {
+  if (!u.node.has(attribute)) return;
+  const Ints values = u.node.integers(attribute, {});
+  u.node.attributes.erase(attribute);
+  if (!u.has_input(input)) u.set_input(input, u.constant(attribute, ints(values)));
+}
+
+void real_to_input(Upgrade& u, const char* attribute, std::size_t input) {
+  if (!u.node.has(attribute)) return;
+  const float value = u.node.real(attribute, 0);
+  u.node.attributes.erase(attribute);
+  if (!u.has_input(input)) u.set_input(input, u.constant(attribute, scalar(value)));
+}
+
+Ints required_ints(const Upgrade& u, const char* attribute) {
+  if (!u.node.has(attribute))
+    fail(Fault::model, "{}: attribute '{}' is missing", u.node.describe(), attribute);
+  return u.node.integers(attribute, {});
+}
+
+void keep_first_output(Node& node) {
+  while (node.outputs.size() > 1) node.outputs.pop_back();
+}
+
+void axes_to_input(Upgrade& u) { ints_to_input(u, "axes", 1); }
+
+// Set 13: split. Set 18: num_outputs where no sizes are given.
+void split_to_input(Upgrade& u) { ints_to_input(u, "split", 1); }
+void split_num_outputs(Upgrade& u) {
+  if (!u.has_input(1)) u.node.attributes.try_emplace("num_outputs", std::ssize(u.node.outputs));
+}
+
+void slice_to_inputs(Upgrade& u) {
+  required_ints(u, "starts");
+  required_ints(u, "ends");
+  ints_to_input(u, "starts", 1);
+  ints_to_input(u, "ends", 2);
+  ints_to_input(u, "axes", 3);
+}
+
+void clip_to_inputs(Upgrade& u) {
+  real_to_input(u, "min", 1);
+  real_to_input(u, "max", 2);
+}
+
+void pad_to_inputs(Upgrade& u) {
+  required_ints(u, "pads");
+  ints_to_input(u, "pads", 1);
+  real_to_input(u, "value", 2);
+}
+
+void dropout_to_inputs(Upgrade& u) {
+  u.node.attributes.try_emplace("ratio", 0.5f);
+  real_to_input(u, "ratio", 1);
+}
+
+void top_k_to_input(Upgrade& u) {
+  if (!u.node.has("k")) fail(Fault::model, "{}: attribute 'k' is missing", u.node.describe());
+  const std::int64_t k = u.node.integer("k", 0);
+  u.node.attributes.erase("k");
+  u.set_input(1, u.constant("k", ints({k})));
+}
+
+void upsample_scales_to_input(Upgrade& u) {
+  if (!u.node.has("scales")) fail(Fault::model, "{}: attribute 'scales' is missing", u.node.describe());
+  const std::vector<float> scales = u.node.reals("scales", {});
+  u.node.attributes.erase("scales");
+  u.set_input(1, u.constant("scales", Array::of<float>({std::ssize(scales)}, scales)));
+}
+
+// Upsample and the first Resize scale from the corner and take the element before: (X, scales) -> (X, ,
+// scales).
+void resize_from_corner(Upgrade& u) {
+  u.node.op = "Resize";
+  if (!u.has_input(1)) fail(Fault::model, "{}: the scales are missing", u.node.describe());
+  u.node.inputs = {u.node.inputs[0], no_value, u.node.inputs[1]};
+  u.node.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
+  u.node.attributes["nearest_mode"] = std::string("floor");
+}
+
+// Exporters write empty constants for the inputs that they do not use.
+void resize_without_empty_inputs(Upgrade& u) {
+  for (std::size_t i = 1; i < u.node.inputs.size(); ++i) {
+    const Array* array = u.graph.constant(u.node.inputs[i]);
+    if (array != nullptr && array->count() == 0) u.node.inputs[i] = no_value;
+  }
+  if (u.node.text("coordinate_transformation_mode", "half_pixel") != "tf_crop_and_resize" && u.has_input(1)) {
+    u.node.inputs[1] = no_value;  // the region of interest, which only that mode reads
+  }
+  if (u.has_input(2) == u.has_input(3)) {
+    fail(Fault::model, "{}: exactly one of scales and sizes must be given", u.node.describe());
+  }
+}
+
+void scatter_to_elements(Upgrade& u) { u.node.op = "ScatterElements"; }
+
+// Before set 13 the input was seen as a matrix, the axes from `axis` on being its columns.
+void softmax_along_one_axis(Upgrade& u) {
+  const std::int64_t axis = u.node.integer("axis", 1);
+  u.node.attributes["axis"] = std::int64_t{-1};
+  const auto rank = u.has_input(0) ? u.graph.rank(u.node.inputs[0]) : std::nullopt;
+  const auto out_rank = u.node.outputs.empty() ? std::nullopt : u.graph.rank(u.node.outputs[0]);
+  const auto known = rank ? rank : out_rank;
+  if (axis == -1 || (known && axis == *known - 1)) return;
+  const ValueId x = u.has_input(0) ? u.node.inputs[0] : no_value;
+  const ValueId shape = u.before("shape", "Shape", {x});
+  u.node.inputs.at(0) = u.before("matrix", "Flatten", {x}, {{"axis", axis}});
+  u.behind("unflatten", "Reshape", shape);
+}
+
+// Before set 9, spatial = 0 meant one scale, bias, mean and variance per position instead of per channel.
+void batch_norm_per_position(Upgrade& u) {
+  const bool spatial = u.node.integer("spatial", 1) != 0;
+  u.node.attributes.erase("spatial");
+  if (spatial) return;
+  for (std::size_t i = 0; i < 5; ++i) {
+    if (!u.has_input(i)) fail(Fault::model, "{}: input {} is missing", u.node.describe(), i);
+  }
+  const ValueId front = u.constant("batch_axis", ints({0}));
+  const auto with_batch = [&](std::string_view role, std::size_t i) {
+    return u.before(role, "Unsqueeze", {u.node.inputs[i], front});
+  };
+  const ValueId epsilon = u.constant("epsilon", scalar(u.node.real("epsilon", 1e-5f)));
+  const ValueId centred = u.before("centred", "Sub", {u.node.inputs[0], with_batch("mean", 3)});
+  const ValueId deviation = u.before(
+      "deviation", "Sqrt", {u.before("variance_epsilon", "Add", {with_batch("variance", 4), epsilon})});
+  const ValueId normal = u.before("normal", "Div", {centred, deviation});
+  const ValueId scaled = u.before("scaled", "Mul", {normal, with_batch("scale", 1)});
+  const ValueId bias = with_batch("bias", 2);
+  u.node.op = "Add";
+  u.node.inputs = {scaled, bias};
+  keep_first_output(u.node);
+  u.node.attributes.clear();
+}
+
+// Statistics of training are outputs no more, and the stored ones are used: Assay decides when it trains.
+void batch_norm_for_inference(Upgrade& u) {
+  const bool extra =
+      u.node.outputs.size() > 1 && std::any_of(u.node.outputs.begin() + 1, u.node.outputs.end(),
+                                               [](ValueId id) { return id != no_value; });
+  if (extra || u.node.integer("training_mode", 0) != 0) {
+    u.graph.remark("exported in training mode; the stored mean and variance are used", u.node.describe());
+  }
+  u.node.attributes.erase("training_mode");
+  u.node.attributes.erase("spatial");
+  keep_first_output(u.node);
+}
+
+// Before set 21 there was one scale and bias per group.
+void group_norm_per_channel(Upgrade& u) {
+  const std::int64_t groups = u.node.integer("num_groups", 0);
+  if (groups < 1) fail(Fault::model, "{}: num_groups is {}", u.node.describe(), groups);
+  if (!u.has_input(0) || !u.has_input(1) || !u.has_input(2)) {
+    fail(Fault::model, "{}: input, scale and bias are needed", u.node.describe());
+  }
+  const auto channels = u.graph.dimension(u.node.inputs[0], 1);
+  ValueId wanted = no_value;  // [groups, channels / groups]
+  if (channels && *channels % groups == 0) {
+    wanted = u.constant("channels_by_group", ints({groups, *channels / groups}));
+  } else {
+    const ValueId count = u.before("channels", "Shape", {u.node.inputs[0]},
+                                   {{"start", std::int64_t{1}}, {"end", std::int64_t{2}}});
+    const ValueId group_count = u.constant("groups", ints({groups}));
+    const ValueId size = u.before("group_size", "Div", {count, group_count});
+    wanted = u.before("channels_by_group", "Concat", {group_count, size}, {{"axis", std::int64_t{0}}});
+  }
+  const ValueId column = u.constant("column", ints({1})), flat = u.constant("flat", ints({-1}));
+  for (const std::size_t i : {1, 2}) {
+    const std::string role = i == 1 ? "scale" : "bias";
+    const ValueId upright = u.before(role + "_column", "Unsqueeze", {u.node.inputs[i], column});
+    const ValueId repeated = u.before(role + "_repeated", "Expand", {upright, wanted});
+    u.node.inputs[i] = u.before(role, "Reshape", {repeated, flat});
+  }
+}
+
+// Element types that Assay holds in another one.
+void type_attribute(Upgrade& u, const char* attribute) {
+  if (!u.node.has(attribute)) return;
+  const std::int64_t type = u.node.integer(attribute, 0);
+  const int narrow = type < 0 || type > 1000 ? -1 : static_cast<int>(type);
+  const DType held = held_as(narrow, fmt::format("attribute '{}' of {}", attribute, u.node.describe()));
+  u.node.attributes[attribute] = std::int64_t{onnx_type(held)};
+}
+void cast_to_held_type(Upgrade& u) {
+  type_attribute(u, "to");
+  u.node.attributes.erase("saturate");  // of 8-bit floats only
+}
+void eye_of_held_type(Upgrade& u) { type_attribute(u, "dtype"); }
+
+constexpr UpgradeRule rules[] = {
+    {"Resize", 11, resize_from_corner},  // before Upsample becomes one
+    {"Upsample", 9, upsample_scales_to_input},
+    {"Upsample", every_opset, resize_from_corner},
+    {"Resize", every_opset, resize_without_empty_inputs},
+    {"BatchNormalization", 9, batch_norm_per_position},
+    {"BatchNormalization", every_opset, batch_norm_for_inference},
+    {"Slice", 10, slice_to_inputs},
+    {"TopK", 10, top_k_to_input},
+    {"Clip", 11, clip_to_inputs},
+    {"Pad", 11, pad_to_inputs},
+    {"Scatter", every_opset, scatter_to_elements},
+    {"Dropout", 12, dropout_to_inputs},
+    {"Squeeze", 13, axes_to_input},
+    {"Unsqueeze", 13, axes_to_input},
+    {"Split", 13, split_to_input},
+    {"Split", 18, split_num_outputs},
+    {"Softmax", 13, softmax_along_one_axis},
+    {"LogSoftmax", 13, softmax_along_one_axis},
+    {"Hardmax", 13, softmax_along_one_axis},
+    {"ReduceSum", 13, axes_to_input},
+    {"ReduceL1", 18, axes_to_input},
+    {"ReduceL2", 18, axes_to_input},
+    {"ReduceLogSum", 18, axes_to_input},
+    {"ReduceLogSumExp", 18, axes_to_input},
+    {"ReduceMax", 18, axes_to_input},
+    {"ReduceMean", 18, axes_to_input},
+    {"ReduceMin", 18, axes_to_input},
+    {"ReduceProd", 18, axes_to_input},
+    {"ReduceSumSquare", 18, axes_to_input},
+    {"GroupNormalization", 21, group_norm_per_channel},
+    {"Cast", every_opset, cast_to_held_type},
+    {"EyeLike", every_opset, eye_of_held_type},
+};
+
+}  // namespace
+
+std::span<const UpgradeRule> upgrade_rules() { return rules; }
+
+void Upgrade::set_input(std::size_t i, ValueId id) {
+  if (node.inputs.size() <= i) node.inputs.resize(i + 1, no_value);
+  node.inputs[i] = id;
+}
+
+ValueId Upgrade::constant(std::string_view role, Array array) {
+  return graph.new_constant(fmt::format("{}/{}", node.name, role), std::move(array));
+}
+
+ValueId Upgrade::before(std::string_view role, std::string op, std::vector<ValueId> inputs,
+                        std::map<std::string, Attribute> attributes) {
+  const std::string name = graph.unique_node_name(fmt::format("{}/{}", node.name, role));
+  const ValueId out = graph.new_value(name);
+  graph.add({.name = name,
+             .op = std::move(op),
+             .inputs = std::move(inputs),
+             .outputs = {out},
+             .attributes = std::move(attributes)});
+  return out;
+}
+
+void Upgrade::behind(std::string_view role, std::string op, ValueId second_input) {
+  const ValueId inner = graph.new_value(fmt::format("{}/inner", node.name));
+  node_behind = Node{.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
+                     .op = std::move(op),
+                     .inputs = {inner, second_input},
+                     .outputs = {node.outputs.at(0)},
+                     .attributes = {}};
+  node.outputs[0] = inner;
+}
+
+void add_upgraded(OnnxGraph& graph, Node node, int opset) {
+  Upgrade upgrade{graph, node, std::nullopt};
+  for (const UpgradeRule& rule : rules) {
+    if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);
+  }
+  while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();
+  graph.add(std::move(node));
+  if (upgrade.node_behind) graph.add(std::move(*upgrade.node_behind));
+}
+
+}  // namespace assay::onnx_format

@@ -1,0 +1,60 @@
+#pragma once
+
+// Brings nodes of operator sets 7 to 21 into the canonical form in which a Graph holds them:
+//
+//   * operator set 18, with the operators that later sets added (Gelu of 20, GroupNormalization of 21 with
+//   one scale
+//     and bias per channel);
+//   * what older sets had as attributes and newer ones as inputs is an input (axes of the Reduce family,
+//   Squeeze and
+//     Unsqueeze; split; pads; k; scales; bounds of Slice and Clip; the ratio of Dropout), a constant where
+//     the file had a constant;
+//   * Softmax, LogSoftmax and Hardmax work along one axis;
+//   * Upsample is a Resize, Scatter a ScatterElements; exactly one of Resize's scales and sizes is there;
+//   * BatchNormalization has one scale per channel, one output, and training_mode 0;
+//   * Cast and EyeLike name element types that Assay holds.
+//
+// Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
+// users.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <assay/graph.h>
+#include "assay/model/onnx/graph.h"
+
+namespace assay::onnx_format {
+
+// One node on its way. A rule rewrites `node` in place and may add constants to the graph, nodes before it,
+// and one node behind it.
+struct Upgrade {
+  OnnxGraph& graph;
+  Node& node;
+
+  bool has_input(std::size_t i) const { return i < node.inputs.size() && node.inputs[i] != no_value; }
+  // Sets input i, filling with no_value up to it.
+  void set_input(std::size_t i, ValueId id);
+  ValueId constant(std::string_view role, Array array);
+  // A node of its own in front: `role` becomes part of its name. Returns its output.
+  ValueId before(std::string_view role, std::string op, std::vector<ValueId> inputs,
+                 std::map<std::string, Attribute> attributes = {});
+  // The node's first output now goes through `node_behind`, which is added after it.
+  void behind(std::string_view role, std::string op, ValueId second_input);
+  std::optional<Node> node_behind;
+};
+
+struct UpgradeRule {
+  std::string_view op;
+  int since;  // applies to files of an operator set below this; `every_opset` for all
+  void (*apply)(Upgrade&);
+};
+inline constexpr int every_opset = 1 << 20;
+
+// All rules, in the order in which they apply (one operator's ascend).
+std::span<const UpgradeRule> upgrade_rules();
+
+// Applies what `opset` needs, then adds the node (and what goes with it) to the graph.
+void add_upgraded(OnnxGraph& graph, Node node, int opset);
+
+}  // namespace assay::onnx_format

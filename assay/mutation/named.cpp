@@ -1,0 +1,54 @@
+#include "assay/mutation/named.h"
+
+#include <assay/error.h>
+#include <assay/mutation.h>
+#include <assay/mutation_operator.h>
+
+namespace assay::mutation {
+namespace {
+
+// The network with an operator applied to every layer that it can act on.
+Graph everywhere(const Session& original, const Spec& op, std::uint64_t seed) {
+  Graph graph = original.graph();
+  const Subject whole(original);
+  std::size_t changed = 0;
+  for (const SubjectLayer& layer : whole.layers()) {
+    const Session session(graph, original.options());
+    const Subject subject(session);
+    if (!plan_mutant(subject, {op, layer.name(), seed}).edit) continue;
+    graph = apply(subject, {op, layer.name(), seed}).graph;
+    ++changed;
+  }
+  if (changed == 0)
+    fail(Fault::usage, "{}@all: the operator changes no layer of '{}'", op.text(), original.graph().name());
+  return graph;
+}
+
+Mutant drawn(const Subject& subject, const Spec& op, std::uint64_t seed) {
+  const Drawn found =
+      draw_mutants(subject, {.operators = {op}, .per_operator = 1, .layers = {}, .seed = seed});
+  if (found.mutants.empty())
+    fail(Fault::usage, "{}: the operator can do nothing to '{}'", op.text(), subject.graph().name());
+  return found.mutants.front();
+}
+
+Spec known_operator(const std::string& text) {
+  Spec op = parse_spec("operator", text);
+  operators().find(op.name);
+  return op;
+}
+
+}  // namespace
+
+NamedMutant make_mutant(const Session& original, const std::string& text, std::uint64_t seed) {
+  constexpr std::string_view all = "@all";
+  if (text.ends_with(all))
+    return {text, everywhere(original, known_operator(text.substr(0, text.size() - all.size())), seed), {}};
+  const Subject subject(original);
+  const bool placed = text.find_first_of("@#") != std::string::npos;
+  const Mutant mutant = placed ? parse_mutant(text) : drawn(subject, known_operator(text), seed);
+  Mutation made = apply(subject, mutant);
+  return {mutant.text(), std::move(made.graph), std::move(made.summary)};
+}
+
+}  // namespace assay::mutation

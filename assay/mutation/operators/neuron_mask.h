@@ -1,0 +1,18 @@
+#pragma once
+
+// Changes of structure that act on some neurons of a value and leave the others as they are.
+
+#include <assay/mutation_edit.h>
+
+namespace assay::mutation {
+
+// Multiplies these neurons of `value` by a factor. `value` has the neuron axes of the layer. The node's name
+// ends in `suffix`.
+void multiply_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
+                      const std::vector<std::int64_t>& neurons, float factor, const std::string& suffix);
+
+// Puts a number in the place of these neurons of `value`, whatever they were, NaN included.
+void replace_neurons(Edit& edit, const SubjectLayer& layer, ValueId value,
+                     const std::vector<std::int64_t>& neurons, float number, const std::string& suffix);
+
+}  // namespace assay::mutation

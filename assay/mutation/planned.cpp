@@ -1,0 +1,47 @@
+// Mutants as they are drawn, on their way to be run.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <assay/mutation.h>
+
+namespace assay::mutation {
+namespace {
+
+// "neuron 3: weight 17 0.12 -> -0.5; ..."
+std::string first_changes(const Mutation& made) {
+  constexpr std::size_t shown = 3;
+  std::string text;
+  for (const Change& change : std::span(made.changes).first(std::min(shown, made.changes.size()))) {
+    if (!text.empty()) text += "; ";
+    if (change.neuron >= 0) text += fmt::format("neuron {}: ", change.neuron);
+    text += change.constant.empty() ? change.what
+                                    : fmt::format("{}[{}] {:.4g} -> {:.4g}", change.constant, change.index,
+                                                  change.before, change.after);
+  }
+  const auto all = static_cast<std::size_t>(made.change_count);
+  return all > shown ? fmt::format("{}; {} in all", text, all) : text;
+}
+
+MutantOutcome described(const Mutant& mutant, const Mutation& made) {
+  MutantOutcome outcome;
+  outcome.id = mutant.id();
+  outcome.op = mutant.op.text();
+  outcome.operator_name = mutant.op.name;
+  outcome.layer = mutant.layer;
+  outcome.seed = mutant.seed;
+  outcome.sites = made.sites;
+  outcome.summary = made.summary;
+  outcome.changes = first_changes(made);
+  return outcome;
+}
+
+}  // namespace
+
+PlannedMutant planned(const Subject& subject, const Mutant& mutant) {
+  return {described(mutant, apply(subject, mutant)),
+          [&subject, mutant] { return apply(subject, mutant).graph; }};
+}
+
+}  // namespace assay::mutation

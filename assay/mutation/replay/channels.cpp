@@ -1,0 +1,330 @@
+#include "assay/mutation/replay/channels.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include <assay/operator_traits.h>
+#include "assay/engine/kernel.h"
+
+namespace assay::mutation {
+namespace {
+
+using Channels = std::vector<std::int64_t>;
+
+Tensor index_of(const Channels& channels) { return at::tensor(channels, at::kLong); }
+
+Channels rows_that_differ(const Array& a, const Array& b, int axis) {
+  const Tensor x = to_tensor(a), y = to_tensor(b);
+  Tensor differs = (x != y).logical_and((x == x).logical_or(y == y));  // two NaNs are the same
+  differs = differs.movedim(axis, 0).reshape({x.size(axis), -1}).any(1);
+  Channels rows;
+  for (std::int64_t i = 0; i < differs.size(0); ++i) {
+    if (differs[i].item<bool>()) rows.push_back(i);
+  }
+  return rows;
+}
+
+// One reading of a node as output = f(running value, constants).
+struct Reading {
+  const Graph& graph;
+  const Node& node;
+  std::optional<std::size_t> running;  // position of the only input that is no constant
+
+  Reading(const Graph& graph_, const Node& node_) : graph(graph_), node(node_) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == no_value || graph.is_constant(node.inputs[i])) continue;
+      if (running) {
+        running.reset();
+        return;
+      }
+      running = i;
+    }
+  }
+  const Array* constant(std::size_t i) const {
+    if (i >= node.inputs.size() || node.inputs[i] == no_value || !graph.is_constant(node.inputs[i]))
+      return nullptr;
+    return &graph.constant(node.inputs[i]);
+  }
+};
+
+// Axis of the weights (input 1) along which output or input channels lie; -1 for forms that are not handled.
+int weight_axis(const Node& node, const Array* weights, bool output) {
+  if (!weights) return -1;
+  const std::size_t dims = weights->shape().size();
+  if (node.op == "Conv") return node.integer("group", 1) == 1 && dims >= 3 ? (output ? 0 : 1) : -1;
+  if (node.op == "Gemm") {
+    if (node.integer("transA", 0) != 0 || dims != 2) return -1;
+    return (node.integer("transB", 0) != 0) == output ? 0 : 1;
+  }
+  if (node.op == "MatMul") return dims == 2 ? (output ? 1 : 0) : -1;
+  return -1;
+}
+
+// Whether a constant is one number, or one number a channel of a value with so many dimensions.
+enum class Spread { number, channel, other };
+Spread spread_of(const Array& constant, std::size_t dims, std::int64_t width) {
+  if (constant.count() == 1) return Spread::number;
+  const Shape& shape = constant.shape();
+  if (constant.count() != width || shape.size() > dims || shape.size() + 1 < dims) return Spread::other;
+  return shape[shape.size() + 1 - dims] == width ? Spread::channel : Spread::other;
+}
+
+// Whether constants of the operator are one number, or one number a channel, of its running value.
+bool stretches_constants(const OperatorTraits& traits) {
+  return traits.has(Trait::broadcasts) &&
+         (traits.kind == OperatorKind::arithmetic || traits.kind == OperatorKind::activation);
+}
+
+class ChannelFinder {
+ public:
+  ChannelFinder(const Session& session, const Graph& mutant, const Difference& difference)
+      : session_(session), original_(session.graph()), mutant_(mutant), difference_(difference) {}
+
+  std::optional<ChannelPath> find() {
+    if (!start()) return std::nullopt;
+    for (std::size_t i = 1; i < difference_.nodes.size(); ++i) {
+      if (!pass(mutant_, node(i), at_)) return std::nullopt;
+      at_ = node(i).outputs[0];
+    }
+    if (difference_.seams != std::vector{at_}) return std::nullopt;
+    follow_original();
+    path_.end = at_;
+    path_.channels = index_of(channels_);
+    return std::move(path_);
+  }
+
+ private:
+  const Node& node(std::size_t i) const {
+    return mutant_.nodes()[static_cast<std::size_t>(difference_.nodes[i])];
+  }
+
+  std::size_t dims_of(ValueId id) const { return session_.shape(id).size(); }
+  std::int64_t width_of(ValueId id) const { return session_.shape(id)[1]; }
+  // Records along axis 0, channels along axis 1.
+  bool plain(ValueId id) const {
+    if (id == no_value || id >= static_cast<ValueId>(original_.values().size())) return false;
+    const auto [axis, rows] = session_.record_axis(id);
+    return axis == 0 && rows == 1 && dims_of(id) >= 2;
+  }
+
+  // The first node: which channels change, and from what they are computed.
+  bool start() {
+    if (difference_.nodes.empty() || difference_.sources.size() != 1) return false;
+    const Node& first = node(0);
+    const Reading now(mutant_, first);
+    if (!now.running || first.outputs.size() != 1) return false;
+    path_.source = difference_.sources.begin()->second;
+    if (first.inputs[*now.running] != difference_.sources.begin()->first || !plain(path_.source))
+      return false;
+    // What is computed here has the shape of the seam or of the value that the original's node of this name
+    // computes.
+    const auto was = original_.find_node(first.name);
+    const bool started =
+        was ? start_linear(now, original_.nodes()[static_cast<std::size_t>(*was)]) : start_edit(now);
+    at_ = first.outputs[0];
+    path_.changed = channels_.size();
+    return started && !channels_.empty() &&
+           static_cast<std::int64_t>(channels_.size()) < static_cast<std::int64_t>(path_.width);
+  }
+
+  // A layer some of whose neurons have other weights.
+  bool start_linear(const Reading& now, const Node& was_node) {
+    const Reading was(original_, was_node);
+    const Node& node = now.node;
+    const int axis = weight_axis(node, now.constant(1), true);
+    if (*now.running != 0 || was.running != now.running || axis < 0 || !plain(was_node.outputs[0]))
+      return false;
+    if (node.op != was_node.op || node.inputs.size() != was_node.inputs.size()) return false;
+    if (node.op != "Conv" && dims_of(path_.source) != 2) return false;
+    std::set<std::int64_t> rows;
+    path_.width = static_cast<std::size_t>(now.constant(1)->shape()[static_cast<std::size_t>(axis)]);
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+      const Array* a = now.constant(i);
+      const Array* b = was.constant(i);
+      if ((a == nullptr) != (b == nullptr)) return false;
+      if (!a || same_elements(*a, *b)) continue;
+      if (a->shape() != b->shape() || a->dtype() != b->dtype() || i > 2) return false;
+      if (i == 2 && a->count() != static_cast<std::int64_t>(path_.width)) return false;
+      const int along = i == 1 ? axis : static_cast<int>(a->shape().size()) - 1;
+      const Channels differ = rows_that_differ(*a, *b, along);
+      rows.insert(differ.begin(), differ.end());
+    }
+    channels_.assign(rows.begin(), rows.end());
+    ChannelPath::Step step{node, {Tensor()}, 0};
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+      const Array* constant = now.constant(i);
+      if (!constant) {
+        step.inputs.emplace_back();
+      } else if (i == 1) {
+        step.inputs.push_back(to_tensor(*constant).index_select(axis, index_of(channels_)));
+      } else {
+        const Tensor bias = to_tensor(*constant);
+        step.inputs.push_back(bias.numel() == 1 ? bias
+                                                : bias.index_select(bias.dim() - 1, index_of(channels_)));
+      }
+    }
+    path_.steps.push_back(std::move(step));
+    return true;
+  }
+
+  // A node that was put in: a factor or addend for each channel, or channels in another order.
+  bool start_edit(const Reading& now) {
+    const Node& node = now.node;
+    path_.width = static_cast<std::size_t>(width_of(path_.source));
+    ChannelPath::Step step{node, std::vector<Tensor>(node.inputs.size()), *now.running};
+    if (node.op == "Gather" && node.integer("axis", 0) == 1 && *now.running == 0 && now.constant(1)) {
+      const Array order = now.constant(1)->to(DType::int64);
+      if (order.shape().size() != 1 || order.count() != static_cast<std::int64_t>(path_.width)) return false;
+      Channels from;
+      for (std::int64_t i = 0; i < order.count(); ++i) {
+        const std::int64_t source = order.as<std::int64_t>()[static_cast<std::size_t>(i)];
+        if (source == i) continue;
+        channels_.push_back(i);
+        from.push_back(source);
+      }
+      path_.source_channels = index_of(from);
+      return true;  // reading the channels in that order is all there is to do
+    }
+    if ((node.op != "Mul" && node.op != "Add") || node.inputs.size() != 2) return false;
+    const std::size_t other = 1 - *now.running;
+    const Array& constant = *now.constant(other);
+    if (constant.dtype() != DType::float32 ||
+        spread_of(constant, dims_of(path_.source), width_of(path_.source)) != Spread::channel)
+      return false;
+    const auto numbers = constant.as<float>();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] != (node.op == "Mul" ? 1.0F : 0.0F)) channels_.push_back(static_cast<std::int64_t>(i));
+    }
+    path_.source_channels = index_of(channels_);
+    step.inputs[other] = cut(constant, dims_of(path_.source));
+    path_.steps.push_back(std::move(step));
+    return true;
+  }
+
+  Tensor cut(const Array& constant, std::size_t dims) const {
+    const Tensor whole = to_tensor(constant);
+    return whole.numel() == 1
+               ? whole
+               : whole.index_select(whole.dim() + 1 - static_cast<std::int64_t>(dims), index_of(channels_));
+  }
+
+  // Carries the channels through a node that treats each by itself; false when it does not.
+  bool pass(const Graph& graph, const Node& node, ValueId from) {
+    const Reading reading(graph, node);
+    if (!reading.running || node.inputs[*reading.running] != from || node.outputs.empty()) return false;
+    const bool known =
+        from < static_cast<ValueId>(original_.values().size()) && !session_.shape(from).empty();
+    ChannelPath::Step step{node, std::vector<Tensor>(node.inputs.size()), *reading.running};
+    const auto constants = [&](auto&& prepare) {
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const Array* constant = reading.constant(i);
+        if (!constant) continue;
+        step.inputs[i] = prepare(*constant);
+        if (!step.inputs[i].defined()) return false;
+      }
+      return true;
+    };
+    const OperatorTraits* traits = traits_of(node.op);
+    if (!traits) return false;
+    if (node.op == "BatchNormalization" && node.integer("training_mode", 0) == 0) {
+      if (!constants([&](const Array& c) { return to_tensor(c).index_select(0, index_of(channels_)); }))
+        return false;
+    } else if (stretches_constants(*traits)) {
+      if (!known) return false;
+      const bool handled = constants([&](const Array& c) {
+        return spread_of(c, dims_of(from), width_of(from)) == Spread::other ? Tensor()
+                                                                            : cut(c, dims_of(from));
+      });
+      if (!handled) return false;
+    } else if (traits->has(Trait::by_channel) && traits->kind != OperatorKind::normalisation) {
+      if (!constants([](const Array& c) { return to_tensor(c); })) return false;
+    } else if (node.op == "Flatten" && node.integer("axis", 1) == 1 && known) {
+      expand(from);
+    } else {
+      return false;
+    }
+    path_.steps.push_back(std::move(step));
+    return true;
+  }
+
+  // Flattening makes a stretch of columns of each channel.
+  void expand(ValueId from) {
+    const Shape& shape = session_.shape(from);
+    const std::int64_t positions =
+        std::accumulate(shape.begin() + 2, shape.end(), std::int64_t{1}, std::multiplies<>());
+    Channels columns;
+    for (const std::int64_t c : channels_) {
+      for (std::int64_t p = 0; p < positions; ++p) columns.push_back(c * positions + p);
+    }
+    channels_ = std::move(columns);
+  }
+
+  // Onwards through the original while one node alone reads the value.
+  void follow_original() {
+    while (plain(at_) && at_ != session_.logits()) {
+      const auto readers = original_.consumers(at_);
+      const bool is_output = std::ranges::find(original_.outputs(), at_) != original_.outputs().end();
+      if (readers.size() != 1 || is_output) return;
+      const Node& reader = original_.nodes()[static_cast<std::size_t>(readers[0])];
+      if (!plain(reader.outputs[0])) return;
+      if (end_in(reader)) return;
+      const Channels before = channels_;
+      if (!pass(original_, reader, at_)) {
+        channels_ = before;
+        return;
+      }
+      at_ = reader.outputs[0];
+    }
+  }
+
+  bool end_in(const Node& reader) {
+    const Reading reading(original_, reader);
+    const int axis = weight_axis(reader, reading.constant(1), false);
+    if (!reading.running || *reading.running != 0 || axis < 0) return false;
+    if (reader.op != "Conv" && dims_of(at_) != 2) return false;
+    ChannelPath::Step step{
+        reader, {Tensor(), to_tensor(*reading.constant(1)).index_select(axis, index_of(channels_))}, 0};
+    step.node.inputs.resize(2);
+    path_.next = std::move(step);
+    path_.next_value = reader.outputs[0];
+    return true;
+  }
+
+  const Session& session_;
+  const Graph& original_;
+  const Graph& mutant_;
+  const Difference& difference_;
+  ChannelPath path_;
+  Channels channels_;
+  ValueId at_ = no_value;
+};
+
+}  // namespace
+
+Tensor ChannelPath::run(const Step& step, const Tensor& running) {
+  std::vector<Tensor> inputs = step.inputs;
+  for (Tensor& constant : inputs) {
+    if (constant.defined()) constant = constant.to(running.device());
+  }
+  inputs[step.running] = running;
+  KernelContext context;
+  return run_node(step.node, inputs, context)[0];
+}
+
+Tensor ChannelPath::run(const Tensor& source_value) const {
+  Tensor value = source_channels.defined()
+                     ? source_value.index_select(1, source_channels.to(source_value.device()))
+                     : source_value;
+  for (const Step& step : steps) value = run(step, value);
+  return value;
+}
+
+std::optional<ChannelPath> find_channel_path(const Session& session, const Graph& mutant,
+                                             const Difference& difference) {
+  return ChannelFinder(session, mutant, difference).find();
+}
+
+}  // namespace assay::mutation

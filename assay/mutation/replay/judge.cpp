@@ -1,0 +1,74 @@
+#include "assay/mutation/replay/judge.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+
+namespace assay::mutation {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Rows of float numbers on the host.
+Tensor as_rows(const Tensor& values) {
+  return values.detach().to(at::kCPU, at::kFloat).reshape({values.size(0), -1}).contiguous();
+}
+
+// How far the expected class is ahead of the best other one.
+void compare_classes(Judge::Verdict& verdict, std::span<const float> scores, std::int64_t expected,
+                     double threshold) {
+  double own = scores[0], other = threshold;
+  if (scores.size() == 1) {  // yes or no
+    verdict.slack = expected == 1 ? own - other : other - own;
+  } else {
+    own = scores[static_cast<std::size_t>(expected)];
+    other = -infinity;
+    for (std::size_t c = 0; c < scores.size(); ++c) {
+      if (static_cast<std::int64_t>(c) != expected) other = std::max<double>(other, scores[c]);
+    }
+    verdict.slack = own - other;
+  }
+  verdict.scale = std::max(std::abs(own), std::abs(other));
+}
+
+}  // namespace
+
+std::vector<Judge::Verdict> Judge::judge(const Tensor& original, const Tensor& mutant,
+                                         std::span<const std::int64_t> expected) const {
+  const Tensor before = as_rows(original), after = as_rows(mutant);
+  if (before.sizes() != after.sizes()) {
+    fail(Fault::internal, "a mutant's decision value has {} numbers a record, the original's {}",
+         after.size(1), before.size(1));
+  }
+  const auto width = static_cast<std::size_t>(after.size(1));
+  const std::vector<std::int64_t> classes =
+      margin_ ? std::vector<std::int64_t>() : predicted_classes(session_, mutant);
+  std::vector<Verdict> verdicts(static_cast<std::size_t>(after.size(0)));
+  for (std::size_t r = 0; r < verdicts.size(); ++r) {
+    const std::span<const float> was(before.data_ptr<float>() + r * width, width),
+        now(after.data_ptr<float>() + r * width, width);
+    Verdict& verdict = verdicts[r];
+    for (std::size_t i = 0; i < width; ++i) {
+      verdict.finite = verdict.finite && std::isfinite(now[i]);
+      verdict.change = std::max(verdict.change, std::abs(static_cast<double>(now[i]) - was[i]));
+      if (margin_) verdict.scale = std::max<double>({verdict.scale, std::abs(now[i]), std::abs(was[i])});
+    }
+    if (!verdict.finite) {
+      verdict = {.killed = true, .finite = false, .slack = -infinity, .scale = infinity, .change = infinity};
+    } else if (margin_) {
+      verdict.slack = *margin_ - verdict.change;
+      verdict.killed = verdict.change > *margin_;
+    } else {
+      compare_classes(verdict, now, expected[r], session_.ends_in_sigmoid() ? 0.5 : 0.0);
+      verdict.killed = classes[r] != expected[r];
+    }
+  }
+  return verdicts;
+}
+
+}  // namespace assay::mutation

@@ -1,0 +1,211 @@
+#include "assay/mutation/replay/replay.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include <assay/operator_traits.h>
+
+namespace assay::mutation {
+namespace {
+
+bool finite(const Tensor& values) { return at::isfinite(values.sum()).item<bool>(); }
+
+// Whether the file fixes how many records run at a time; nodes of such a network cannot run by themselves on
+// other numbers.
+bool fixes_batch(const Graph& graph) {
+  return std::ranges::any_of(graph.inputs(), [&](ValueId id) {
+    const Shape& shape = graph.value(id).shape;
+    return !shape.empty() && shape[0] > 0;
+  });
+}
+
+}  // namespace
+
+Block::Block(const Session& session) : session_(session) {
+  const Graph& graph = session.graph();
+  std::set<ValueId> ids{session.logits()};
+  for (const Layer& layer : session.layers()) {
+    if (!layer.carries_weights) continue;
+    ids.insert(layer.linear_value);
+    for (const ValueId id : graph.nodes()[static_cast<std::size_t>(layer.node)].inputs) {
+      if (id != no_value && graph.producer(id) >= 0 && session.record_axis(id).axis >= 0) ids.insert(id);
+    }
+  }
+  boundaries_.assign(ids.begin(), ids.end());
+}
+
+double Block::bytes_per_record(const Session& session) {
+  double bytes = 0;
+  for (std::size_t i = 0; i < session.graph().values().size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (session.record_axis(id).axis >= 0)
+      bytes += 4.0 * static_cast<double>(element_count(session.shape(id)));
+  }
+  return bytes;
+}
+
+void Block::add(Tensors inputs) {
+  Chunk chunk;
+  const auto& [id, tensor] = *inputs.begin();
+  const auto [axis, rows] = session_.record_axis(id);
+  chunk.rows = tensor.size(std::max(axis, 0)) / rows;
+  chunk.inputs = std::move(inputs);
+  chunks_.push_back(std::move(chunk));
+}
+
+Tensors Block::frontier(const Chunk& chunk, ValueId id) const {
+  const Graph& graph = session_.graph();
+  Tensors found;
+  std::set<ValueId> seen;
+  std::vector<ValueId> open{id};
+  while (!open.empty()) {
+    const ValueId at = open.back();
+    open.pop_back();
+    if (at == no_value || graph.is_constant(at) || !seen.insert(at).second) continue;
+    const auto known = chunk.values.find(at), input = chunk.inputs.find(at);
+    if (known != chunk.values.end()) {
+      found.insert(*known);
+    } else if (input != chunk.inputs.end()) {
+      found.insert(*input);
+    } else {
+      const auto& inputs = graph.nodes()[static_cast<std::size_t>(graph.producer(at))].inputs;
+      open.insert(open.end(), inputs.begin(), inputs.end());
+    }
+  }
+  return found;
+}
+
+const Tensor& Block::value(std::size_t index, ValueId id) {
+  const std::lock_guard lock(*mutex_);
+  Chunk& chunk = chunks_[index];
+  if (const auto input = chunk.inputs.find(id); input != chunk.inputs.end()) return input->second;
+  if (!chunk.prepared) {
+    chunk.prepared = true;
+    for (auto& [boundary, tensor] : session_.run(chunk.inputs, boundaries_))
+      chunk.values.insert_or_assign(boundary, std::move(tensor));
+  }
+  const auto known = chunk.values.find(id);
+  if (known != chunk.values.end()) return known->second;
+  return chunk.values[id] = session_.run(frontier(chunk, id), std::span(&id, 1)).at(id);
+}
+
+Replay::Replay(const Session& original, Graph mutant, bool naive)
+    : original_(original), mutant_(std::move(mutant)), naive_(naive || fixes_batch(original.graph())) {
+  if (naive_) return;
+  const auto known = static_cast<ValueId>(original.graph().values().size());
+  difference_ = compare(original.graph(), mutant_, original.logits(),
+                        [&](ValueId id) { return id >= known || original.record_axis(id).axis >= 0; });
+  if (difference_.empty()) return;
+  pickable_ = std::ranges::all_of(difference_.beside, [&](ValueId id) {
+    const auto [axis, rows] = original.record_axis(id);
+    return axis < 0 || (axis == 0 && rows == 1);
+  });
+  channels_ = find_channel_path(original, mutant_, difference_);
+  const auto linear = std::ranges::count_if(
+      difference_.nodes, [&](int n) { return is_weighted(mutant_.nodes()[static_cast<std::size_t>(n)].op); });
+  heavy_ = linear > 1;
+  if (!heavy_) part_.emplace(mutant_, difference_.nodes);
+}
+
+const Session& Replay::whole() const {
+  if (!whole_) whole_ = std::make_unique<Session>(mutant_, original_.options());
+  return *whole_;
+}
+
+Replay::Answer Replay::run(Block& block, std::size_t chunk) const {
+  if (naive_) return run_whole(block, chunk);
+  if (difference_.empty())
+    return {block.value(chunk, original_.logits()),
+            std::vector<bool>(static_cast<std::size_t>(block.rows(chunk)), true)};
+  if (channels_) {
+    Answer answer = run_channels(block, chunk);
+    if (answer.decisions.defined()) return answer;
+  }
+  return heavy_ ? run_whole(block, chunk) : run_tail(block, chunk);
+}
+
+Replay::Answer Replay::run_whole(Block& block, std::size_t chunk) const {
+  const ValueId decision = original_.logits();
+  Tensors given;
+  for (const auto& [id, source] : difference_.border) given.emplace(id, block.value(chunk, source));
+  return {whole().run(naive_ ? block.inputs(chunk) : given, std::span(&decision, 1)).at(decision), {}};
+}
+
+Tensor Replay::run_behind(Block& block, std::size_t chunk, Tensors seams,
+                          const std::function<Tensor(const Tensor&)>& picked) const {
+  const ValueId decision = original_.logits();
+  for (const ValueId id : difference_.beside) seams.emplace(id, picked(block.value(chunk, id)));
+  return original_.run(seams, std::span(&decision, 1)).at(decision);
+}
+
+Replay::Answer Replay::run_tail(Block& block, std::size_t chunk) const {
+  Tensors given;
+  for (const auto& [id, source] : difference_.sources) given.emplace(id, block.value(chunk, source));
+  return {run_behind(block, chunk, part_->run(given, difference_.seams),
+                     [](const Tensor& whole) { return whole; }),
+          {}};
+}
+
+Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
+  const at::NoGradGuard no_grad;
+  const ChannelPath& path = *channels_;
+  const Tensor now = path.run(block.value(chunk, path.source));
+  const Tensor& before = block.value(chunk, path.end);
+  const Tensor change = now - before.index_select(1, path.channels.to(before.device()));
+  if (!finite(change)) return {};  // infinities do not add up; the other ways do without sums
+  const Tensor touched = change.ne(0).reshape({change.size(0), -1}).any(1).to(at::kCPU);
+  Answer answer{block.value(chunk, original_.logits()),
+                std::vector<bool>(static_cast<std::size_t>(touched.size(0)))};
+  for (std::size_t r = 0; r < answer.untouched.size(); ++r)
+    answer.untouched[r] = !touched.data_ptr<bool>()[r];
+  const auto reached = static_cast<std::int64_t>(std::ranges::count(answer.untouched, false));
+  if (reached == 0) return answer;
+  Tensors seam;
+  const bool all = !pickable_ || reached > change.size(0) * 9 / 10;
+  const Tensor rows = all ? Tensor() : touched.nonzero().squeeze(1).to(before.device());
+  const auto picked = [&](const Tensor& values) {
+    return all || values.size(0) != change.size(0) ? values : values.index_select(0, rows);
+  };
+  if (path.next) {
+    seam.emplace(path.next_value,
+                 picked(block.value(chunk, path.next_value)) + ChannelPath::run(*path.next, picked(change)));
+  } else {
+    Tensor value = picked(before).clone();
+    value.index_copy_(1, path.channels.to(before.device()), picked(now));
+    seam.emplace(path.end, value);
+  }
+  const Tensor decisions = run_behind(block, chunk, std::move(seam), picked);
+  if (all) {
+    answer.decisions = decisions;
+  } else {
+    answer.decisions = answer.decisions.clone();
+    answer.decisions.index_copy_(0, rows, decisions);
+  }
+  return answer;
+}
+
+Tensor Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const {
+  const ValueId decision = original_.logits();
+  Tensors given;
+  for (const auto& [id, tensor] : block.inputs(chunk)) {
+    const auto [axis, multiple] = original_.record_axis(id);
+    given.emplace(id, axis == 0 && multiple == 1
+                          ? tensor.index_select(0, at::tensor(rows, at::kLong).to(tensor.device()))
+                          : tensor);
+  }
+  return whole().run(given, std::span(&decision, 1)).at(decision);
+}
+
+std::string Replay::way() const {
+  if (naive_) return "whole network";
+  if (difference_.empty()) return "nothing changes";
+  const std::string& first = mutant_.nodes()[static_cast<std::size_t>(difference_.nodes[0])].name;
+  if (channels_) return fmt::format("{} of {} channels from {}", channels_->changed, channels_->width, first);
+  return fmt::format("{} from {}", heavy_ ? "mutant" : "original", first);
+}
+
+}  // namespace assay::mutation

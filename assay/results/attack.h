@@ -1,0 +1,23 @@
+#pragma once
+
+// What attacks did, as a result document and pictures.
+
+#include <filesystem>
+#include <vector>
+
+#include <assay/attack.h>
+#include <assay/graph.h>
+#include <assay/report.h>
+
+namespace assay::results {
+
+// Success, distances and cost of each attack. REQUIRES at least one.
+report::Document document_of(const std::vector<attack::AttackSummary>& summaries,
+                             const attack::AttackOptions& options, const Graph& network, const Dataset& data);
+
+// Up to `count` records of an attack beside what they were: successes, or where there are none the others;
+// none where records are no pictures.
+std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Dataset& data,
+                                           std::size_t count, const std::filesystem::path& folder);
+
+}  // namespace assay::results

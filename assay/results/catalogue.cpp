@@ -1,0 +1,155 @@
+#include "assay/results/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <span>
+#include <vector>
+
+#include <assay/attack.h>
+#include <assay/constraint.h>
+#include <assay/criteria.h>
+#include <assay/mutation_operator.h>
+#include "assay/explore/choice.h"
+#include "assay/support/text.h"
+
+namespace assay::results {
+namespace {
+
+// One entry: headline "TITLE: SUMMARY", a table of the options, definition and limits. `page`: the
+// documentation where it stands.
+template <typename Info>
+report::Document explained(const std::string& title, const Info& info, std::span<const SpecOption> options,
+                           const std::string& page) {
+  report::Document document;
+  document.headline = title + ": " + info.summary;
+  report::Table table{"options",
+                      "Options",
+                      {{"option", "option"}, {"fallback", "default"}, {"summary", "what it does"}},
+                      {},
+                      false};
+  for (const SpecOption& option : options)
+    table.rows.push_back({option.name,
+                          option.fallback.empty() ? report::Cell() : report::Cell(option.fallback),
+                          option.summary});
+  if (!table.rows.empty()) document.tables = {std::move(table)};
+  document.definitions = {{"definition", info.definition, info.paper}, {"limits", info.limits, page}};
+  return document;
+}
+
+// All entries with their papers; `what`: the heading of the summaries.
+template <typename Info>
+report::Table entry_table(const char* id, const char* title, const char* what,
+                          const Catalogue<Info>& entries) {
+  report::Table table{id, title, {{"name", "name"}, {"summary", what}, {"paper", "source"}}, {}, false};
+  for (const Info& info : entries) table.rows.push_back({info.name, info.summary, info.paper});
+  return table;
+}
+
+// Presets, or whatever has no more than a name and a summary.
+template <typename Entry>
+report::Table short_table(const char* id, const char* title, const char* what,
+                          const Catalogue<Entry>& entries) {
+  report::Table table{id, title, {{"name", "name"}, {"summary", what}}, {}, false};
+  for (const Entry& preset : entries) table.rows.push_back({preset.name, preset.summary});
+  return table;
+}
+
+// The same with the specs that a preset stands for.
+template <typename Entry>
+report::Table preset_table(const Catalogue<Entry>& presets, const char* of) {
+  report::Table table = short_table("presets", "Presets", "what it is", presets);
+  table.columns.push_back({of, of});
+  auto row = table.rows.begin();
+  for (const Entry& preset : presets) (row++)->emplace_back(joined(preset.specs, " "));
+  return table;
+}
+
+std::string level_of(const mutation::OperatorInfo& info) {
+  switch (info.level) {
+    case mutation::OperatorInfo::Level::weight:
+      return "weights";
+    case mutation::OperatorInfo::Level::neuron:
+      return "neurons";
+    case mutation::OperatorInfo::Level::layer:
+      break;
+  }
+  return "layer";
+}
+
+report::Document criterion_document(const coverage::CriterionInfo& info) {
+  std::vector<SpecOption> options = info.options;
+  options.push_back(coverage::layer_option());
+  report::Document document = explained(info.name, info, options, "docs/algorithms/criteria.md");
+  const char* const needs[] = {"ranges of all neurons",
+                               "important neurons and the clusters of their activations",
+                               "activation traces of the subject layer"};
+  document.facts = {
+      {"learned", "learned from training data", std::string(needs[static_cast<int>(info.needs)])},
+      {"layers", "layers", std::string(info.all_layers ? "all" : "the one before the last with weights")}};
+  return document;
+}
+
+}  // namespace
+
+report::Document explain_criteria(const std::string& name) {
+  if (!name.empty()) return criterion_document(coverage::criteria().find(name));
+  report::Document document;
+  document.headline = fmt::format("{} criteria", coverage::criteria().size());
+  document.tables = {entry_table("criteria_known", "Criteria", "what it is", coverage::criteria()),
+                     short_table("presets", "Presets", "what it is", coverage::presets())};
+  return document;
+}
+
+report::Document explain_attacks(const std::string& name) {
+  if (!name.empty()) {
+    const attack::AttackInfo& info = attack::attacks().find(name);
+    std::vector<SpecOption> options = info.options;
+    if (!info.target.empty()) options.push_back(attack::target_option(info));
+    return explained(info.name, info, options, "docs/algorithms/attacks.md");
+  }
+  report::Document document;
+  document.headline = fmt::format("{} attacks", attack::attacks().size());
+  document.tables = {entry_table("attacks_known", "Attacks", "what it is", attack::attacks()),
+                     preset_table(attack::presets(), "attacks")};
+  return document;
+}
+
+report::Document explain_operators(const std::string& name) {
+  report::Document document;
+  if (!name.empty()) {
+    const mutation::OperatorInfo& info = mutation::operators().find(name);
+    document = explained(fmt::format("{} ({})", info.name, info.title), info, info.options,
+                         "docs/algorithms/mutation-operators.md");
+    document.facts = {{"level", "acts on", level_of(info)}};
+    return document;
+  }
+  document.headline = fmt::format("{} mutation operators", mutation::operators().size());
+  report::Table table{"operators_known",
+                      "Mutation operators",
+                      {{"name", "name"},
+                       {"title", "operator"},
+                       {"level", "acts on"},
+                       {"summary", "what it does"},
+                       {"paper", "source"}},
+                      {},
+                      false};
+  for (const mutation::OperatorInfo& info : mutation::operators())
+    table.rows.push_back({info.name, info.title, level_of(info), info.summary, info.paper});
+  document.tables = {std::move(table), preset_table(mutation::presets(), "operators")};
+  return document;
+}
+
+report::Document explain_constraints(const std::string& name) {
+  if (!name.empty()) {
+    const explore::ConstraintInfo& info = explore::constraints().find(name);
+    return explained(info.name, info, info.options, "docs/algorithms/exploration.md");
+  }
+  report::Document document;
+  document.headline = fmt::format("{} constraints", explore::constraints().size());
+  document.tables = {
+      entry_table("constraints", "Constraints", "what it allows", explore::constraints()),
+      short_table("choices", "Choices of neurons", "what is chosen", explore::neuron_choices())};
+  return document;
+}
+
+}  // namespace assay::results

@@ -1,0 +1,70 @@
+#include "assay/results/data.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "assay/results/document.h"
+
+namespace assay::results {
+namespace {
+
+report::Table balance_table(const Dataset& data, const DataSummary& summary) {
+  report::Table table{
+      "classes",
+      "Classes",
+      {{"class", "class"}, {"records", "records", Kind::count}, {"share", "share", Kind::percent}},
+      {}};
+  const auto names = data.class_names();
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    table.rows.push_back({names[c], static_cast<std::int64_t>(summary.class_records[c]),
+                          static_cast<double>(summary.class_records[c]) / static_cast<double>(data.size())});
+  }
+  return table;
+}
+
+report::Table target_table(const DataSummary& summary) {
+  report::Table table{"targets",
+                      "Targets",
+                      {{"target", "target", Kind::count},
+                       {"low", "least", Kind::number, 4},
+                       {"mean", "mean", Kind::number, 4},
+                       {"high", "greatest", Kind::number, 4}},
+                      {}};
+  for (std::size_t t = 0; t < summary.target_mean.size(); ++t) {
+    table.rows.push_back({static_cast<std::int64_t>(t), summary.target_low[t], summary.target_mean[t],
+                          summary.target_high[t]});
+  }
+  return table;
+}
+
+}  // namespace
+
+report::Document document_of(const DataSummary& summary, const Dataset& data) {
+  report::Document document;
+  document.headline = data.describe();
+  document.facts = {count_fact("records", "records", data.size()),
+                    {"shape", "shape of a record", to_string(data.record_shape())},
+                    {"type", "element type", to_string(data.dtype())},
+                    {"low", "least element", summary.low, Kind::number, 4},
+                    {"high", "greatest element", summary.high, Kind::number, 4},
+                    {"mean", "mean", summary.mean, Kind::number, 4},
+                    {"deviation", "standard deviation", summary.deviation, Kind::number, 4},
+                    count_fact("duplicates", "duplicate records", summary.duplicates),
+                    count_fact("conflicting", "of them with another label", summary.conflicting)};
+  if (const auto range = data.valid_range())
+    document.facts.push_back(
+        {"range", "valid range",
+         fmt::format("{} to {}", fmt::join(range->low, "/"), fmt::join(range->high, "/"))});
+  if (data.has_labels()) document.tables.push_back(balance_table(data, summary));
+  if (data.target_width() > 0) document.tables.push_back(target_table(summary));
+  for (const auto& [record, earlier] : summary.examples)
+    document.notices.push_back(fmt::format("record '{}' repeats '{}'", data.id(record), data.id(earlier)));
+  add_provenance(document, "data", data);
+  return document;
+}
+
+report::Fact relabelled_fact(const std::vector<std::size_t>& records, const std::string& other) {
+  return count_fact("labelled_otherwise", "labelled otherwise in " + other, records.size());
+}
+
+}  // namespace assay::results

@@ -1,0 +1,54 @@
+#include "assay/results/document.h"
+
+#include <iterator>
+
+namespace assay::results {
+namespace {
+
+template <typename T>
+void append_list(std::vector<T>& list, std::vector<T>& more) {
+  list.insert(list.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+void append(report::Document& document, report::Document more) {
+  if (!more.headline.empty()) document.headline = std::move(more.headline);
+  append_list(document.facts, more.facts);
+  append_list(document.tables, more.tables);
+  append_list(document.gates, more.gates);
+  append_list(document.pictures, more.pictures);
+  append_list(document.notices, more.notices);
+  append_list(document.definitions, more.definitions);
+  append_list(document.provenance, more.provenance);
+}
+
+void add_provenance(report::Document& document, const std::string& name, const Dataset& data) {
+  document.provenance.emplace_back(name, data.describe());
+  document.provenance.emplace_back(name + "_hash", data.hash());
+}
+
+void add_provenance(report::Document& document, const Graph& network,
+                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets) {
+  document.provenance.emplace_back("model", network.name());
+  document.provenance.emplace_back("model_hash", network.hash());
+  for (const auto& [name, dataset] : datasets) add_provenance(document, name, *dataset);
+}
+
+report::Fact count_fact(std::string id, std::string title, std::uint64_t count) {
+  return {std::move(id), std::move(title), report::count_cell(count), Kind::count};
+}
+
+report::Cell optional_cell(const std::optional<double>& value) {
+  return value ? report::Cell(*value) : report::Cell();
+}
+
+report::Cell text_cell(const std::string& text) { return text.empty() ? report::Cell() : report::Cell(text); }
+
+std::string class_name(const std::vector<std::string>& names, std::int64_t number) {
+  return number >= 0 && static_cast<std::size_t>(number) < names.size()
+             ? names[static_cast<std::size_t>(number)]
+             : std::to_string(number);
+}
+
+}  // namespace assay::results

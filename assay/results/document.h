@@ -1,0 +1,37 @@
+#pragma once
+
+// What the result documents of all analyses have in common.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/graph.h>
+#include <assay/report.h>
+
+namespace assay::results {
+
+using Kind = report::Column::Kind;
+
+// All that `more` says after what `document` says already; the headline is that of `more` where it has one.
+void append(report::Document& document, report::Document more);
+
+// What an answer rests on: a data set's description and hash, as NAME and NAME_hash; a network's as model and
+// model_hash.
+void add_provenance(report::Document& document, const std::string& name, const Dataset& data);
+void add_provenance(report::Document& document, const Graph& network,
+                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets);
+
+report::Fact count_fact(std::string id, std::string title, std::uint64_t count);
+
+// Nothing as an empty cell.
+report::Cell optional_cell(const std::optional<double>& value);
+report::Cell text_cell(const std::string& text);
+
+// A class by name where it has one, else by number.
+std::string class_name(const std::vector<std::string>& names, std::int64_t number);
+
+}  // namespace assay::results

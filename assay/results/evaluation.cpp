@@ -1,0 +1,95 @@
+#include "assay/results/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "assay/results/document.h"
+#include "assay/support/text.h"
+
+namespace assay::results {
+namespace {
+
+// How often class `expected` was taken for another one, most frequent first.
+report::Table confusion_table(const Evaluation& evaluation, const Dataset& data, std::size_t rows) {
+  std::map<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::size_t>>
+      pairs;  // count, first record
+  for (std::size_t i = 0; i < evaluation.predictions.size(); ++i) {
+    const std::int64_t expected = data.label(i), got = evaluation.predictions[i];
+    if (expected == got) continue;
+    auto& [count, first] = pairs[{expected, got}];
+    if (count++ == 0) first = i;
+  }
+  std::vector<std::pair<std::pair<std::int64_t, std::int64_t>, std::pair<std::int64_t, std::size_t>>> sorted(
+      pairs.begin(), pairs.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+  sorted.resize(std::min(sorted.size(), rows));
+  const std::vector<std::string> names = data.class_names();
+  report::Table table{"confusions",
+                      "Most frequent confusions",
+                      {{"expected", "expected"},
+                       {"predicted", "predicted"},
+                       {"records", "records", Kind::count},
+                       {"first", "first record"}},
+                      {}};
+  for (const auto& [pair, found] : sorted) {
+    table.rows.push_back(
+        {class_name(names, pair.first), class_name(names, pair.second), found.first, data.id(found.second)});
+  }
+  return table;
+}
+
+report::Table accuracy_table(const Evaluation& evaluation, const Dataset& data) {
+  report::Table table{"classes",
+                      "By class",
+                      {{"class", "class"},
+                       {"records", "records", Kind::count},
+                       {"correct", "correct", Kind::count},
+                       {"accuracy", "accuracy", Kind::percent}},
+                      {}};
+  const std::vector<std::string> names = data.class_names();
+  for (std::size_t c = 0; c < evaluation.class_records.size(); ++c) {
+    const std::size_t records = evaluation.class_records[c], correct = evaluation.class_correct[c];
+    const report::Cell accuracy =
+        records == 0 ? report::Cell{}
+                     : report::Cell{static_cast<double>(correct) / static_cast<double>(records)};
+    table.rows.push_back({class_name(names, static_cast<std::int64_t>(c)), static_cast<std::int64_t>(records),
+                          static_cast<std::int64_t>(correct), accuracy});
+  }
+  return table;
+}
+
+}  // namespace
+
+void add_scores(report::Document& document, const Evaluation& evaluation, const std::string& which) {
+  if (evaluation.accuracy)
+    document.facts.push_back({which + "_accuracy", which + " accuracy", *evaluation.accuracy, Kind::percent});
+  if (evaluation.mean_squared_error)
+    document.facts.push_back({which + "_mean_squared_error", which + " mean squared error",
+                              *evaluation.mean_squared_error, Kind::number, 5});
+  if (evaluation.non_finite > 0)
+    document.notices.push_back(fmt::format("{} records give a NaN or infinite output: {}",
+                                           evaluation.non_finite, joined(evaluation.non_finite_ids)));
+}
+
+report::Document document_of(const Evaluation& evaluation, const Graph& network, const Dataset& data) {
+  report::Document document;
+  document.facts.push_back(count_fact("records", "records", data.size()));
+  add_scores(document, evaluation, "test");
+  if (evaluation.accuracy) {
+    document.headline = fmt::format("{} classifies {} correctly: {}", network.name(), data.describe(),
+                                    report::percent(*evaluation.accuracy));
+    document.tables = {accuracy_table(evaluation, data), confusion_table(evaluation, data, 10)};
+  } else if (evaluation.mean_squared_error) {
+    document.headline = fmt::format("{} on {}: mean squared error {:.6f}", network.name(), data.describe(),
+                                    *evaluation.mean_squared_error);
+  } else {
+    document.headline = fmt::format("{} ran on {}; without labels or targets there is no score",
+                                    network.name(), data.describe());
+  }
+  return document;
+}
+
+}  // namespace assay::results

@@ -1,0 +1,45 @@
+#pragma once
+
+// Records as pictures for a result document: what decides in them, and how they were changed.
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/relevance.h>
+#include <assay/report.h>
+
+namespace assay::results {
+
+// True when a record can be drawn: float32, [channels, height, width].
+bool is_picture(const Dataset& data);
+
+// How many random records are drawn, and where the files relevance-INDEX.png go.
+struct Drawing {
+  std::size_t count = 0;
+  std::uint64_t seed = 1;
+  std::filesystem::path folder;
+};
+
+// Attributes the decisions on random records to their inputs and writes a heat map for each: the record
+// beside the relevance of its elements, summed over channels and scaled to its largest absolute value; red
+// speaks for the decision, blue against it, white is silent. REQUIRES is_picture().
+std::vector<report::Picture> draw_relevance(const Session& session, const Dataset& data,
+                                            const std::string& method, relevance::AttributionOptions options,
+                                            const Drawing& drawing);
+
+struct ChangedRecord {
+  std::span<const float> before, after;  // elements of a record each, as the data set has them
+  std::string caption;                   // "record '7': 2 is taken for 3"
+};
+
+// Writes FOLDER/NAME-1.png, NAME-2.png, ... (before, after, difference) and names them for a result document,
+// in the order given; the caption is followed by how much the difference is amplified. Values are mapped from
+// the valid range of `data`, or from the range of the record before, to black and white. REQUIRES
+// is_picture(data). Throws Error{io}.
+std::vector<report::Picture> draw_triples(const Dataset& data, std::span<const ChangedRecord> records,
+                                          const std::filesystem::path& folder, const std::string& name);
+
+}  // namespace assay::results

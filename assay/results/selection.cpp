@@ -1,0 +1,76 @@
+#include "assay/results/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assay/results/document.h"
+
+namespace assay::results {
+namespace {
+
+report::Table chosen_table(const std::vector<std::size_t>& chosen, const Dataset& test) {
+  constexpr std::size_t most = 10;
+  report::Table table{"chosen",
+                      "Chosen records, first ten",
+                      {{"place", "place", Kind::count}, {"record", "record"}},
+                      {},
+                      false};
+  for (std::size_t i = 0; i < std::min(most, chosen.size()); ++i)
+    table.rows.push_back({report::count_cell(i + 1), test.id(chosen[i])});
+  return table;
+}
+
+void add_cover(report::Document& document, const selection::Cover& cover, bool minimised) {
+  document.facts.push_back(count_fact("covered", "items covered", cover.covered));
+  document.facts.push_back(count_fact("coverable", "items that all records cover", cover.coverable));
+  if (minimised) {
+    document.facts.push_back({"optimal", "proven to be the smallest", cover.optimal});
+    document.facts.push_back(count_fact("lower_bound", "no subset is smaller than", cover.lower_bound));
+  }
+  document.facts.push_back(
+      {"factor", minimised ? "at most so many times the smallest" : "at least this share of the best",
+       cover.factor, Kind::number, 3});
+  document.definitions.push_back(
+      {"choice",
+       minimised ? "greedy cover with lazy evaluation, then branch and bound where the problem is small"
+                 : "greedy choice with lazy evaluation",
+       "docs/algorithms/selection.md"});
+}
+
+void add_apfd(report::Document& document, const selection::Apfd& apfd, const std::string& order) {
+  document.facts.push_back(count_fact("faults", "misclassified records", apfd.faults));
+  document.facts.push_back({"apfd", "APFD", optional_cell(apfd.value), Kind::number, 4});
+  report::Table curve{"apfd",
+                      "Misclassified records found",
+                      {{"order", "order"},
+                       {"records", "share of records", Kind::percent},
+                       {"found", "share found", Kind::percent}},
+                      {},
+                      true};
+  for (const auto& [records, found] : apfd.curve) curve.rows.push_back({order, records, found});
+  document.tables.push_back(std::move(curve));
+  document.definitions.push_back({"APFD",
+                                  "1 - (sum of the 1-based places of the misclassified records) / (faults * "
+                                  "records) + 1 / (2 * records)",
+                                  "Rothermel et al. 2001; docs/algorithms/selection.md"});
+}
+
+}  // namespace
+
+report::Document document_of(const coverage::Selection& selection, const coverage::SelectOptions& options,
+                             const Dataset& test) {
+  report::Document document;
+  document.headline = fmt::format("{} of {} records of {} by {}", selection.records.size(), test.size(),
+                                  test.describe(), options.by);
+  document.facts = {count_fact("records", "records", test.size()),
+                    count_fact("chosen", "chosen", selection.records.size())};
+  document.tables = {chosen_table(selection.records, test)};
+  if (selection.undefined > 0)
+    document.notices.push_back(fmt::format("{} records have no score and come first", selection.undefined));
+  if (selection.cover) add_cover(document, *selection.cover, options.by == "minimise");
+  if (selection.apfd) add_apfd(document, *selection.apfd, options.by);
+  return document;
+}
+
+}  // namespace assay::results

@@ -1,0 +1,14 @@
+#pragma once
+
+// Chosen records, as a result document.
+
+#include <assay/report.h>
+#include "assay/coverage/select.h"
+
+namespace assay::results {
+
+// How many were chosen, the first of them, what they cover or how early they find faults.
+report::Document document_of(const coverage::Selection& selection, const coverage::SelectOptions& options,
+                             const Dataset& test);
+
+}  // namespace assay::results

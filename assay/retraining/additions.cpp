@@ -1,0 +1,105 @@
+#include "assay/retraining/additions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <assay/error.h>
+#include <assay/random.h>
+#include <assay/retraining.h>
+#include "assay/data/views.h"
+
+namespace assay::retraining {
+namespace {
+
+namespace fs = std::filesystem;
+
+DatasetPtr with_labels(const DatasetPtr& data, std::span<const Session> voters,
+                       std::vector<std::string>& notices, Progress& progress) {
+  if (voters.empty()) {
+    if (!data->has_labels() && data->target_width() == 0)
+      fail(Fault::data, "{} has no labels; have at least three networks vote on them", data->describe());
+    return data;
+  }
+  const Vote vote = majority_vote(voters, data, progress);
+  if (vote.dropped > 0)
+    notices.push_back(fmt::format("{}: {} of {} records dropped, the networks name no class by majority",
+                                  data->describe(), vote.dropped, data->size()));
+  if (vote.records.empty()) fail(Fault::data, "{}: the networks agree on no record", data->describe());
+  return relabelled(selected(data, vote.records), vote.labels);
+}
+
+// Attacked records; what a kill leaves unfinished is gone on with.
+attack::AttackSummary made_by(const Session& session, const DatasetPtr& data, const Spec& spec,
+                              const fs::path& file, attack::AttackOptions options, Progress& progress) {
+  options.journal = attack::journal_of(file);
+  const attack::AttackSummary made = attack::attack_dataset(session, data, spec, file, options, progress);
+  fs::remove(options.journal);
+  return made;
+}
+
+}  // namespace
+
+GivenAdditions divide_additions(const std::vector<DatasetPtr>& given, const GivenOptions& options,
+                                Progress& progress) {
+  GivenAdditions sides;
+  std::vector<DatasetPtr> candidates, held;
+  for (const DatasetPtr& records : given) {
+    const DatasetPtr data = with_labels(records, options.voters, sides.notices, progress);
+    if (options.held_out) {
+      candidates.push_back(data);
+      continue;
+    }
+    const HoldOut divided = hold_out(*data, options.share, options.seed);
+    if (divided.kept.empty() || divided.held.empty())
+      fail(Fault::data,
+           "{}: its {} records cannot be divided; hold out another share, or give other records to judge by",
+           data->describe(), data->size());
+    candidates.push_back(selected(data, divided.kept));
+    held.push_back(selected(data, divided.held));
+  }
+  if (options.held_out)
+    held.push_back(with_labels(options.held_out, options.voters, sides.notices, progress));
+  sides.candidates = joined(std::move(candidates));
+  sides.held = joined(std::move(held));
+  return sides;
+}
+
+std::vector<MadeRecords> make_additions(const Session& session, const DatasetPtr& training,
+                                        std::span<const Spec> attacks, std::size_t count,
+                                        const MadeOptions& options, Progress& progress) {
+  std::vector<MadeRecords> all;
+  if (attacks.empty()) return all;
+  const DatasetPtr pool = selected(
+      training, Rng(options.seed, {1}).sample(training->size(), std::min(options.pool, training->size())));
+  const std::vector<std::string> names = attack::names_of(attacks);
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    const attack::AttackSummary made = made_by(
+        session, pool, attacks[i], options.folder / ("training-" + names[i] + ".npz"),
+        {.batch = options.batch, .seed = options.seed, .only_successful = options.only_successful}, progress);
+    if (made.stored < count)
+      fail(Fault::usage,
+           "additions by {}: it made {} records out of {}, but {} are to be added; give a larger pool{}",
+           attacks[i].text(), made.stored, pool->size(), count,
+           options.only_successful ? ", or a stronger attack" : "");
+    all.push_back({names[i], made, open_dataset(made.data)});
+  }
+  return all;
+}
+
+std::vector<MadeRecords> make_evaluation_sets(const Session& session, const DatasetPtr& test,
+                                              std::span<const Spec> attacks, const MadeOptions& options,
+                                              Progress& progress) {
+  std::vector<MadeRecords> all;
+  const std::vector<std::string> names = attack::names_of(attacks);
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    const std::string name = "test-" + names[i];
+    const attack::AttackSummary made =
+        made_by(session, test, attacks[i], options.folder / (name + ".npz"),
+                {.batch = options.batch, .seed = options.seed, .all = true}, progress);
+    all.push_back({name, made, open_dataset(made.data)});
+  }
+  return all;
+}
+
+}  // namespace assay::retraining

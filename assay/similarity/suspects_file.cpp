@@ -1,0 +1,36 @@
+#include <fmt/format.h>
+
+#include "assay/similarity/suspects.h"
+#include "assay/support/file.h"
+
+namespace assay::similarity {
+namespace {
+
+// RFC 4180.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string label_field(const Dataset& data, std::size_t record) {
+  return data.has_labels() ? csv_field(data.class_names().at(static_cast<std::size_t>(data.label(record))))
+                           : "";
+}
+
+}  // namespace
+
+void write_suspects(const std::filesystem::path& path, const Suspicion& suspicion,
+                    const std::vector<std::size_t>& order, const Dataset& training, const Dataset& findings) {
+  std::string text = "rank,id,label,similarity,mean,votes,finding\n";
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Suspect& s = suspicion.suspects[order[i]];
+    text += fmt::format("{},{},{},{:.17g},{:.17g},{},{}\n", i + 1, csv_field(training.id(s.record)),
+                        label_field(training, s.record), s.similarity, s.mean, s.votes,
+                        csv_field(findings.id(s.finding)));
+  }
+  write_file(path, text);
+}
+
+}  // namespace assay::similarity

@@ -1,0 +1,13 @@
+#include <assay/catalogue.h>
+
+#include "assay/support/text.h"
+
+namespace assay {
+
+void fail_unknown(const CatalogueWords& words, std::string_view name, const std::vector<std::string>& names) {
+  fail(Fault::usage, "no {} is named '{}'{}; there {} {}{}", words.one, name, did_you_mean(name, names),
+       names.size() == 1 ? "is" : "are", joined(names),
+       words.explained.empty() ? "" : " (" + words.explained + ")");
+}
+
+}  // namespace assay

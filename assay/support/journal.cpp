@@ -1,0 +1,255 @@
+#include "assay/support/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include <assay/error.h>
+#include "assay/support/hash.h"
+
+namespace assay {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view journal_name = "assay journal ", journal_start = "assay journal 1\n";
+constexpr std::size_t longest_shown = 24;  // values that are longer say nothing to people: hashes
+
+// A text with its length in front.
+void put_text(std::string& to, std::string_view text) {
+  const std::uint64_t size = text.size();
+  to.append(reinterpret_cast<const char*>(&size), sizeof(size)).append(text);
+}
+
+// Takes such a text from the front of `from`; nothing when it is not all there.
+std::optional<std::string_view> take_text(std::string_view& from) {
+  std::uint64_t size = 0;
+  if (from.size() < sizeof(size)) return std::nullopt;
+  std::memcpy(&size, from.data(), sizeof(size));
+  if (size > from.size() - sizeof(size)) return std::nullopt;
+  const std::string_view text = from.substr(sizeof(size), size);
+  from.remove_prefix(sizeof(size) + size);
+  return text;
+}
+
+// A text with its length in front and a checksum of both behind.
+std::string framed(std::string_view text) {
+  std::string frame;
+  put_text(frame, text);
+  return frame + hash_bytes(frame);
+}
+
+std::optional<std::string_view> take_framed(std::string_view& from) {
+  std::string_view rest = from;
+  const std::optional<std::string_view> text = take_text(rest);
+  if (!text) return std::nullopt;
+  const std::string sum = hash_bytes(from.substr(0, from.size() - rest.size()));
+  if (!rest.starts_with(sum)) return std::nullopt;
+  from = rest.substr(sum.size());
+  return text;
+}
+
+std::string entry_of(std::string_view id, std::string_view bytes) {
+  std::string entry;
+  put_text(entry, id);
+  return framed(entry.append(bytes));
+}
+
+// Whether all of it could be written; errno says why not.
+bool write_at(int file, std::size_t place, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(place));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    place += static_cast<std::size_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+[[noreturn]] void refuse_foreign(const fs::path& path) {
+  fail(Fault::data, "{}: there is a file of this name that is no journal; move it away, or use another place",
+       path.string());
+}
+
+}  // namespace
+
+std::string JournalKey::bytes() const {
+  std::string bytes;
+  put_text(bytes, work_);
+  for (const Fact& fact : facts_) {
+    put_text(bytes, fact.name);
+    put_text(bytes, fact.value);
+  }
+  return bytes;
+}
+
+std::string JournalKey::difference(std::string_view other) const {
+  if (other == bytes()) return {};
+  const std::string_view work = take_text(other).value_or("");
+  if (work != work_) return fmt::format("of other work ({}, not {})", work, work_);
+  std::map<std::string_view, std::string_view> theirs;
+  while (const auto name = take_text(other)) theirs[*name] = take_text(other).value_or("");
+  std::string differing;
+  const auto add = [&](std::string_view name, std::string_view there, std::string_view here) {
+    differing += fmt::format("{} another {}", differing.empty() ? ", with" : " and", name);
+    if (there.size() <= longest_shown && here.size() <= longest_shown)
+      differing += fmt::format(" ({}, not {})", there.empty() ? "none" : there, here.empty() ? "none" : here);
+  };
+  for (const Fact& fact : facts_) {
+    const auto there = theirs.extract(fact.name);
+    const std::string_view value = there.empty() ? std::string_view() : there.mapped();
+    if (value != fact.value) add(fact.name, value, fact.value);
+  }
+  for (const auto& [name, value] : theirs) add(name, value, "");
+  return fmt::format("of another {}{}", work_, differing);
+}
+
+Journal::Journal(fs::path path, const JournalKey& key)
+    : path_(std::move(path)), head_(std::string(journal_start) + framed(key.bytes())) {
+  std::error_code ignored;  // shows when the file is opened
+  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
+  open();
+  try {
+    read(key);
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+Journal::~Journal() { ::close(file_); }
+
+// Opens and locks the file that has the name: another run may put a new one in its place in between.
+void Journal::open() {
+  while (true) {
+    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    if (file_ < 0) cannot("opened for writing");
+    struct stat mine = {};
+    struct stat named = {};
+    const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    const bool same = ::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &named) == 0 &&
+                      mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
+    if (locked && same && S_ISREG(mine.st_mode)) return;
+    ::close(file_);
+    if (!locked)
+      fail(Fault::io, "{}: another run is using this journal; wait for its end, or use another place",
+           path_.string());
+    if (same) refuse_foreign(path_);
+  }
+}
+
+std::string Journal::contents() const {
+  struct stat about = {};
+  if (::fstat(file_, &about) != 0) cannot("read");
+  std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t got = ::pread(file_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) cannot("read");
+    done += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+void Journal::read(const JournalKey& key) {
+  read_ = contents();
+  if (read_.size() < head_.size() && head_.starts_with(read_)) {  // just made, or cut off in the key
+    install(head_);
+    return;
+  }
+  std::string_view rest = read_;
+  if (!rest.starts_with(journal_name)) refuse_foreign(path_);
+  rest.remove_prefix(std::min(rest.size(), journal_start.size()));
+  const auto theirs = take_framed(rest);
+  if (!read_.starts_with(journal_start) || !theirs)
+    refuse("it is damaged, or another version of Assay wrote it");
+  const std::string difference = key.difference(*theirs);
+  while (const auto entry = take_framed(rest)) {
+    if (!difference.empty()) {
+      fail(Fault::mismatch,
+           "{} is the journal {}; finish that one, use another file or folder, or remove the file",
+           path_.string(), difference);
+    }
+    std::string_view bytes = *entry;
+    const auto id = take_text(bytes);
+    if (!id) refuse("it is damaged");
+    found_.push_back({*id, bytes});
+  }
+  if (!difference.empty()) {
+    install(head_);
+    return;
+  }
+  size_ = read_.size() - rest.size();
+  if (!rest.empty() && !cut_off()) cannot("written");
+}
+
+// Drops what is behind the last whole entry.
+bool Journal::cut_off() { return ::ftruncate(file_, static_cast<off_t>(size_)) == 0; }
+
+void Journal::refuse(std::string_view why) const {
+  fail(Fault::data, "{}: the journal cannot be used: {}; remove the file to start anew", path_.string(), why);
+}
+
+void Journal::cannot(std::string_view what) const {
+  const int code = errno;
+  const bool full = code == ENOSPC || code == EDQUOT || code == EFBIG;
+  fail(Fault::io, "{}: cannot be {}: {}{}", path_.string(), what, std::strerror(code),
+       full ? "; free some room and run the same command again" : "");
+}
+
+void Journal::append(std::string_view id, std::string_view bytes) {
+  const std::string entry = entry_of(id, bytes);
+  if (!write_at(file_, size_, entry)) {
+    const int code = errno;
+    cut_off();
+    errno = code;
+    cannot("written");
+  }
+  size_ += entry.size();
+}
+
+void Journal::replace(std::string_view id, std::string_view bytes) { install(head_ + entry_of(id, bytes)); }
+
+void Journal::sync() {
+  if (::fdatasync(file_) != 0) cannot("written");
+}
+
+// Puts a new file in the place of this one, locked before it has the name.
+void Journal::install(const std::string& contents) {
+  fs::path temporary = path_;
+  temporary += fmt::format(".{}.partial", ::getpid());
+  const int file = ::open(temporary.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
+  if (file < 0) cannot("written");
+  ::flock(file, LOCK_EX | LOCK_NB);
+  if (!write_at(file, 0, contents) || ::fdatasync(file) != 0 ||
+      ::rename(temporary.c_str(), path_.c_str()) != 0) {
+    const int code = errno;
+    ::close(file);
+    ::unlink(temporary.c_str());
+    errno = code;
+    cannot("written");
+  }
+  ::close(file_);
+  file_ = file;
+  size_ = contents.size();
+}
+
+void Journal::remove(const fs::path& path) {
+  std::error_code code;
+  if (!fs::exists(path, code)) return;
+  std::string start(journal_name.size(), '\0');
+  std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start != journal_name) refuse_foreign(path);
+  if (!fs::remove(path, code) && code)
+    fail(Fault::io, "{}: cannot be removed: {}", path.string(), code.message());
+}
+
+}  // namespace assay

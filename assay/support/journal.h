@@ -1,0 +1,105 @@
+#pragma once
+
+// What a long run has finished so far, in a file, so that the same run goes on from there after Ctrl-C, a
+// kill, a loss of power or a full disk. Every loop of Assay that can be gone on with keeps its results here.
+//
+// A journal belongs to one piece of work, which its key describes: everything that its entries depend on
+// (content hashes of networks and data, options, seed). It is never used for other work, unless there is no
+// entry in it yet. Entries are bytes with an id, which mean something to the caller only.
+//
+//   Journal journal(path, JournalKey("attack").add("network", graph.hash()).add("seed", seed));
+//   for (const Journal::Entry& entry : journal.found()) take(entry.bytes);
+//   ... journal.append(id, bytes);
+//   Journal::remove(path);  // once nothing has to be repeated
+//
+// On disk: "assay journal 1\n", then the key and the entries, each framed by its length and a checksum. A
+// file gets its name only when the key is in it. An entry that a kill cut off, or that is damaged, is left
+// out together with what is behind it; it is then as if that work had not been done. A file that is no
+// journal is never written to.
+//
+// An open journal is locked: a second run that wants it is refused, on file systems that have locks. Not
+// thread-safe.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+class JournalKey {
+ public:
+  // `work`: a noun for messages, "attack": "x is the journal of another attack".
+  explicit JournalKey(std::string work) : work_(std::move(work)) {}
+  // A fact that results depend on, named for messages: "seed", 1.
+  template <typename T>
+  JournalKey& add(std::string name, const T& value) {
+    facts_.push_back({std::move(name), fmt::format("{}", value)});
+    return *this;
+  }
+
+  std::string bytes() const;
+  // Why the work of `other`, as bytes() gave it, is not this one, in words; empty when it is.
+  std::string difference(std::string_view other) const;
+
+ private:
+  struct Fact {
+    std::string name, value;
+  };
+  std::string work_;
+  std::vector<Fact> facts_;
+};
+
+class Journal {
+ public:
+  struct Entry {
+    std::string_view id, bytes;  // valid as long as the journal
+  };
+
+  // Opens the journal of this work behind its last whole entry, or makes one, with its folder. Throws
+  // Error{mismatch} for the journal of other work, naming what differs, Error{data} for a file that is no
+  // journal, Error{io} when the file system refuses or another run has it open.
+  Journal(std::filesystem::path path, const JournalKey& key);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  // The entries that were there when the journal was opened, in the order in which they were written.
+  const std::vector<Entry>& found() const { return found_; }
+  // Throws Error{data}: an entry is whole, but not what the caller writes.
+  [[noreturn]] void refuse(std::string_view why) const;
+
+  // Behind all other entries. Safe from a kill when it returns. Throws Error{io}; the journal is then as
+  // before.
+  void append(std::string_view id, std::string_view bytes);
+  // In the place of all entries: for loops that note where they are, not what is new. Safe from a kill and a
+  // loss of power when it returns; until then the old entries are there. Throws Error{io}; the journal is
+  // then as before.
+  void replace(std::string_view id, std::string_view bytes);
+  // Returns when all entries are on the disk itself, safe from a loss of power. Throws Error{io}.
+  void sync();
+
+  // Deletes the journal at `path`, if there is one. Throws Error{io}, and Error{data} for a file that is no
+  // journal, which stays.
+  static void remove(const std::filesystem::path& path);
+
+ private:
+  void open();
+  std::string contents() const;
+  void read(const JournalKey& key);
+  bool cut_off();
+  void install(const std::string& contents);
+  [[noreturn]] void cannot(std::string_view what) const;
+
+  std::filesystem::path path_;
+  std::string head_;  // what a journal of this work starts with
+  int file_ = -1;
+  std::size_t size_ = 0;  // up to the end of the last whole entry
+  std::string read_;      // what was in the file when it was opened; found_ points here
+  std::vector<Entry> found_;
+};
+
+}  // namespace assay

@@ -1,0 +1,47 @@
+# cpack -G DEB: assay (the program), libassay-dev (library, headers, CMake package) and, with ASSAY_SHARED, the shared
+# libraries by themselves. scripts/check-packages.sh builds, installs and tries them.
+set(assay_soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME assay)
+set(CPACK_PACKAGE_VENDOR "Assay")
+set(CPACK_PACKAGE_CONTACT "Assay maintainers <maintainers@assay.invalid>" CACHE STRING "Maintainer of the packages")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_COMPONENTS_ALL program development)
+if(ASSAY_SHARED)
+  list(APPEND CPACK_COMPONENTS_ALL library)
+endif()
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# What the binaries need is read from them; our own libraries are in the build folder.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/assay)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME assay)
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "The program: finds the neurons that decide, measures how well a test set
+exercises a network and which faults it would miss; attacks, compares, retrains.")
+# Several times faster than the reference BLAS that libtorch makes do with.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libopenblas0-openmp)
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libassay-dev)
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers and CMake package, for programs that link assay::assay.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libopenblas0-openmp)
+# What cmake/AssayDependencies.cmake asks for.
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libtorch-dev, libdnnl-dev, libonnx-dev, \
+libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
+libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
+
+if(ASSAY_SHARED)
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libassay${assay_soversion})
+  set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Shared libraries.")
+  set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+  set(CPACK_DEBIAN_ENABLE_COMPONENT_DEPENDS ON)
+  set(CPACK_COMPONENT_PROGRAM_DEPENDS library)
+  set(CPACK_COMPONENT_DEVELOPMENT_DEPENDS library)
+endif()
+include(CPack)

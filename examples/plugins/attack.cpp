@@ -1,0 +1,48 @@
+// An attack of one's own: one step against the sign of the gradient of the margin between the class that the
+// network names and the next one.
+#include <ATen/ATen.h>
+
+#include <assay/attack.h>
+#include <assay/plugin.h>
+
+namespace {
+
+using namespace assay;
+
+class MarginStep final : public attack::Attack {
+ public:
+  explicit MarginStep(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
+
+  // Records are in units of the valid range: every element between 0 and 1.
+  Tensor perturb(const attack::AttackedNetwork& network,
+                 const attack::AttackProblem& problem) const override {
+    const auto margin = [&](const Tensor& scores) {
+      const Tensor own = scores.gather(1, problem.labels.unsqueeze(1)).squeeze(1);
+      const Tensor others = scores.scatter(1, problem.labels.unsqueeze(1), -1e30);
+      return own - others.amax(1);
+    };
+    const Tensor gradient = network.slope(problem, problem.inputs, margin);
+    return (problem.inputs - eps_ * gradient.sign()).clamp(0, 1);
+  }
+
+ private:
+  double eps_;
+};
+
+void enter() {
+  attack::attacks().add(
+      {.name = "margin-step",
+       .summary = "one step that narrows the margin to the next class",
+       .definition = "x - eps * sign(gradient of (score of the class - greatest other score))",
+       .limits = "one step only",
+       .paper = "an example",
+       .options = {{"eps", "0.1", "length of the step, as a share of the valid range"}},
+       .target = "",
+       .make = [](const SpecOptions& options) -> std::unique_ptr<attack::Attack> {
+         return std::make_unique<MarginStep>(options);
+       }});
+}
+
+}  // namespace
+
+ASSAY_PLUGIN("margin-step", enter)

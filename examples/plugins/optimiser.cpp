@@ -1,0 +1,29 @@
+// An optimiser of one's own: steps of one length along the sign of the gradient.
+#include <ATen/ATen.h>
+
+#include <assay/plugin.h>
+#include <assay/training.h>
+
+namespace {
+
+using namespace assay;
+
+class SignSgd final : public training::Optimiser {
+ public:
+  std::size_t slots() const override { return 0; }
+  void update(Tensor& value, const Tensor& gradient, std::vector<Tensor>&, double rate,
+              std::int64_t) const override {
+    value.sub_(gradient.sign(), rate);
+  }
+};
+
+void enter() {
+  training::optimisers().add({"sign-sgd", "steps of one length along the sign of the gradient",
+                              [](const training::Recipe&) -> std::unique_ptr<training::Optimiser> {
+                                return std::make_unique<SignSgd>();
+                              }});
+}
+
+}  // namespace
+
+ASSAY_PLUGIN("sign-sgd", enter)

@@ -1,0 +1,119 @@
+#pragma once
+
+// Attacking a data set: records are chosen, attacked in batches, stored as a data set, read back and checked
+// again (docs/algorithms/attacks.md). What an attack of one's own sees is in <assay/attack_problem.h>.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/attack_problem.h>
+#include <assay/catalogue.h>
+#include <assay/dataset.h>
+#include <assay/progress.h>
+#include <assay/session.h>
+
+namespace assay::attack {
+
+class AttackedNetwork;
+struct AttackProblem;
+
+// Immutable; may be used for any number of batches.
+class Attack {
+ public:
+  static constexpr const char* kind = "attack";
+  virtual ~Attack() = default;
+  // Changed inputs, in the order of the problem's records, in [0, 1]. Every record is at its own point of its
+  // own search: the result for a record depends on the record, its random stream and the options alone, up to
+  // float rounding. Records for which nothing was found come back as the search left them.
+  virtual Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const = 0;
+};
+
+struct AttackInfo {
+  std::string name, summary;  // "fgsm", one line
+  std::string definition;     // what it does, exactly
+  std::string limits;         // when not to believe it
+  std::string paper;
+  std::vector<SpecOption> options;
+  // Which class to reach where the user says nothing: "none" (any other) or a word of target_option(). Empty:
+  // the attack knows no targets.
+  std::string target = "none";
+  std::function<std::unique_ptr<Attack>(const SpecOptions& options)> make = {};
+};
+
+Catalogue<AttackInfo>& attacks();
+// Attacks with the options that a paper uses.
+Catalogue<Preset>& presets();
+
+// An attack by name, or one of the caller's own that is in no catalogue. Its own makes use of no options.
+using AttackChoice = Choice<Attack>;
+
+// Throws Error{usage} for options that do not exist or make no sense.
+std::shared_ptr<const Attack> make_attack(const AttackChoice& choice);
+// The choice's spec with all options of the attack, its own and `target`, defaults filled in.
+Spec whole_spec(const AttackChoice& choice);
+
+// "fgsm,pgd[eps=0.1,steps=5],deepimportance": attacks at the commas outside of brackets; the name of a preset
+// stands for all of its attacks. Throws Error{usage} for attacks and options that do not exist.
+std::vector<Spec> parse_attacks(const std::string& text);
+
+// Attacks that can aim have this option beside their own: the class to reach.
+SpecOption target_option(const AttackInfo& info);
+
+// One record that was attacked. Distances are shares of the valid range; passes are those of the network.
+struct AttackedRecord {
+  std::size_t original = 0;  // position in the data set
+  std::int64_t predicted =
+      0;  // class that the network gives the changed record; 0 or 1 for regression: moved
+  bool success = false;
+  double l0 = 0, l2 = 0, linf = 0;
+  std::uint64_t forward = 0, backward = 0;
+};
+
+struct AttackOptions {
+  std::size_t batch = 0;  // 0: chosen for the network
+  std::uint64_t seed = 1;
+  bool all = false;  // attack also records that the network gets wrong (they are to leave the class it names)
+  bool only_successful = false;  // store only records that succeed
+  bool levels = false;           // store 8-bit levels of the valid range, not float32
+  std::filesystem::path journal =
+      {};  // where finished batches are kept, so that the same attack goes on from them; empty: nowhere
+  double margin = 0.2;  // regression: outputs that move by more than this are a success
+};
+
+// What one attack did. Success, distances and predictions are those of the records as read back from the
+// file; distances are shares of the valid range, means over the successful records.
+struct AttackSummary {
+  Spec spec;  // with all options
+  std::filesystem::path
+      file;          // holds x, y, ids, original, success, predicted, l0, l2, linf, forward, backward
+  std::string data;  // the spec under which the file is to be opened: path and preprocessing
+  std::size_t walked = 0, attacked = 0, stored = 0, succeeded = 0;
+  std::size_t lost = 0;                        // succeeded in the search and no more after storing
+  double l0 = 0, l2 = 0, linf = 0;             // l0: elements changed by more than 1e-6 of the range
+  double forward = 0, backward = 0;            // passes per attacked record
+  double seconds = 0;                          // of the search
+  std::vector<AttackedRecord> records;         // as the file has them, without their inputs
+  std::map<std::string, std::size_t> endings;  // why searches ended without success, where attacks say so
+};
+
+// Writes `file` (.npz; under a temporary name, renamed). After an interruption it holds what was finished,
+// with success as the search found it, and the Error{interrupted} says how much that is. A journal is left
+// behind, also by an attack that was finished: whoever asked for it removes it (Journal::remove) once nothing
+// has to be repeated. Throws Error{mismatch} for the journal of another attack.
+AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
+                             const std::filesystem::path& file, const AttackOptions& options,
+                             Progress& progress);
+
+// Where an attack that makes `file` keeps what is finished: beside it.
+std::filesystem::path journal_of(const std::filesystem::path& file);
+
+// Attacks by name, told apart: fgsm, noise, fgsm-2.
+std::vector<std::string> names_of(std::span<const Spec> attacks);
+
+}  // namespace assay::attack

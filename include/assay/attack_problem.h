@@ -1,0 +1,143 @@
+#pragma once
+
+// What an attack is given: a batch of records and what is to happen to each of them, and the network as
+// attacks see it: scores and their gradients at points in units of the valid range, one search per record.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/random.h>
+#include <assay/session.h>
+
+namespace assay::attack {
+
+// How often each record of a batch went through the network, and why its search ended without success where
+// the attack knows. One entry per record of the batch as it came.
+struct AttackLog {
+  explicit AttackLog(std::size_t records) : forward(records), backward(records), ending(records) {}
+  std::vector<std::uint64_t> forward, backward;
+  std::vector<std::string_view> ending;
+};
+
+// The inputs of records that an attack does not touch, by graph value, records along axis 0.
+using HeldInputs = Tensors;
+
+// Inputs are in units of the valid range: every element is between 0 (the least valid value) and 1 (the
+// greatest), and so are all that the attack makes of them. All tensors are on one device and have one row per
+// record.
+struct AttackProblem {
+  Tensor inputs;    // [n, record...] float32 in [0, 1]
+  HeldInputs held;  // further inputs of networks with several, [n, ...] each
+  Tensor labels;    // [n] int64: the class that the network gives the record, to be left
+  Tensor scores;    // [n, classes] of the clean records
+  Tensor targets;   // [n] int64: the class to be reached; undefined when any other class will do
+  std::vector<std::uint64_t> keys;  // [n] what names the record's random streams: its id, not its place
+  std::uint64_t seed = 1;
+
+  // Regression only (undefined otherwise): the network's output [n, t] for the clean record, and the unit
+  // vector [n, t] along which it is to move by more than `margin`. Scores are then two classes, "has not
+  // moved" (the label) and "has".
+  Tensor reference, direction;
+  double margin = 0;
+
+  std::shared_ptr<AttackLog> log;
+  std::vector<std::size_t> places;  // [n] of these records in the log
+
+  std::int64_t size() const { return inputs.size(0); }
+  bool targeted() const { return targets.defined(); }
+  // A random stream of record `row`. `purpose` tells streams of one attack apart.
+  Rng rng(std::size_t row, std::uint64_t purpose = 0) const { return Rng(seed, {keys[row], purpose}); }
+  // The records in `rows` ([m] int64), each still with its own log entry and random streams.
+  AttackProblem at(const Tensor& rows) const;
+  void end(std::size_t row, std::string_view reason) const { log->ending[places[row]] = reason; }
+};
+
+// Numbers in the shape of `problem.inputs`, drawn record by record from their own streams by `draw(Rng&)`.
+Tensor drawn(const AttackProblem& problem, std::uint64_t purpose, const std::function<float(Rng&)>& draw);
+
+// `values` [n] shaped so that it multiplies each record of `like` [n, ...].
+Tensor per_record(const Tensor& values, const Tensor& like);
+// [n] -> positions of the true entries, int64.
+Tensor positions(const Tensor& mask);
+
+// How units of the valid range become what the network takes: low + unit * span. [elements of a record] each;
+// undefined when they are the same.
+struct InputUnits {
+  Tensor low, span;
+  std::optional<ValidRange> range = {};  // as the data declare it
+};
+
+// Throws Error{unsupported} when the input takes integers.
+void require_attackable(const Session& session, ValueId input);
+
+class AttackedNetwork {
+ public:
+  // `input`: the graph input that is attacked, the first one if not given; others are held as they are.
+  // REQUIRES require_attackable(). The session must outlive this.
+  AttackedNetwork(const Session& session, InputUnits units, bool regression, ValueId input = no_value);
+
+  const Session& session() const { return session_; }
+  const std::optional<ValidRange>& range() const { return units_.range; }
+  const InputUnits& units() const { return units_; }
+  bool regression() const { return regression_; }
+  // The graph value that decides: before a final softmax or sigmoid.
+  ValueId decision() const { return decision_; }
+
+  // The graph input that attacks change.
+  ValueId input() const { return input_; }
+
+  // What the network takes, of any number of records [n, record...]. `held`: the further inputs of the same
+  // records, where there are any.
+  Tensors bind(const Tensor& points, const HeldInputs& held = {}) const;
+  // The further inputs of bound records.
+  HeldInputs held_of(const Tensors& given) const;
+  // The tensor of the attacked input, records along axis 0.
+  Tensor first(const Tensors& given) const;
+  // The raw decision value [n, outputs] of inputs as the network takes them. Counts no query.
+  Tensor outputs(const Tensors& given) const;
+  // What it means for a problem: the scores below.
+  Tensor scores_of(const AttackProblem& problem, const Tensor& outputs) const;
+
+  // Scores [n, classes], at least two classes, whose greatest is the decision. The scores of a network with
+  // one output z are -z/2 and z/2; those of a regression network tell how far the output has moved
+  // (AttackProblem::direction).
+  Tensor scores(const AttackProblem& problem, const Tensor& points) const;
+
+  // An objective is given scores [n, classes] and returns one number per record, [n].
+  using Objective = std::function<Tensor(const Tensor&)>;
+  struct Slopes {
+    Tensor scores;                  // [n, classes]
+    std::vector<Tensor> gradients;  // one per objective, shaped as the points, of each record's own number
+  };
+  // One forward pass and as many backward passes as objectives. Gradients that are not finite count as 0: an
+  // attack does not move along them.
+  Slopes slopes(const AttackProblem& problem, const Tensor& points,
+                std::span<const Objective> objectives) const;
+  // For a single objective.
+  Tensor slope(const AttackProblem& problem, const Tensor& points, const Objective& objective) const;
+
+  // [n] bool: records whose scores are what the problem wants. Scores that are not finite are no success.
+  static Tensor won(const AttackProblem& problem, const Tensor& scores);
+
+ private:
+  const Session& session_;
+  InputUnits units_;
+  bool regression_;
+  ValueId input_, decision_;
+  int batch_axis_;
+  c10::ScalarType type_;
+  bool sigmoid_;  // the decision value is a probability, which says yes above one half
+};
+
+// The problem of records in memory, [n, record...] float32 in units of the valid range on the session's
+// device: each is to leave the class that the network gives it. Records are told apart by their place. Throws
+// Error{usage} for regression networks.
+AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, std::uint64_t seed = 1);
+
+}  // namespace assay::attack

@@ -1,0 +1,86 @@
+#pragma once
+
+// What a search may do to a record so that it stays one of its domain (Pei et al., DeepXplore, SOSP 2017,
+// section 6.2), and the catalogue of such constraints (docs/algorithms/exploration.md).
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/attack_problem.h>
+#include <assay/catalogue.h>
+#include <assay/random.h>
+#include <assay/spec.h>
+
+namespace assay::explore {
+
+// Searches under way, one per row. Records are in units of the valid range: every element between 0 and 1.
+struct Searches {
+  Tensor seeds;                         // [n, record...]
+  std::vector<std::uint64_t> keys;      // what names each search's random streams
+  std::vector<std::size_t> iterations;  // steps taken so far
+  std::uint64_t seed = 1;
+  const attack::InputUnits* units = nullptr;  // what the units stand for
+
+  std::int64_t size() const { return seeds.size(0); }
+  // Random numbers of a search that are the same in every iteration, or new in each.
+  Rng constant_rng(std::size_t row, std::uint64_t purpose) const { return Rng(seed, {keys[row], purpose}); }
+  Rng rng(std::size_t row, std::uint64_t purpose) const {
+    return Rng(seed, {keys[row], purpose, iterations[row] + 1});
+  }
+};
+
+// How what was found may be made smaller without leaving the domain: by taking the whole change back in part,
+// and by taking back single elements.
+struct Shrinking {
+  bool scale = true, elements = true;
+};
+
+// Immutable. Every search is on its own: what happens to a row depends on that row alone. Tensors are [n,
+// record...].
+class Constraint {
+ public:
+  static constexpr const char* kind = "constraint";
+  virtual ~Constraint() = default;
+  // What is allowed of the wanted direction, whose elements have a mean square of 1.
+  virtual Tensor direction(const Searches&, const Tensor& points, const Tensor& wanted) const {
+    static_cast<void>(points);
+    return wanted;
+  }
+  // Where the search goes on from after a step.
+  virtual Tensor kept(const Searches&, const Tensor& points) const { return points; }
+  // The record that a point of the search stands for, where they differ. What leaves [0, 1] is clipped.
+  virtual Tensor shown(const Searches&, const Tensor& points) const { return points; }
+  // Points lie on a line through each seed and may leave [0, 1]; only the records they stand for are clipped.
+  virtual bool on_a_line() const { return false; }
+  virtual Shrinking shrinking() const { return {}; }
+  // Steps without any change after which a search is given up.
+  virtual std::size_t patience() const { return 5; }
+  // [elements] bool of a record that hold whole numbers in the data's own units; undefined: none.
+  virtual Tensor integers(std::int64_t elements) const {
+    static_cast<void>(elements);
+    return {};
+  }
+};
+
+struct ConstraintInfo {
+  std::string name, summary;  // "light", one line
+  std::string definition;     // what it does, exactly
+  std::string limits;
+  std::string paper;
+  std::vector<SpecOption> options;
+  std::function<std::unique_ptr<Constraint>(const SpecOptions& options)> make = {};
+};
+
+Catalogue<ConstraintInfo>& constraints();
+
+// A constraint by name, or one of the caller's own that is in no catalogue.
+using ConstraintChoice = Choice<Constraint>;
+// All of these together, applied in their order; none: everything within the valid range is allowed. Throws
+// Error{usage} for options that do not exist or make no sense.
+std::unique_ptr<Constraint> make_constraint(std::span<const ConstraintChoice> choices);
+
+}  // namespace assay::explore

@@ -1,0 +1,56 @@
+#pragma once
+
+// The catalogue of coverage criteria: what each counts, from which options, made from what has been learned
+// (docs/algorithms/criteria.md).
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <assay/catalogue.h>
+#include <assay/criterion.h>
+#include <assay/profile.h>
+
+namespace assay::coverage {
+
+// What a criterion is made from.
+struct CriterionSetup {
+  const Profile& profile;
+  const Spec& spec;
+  const SpecOptions& options;
+  std::vector<std::size_t> layers;  // positions in profile.statistics that count
+};
+
+struct CriterionInfo {
+  static constexpr const char* kind = "criterion";
+  std::string name, summary;  // "kmnc", one line
+  std::string definition;     // what is counted, exactly
+  std::string limits;         // what it does not tell
+  std::string paper;
+  std::vector<SpecOption> options;
+  // What has to be learned from the training set beyond the statistics of neurons.
+  enum class Needs { statistics, clusters, traces } needs = Needs::statistics;
+  // Whether it looks at all layers by default, or at the layer before the last with weights.
+  bool all_layers = true;
+  std::function<std::unique_ptr<Criterion>(const CriterionSetup& setup)> make;
+};
+
+Catalogue<CriterionInfo>& criteria();
+// Criteria with the options that a paper or its released code uses.
+Catalogue<Preset>& presets();
+
+// A criterion by name, or one of the caller's own that is in no catalogue.
+using CriterionChoice = Choice<CriterionInfo>;
+// The caller's own, or the catalogue's entry. Throws Error{usage} with the nearest name. The result lives as
+// long as the choice.
+const CriterionInfo& info_of(const CriterionChoice& choice);
+
+// A fresh criterion for a profile. Throws Error{usage} for options and layers that do not exist,
+// Error{mismatch} when the profile has not learned what the criterion needs.
+std::unique_ptr<Criterion> make_criterion(const Profile& profile, const CriterionChoice& choice);
+
+// Every criterion has this option beside its own: layers by name, joined by +.
+SpecOption layer_option();
+
+}  // namespace assay::coverage

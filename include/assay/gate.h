@@ -1,0 +1,49 @@
+#pragma once
+
+// Gates: conditions on measured coverage that decide the exit code of a build. Counts are compared as exact
+// integers of any size and real numbers by their exact binary value, so nothing is ever rounded over a
+// threshold. A gate that cannot be evaluated has failed.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <assay/report.h>
+
+namespace assay::report {
+
+// One number that a run measured.
+struct Measurement {
+  std::string criterion;            // "kmnc"
+  std::string layer = "all";        // a layer's name, or "all" for all layers together
+  std::string class_name, context;  // empty: over all classes, all contexts
+  std::string covered, coverable;   // exact decimal counts; empty for measures that are not counts
+  double value = 0;                 // covered / coverable, or the measure
+  bool higher_is_better = true;
+};
+
+// Reads NAME[key=value,...]=THRESHOLD with the keys layer, class and context:
+//   idc=0.35   kmnc[layer=conv2]=60%   nc[layer="a,b",context=night]>=0.5   lsa<=12.5   kmnc[layer=*]=0.2
+// `*` asks for every layer (class, context) there is. Without `layer` the gate is on all layers together,
+// without class and context on all records. "=" means at least, and at most for measures of which less is
+// better. Throws Error{usage} naming what is wrong.
+Gate parse_gate(std::string_view text);
+
+// The gate with its outcome. With `*` the outcome is the first failure or else the first measurement.
+Gate evaluate(Gate gate, std::span<const Measurement> measurements);
+
+// One gate per measurement of the baseline: now at least as good as then, exactly. What is missing now has
+// failed. Throws Error{data} when the baseline holds no measurement.
+std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measurement> measurements);
+
+// The table "criteria" of a result document, and back. Throws Error{data} for a table that holds no counts.
+Table criteria_table(std::span<const Measurement> measurements);
+std::vector<Measurement> measurements_of(const Document& document);
+
+// "kmnc[layer=conv2]=0.6: 512 of 1000 (51.20 %)".
+std::string described(const Gate& gate);
+std::string outcome_of(const Gate& gate);  // the part after the gate's own text; may be empty
+bool any_failed(const Document& document);
+
+}  // namespace assay::report

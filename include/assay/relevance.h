@@ -1,0 +1,116 @@
+#pragma once
+
+// Attribution: how much of a network's decision each value carries. Layer-wise relevance propagation with its
+// rules and composites, DeepLIFT rescale, integrated gradients and gradient x input behind one interface; and
+// importance analysis, which sums it over a data set. Formulas and papers: docs/algorithms/relevance.md.
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <assay/catalogue.h>
+#include <assay/dataset.h>
+#include <assay/evaluate.h>
+#include <assay/progress.h>
+#include <assay/session.h>
+
+namespace assay::relevance {
+
+// What to explain for each record of a batch: one element of the decision value.
+struct Target {
+  // Per record; `no_class` leaves a record out (its relevance is 0). Empty: the arg-max of the logits, which
+  // for a single output is output 0.
+  static constexpr std::int64_t no_class = -1;
+  std::vector<std::int64_t> classes;
+};
+
+// Relevance of one batch.
+struct Relevance {
+  Tensors values;             // relevance with the shape of the value, for every value asked for
+  std::vector<double> start;  // relevance put in at the output, per record
+};
+
+// Immutable and reusable over batches.
+class Attribution {
+ public:
+  virtual ~Attribution() = default;
+  // Relevance of every value in `wanted` for one batch bound by Session::bind. Values that are in `given` are
+  // not computed again. A value that no relevance reaches gets zeros. REQUIRES `wanted` within
+  // AttributionOptions::wanted.
+  virtual Relevance attribute(const Tensors& given, const Target& target,
+                              std::span<const ValueId> wanted) const = 0;
+  // The values that attribute() reads from a forward pass for `wanted`: who runs the network anyway asks for
+  // them as well and passes them on in `given`.
+  virtual std::vector<ValueId> reads(std::span<const ValueId> wanted) const = 0;
+  // Human-readable definition with its options, for result documents.
+  virtual std::string describe() const = 0;
+};
+
+struct AttributionOptions {
+  double epsilon = 1e-6;     // LRP-epsilon's stabiliser
+  bool bias_absorbs = true;  // false: relevance of biases is redistributed onto the inputs
+  int steps = 32;            // integrated gradients
+  double low = 0, high = 1;  // z^B box when the data declare none
+  std::optional<ValidRange> range = {};
+  std::vector<std::pair<std::string, std::string>> layer_rules =
+      {};  // (node name, rule), before the composite's choice
+  std::optional<Array> baseline =
+      {};  // DeepLIFT and integrated gradients: reference record, zeros when absent
+  // The values that attribute() will be asked for, so that nodes before them need no rule. Empty: everything.
+  std::vector<ValueId> wanted = {};
+};
+
+struct AttributionInfo {
+  std::string name, summary, paper;
+  // The session must outlive the result.
+  std::function<std::unique_ptr<Attribution>(const Session&, const AttributionOptions&)> make;
+};
+// Composites of rules ("epsilon", "epsilon-plus", "epsilon-gamma-box", ...) and
+// other methods.
+Catalogue<AttributionInfo>& attributions();
+// Throws Error{usage} for unknown names (with the nearest), Error{unsupported} naming the first node that has
+// no rule in this composite, before anything runs. The session must outlive the result.
+std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
+                                              const AttributionOptions& options = {});
+// Whether LRP gives this layer relevance: it is on a path that carries some, and every node from it to the
+// decision has a rule. For the model table.
+bool carries_relevance(const Session& session, const Layer& layer);
+
+// Importance analysis (Gerasimou et al., ICSE 2020, section 3.1): which neurons of a layer decide.
+struct ImportanceOptions {
+  std::string method = "epsilon";  // an attribution
+  AttributionOptions attribution = {};
+  bool normalised = false;  // divide each record's relevance by its decision value before summing
+  bool absolute = false;    // sum absolute values (signed sums can cancel)
+  std::optional<std::int64_t> only_class = {};
+  std::size_t batch = 0;
+};
+
+// Relevance of one layer's neurons summed over the correctly classified records (all records for regression).
+struct LayerImportance {
+  Layer layer;
+  std::vector<double> relevance;  // [neurons], the ranking criterion (signed or absolute as asked)
+  std::vector<double> absolute;   // [neurons], always the absolute sums
+  std::vector<std::vector<double>> by_class;  // [classes][neurons], same criterion as `relevance`
+  double total_in = 0,
+         total_here = 0;  // relevance put in at the output, and arriving at this layer (conservation)
+  // Neurons by descending relevance, ties to the lower index.
+  std::vector<std::size_t> ranking() const;
+  // Smallest m whose top neurons hold `share` of the absolute sum, at most `cap`.
+  std::size_t smallest_m(double share, std::size_t cap) const;
+};
+
+struct Importance {
+  std::vector<LayerImportance> layers;
+  std::size_t records = 0, used = 0;  // walked; correctly classified and finite
+  Evaluation evaluation;
+};
+
+Importance analyse_importance(const Session& session, DatasetPtr training, std::span<const Layer> layers,
+                              const ImportanceOptions& options, Progress& progress);
+
+}  // namespace assay::relevance

@@ -1,0 +1,146 @@
+#pragma once
+
+// Runs a graph. The only part of Assay that does. A session is a graph prepared for one device: weights
+// placed, order fixed, last readers known. It holds no per-run state and may be used from one thread at a
+// time.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/layer.h>
+#include <assay/random.h>
+#include <assay/tensor.h>
+
+namespace assay {
+
+class Rng;
+
+struct SessionOptions {
+  int threads = 0;                 // 0: all cores this process may use
+  std::string device = "cpu";      // "cpu" or "cuda"
+  std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
+  bool reference = false;          // true: only the libtorch kernels, no faster back end
+  // For models whose own declaration is dynamic: the shape of a record of the first input, and of inputs by
+  // name.
+  Shape record_shape = {};
+  std::map<std::string, Shape> record_shapes = {};
+};
+
+// Takes the shapes of records from a data set, whose inputs have names where there are several.
+void set_record_shapes(SessionOptions& options, const DatasetFacts& facts);
+
+// Activations of one layer: row-major float matrix [inputs, neurons] on the host.
+struct Activations {
+  std::size_t rows = 0, columns = 0;
+  std::vector<float> values;
+  std::span<const float> row(std::size_t i) const { return {values.data() + i * columns, columns}; }
+};
+
+// A layer to observe. A layer may be tapped with several reductions.
+struct Tap {
+  const Layer* layer = nullptr;
+  Reduction reduction = Reduction::mean;
+};
+std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
+
+class Session {
+ public:
+  // Throws Error{unsupported} naming the first node whose operator has no kernel.
+  explicit Session(Graph graph, SessionOptions options = {});
+  ~Session();
+  Session(Session&&) noexcept;
+
+  const Graph& graph() const;
+  const SessionOptions& options() const;
+
+  // Values that a batch of records gives: the graph inputs, as tensors on the session's device. Records with
+  // one input fit a network with one, whatever it is called; several are matched by name. Throws
+  // Error{mismatch} naming the inputs that are missing or too many, or the shapes that do not fit.
+  Tensors bind(const Batch& batch) const;
+  // The same for records of a network with one input.
+  Tensors bind(const Array& inputs) const;
+  // The graph input that takes the first input of a data set's records. Throws as bind().
+  ValueId first_input(const DatasetFacts& facts) const;
+
+  // Computes `wanted` from `given` and the constants. Only nodes needed for that run, and a value is released
+  // when its last reader is done. Resuming from the middle is giving values from an earlier run. Inference
+  // only: no gradients are recorded, and the result may come from a faster back end (same within float
+  // rounding).
+  Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
+
+  // As run(), with the libtorch kernels, recording for autograd. Values in `given` that require gradients are
+  // leaves. In `training`, `random` drives dropout and `constants` (if not null) overrides weights by value
+  // id and receives updated batch-normalisation statistics.
+  Tensors trace(const Tensors& given, std::span<const ValueId> wanted, bool training = false,
+                Rng* random = nullptr, Tensors* constants = nullptr) const;
+
+  // Gradient of a scalar function of values with respect to values (inputs or any value between, each with
+  // the shape of the value). `objective` receives the values in `read`. A value the scalar does not depend on
+  // gets zeros.
+  Tensors gradients(const Tensors& given, std::span<const ValueId> read,
+                    const std::function<Tensor(const Tensors&)>& objective,
+                    std::span<const ValueId> with_respect_to) const;
+
+  // One forward pass whose tapped layers are reduced to neuron activations on the fly, `outputs` (graph
+  // values, e.g. the logits) returned whole. The hot path: taps cost little more than the pass itself.
+  struct Observed {
+    std::vector<Activations> layers;  // one per tap
+    Tensors outputs;
+  };
+  Observed observe(const Tensors& given, std::span<const Tap> taps, std::span<const ValueId> outputs) const;
+
+  // All layers in the order of computation. Shapes come from running two tiny batches under the memory limit.
+  const std::vector<Layer>& layers() const;
+  // Shape of a value for a batch of one record (as found by the same tiny runs; empty for values not
+  // computed).
+  const Shape& shape(ValueId id) const;
+  // Where a value holds its records: the axis they lie along and how many rows there each takes. An axis of
+  // -1: the value does not depend on the batch, or not in a way that is understood.
+  struct RecordAxis {
+    int axis = -1;
+    std::int64_t rows = 1;
+  };
+  RecordAxis record_axis(ValueId id) const;
+  // Finds a layer by name, by value name or by index ("2", "-1" from the end). Throws Error{usage} with the
+  // names there are and the nearest one.
+  const Layer& layer(std::string_view selector) const;
+  // The default subject of importance analysis: the layer with weights before the last one, on the path to
+  // the decision that has most of them.
+  const Layer& penultimate_layer() const;
+
+  // Records per run() that keep memory moderate and caches warm; what analyses use unless told otherwise.
+  std::size_t preferred_batch() const;
+
+  // The network's decision value: the first graph output, before a final softmax if there is one.
+  ValueId logits() const;
+  bool ends_in_softmax() const;
+  // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
+  bool ends_in_sigmoid() const;
+  // What users should know about how this network is run: a batch size fixed in the file, for instance.
+  const std::vector<std::string>& notices() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Neuron activations of a layer's whole tensor: [n, neurons] (or [n, neurons * positions] for
+// every_position).
+Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction);
+
+// Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
+void set_engine_threads(int threads);
+
+// Tells the C library to keep large blocks that batches free and need again, rather than returning them to
+// the system each time; a third of the time of relevance propagation went there. For programs that run
+// networks, at their start.
+void keep_freed_memory();
+
+}  // namespace assay

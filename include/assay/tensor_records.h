@@ -1,0 +1,26 @@
+#pragma once
+
+// Data sets from tensors in memory.
+
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/records.h>
+#include <assay/tensor.h>
+
+namespace assay {
+
+struct NamedTensor {
+  std::string name;
+  Tensor values;
+};
+
+// As from_arrays() (assay/records.h), from tensors on any device: floating-point numbers are delivered
+// as float32, int64 and int32 as int64. `labels`: [n] whole numbers, or undefined. The tensors are held, not
+// copied, and must not be changed afterwards; they may be views of larger ones.
+DatasetPtr from_tensors(Tensor inputs, const Tensor& labels = {}, RecordOptions options = {});
+DatasetPtr from_tensors(std::vector<NamedTensor> inputs, const Tensor& labels = {},
+                        RecordOptions options = {});
+
+}  // namespace assay

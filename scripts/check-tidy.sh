@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the checks of .clang-tidy: over these files, over what changed (--changed: since the branch left main, in the
+# last commit where it has not, and in the working tree; of more than ASSAY_TIDY_MOST files so many, drawn by the
+# commit), or over everything, which takes an hour. Where clang-tidy 14 is
+# absent this says so and passes.
+# Usage: scripts/check-tidy.sh [--changed | FILE...]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+for name in clang-tidy-14 clang-tidy; do
+  command -v "$name" >/dev/null || continue
+  "$name" --version | grep -q 'LLVM version 14\.' || continue
+  tidy=$name
+  break
+done
+if [ -z "${tidy:-}" ]; then
+  echo "SKIPPED: no clang-tidy 14; the C++ sources were not checked for bugs" >&2
+  exit 0
+fi
+
+changed() {
+  local base
+  base=$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || git rev-parse HEAD)
+  [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse --quiet --verify HEAD~1 || echo "$base")
+  # Of a header its source is checked, which includes it.
+  { git diff --name-only --diff-filter=d "$base"; git ls-files --others --exclude-standard; } |
+    sed -n -e 's/\.h$/.cpp/' -e '/\.cpp$/p' | sort -u
+}
+
+# Precompiled headers and sources in groups are GCC's and not for clang; nothing is compiled here.
+build=build/tidy
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DASSAY_UNITY=OFF -DASSAY_BENCHMARKS=ON \
+  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >$build.log 2>&1 || { cat $build.log; exit 1; }
+rm -f $build.log
+# clang has no omp.h of its own, and all of GCC's folder would hide what clang has.
+mkdir -p $build/include
+ln -sf "$(gcc -print-file-name=include)/omp.h" $build/include/omp.h
+
+if [ "${1:-}" = --changed ]; then
+  mapfile -t wanted < <(changed)
+elif [ $# -gt 0 ]; then
+  wanted=("$@")
+else
+  mapfile -t wanted < <(sed -n "s|^ *\"file\": \"$PWD/\(.*\.cpp\)\".*|\1|p" $build/compile_commands.json | sort -u)
+fi
+files=()
+for file in "${wanted[@]}"; do
+  if grep -q "\"file\": \"$PWD/$file\"" $build/compile_commands.json; then files+=("$file"); fi
+done
+most=${ASSAY_TIDY_MOST:-30}
+if [ "${1:-}" = --changed ] && [ ${#files[@]} -gt "$most" ]; then
+  echo "== tidy: ${#files[@]} files changed, $most of them are checked (ASSAY_TIDY_MOST)"
+  mapfile -t files < <(for file in "${files[@]}"; do
+    echo "$(echo "$(git rev-parse HEAD) $file" | cksum | cut -d' ' -f1) $file"
+  done | sort -n | head -"$most" | cut -d' ' -f2-)
+fi
+if [ ${#files[@]} -eq 0 ]; then
+  echo "== tidy: no source to check"
+  exit 0
+fi
+echo "== tidy: checking ${#files[@]} files"
+# clang 14 cannot read some headers of libtorch in C++20: sources that include them are left out, aloud.
+check() {
+  local found
+  found=$("$tidy" --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option \
+    --extra-arg=-isystem"$PWD/$build/include" "$1" 2>&1) && return
+  if grep -q '/usr/.*clang-diagnostic-error' <<<"$found"; then
+    echo "SKIPPED: clang 14 cannot read what $1 includes" >&2
+    return
+  fi
+  grep -v 'warnings generated' <<<"$found"
+  return 1
+}
+export -f check
+export tidy build
+printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "${ASSAY_JOBS:-$(nproc)}" bash -c 'check "$0"'
+echo "== tidy: nothing found"

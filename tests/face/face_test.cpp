@@ -1,0 +1,74 @@
+// What users include and read: short headers that stand on nothing internal or heavy, and short programs.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace assay::face {
+namespace {
+
+struct File {
+  std::string name;
+  std::vector<std::string> lines;
+};
+
+std::vector<File> files(const std::string& folder, const std::string& extension) {
+  std::vector<File> found;
+  for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SOURCE_DIR "/" + folder)) {
+    if (entry.path().extension() != extension) continue;
+    File file{entry.path().filename(), {}};
+    std::ifstream stream(entry.path());
+    for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
+    found.push_back(std::move(file));
+  }
+  return found;
+}
+
+std::vector<std::string> includes_of(const File& file) {
+  std::vector<std::string> found;
+  for (const std::string& line : file.lines)
+    if (line.starts_with("#include ")) found.push_back(line.substr(9));
+  return found;
+}
+
+// Public headers, the standard library, fmt, and libtorch.
+bool allowed(const std::string& include) {
+  static const std::regex plain(
+      "<(assay/[a-z_]+\\.h|[a-z_]+|fmt/format\\.h|ATen/.+|torch/version\\.h|nlohmann/json_fwd\\.hpp)>");
+  return std::regex_match(include, plain);
+}
+
+TEST(Includes, ThatUsersMayNotSeeAreFound) {
+  for (const std::string include :
+       {"\"assay/model/element_type.h\"", "<nlohmann/json.hpp>", "<CLI/CLI.hpp>", "<onnx/onnx.pb.h>"})
+    EXPECT_FALSE(allowed(include)) << include;
+  for (const std::string include : {"<assay/graph.h>", "<vector>", "<ATen/core/Tensor.h>"})
+    EXPECT_TRUE(allowed(include)) << include;
+}
+
+TEST(PublicHeaders, AreShortAndIncludeNothingInternal) {
+  const std::vector<File> headers = files("include/assay", ".h");
+  ASSERT_GE(headers.size(), 20U);
+  for (const File& header : headers) {
+    EXPECT_LE(header.lines.size(), 150U) << header.name;
+    for (const std::string& include : includes_of(header))
+      EXPECT_TRUE(allowed(include) && include != "<ATen/ATen.h>") << header.name << " includes " << include;
+  }
+}
+
+TEST(Examples, AreShortAndIncludeNothingInternal) {
+  const std::vector<File> examples = files("examples", ".cpp");
+  ASSERT_FALSE(examples.empty());
+  for (const File& example : examples) {
+    EXPECT_LE(example.lines.size(), 25U) << example.name;
+    for (const std::string& include : includes_of(example))
+      EXPECT_TRUE(allowed(include)) << example.name << " includes " << include;
+  }
+}
+
+}  // namespace
+}  // namespace assay::face
