@@ -1,0 +1,31 @@
+#include <assay/measure.h>
+
+#include <assay/error.h>
+
+namespace assay::inspection {
+
+// One line for each: NAME_measure() is defined in measures/NAME.cpp.
+#define ASSAY_MEASURES(X) X(pearson)
+
+#define DECLARE(name) MeasureInfo name##_measure();
+ASSAY_MEASURES(DECLARE)
+#undef DECLARE
+#define LIST(name) name##_measure(),
+
+Catalogue<MeasureInfo>& measures() {
+  static Catalogue<MeasureInfo> all({"measure", "`assay measures` explains them"}, {ASSAY_MEASURES(LIST)});
+  return all;
+}
+#undef LIST
+
+const MeasureInfo& info_of(const MeasureChoice& choice) {
+  return choice.object() ? *choice.object() : measures().find(choice.spec().name);
+}
+
+void MeasureState::merge(const MeasureState&) {
+  fail(Fault::usage,
+       "this measure learns row by row, so that parts of a data set cannot be merged: run it on the whole "
+       "set");
+}
+
+}  // namespace assay::inspection

@@ -1,0 +1,94 @@
+#pragma once
+
+// Deep neural inspection (DeepBase, Sellam et al., SIGMOD 2019): which units of a network behave like which
+// hypotheses. One pass over shuffled records serves all groups, hypotheses and measures, and ends where
+// nothing is open (docs/inspection.md).
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/hypothesis.h>
+#include <assay/measure.h>
+#include <assay/progress.h>
+#include <assay/session.h>
+
+namespace assay::inspection {
+
+// What a unit does at a symbol: its activation, its change since the symbol before (0 at the first), or the
+// derivative of the greatest logit with respect to it.
+enum class UnitBehaviour { activation, change, gradient };
+
+struct InspectedModel {
+  std::string name;  // unique in a query
+  std::shared_ptr<const Session> session;
+};
+
+// Units that are inspected together: for joint measures they form one model.
+struct UnitGroup {
+  std::string name;       // unique in a query: "lstm", "lstm/forget"
+  std::size_t model = 0;  // position among the models
+  std::string layer;      // selector, as Session::layer() takes it
+  std::string gate = {};  // "input", "forget", "output", "cell", "update", "reset" of a recurrent
+                          // layer; empty: its activations
+  std::vector<std::size_t> units = {};  // ascending; empty: all
+  UnitBehaviour behaviour = UnitBehaviour::activation;
+};
+
+// What tokens mean, so that hypotheses can read records as text.
+struct Vocabulary {
+  std::vector<std::string> symbols;     // by token
+  std::optional<std::int64_t> padding;  // token that fills records up; its positions are left out
+};
+// From an .npz array of character codes or names (FILE.npz:ARRAY), a text file of one symbol a line, or JSON
+// (a list, or an object from symbol to token). `padding`: a token or symbol, empty for none. Throws
+// Error{data}.
+Vocabulary read_vocabulary(const std::string& spec, const std::string& padding);
+
+struct InspectOptions {
+  std::vector<MeasureChoice> measures = {"pearson"};
+  bool stop_early = true;
+  double tolerance = 0;  // 0: each measure's default
+  double confidence = 0.95;
+  std::size_t block = 512;       // records between looks
+  std::size_t permutations = 0;  // of records, for p values
+  std::size_t bootstrap = 0;     // replicates over records, for intervals
+  std::optional<Vocabulary> vocabulary = {};
+  std::uint64_t seed = 1;  // of the order of records, permutations and probes
+  std::size_t shard = 1, shards = 1;
+  std::filesystem::path journal = {};  // progress is kept here and gone on from; empty: never
+  std::filesystem::path cache = {};    // folder for behaviours of hypotheses; empty: memory only
+  std::uint64_t cache_memory = std::uint64_t{1} << 30;  // bytes
+};
+
+// One line of the answer. DESIGN: model, layer, group, unit (none for rows of a group), hypothesis, measure.
+struct ScoreRow {
+  std::string model, layer, group;
+  std::optional<std::size_t> unit;
+  std::string hypothesis, measure;
+  Score score;
+  double q =
+      std::numeric_limits<double>::quiet_NaN();  // p after Benjamini and Hochberg, over the whole query
+};
+
+struct Inspection {
+  std::vector<ScoreRow> rows;    // by (model, group, measure, hypothesis, unit)
+  std::size_t records = 0;       // in the data set (of this shard)
+  std::size_t records_read = 0;  // until nothing was open
+  std::uint64_t rows_seen = 0;   // aligned positions
+  std::uint64_t rows_padding = 0, rows_not_finite = 0;
+  std::uint64_t cached = 0;  // behaviours that came from the cache, in records times annotators
+  std::vector<std::string> notices;
+};
+
+// Throws Error{usage} for unknown layers, gates and units, Error{mismatch} where units and hypotheses cannot
+// be aligned, naming hypothesis and record, or for the journal of other work.
+Inspection inspect(const std::vector<InspectedModel>& models, const std::vector<UnitGroup>& groups,
+                   const DatasetPtr& dataset, const std::vector<AnnotatorChoice>& hypotheses,
+                   const InspectOptions& options, Progress& progress);
+
+}  // namespace assay::inspection
