@@ -1,7 +1,6 @@
-// An attack of one's own: one step along the sign of the gradient of the score that is to fall.
+// An attack of one's own on a data set: one step along the sign of the gradient of the score that is to fall.
 #include <ATen/ATen.h>
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
 #include <assay/training.h>
 
 #include <iostream>
@@ -17,9 +16,8 @@ struct OneStep final : attack::Attack {
 
 int main() {
   const Session session(training::initialise(training::architectures().find("lenet5").build(), "keras", 1));
-  const attack::AttackedNetwork network(session, {}, false);
-  const attack::AttackProblem problem = attack::problem_of(network, at::rand({8, 1, 28, 28}));
-  const Tensor changed = OneStep().perturb(network, problem);
-  const Tensor won = attack::AttackedNetwork::won(problem, network.scores(problem, changed));
-  std::cout << won.sum().item<int64_t>() << " of " << won.size(0) << " records leave their class\n";
+  const attack::AttackChoice choice("one-step", std::make_shared<OneStep>());
+  const attack::AttackSummary done = attack::attack_dataset(session, open_dataset("digits:40"), choice,
+                                                            "attacked.npz", {.all = true}, silence());
+  std::cout << done.succeeded << " of " << done.attacked << " records leave their class\n";
 }

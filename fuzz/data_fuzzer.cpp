@@ -9,11 +9,11 @@
 #include <fstream>
 #include <functional>
 
+#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
-#include "assay/data/source.h"
 #include "seeds.h"
 
 namespace {

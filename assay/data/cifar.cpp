@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include <assay/data_format.h>
 #include <assay/error.h>
 #include "assay/data/archive.h"
 #include "assay/data/bytes.h"
-#include "assay/data/source.h"
 
 namespace assay {
 namespace {
@@ -97,6 +97,7 @@ FormatInfo cifar_format() {
   return {
       "cifar",
       "CIFAR-10/100 binary: a batch file, or a folder or archive of them (part=test for the test batch)",
+      {"part"},
       [](const fs::path& path, std::string_view) {
         if (is_archive_name(path))
           return archive_begins_with(path, [](const std::string& name) { return is_batch(name); });

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cmath>
 
+#include <assay/data_format.h>
 #include <assay/error.h>
 #include "assay/data/bytes.h"
-#include "assay/data/source.h"
 #include "assay/support/text.h"
 
 namespace assay {
@@ -195,6 +195,7 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
 FormatInfo csv_format() {
   return {"csv",
           "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
+          {"ignore"},
           [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};
 }

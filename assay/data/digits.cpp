@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
+#include <assay/data_format.h>
 #include <assay/error.h>
 #include <assay/random.h>
-#include "assay/data/source.h"
 
 namespace assay {
 namespace {
@@ -193,7 +193,9 @@ class DigitSource final : public Source {
 }  // namespace
 
 FormatInfo digits_format() {
-  return {"digits", "digits:COUNT[,seed=S]: handwritten-looking digits drawn on demand",
+  return {"digits",
+          "digits:COUNT[,seed=S]: handwritten-looking digits drawn on demand",
+          {},
           [](const std::filesystem::path& path, std::string_view) {
             return path.string().starts_with("digits:");
           },

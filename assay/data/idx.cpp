@@ -4,10 +4,10 @@
 #include <bit>
 #include <optional>
 
+#include <assay/data_format.h>
 #include <assay/error.h>
 #include "assay/data/bytes.h"
 #include "assay/data/csv.h"
-#include "assay/data/source.h"
 #include "assay/data/storage.h"
 
 namespace assay {
@@ -170,7 +170,9 @@ class IdxSource final : public Source {
 }  // namespace
 
 FormatInfo idx_format() {
-  return {"idx", "IDX as MNIST uses it, gzipped or not; labels beside it or labels=FILE",
+  return {"idx",
+          "IDX as MNIST uses it, gzipped or not; labels beside it or labels=FILE",
+          {},
           [](const fs::path&, std::string_view head) {
             return head.size() >= 4 && head[0] == 0 && head[1] == 0 &&
                    element_size(static_cast<unsigned char>(head[2])) > 0 && head[3] >= 1 && head[3] <= 5;

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <memory>
 
+#include <assay/data_format.h>
 #include <assay/error.h>
 #include "assay/data/archive.h"
 #include "assay/data/image.h"
-#include "assay/data/source.h"
 #include "assay/support/file.h"
 
 namespace assay {
@@ -140,6 +140,7 @@ FormatInfo images_format() {
       "images",
       "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder; under=, "
       "color=, resize=",
+      {"under", "color", "resize"},
       [](const fs::path& path, std::string_view) { return fs::is_directory(path) || is_archive_name(path); },
       [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<ImageSource>(spec); }};
 }

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <memory>
 
+#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/csv.h"
-#include "assay/data/source.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
 
@@ -481,6 +481,7 @@ void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays)
 FormatInfo numpy_format() {
   return {"numpy",
           ".npy arrays and .npz archives; x=NAME and y=NAME choose arrays, part=test takes x_test and y_test",
+          {"x", "y", "part", "inputs"},
           [](const fs::path& path, std::string_view head) {
             return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
           },

@@ -7,13 +7,14 @@
 #include <numeric>
 #include <set>
 
+#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/random.h>
 #include "assay/data/bytes.h"
 #include "assay/data/csv.h"
 #include "assay/data/relabel.h"
-#include "assay/data/source.h"
+#include "assay/data/spec.h"
 #include "assay/support/hash.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
@@ -21,12 +22,25 @@
 namespace assay {
 namespace {
 
-// Options that any format may have; formats add theirs.
-const std::set<std::string> known_options{"format",  "inputs",  "labels",    "targets", "id",     "scale",
-                                          "mean",    "std",     "layout",    "color",   "resize", "range",
-                                          "classes", "sample",  "per_class", "seed",    "under",  "part",
-                                          "x",       "y",       "label",     "target",  "ignore", "vocab",
-                                          "length",  "unknown", "padding",   "flatten", "hard",   "relabel"};
+// Options that any format may have; formats add theirs (FormatInfo::options).
+const std::set<std::string> common_options{"format", "labels",    "label", "targets", "target", "id",
+                                           "scale",  "mean",      "std",   "layout",  "range",  "classes",
+                                           "sample", "per_class", "seed",  "flatten", "relabel"};
+
+// Throws Error{usage} for an option that neither the format nor all formats have.
+void check_options(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
+  std::vector<std::string> names(common_options.begin(), common_options.end());
+  names.insert(names.end(), format.options.begin(), format.options.end());
+  for (const auto& [key, value] : spec.options) {
+    if (std::ranges::find(names, key) != names.end()) continue;
+    for (const FormatInfo& other : data_formats()) {
+      if (std::ranges::find(other.options, key) == other.options.end()) continue;
+      fail(Fault::usage, "data '{}': {}= is for the format {}, and this is {}", text, key, other.name,
+           format.name);
+    }
+    fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
+  }
+}
 
 struct Preparation {
   std::vector<float> scale{1}, shift{0};  // value * scale + shift, one for all or one per channel
@@ -39,8 +53,6 @@ class Prepared final : public Dataset {
       : spec_(std::move(spec)), text_(std::move(text)), source_(std::move(source)) {
     source_shape_ = source_->shape();
     check_shape();
-    if (spec_.has("inputs") && source_->input_name().empty())
-      fail(Fault::usage, "data '{}': inputs= is for .npz files, which hold an array per input", text_);
     chosen_.resize(source_->size());
     std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
     prepare();
@@ -434,13 +446,10 @@ const FormatInfo& format_of(const DataSpec& spec) {
 
 DatasetPtr open_dataset(const std::string& text) {
   const DataSpec spec = parse_spec(text);
-  const std::vector<std::string> names(known_options.begin(), known_options.end());
-  for (const auto& [key, value] : spec.options) {
-    if (!known_options.contains(key))
-      fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
-  }
   try {
-    std::unique_ptr<Source> source = format_of(spec).open(spec);
+    const FormatInfo& format = format_of(spec);
+    check_options(spec, text, format);
+    std::unique_ptr<Source> source = format.open(spec);
     return std::make_shared<Prepared>(spec, text, std::move(source));
   } catch (const std::filesystem::filesystem_error& error) {
     fail(Fault::io, "{}: {}", error.path1().empty() ? spec.path : error.path1().string(),

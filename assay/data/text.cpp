@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include <assay/data_format.h>
 #include <assay/error.h>
 #include "assay/data/bytes.h"
-#include "assay/data/source.h"
 
 namespace assay {
 namespace {
@@ -115,6 +115,7 @@ FormatInfo text_format() {
   return {"text",
           "one record a line as character codes, or words by vocab=FILE; length=N cuts and pads; label after "
           "a tab",
+          {"vocab", "length", "unknown", "padding"},
           [](const std::filesystem::path& path, std::string_view) { return path.extension() == ".txt"; },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<TextSource>(spec); }};
 }

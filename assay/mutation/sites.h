@@ -14,10 +14,6 @@ namespace assay::mutation {
 // REQUIRES count <= size.
 std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t count);
 
-// The options every operator of the weight and neuron level has: ratio, count, and bias for weights.
-std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::string& ratio,
-                                     const std::string& count);
-
 // Weights or neurons of a layer that may be drawn.
 std::int64_t population(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer);
 

@@ -6,11 +6,11 @@
 #include <memory>
 
 #include <assay/relevance.h>
+#include <assay/rule.h>
 #include "assay/relevance/composite.h"
 #include "assay/relevance/linear_unit.h"
 #include "assay/relevance/operator.h"
 #include "assay/relevance/route.h"
-#include "assay/relevance/rule.h"
 
 namespace assay::relevance {
 

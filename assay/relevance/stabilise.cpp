@@ -1,4 +1,4 @@
-#include "assay/relevance/stabilise.h"
+#include <assay/rule.h>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

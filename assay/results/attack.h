@@ -8,12 +8,9 @@
 #include <assay/attack.h>
 #include <assay/graph.h>
 #include <assay/report.h>
+#include <assay/results.h>
 
 namespace assay::results {
-
-// Success, distances and cost of each attack. REQUIRES at least one.
-report::Document document_of(const std::vector<attack::AttackSummary>& summaries,
-                             const attack::AttackOptions& options, const Graph& network, const Dataset& data);
 
 // Up to `count` records of an attack beside what they were: successes, or where there are none the others;
 // none where records are no pictures.

@@ -11,6 +11,7 @@
 #include <assay/dataset.h>
 #include <assay/graph.h>
 #include <assay/report.h>
+#include <assay/results.h>
 
 namespace assay::results {
 
@@ -18,12 +19,6 @@ using Kind = report::Column::Kind;
 
 // All that `more` says after what `document` says already; the headline is that of `more` where it has one.
 void append(report::Document& document, report::Document more);
-
-// What an answer rests on: a data set's description and hash, as NAME and NAME_hash; a network's as model and
-// model_hash.
-void add_provenance(report::Document& document, const std::string& name, const Dataset& data);
-void add_provenance(report::Document& document, const Graph& network,
-                    const std::vector<std::pair<std::string, DatasetPtr>>& datasets);
 
 report::Fact count_fact(std::string id, std::string title, std::uint64_t count);
 

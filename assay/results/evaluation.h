@@ -8,11 +8,9 @@
 #include <assay/evaluate.h>
 #include <assay/graph.h>
 #include <assay/report.h>
+#include <assay/results.h>
 
 namespace assay::results {
-
-// The score, by class, and what is confused most often.
-report::Document document_of(const Evaluation& evaluation, const Graph& network, const Dataset& data);
 
 // Accuracy or mean squared error as facts about the data set `which` ("test"), and a notice about outputs
 // that are not finite.

@@ -1,4 +1,4 @@
-#include "assay/results/importance.h"
+#include <assay/results.h>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "assay/results/training.h"
+#include <assay/results.h>
 
 #include <fmt/format.h>
 

@@ -47,6 +47,11 @@ struct OperatorInfo {
   std::function<void(const Strike& target, Edit& edit)> apply;
 };
 
+// The options every operator of the weight and neuron level has: ratio, count, and bias for weights, with
+// their defaults.
+std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::string& ratio,
+                                     const std::string& count);
+
 // Weight `position` of a layer: of its weights one after another, then of its biases.
 struct WeightPlace {
   const LayerWeights& weights;

@@ -142,7 +142,8 @@ TEST(Records, OfSeveralInputsNeedArraysThatFit) {
   expect_data_error(Fault::data, {"'short'", "1100"}, path + ",inputs=picture+short");
   expect_data_error(Fault::usage, {"'mask' twice"}, path + ",inputs=mask+mask");
   expect_data_error(Fault::usage, {"x= names the only input"}, path + ",x=mask,inputs=picture+mask");
-  expect_data_error(Fault::usage, {"inputs= is for .npz"}, "digits:3,inputs=a+b");
+  expect_data_error(Fault::usage, {"inputs= is for the format numpy", "this is digits"},
+                    "digits:3,inputs=a+b");
   expect_error(Fault::usage, {"a name of its own"}, [&] {
     from_arrays({{"a", pictures()}, {"a", masks()}}, classes());
   });

@@ -8,7 +8,8 @@
 
 #include <assay/error.h>
 #include <assay/random.h>
-#include "assay/relevance/rule.h"
+#include <assay/rule.h>
+#include "assay/relevance/linear_map.h"
 
 namespace assay::relevance {
 namespace {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/graph.h>
+#include <assay/results.h>
 #include "assay/results/attack.h"
 #include "assay/results/catalogue.h"
 #include "assay/results/comparison.h"
@@ -17,7 +18,6 @@
 #include "assay/results/retraining.h"
 #include "assay/results/selection.h"
 #include "assay/results/suspects.h"
-#include "assay/results/training.h"
 #include "tests/support/records.h"
 
 namespace assay::test {

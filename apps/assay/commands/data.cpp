@@ -2,12 +2,12 @@
 
 #include <numeric>
 
+#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/data/records_file.h"
-#include "assay/data/source.h"
 #include "assay/results/data.h"
 
 namespace assay::app {

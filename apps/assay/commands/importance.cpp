@@ -1,7 +1,7 @@
 // assay importance: which neurons decide.
 
-#include "assay/results/importance.h"
 #include <assay/error.h>
+#include <assay/results.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"

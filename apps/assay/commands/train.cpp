@@ -2,10 +2,10 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include <assay/results.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
-#include "assay/results/training.h"
 #include "assay/support/text.h"
 
 namespace assay::app {

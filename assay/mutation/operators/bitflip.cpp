@@ -5,7 +5,6 @@
 
 #include <assay/error.h>
 #include <assay/mutation_operator.h>
-#include "assay/mutation/sites.h"
 
 namespace assay::mutation {
 namespace {

@@ -7,7 +7,6 @@
 
 #include <assay/model.h>
 #include <assay/mutation_operator.h>
-#include "assay/mutation/sites.h"
 
 namespace assay::mutation {
 namespace {

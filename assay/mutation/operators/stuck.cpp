@@ -4,7 +4,6 @@
 
 #include <assay/mutation_operator.h>
 #include "assay/mutation/operators/neuron_mask.h"
-#include "assay/mutation/sites.h"
 
 namespace assay::mutation {
 

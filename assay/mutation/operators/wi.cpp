@@ -1,7 +1,6 @@
 // Weight inhibition (MuFF, arXiv:2501.09846).
 
 #include <assay/mutation_operator.h>
-#include "assay/mutation/sites.h"
 
 namespace assay::mutation {
 

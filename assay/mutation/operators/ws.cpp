@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <assay/mutation_operator.h>
-#include "assay/mutation/sites.h"
 
 namespace assay::mutation {
 namespace {

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 
+#include <assay/rule.h>
 #include "assay/relevance/operators/families.h"
-#include "assay/relevance/stabilise.h"
 #include "assay/relevance/vjp.h"
 
 namespace assay::relevance::passing {

@@ -5,9 +5,9 @@
 
 #include <array>
 
+#include <assay/rule.h>
 #include "assay/engine/kernels/window.h"
 #include "assay/relevance/operators/families.h"
-#include "assay/relevance/stabilise.h"
 
 namespace assay::relevance::passing {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/rule.h>
 #include "assay/relevance/operators/families.h"
-#include "assay/relevance/stabilise.h"
 
 namespace assay::relevance::passing {
 namespace {

@@ -2,8 +2,7 @@
 
 #include <cmath>
 
-#include "assay/relevance/rule.h"
-#include "assay/relevance/stabilise.h"
+#include <assay/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

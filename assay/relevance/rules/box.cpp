@@ -1,7 +1,6 @@
 #include <ATen/ATen.h>
 
-#include "assay/relevance/rule.h"
-#include "assay/relevance/stabilise.h"
+#include <assay/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

@@ -1,5 +1,4 @@
-#include "assay/relevance/rule.h"
-#include "assay/relevance/stabilise.h"
+#include <assay/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

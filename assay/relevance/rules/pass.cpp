@@ -1,5 +1,5 @@
 #include <assay/error.h>
-#include "assay/relevance/rule.h"
+#include <assay/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/relevance/rule.h"
+#include <assay/rule.h>
 
 #include <charconv>
 

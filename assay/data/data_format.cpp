@@ -1,4 +1,4 @@
-#include "assay/data/source.h"
+#include <assay/data_format.h>
 
 namespace assay {
 

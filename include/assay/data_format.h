@@ -1,12 +1,12 @@
 #pragma once
 
-// A file format as the data set sees it: raw records in order. Adding a format is one file that makes a
-// Source, one line in assay/data/catalogue.cpp, a test and a paragraph in docs/data.md; slicing, scaling,
-// labels from other files and batching are done once for all formats by the prepared data set.
+// A file format as data sets see it: raw records in order. Slicing, scaling, labels and targets from tables,
+// batching and hashing are done once for all formats (docs/data.md).
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,9 +16,30 @@
 #include <assay/array.h>
 #include <assay/catalogue.h>
 #include <assay/dataset.h>
-#include "assay/data/spec.h"
 
 namespace assay {
+
+// Python's slice: [start:stop:step], negative positions count from the end, step positive.
+struct Slice {
+  std::optional<std::int64_t> start, stop;
+  std::int64_t step = 1;
+};
+
+struct DataSpec {
+  std::string path;
+  std::map<std::string, std::string> options;
+  std::vector<Slice> slices;
+
+  // The option's text, or the fallback.
+  std::string text(const std::string& key, std::string fallback = {}) const;
+  bool has(const std::string& key) const { return options.contains(key); }
+  // Throw Error{usage} naming the option when the text is not of the form wanted. Fractions such as 1/255 are
+  // numbers.
+  double number(const std::string& key, double fallback) const;
+  std::int64_t integer(const std::string& key, std::int64_t fallback) const;
+  std::vector<double> numbers(const std::string& key) const;     // "0.49/0.48/0.45" is a list of three
+  std::vector<std::string> words(const std::string& key) const;  // "3+5+7"
+};
 
 class Source {
  public:
@@ -47,11 +68,13 @@ class Source {
 
 struct FormatInfo {
   std::string name, summary;
+  std::vector<std::string> options;  // keys of its own in the spec; others are known for all formats
   // True when the file looks like this format, judged by its first bytes (empty for a folder) and its name.
   std::function<bool(const std::filesystem::path& path, std::string_view head)> recognises;
   std::function<std::unique_ptr<Source>(const DataSpec& spec)> open;
 };
-// In the order in which they are tried.
+// In the order in which they are tried. An entry of the caller's own comes last, and is asked for by
+// format=NAME where another recognises its files as well.
 Catalogue<FormatInfo>& data_formats();
 
 }  // namespace assay

@@ -1,0 +1,33 @@
+// A relevance rule of one's own: shares by the sizes of contributions, whatever their signs.
+//   R_i = sum_j |x_i| |w_ij| / (sum_i |x_i| |w_ij|) R_j
+#include <ATen/ATen.h>
+
+#include <assay/plugin.h>
+#include <assay/rule.h>
+
+namespace {
+
+using namespace assay::relevance;
+
+class Absolute final : public Rule {
+ public:
+  assay::Tensor redistribute(const LinearMap& layer, const assay::Tensor& input, const assay::Tensor&,
+                             const assay::Tensor& relevance) const override {
+    const LinearMap sizes = layer.with([](const assay::Tensor& weight) { return weight.abs(); });
+    const assay::Tensor x = input.abs();
+    return x * sizes.pull_back(share_of(relevance, sizes.forward(x)), input);
+  }
+};
+
+void enter() {
+  rules().add(
+      {.name = "absolute",
+       .summary = "by the sizes of contributions",
+       .paper = "an example",
+       .defaults = {},
+       .make = [](const RuleSettings&) -> std::unique_ptr<Rule> { return std::make_unique<Absolute>(); }});
+}
+
+}  // namespace
+
+ASSAY_PLUGIN("absolute", enter)
