@@ -5,6 +5,8 @@ namespace assay {
 // One line for each: NAME_format() is defined in the file of that name.
 #define ASSAY_FORMATS(X) \
   X(digits)              \
+  X(sql)                 \
+  X(parentheses)         \
   X(numpy)               \
   X(idx)                 \
   X(cifar)               \

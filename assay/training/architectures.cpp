@@ -178,6 +178,43 @@ Graph dave2_dropout() {
       .build();
 }
 
+// Next symbol of a text: embedding, one LSTM layer, a dense layer on its last state. Sellam et al. use 512
+// units and windows of 30.
+Graph next_symbol_lstm(const SpecOptions& options) {
+  const auto symbols = static_cast<std::int64_t>(options.count("symbols", 2)),
+             window = static_cast<std::int64_t>(options.count("window", 1)),
+             width = static_cast<std::int64_t>(options.count("embedding", 1)),
+             units = static_cast<std::int64_t>(options.count("units", 1));
+  using Ints = std::vector<std::int64_t>;
+  GraphBuilder build("next-symbol-lstm");
+  const auto zeros = [&](const char* name, Shape shape) {
+    return build.constant(name, Array::zeros(DType::float32, std::move(shape)));
+  };
+  const ValueId tokens = build.input("input", DType::int64, {-1, window});
+  const ValueId embedded =
+      build.add("Gather", "embedding", {zeros("embedding/table", {symbols, width}), tokens});
+  const ValueId steps = build.add("Transpose", "steps", {embedded}, {{"perm", Ints{1, 0, 2}}});
+  const ValueId states = build.value("lstm"), state = build.value("lstm/last");
+  build.node({.name = "lstm",
+              .op = "LSTM",
+              .inputs = {steps, zeros("lstm/W", {1, 4 * units, width}),
+                         zeros("lstm/R", {1, 4 * units, units}), zeros("lstm/B", {1, 8 * units})},
+              .outputs = {states, state},
+              .attributes = {{"hidden_size", units}}});
+  const ValueId last = build.add(
+      "Squeeze", "last",
+      {state, build.constant("last/axes", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{0}))});
+  build.output(build.add("Gemm", "logits",
+                         {last, zeros("logits/kernel", {units, symbols}), zeros("logits/bias", {symbols})}));
+  return build.build();
+}
+
+// One without options.
+template <Graph (*build)()>
+Graph fixed(const SpecOptions&) {
+  return build();
+}
+
 }  // namespace
 
 Catalogue<ArchitectureInfo>& architectures() {
@@ -186,42 +223,69 @@ Catalogue<ArchitectureInfo>& architectures() {
   static Catalogue<ArchitectureInfo> all(
       {"architecture"},
       {
-          {"lenet1", "two convolutions, one dense layer", importance, 7206, {1, 28, 28}, lenet1},
-          {"lenet4", "two convolutions, two dense layers", importance, 69362, {1, 28, 28}, lenet4},
-          {"lenet5", "two convolutions, three dense layers", importance, 107786, {1, 28, 28}, lenet5},
-          {"deepmutation-a", "LeNet-5", mutation, 107786, {1, 28, 28}, deepmutation_a},
+          {"lenet1", "two convolutions, one dense layer", importance, 7206, {1, 28, 28}, {}, fixed<lenet1>},
+          {"lenet4", "two convolutions, two dense layers", importance, 69362, {1, 28, 28}, {}, fixed<lenet4>},
+          {"lenet5",
+           "two convolutions, three dense layers",
+           importance,
+           107786,
+           {1, 28, 28},
+           {},
+           fixed<lenet5>},
+          {"deepmutation-a", "LeNet-5", mutation, 107786, {1, 28, 28}, {}, fixed<deepmutation_a>},
           {"deepmutation-b",
            "four convolutions, two dense layers",
            mutation,
            694402,
            {1, 28, 28},
-           deepmutation_b},
+           {},
+           fixed<deepmutation_b>},
           {"deepmutation-c",
            "four convolutions, three dense layers, for CIFAR-10",
            mutation,
            1147978,
            {3, 32, 32},
-           deepmutation_c},
+           {},
+           fixed<deepmutation_c>},
           {"cifar-convnet",
            "four convolutions with dropout, for CIFAR-10",
            importance,
            952234,
            {3, 32, 32},
-           cifar_convnet},
+           {},
+           fixed<cifar_convnet>},
           {"dave2",
            "five convolutions, five dense layers, steering angle of a frame",
            "Bojarski et al. 2016; Gerasimou et al., ICSE 2020",
            2116983,
            {3, 100, 100},
-           dave2},
+           {},
+           fixed<dave2>},
           {"dave2-dropout",
            "three convolutions with max pooling, four dense layers with dropout, steering angle of a frame",
            "Pei et al., DeepXplore, SOSP 2017 (Dave-dropout)",
            3276225,
            {3, 100, 100},
-           dave2_dropout},
+           {},
+           fixed<dave2_dropout>},
+          {"next-symbol-lstm",
+           "embedding, one LSTM layer, one dense layer: the next symbol of a text",
+           "Sellam et al., DeepBase, SIGMOD 2019",
+           88672,
+           {30},
+           {{"symbols", "96", "different tokens"},
+            {"window", "30", "tokens of a record"},
+            {"embedding", "16", "numbers that stand for a token"},
+            {"units", "128", "of the LSTM layer"}},
+           next_symbol_lstm},
       });
   return all;
+}
+
+Graph build_architecture(const std::string& text) {
+  const Spec spec = parse_spec("architecture", text);
+  const ArchitectureInfo& info = architectures().find(spec.name);
+  return info.make(SpecOptions("architecture", spec, info.options));
 }
 
 }  // namespace assay::training

@@ -64,11 +64,17 @@ struct ArchitectureInfo {
   std::string name, summary, paper;
   std::int64_t parameters;
   Shape record_shape;
-  std::function<Graph()> build;
+  std::vector<SpecOption> options;
+  std::function<Graph(const SpecOptions&)> make;
+
+  // With the defaults of its options, which `parameters` and `record_shape` are for.
+  Graph build() const { return make(SpecOptions("architecture", {name, {}}, options)); }
 };
 
-// lenet1, lenet4, lenet5, deepmutation-a, -b, -c, cifar-convnet, dave2, dave2-dropout.
+// lenet1, lenet4, lenet5, deepmutation-a, -b, -c, cifar-convnet, dave2, dave2-dropout, next-symbol-lstm.
 Catalogue<ArchitectureInfo>& architectures();
+// "lenet5", "next-symbol-lstm[units=512]". Throws Error{usage} for names and options that do not exist.
+Graph build_architecture(const std::string& text);
 
 // Optimisers as Keras 2 defines them. Adding one: a class and a line in optimiser.cpp, a test, a row in
 // docs/training.md.

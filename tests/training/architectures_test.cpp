@@ -21,7 +21,8 @@ TEST(Architectures, HaveThePublishedNumbersOfParameters) {
   const std::map<std::string, std::int64_t> published{
       {"lenet1", 7206},           {"lenet4", 69362},          {"lenet5", 107786},
       {"deepmutation-a", 107786}, {"deepmutation-b", 694402}, {"deepmutation-c", 1147978},
-      {"cifar-convnet", 952234},  {"dave2", 2116983},         {"dave2-dropout", 3276225}};
+      {"cifar-convnet", 952234},  {"dave2", 2116983},         {"dave2-dropout", 3276225},
+      {"next-symbol-lstm", 88672}};
   ASSERT_FALSE(architectures().empty());
   for (const ArchitectureInfo& info : architectures()) {
     ASSERT_TRUE(published.contains(info.name)) << info.name << ": write the published number above";
@@ -37,9 +38,23 @@ TEST(Architectures, RunOnRecordsOfTheirShape) {
     shape.insert(shape.end(), info.record_shape.begin(), info.record_shape.end());
     const ValueId logits = session.logits();
     const Tensor out =
-        session.run(session.bind(Array::zeros(DType::float32, shape)), std::span(&logits, 1)).at(logits);
-    EXPECT_EQ(out.sizes().vec(), (Shape{1, info.name.starts_with("dave2") ? 1 : 10})) << info.name;
+        session
+            .run(session.bind(Array::zeros(session.graph().value(session.graph().inputs()[0]).dtype, shape)),
+                 std::span(&logits, 1))
+            .at(logits);
+    const std::int64_t outputs = info.name.starts_with("dave2")    ? 1
+                                 : info.name == "next-symbol-lstm" ? 96
+                                                                   : 10;
+    EXPECT_EQ(out.sizes().vec(), (Shape{1, outputs})) << info.name;
   }
+}
+
+TEST(Architectures, TakeOptions) {
+  const Session session(build_architecture("next-symbol-lstm[symbols=5,window=7,embedding=3,units=4]"));
+  EXPECT_EQ(trainable_elements(session.graph()), 5 * 3 + 4 * 4 * (3 + 4 + 2) + 4 * 5 + 5);
+  EXPECT_EQ(session.layer("lstm").neurons, 4);
+  EXPECT_THROW(build_architecture("lenet5[units=3]"), Error);
+  EXPECT_THROW(build_architecture("next-symbol-lstm[units=0]"), Error);
 }
 
 TEST(Architectures, AnUnknownNameIsAnErrorThatListsTheKnown) {

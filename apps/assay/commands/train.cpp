@@ -21,7 +21,7 @@ class Train final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("--architecture", architecture_, "published architecture: " + architecture_help())
-        ->type_name("NAME");
+        ->type_name("SPEC");
     app.add_option("--model", model_, "network file to train instead (see --initialiser)")->type_name("FILE");
     data_.declare(app);
     validation_.declare(app);
@@ -39,7 +39,7 @@ class Train final : public Command {
       fail(Fault::usage, "what to train? give either --architecture NAME or --model FILE");
     if (out_.empty()) fail(Fault::usage, "where should the trained network go? give --out FILE.onnx");
     const Graph graph =
-        architecture_.empty() ? read_model(model_) : training::architectures().find(architecture_).build();
+        architecture_.empty() ? read_model(model_) : training::build_architecture(architecture_);
     const DatasetPtr data = data_.open(), validation = validation_.given() ? validation_.open() : nullptr;
     training::Recipe recipe = options_.recipe();
     recipe.initialiser = initialiser_;
