@@ -18,9 +18,11 @@ Tensor share(const Call& call, std::size_t i, std::size_t direction) {
 std::pair<Tensor, State> unroll(const Recurrence& run, const Tensor& projected, State state, bool backwards,
                                 const Step& step) {
   std::vector<Tensor> outputs(static_cast<std::size_t>(run.steps));
+  // At once: the gradients of steps selected one by one are sums of tensors as large as all steps.
+  const std::vector<Tensor> inputs = at::unbind(projected);
   for (std::int64_t i = 0; i < run.steps; ++i) {
     const std::int64_t t = backwards ? run.steps - 1 - i : i;
-    State next = step(projected.select(0, t), state);
+    State next = step(inputs[static_cast<std::size_t>(t)], state);
     Tensor output = next[0];
     if (run.lengths.defined()) {
       const Tensor active = (run.lengths > t).unsqueeze(1);
