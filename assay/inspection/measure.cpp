@@ -1,5 +1,7 @@
 #include <assay/measure.h>
 
+#include <algorithm>
+
 #include <assay/error.h>
 
 namespace assay::inspection {
@@ -20,6 +22,14 @@ Catalogue<MeasureInfo>& measures() {
 
 const MeasureInfo& info_of(const MeasureChoice& choice) {
   return choice.object() ? *choice.object() : measures().find(choice.spec().name);
+}
+
+MeasureChoice measure_choice(const std::string& text) {
+  Spec spec = parse_spec(MeasureInfo::kind, text);
+  for (const MeasureInfo& info : measures()) {
+    if (std::ranges::find(info.aliases, spec.name) != info.aliases.end()) spec.name = info.name;
+  }
+  return spec;
 }
 
 void MeasureState::merge(const MeasureState&) {
