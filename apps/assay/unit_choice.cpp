@@ -38,7 +38,8 @@ std::map<std::string, std::string> keys_of(const std::string& text) {
     const std::size_t equals = part.find('=');
     const std::string key = equals == std::string::npos ? "layer" : part.substr(0, equals);
     if (std::ranges::find(known, key) == known.end())
-      fail(Fault::usage, "--units '{}': '{}' is none of {}{}", text, key, joined(known), did_you_mean(key, known));
+      fail(Fault::usage, "--units '{}': '{}' is none of {}{}", text, key, joined(known),
+           did_you_mean(key, known));
     if (!keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1)).second)
       fail(Fault::usage, "--units '{}': {} is there twice", text, key);
   }
@@ -65,7 +66,9 @@ std::vector<std::size_t> parse_unit_numbers(const std::string& text) {
 std::vector<inspection::UnitGroup> parse_units(const std::string& text,
                                                const std::vector<inspection::InspectedModel>& models) {
   const std::map<std::string, std::string> keys = keys_of(text);
-  const auto value = [&](const std::string& key) { return keys.contains(key) ? keys.at(key) : std::string(); };
+  const auto value = [&](const std::string& key) {
+    return keys.contains(key) ? keys.at(key) : std::string();
+  };
   std::vector<inspection::UnitGroup> groups;
   for (std::size_t m = 0; m < models.size(); ++m) {
     if (!value("model").empty() && value("model") != models[m].name) continue;
@@ -75,14 +78,16 @@ std::vector<inspection::UnitGroup> parse_units(const std::string& text,
       if (name.empty()) name = layer;
       if (!gate.empty()) name += "/" + gate;
       if (!value("units").empty() && value("name").empty()) name += ":" + value("units");
-      groups.push_back({name, m, layer, gate,
-                        value("units").empty() ? std::vector<std::size_t>() : parse_unit_numbers(value("units"))});
+      groups.push_back(
+          {name, m, layer, gate,
+           value("units").empty() ? std::vector<std::size_t>() : parse_unit_numbers(value("units"))});
     }
   }
   if (groups.empty()) {
     std::vector<std::string> names;
     for (const auto& model : models) names.push_back(model.name);
-    fail(Fault::usage, "--units '{}': no network is named '{}'; there are {}", text, value("model"), joined(names));
+    fail(Fault::usage, "--units '{}': no network is named '{}'; there are {}", text, value("model"),
+         joined(names));
   }
   return groups;
 }

@@ -44,8 +44,8 @@ float most_frequent(const std::map<float, std::size_t>& counts) {
 
 }  // namespace
 
-Alignment::Alignment(const Shape& units, const Shape& hypotheses, const AlignOptions& options,
-                     bool recurrent, const Shape& extent, std::vector<Centres> centres, std::size_t symbols)
+Alignment::Alignment(const Shape& units, const Shape& hypotheses, const AlignOptions& options, bool recurrent,
+                     const Shape& extent, std::vector<Centres> centres, std::size_t symbols)
     : unit_positions_(static_cast<std::size_t>(element_count(units))),
       hypothesis_positions_(static_cast<std::size_t>(element_count(hypotheses))) {
   const bool one = units.empty() || hypotheses.empty();
@@ -65,7 +65,7 @@ Alignment::Alignment(const Shape& units, const Shape& hypotheses, const AlignOpt
     for (std::size_t axis = centres.size(); axis < units.size(); ++axis)
       centres.push_back(evenly(units[axis], extent[axis]));
     options.rows == AlignAt::units ? take_nearest(units, hypotheses, extent, centres)
-                                : interpolate(units, hypotheses, extent, centres);
+                                   : interpolate(units, hypotheses, extent, centres);
   }
   if (symbols == 0 || reduced_) return;
   for (std::size_t r = 0; r < rows_; ++r)
@@ -81,7 +81,9 @@ void Alignment::reduce_both(const Shape& units, const Shape& hypotheses, const A
   const ReduceTo usual = hypotheses.size() == 1 ? ReduceTo::last : ReduceTo::mean;
   reduce_behaviours_ = options.reduce == ReduceTo::automatic ? usual : options.reduce;
   const auto how = [](ReduceTo reduce) {
-    return reduce == ReduceTo::last ? "the last position" : reduce == ReduceTo::max ? "the greatest" : "the mean";
+    return reduce == ReduceTo::last  ? "the last position"
+           : reduce == ReduceTo::max ? "the greatest"
+                                     : "the mean";
   };
   description_ = "one row a record";
   if (!units.empty()) description_ += fmt::format("; units: {} of {}", how(reduce_units_), to_string(units));
@@ -161,7 +163,8 @@ void Alignment::units(std::span<const float> from, std::size_t width, std::span<
         sums[u] = value;
     }
   }
-  const double divisor = reduce_units_ == ReduceTo::mean ? static_cast<double>(std::max<std::size_t>(count, 1)) : 1;
+  const double divisor =
+      reduce_units_ == ReduceTo::mean ? static_cast<double>(std::max<std::size_t>(count, 1)) : 1;
   for (std::size_t u = 0; u < width; ++u) to[u] = static_cast<float>(sums[u] / divisor);
 }
 

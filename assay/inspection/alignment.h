@@ -15,10 +15,10 @@ namespace assay::inspection {
 // Of one group of units and the hypotheses that have the same positions.
 class Alignment {
  public:
-  // `units`, `hypotheses`: positions of one record. `recurrent`: the last position of the units has seen all of
-  // it. `extent`: of a record along the same axes, from which
-  // `centres` are counted (empty: spread evenly). `symbols`: of a record that may be padding, 0 for none.
-  // Throws std::invalid_argument, saying why, where they cannot be aligned.
+  // `units`, `hypotheses`: positions of one record. `recurrent`: the last position of the units has seen all
+  // of it. `extent`: of a record along the same axes, from which `centres` are counted (empty: spread
+  // evenly). `symbols`: of a record that may be padding, 0 for none. Throws std::invalid_argument, saying
+  // why, where they cannot be aligned.
   Alignment(const Shape& units, const Shape& hypotheses, const AlignOptions& options, bool recurrent,
             const Shape& extent, std::vector<Centres> centres, std::size_t symbols);
 

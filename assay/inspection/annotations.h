@@ -45,7 +45,8 @@ class Annotations {
     const Annotations* all_ = nullptr;
     std::vector<std::vector<float>> by_annotator_;  // [records, hypotheses, positions], or empty
   };
-  // Of the annotators that are not 0. Throws Error{mismatch} for a behaviour that is not as long as the record.
+  // Of the annotators that are not 0. Throws Error{mismatch} for a behaviour that is not as long as the
+  // record.
   Values annotate(const Batch& batch, const std::vector<char>& annotators) const;
 
   std::uint64_t cached() const;

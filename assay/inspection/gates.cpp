@@ -55,7 +55,9 @@ Gates lstm_gates(const Sequence& s, bool coupled) {
   Tensor cell = s.initial[1];
   for (std::int64_t i = 0; i < steps; ++i) {
     const std::int64_t t = s.backwards ? steps - 1 - i : i;
-    const auto at_step = [&](const char* name) -> Tensor& { return parts[name][static_cast<std::size_t>(t)]; };
+    const auto at_step = [&](const char* name) -> Tensor& {
+      return parts[name][static_cast<std::size_t>(t)];
+    };
     const Tensor in = f[0](peep(sums[0][t], peephole[0], cell));
     const Tensor forget = coupled ? 1 - in : f[0](peep(sums[2][t], peephole[2], cell));
     const Tensor candidate = f[1](sums[3][t]);
@@ -78,7 +80,8 @@ Gates gru_gates(const Sequence& s, const Recurrence& run) {
       s.weights.functions[0](s.projected.narrow(2, 0, 2 * size) + at::matmul(s.before, gate_weight))
           .chunk(2, 2);
   const Tensor fresh = s.projected.narrow(2, 2 * size, size);
-  Tensor own = run.candidate_bias_apart ? at::matmul(s.before, weight) : at::matmul(both[1] * s.before, weight);
+  Tensor own =
+      run.candidate_bias_apart ? at::matmul(s.before, weight) : at::matmul(both[1] * s.before, weight);
   if (run.candidate_bias_apart) {
     if (s.weights.candidate_bias.defined()) own = own + s.weights.candidate_bias;
     own = both[1] * own;
@@ -104,21 +107,22 @@ std::map<std::string, Tensor> gates_of(const Node& node, std::span<const Tensor>
   KernelContext context;
   const operators::Call call{node, inputs, context};
   const bool lstm = node.op == "LSTM";
-  Recurrence run = lstm ? Recurrence(call, 4, {"Sigmoid", "Tanh", "Tanh"})
-                        : Recurrence(call, 3, {"Sigmoid", "Tanh"});
+  Recurrence run =
+      lstm ? Recurrence(call, 4, {"Sigmoid", "Tanh", "Tanh"}) : Recurrence(call, 3, {"Sigmoid", "Tanh"});
   run.candidate_bias_apart = !lstm && node.integer("linear_before_reset", 0) != 0;
-  const Tensor states = by_record(node, hidden).reshape(
-      {run.batch, run.steps, static_cast<std::int64_t>(run.directions), run.hidden});
+  const Tensor states =
+      by_record(node, hidden)
+          .reshape({run.batch, run.steps, static_cast<std::int64_t>(run.directions), run.hidden});
   std::map<std::string, std::vector<Tensor>> directions;
   for (std::size_t d = 0; d < run.directions; ++d) {
     const Sequence sequence(run, d, lstm ? 2 : 1, states);
     const Gates gates =
         lstm ? lstm_gates(sequence, node.integer("input_forget", 0) != 0) : gru_gates(sequence, run);
     for (const auto& [name, gate] : gates) {
-      const Tensor known = sequence.active.defined()
-                               ? gate.masked_fill(sequence.active.logical_not(),
-                                                  std::numeric_limits<double>::quiet_NaN())
-                               : gate;
+      const Tensor known =
+          sequence.active.defined()
+              ? gate.masked_fill(sequence.active.logical_not(), std::numeric_limits<double>::quiet_NaN())
+              : gate;
       directions[name].push_back(known.transpose(0, 1));
     }
   }

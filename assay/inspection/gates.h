@@ -12,8 +12,8 @@
 
 namespace assay::inspection {
 
-// LSTM: input, output, forget, candidate, cell (the cell state). GRU: update, reset, candidate. Empty for other
-// operators.
+// LSTM: input, output, forget, candidate, cell (the cell state). GRU: update, reset, candidate. Empty for
+// other operators.
 std::vector<std::string> gate_names(std::string_view op);
 
 // All of them by name, [records, steps, directions * hidden] each. `inputs`: the node's, undefined where

@@ -31,7 +31,8 @@ constexpr std::uint64_t order_stream = 0x6f72646572;
 void require_unique(const std::vector<std::string>& names, const char* what) {
   std::set<std::string> seen;
   for (const std::string& name : names) {
-    if (!seen.insert(name).second) fail(Fault::usage, "two {}s are named '{}'; give them other names", what, name);
+    if (!seen.insert(name).second)
+      fail(Fault::usage, "two {}s are named '{}'; give them other names", what, name);
   }
 }
 
@@ -42,8 +43,8 @@ const char* name_of(UnitBehaviour behaviour) {
 }
 
 std::string text_of(const UnitGroup& group) {
-  return fmt::format("{}={}/{}/{}/{}/{}", group.name, group.model, group.layer, group.gate, name_of(group.behaviour),
-                     fmt::join(group.units, "+"));
+  return fmt::format("{}={}/{}/{}/{}/{}", group.name, group.model, group.layer, group.gate,
+                     name_of(group.behaviour), fmt::join(group.units, "+"));
 }
 
 // Rows of a chunk as one pair sees them.
@@ -139,7 +140,8 @@ class Pass {
     for (const MeasureChoice& measure : options_.measures) {
       if (!info_of(measure).merges)
         fail(Fault::usage,
-             "measure '{}' learns row by row, so that shards of it cannot be combined: run it on the whole set",
+             "measure '{}' learns row by row, so that shards of it cannot be combined: run it on the whole "
+             "set",
              measure.spec().text());
     }
   }
@@ -237,8 +239,9 @@ class Pass {
     facts.emplace_back("alignment", fmt::format("{}/{}", static_cast<int>(options_.align.rows),
                                                 static_cast<int>(options_.align.reduce)));
     facts.emplace_back("early stopping", fmt::format("{}, tolerance {}", stops_early(), options_.tolerance));
-    facts.emplace_back("resampling", fmt::format("{} permutations, {} replicates, confidence {}",
-                                                 options_.permutations, options_.bootstrap, options_.confidence));
+    facts.emplace_back("resampling",
+                       fmt::format("{} permutations, {} replicates, confidence {}", options_.permutations,
+                                   options_.bootstrap, options_.confidence));
     facts.emplace_back("block", std::to_string(options_.block));
     facts.emplace_back("seed", std::to_string(options_.seed));
     facts.emplace_back("number of shards", std::to_string(options_.shards));
@@ -287,11 +290,12 @@ class Pass {
     try {
       alignments_.push_back(align(g, shape));
     } catch (const std::invalid_argument& error) {
-      fail(Fault::mismatch,
-           "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row a "
-           "record, or another layer",
-           annotations_.hypotheses()[pair.hypotheses[0]].name, pair.facts.group,
-           dataset_->id(first.batch.indices[0]), error.what());
+      fail(
+          Fault::mismatch,
+          "hypothesis '{}' and the units of group '{}' cannot be aligned (record '{}'): {}; choose one row a "
+          "record, or another layer",
+          annotations_.hypotheses()[pair.hypotheses[0]].name, pair.facts.group,
+          dataset_->id(first.batch.indices[0]), error.what());
     }
     pair.facts.how = alignments_.back().describe();
     state_->add_pair(std::move(pair));
@@ -307,7 +311,8 @@ class Pass {
     if (spatial && record.size() >= axes) {
       extent.assign(record.end() - static_cast<std::ptrdiff_t>(axes), record.end());
       // Sequences of vectors lie along the first axis.
-      if (axes == 1 && record.size() == 2 && extent[0] != shape[0] && record[0] == shape[0]) extent = {record[0]};
+      if (axes == 1 && record.size() == 2 && extent[0] != shape[0] && record[0] == shape[0])
+        extent = {record[0]};
       const Session& session = *models_[groups_[g].model].session;
       if (auto found = receptive_centres(session, units.value, axes)) centres = *found;
     }
@@ -322,8 +327,8 @@ class Pass {
     } catch (const std::exception& error) {
       journal.refuse(error.what());
     }
-    progress_.notice(fmt::format("going on from {}: {} records are done", journal.path().string(),
-                                 state_->records_read));
+    progress_.notice(
+        fmt::format("going on from {}: {} records are done", journal.path().string(), state_->records_read));
   }
 
   // The pass
@@ -342,7 +347,8 @@ class Pass {
   // Activations of a group as they are, at all positions that are no padding.
   std::vector<float> raw_rows(const Chunk& chunk, std::size_t g) const {
     const Tensor& values = chunk.units[g];
-    const auto positions = static_cast<std::size_t>(values.size(1)), width = static_cast<std::size_t>(values.size(2));
+    const auto positions = static_cast<std::size_t>(values.size(1)),
+               width = static_cast<std::size_t>(values.size(2));
     const std::size_t symbols = chunk.padding.size() / chunk.size();
     std::vector<float> rows;
     for (std::size_t r = 0; r < chunk.size(); ++r) {
@@ -371,15 +377,16 @@ class Pass {
       while (std::optional<Batch> batch = reader.next()) {
         const std::size_t count = batch->indices.size();
         const bool known = place == 0 && first.size() >= count;
-        observe(known ? std::move(first) : extract(std::move(*batch), open_groups(), open_annotators()), count);
+        observe(known ? std::move(first) : extract(std::move(*batch), open_groups(), open_annotators()),
+                count);
         place += count;
         state_->records_read += count;
         stage.advance(count);
       }
       if (stops_early()) settle();
       const bool done = !anything_open();
-      if (journal != nullptr &&
-          (done || std::chrono::duration<double>(Clock::now() - last_written).count() > options_.journal_seconds)) {
+      if (journal != nullptr && (done || std::chrono::duration<double>(Clock::now() - last_written).count() >
+                                             options_.journal_seconds)) {
         journal->replace("state", to_bytes(state_->save()));
         last_written = Clock::now();
       }
@@ -424,7 +431,8 @@ class Pass {
     const StatePair& pair = state_->pairs()[p];
     const Alignment& alignment = alignments_[p];
     const Tensor& values = chunk.units[pair.group];
-    const std::size_t width = pair.units.size(), columns = pair.hypotheses.size(), per_record = alignment.rows();
+    const std::size_t width = pair.units.size(), columns = pair.hypotheses.size(),
+                      per_record = alignment.rows();
     const auto positions = static_cast<std::size_t>(values.size(1));
     const std::size_t symbols = chunk.size() == 0 ? 0 : chunk.padding.size() / chunk.size();
     const bool has_tokens = chunk.batch.inputs.dtype() == DType::int64 &&
@@ -436,7 +444,8 @@ class Pass {
     parallel_for(count, threads_, [&](std::size_t r) {
       const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
       const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
-      alignment.units({values.data_ptr<float>() + r * positions * width, positions * width}, width, padding, own);
+      alignment.units({values.data_ptr<float>() + r * positions * width, positions * width}, width, padding,
+                      own);
       for (std::size_t c = 0; c < columns; ++c) {
         const std::size_t at = r * per_record * columns + c;
         alignment.behaviour(chunk.behaviours.of(r, pair.hypotheses[c]),
@@ -461,7 +470,8 @@ class Pass {
                     rows.behaviours.begin() + static_cast<std::ptrdiff_t>(to * columns));
       }
       rows.records.push_back(static_cast<std::uint32_t>(chunk.batch.indices[row / per_record]));
-      if (has_tokens) rows.symbols.push_back(static_cast<std::uint32_t>(chunk.batch.inputs.as<std::int64_t>()[row]));
+      if (has_tokens)
+        rows.symbols.push_back(static_cast<std::uint32_t>(chunk.batch.inputs.as<std::int64_t>()[row]));
       ++to;
     }
     rows.units.resize(to * width), rows.behaviours.resize(to * columns);
@@ -506,7 +516,8 @@ class Pass {
   }
 
   void add_notice(const std::string& notice) {
-    if (std::ranges::find(state_->notices, notice) == state_->notices.end()) state_->notices.push_back(notice);
+    if (std::ranges::find(state_->notices, notice) == state_->notices.end())
+      state_->notices.push_back(notice);
   }
 
   const std::vector<InspectedModel>& models_;

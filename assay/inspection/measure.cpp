@@ -6,8 +6,13 @@
 
 namespace assay::inspection {
 
-// One line for each: NAME_measure() is defined in measures/NAME.cpp.
-#define ASSAY_MEASURES(X) X(pearson)
+// One line for each: NAME_measure() is defined in measures/.
+#define ASSAY_MEASURES(X) \
+  X(pearson)              \
+  X(spearman)             \
+  X(mean_difference)      \
+  X(cohen_d)              \
+  X(jaccard)
 
 #define DECLARE(name) MeasureInfo name##_measure();
 ASSAY_MEASURES(DECLARE)

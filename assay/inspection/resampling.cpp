@@ -69,7 +69,9 @@ class Permuted final : public MeasureState {
 
   void calibrate(const Block& block) override {
     original_->calibrate(block);
-    for (const auto& state : permuted_) state->calibrate(block);
+    permuted_[0]->calibrate(block);
+    const Json calibrated = permuted_[0]->save();
+    for (const auto& state : permuted_) state->load(calibrated);
   }
   void observe(const Block& block) override {
     original_->observe(block);
@@ -182,8 +184,9 @@ class Bootstrapped final : public MeasureState {
 
   void calibrate(const Block& block) override {
     whole_->calibrate(block);
-    blank_->calibrate(block);
-    for (const auto& state : groups_) state->calibrate(block);
+    const Json calibrated = whole_->save();
+    blank_->load(calibrated);
+    for (const auto& state : groups_) state->load(calibrated);
   }
   void observe(const Block& block) override {
     whole_->observe(block);

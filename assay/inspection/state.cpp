@@ -25,11 +25,14 @@ void add_false_discovery_rates(std::vector<ScoreRow>& rows) {
 }
 
 const char* kind_name(BehaviourKind kind) {
-  return kind == BehaviourKind::binary ? "binary" : kind == BehaviourKind::numeric ? "numeric" : "categorical";
+  return kind == BehaviourKind::binary    ? "binary"
+         : kind == BehaviourKind::numeric ? "numeric"
+                                          : "categorical";
 }
 
 BehaviourKind kind_named(const std::string& name) {
-  for (const BehaviourKind kind : {BehaviourKind::binary, BehaviourKind::categorical, BehaviourKind::numeric}) {
+  for (const BehaviourKind kind :
+       {BehaviourKind::binary, BehaviourKind::categorical, BehaviourKind::numeric}) {
     if (name == kind_name(kind)) return kind;
   }
   throw std::runtime_error("a hypothesis is of kind '" + name + "', which is none");
@@ -53,7 +56,8 @@ Json pair_head(const StatePair& pair) {
 
 StatePair pair_from(const Json& head) {
   StatePair pair;
-  pair.facts.model = head.at("model"), pair.facts.layer = head.at("layer"), pair.facts.group = head.at("group");
+  pair.facts.model = head.at("model"), pair.facts.layer = head.at("layer"),
+  pair.facts.group = head.at("group");
   pair.group = head.at("number");
   pair.units = head.at("units").get<std::vector<std::size_t>>();
   pair.hypotheses = head.at("hypotheses").get<std::vector<std::size_t>>();
@@ -126,8 +130,10 @@ Inspection InspectionState::result() const {
       const std::size_t columns = measured.columns.size();
       const auto put = [&](std::size_t h, std::optional<std::size_t> u, Score score) {
         const Place place{pair.group, measured.measure, pair.hypotheses[h], u ? *u + 1 : 0};
-        ScoreRow row{pair.facts.model, pair.facts.layer, pair.facts.group, {}, pair.facts.hypotheses[h],
-                     result.measures[measured.measure], std::move(score)};
+        ScoreRow row{pair.facts.model,         pair.facts.layer,
+                     pair.facts.group,         {},
+                     pair.facts.hypotheses[h], result.measures[measured.measure],
+                     std::move(score)};
         if (u) row.unit = pair.units[*u];
         placed.emplace_back(place, std::move(row));
       };
@@ -207,10 +213,10 @@ Json InspectionState::save() const {
   for (const Hypothesis& hypothesis : hypotheses_) json["hypotheses"].push_back(to_json(hypothesis));
   for (const MeasureChoice& measure : measures_) json["measures"].push_back(measure.spec().text());
   for (const StatePair& pair : pairs_) {
-    Json saved = {{"head", pair_head(pair)},
-                  {"counts", {pair.facts.rows, pair.facts.padding, pair.facts.not_finite,
-                              pair.facts.records_used}},
-                  {"measured", Json::array()}};
+    Json saved = {
+        {"head", pair_head(pair)},
+        {"counts", {pair.facts.rows, pair.facts.padding, pair.facts.not_finite, pair.facts.records_used}},
+        {"measured", Json::array()}};
     for (const MeasuredPair& measured : pair.measured) {
       saved["measured"].push_back({{"state", measured.state ? measured.state->save() : Json()},
                                    {"open", std::vector<int>(measured.open.begin(), measured.open.end())}});
@@ -241,7 +247,8 @@ void InspectionState::load(const Json& json) {
       MeasuredPair& measured = pair.measured[m];
       const Json& from = saved.at("measured")[m];
       const auto open = from.at("open").get<std::vector<int>>();
-      if (open.size() != measured.open.size()) throw std::runtime_error("a measure is about other hypotheses");
+      if (open.size() != measured.open.size())
+        throw std::runtime_error("a measure is about other hypotheses");
       measured.open.assign(open.begin(), open.end());
       if (measured.state) measured.state->load(from.at("state"));
     }

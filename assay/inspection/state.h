@@ -50,9 +50,9 @@ class InspectionState {
   std::vector<StatePair>& pairs() { return pairs_; }
   const Facts& facts() const { return facts_; }
 
-  std::size_t size = 0;               // records of the whole data set
-  std::size_t records = 0;            // that there are for this state
-  std::size_t records_read = 0;       // of those
+  std::size_t size = 0;          // records of the whole data set
+  std::size_t records = 0;       // that there are for this state
+  std::size_t records_read = 0;  // of those
   std::uint64_t cached = 0;
   std::size_t shards = 1;
   std::vector<std::size_t> parts{1};  // shards that are in it

@@ -37,8 +37,8 @@ Tensor arranged(const Tensor& value, const Layer& layer) {
   std::vector<std::int64_t> order{layer.batch_axis};
   std::int64_t neurons = 1;
   for (int axis = 0; axis < value.dim(); ++axis) {
-    const bool position = axis != layer.batch_axis &&
-                          std::ranges::find(layer.neuron_axes, axis) == layer.neuron_axes.end();
+    const bool position =
+        axis != layer.batch_axis && std::ranges::find(layer.neuron_axes, axis) == layer.neuron_axes.end();
     if (position) order.push_back(axis);
   }
   for (const int axis : layer.neuron_axes) order.push_back(axis), neurons *= value.size(axis);
@@ -50,8 +50,8 @@ struct Part {
   UnitGroup group;
   Layer layer;
   UnitMap map;
-  Node node;               // the recurrent node
-  Tensor selected;         // unit numbers, undefined for all
+  Node node;        // the recurrent node
+  Tensor selected;  // unit numbers, undefined for all
 };
 
 void require_units(const UnitGroup& group, const Layer& layer, std::size_t count) {

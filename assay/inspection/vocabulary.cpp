@@ -32,8 +32,7 @@ std::vector<std::string> symbols_of(const Array& array, const std::string& name)
   if (array.shape().size() == 1 && array.dtype() != DType::float32 && array.dtype() != DType::float64) {
     const Array codes = array.to(DType::int64);
     for (const std::int64_t code : codes.as<std::int64_t>()) {
-      if (code < 0 || code > 0x10FFFF)
-        fail(Fault::data, "{}: {} is no code of a character", name, code);
+      if (code < 0 || code > 0x10FFFF) fail(Fault::data, "{}: {} is no code of a character", name, code);
       symbols.push_back(utf8(code));
     }
     return symbols;
@@ -89,7 +88,8 @@ std::vector<std::string> from_lines(const fs::path& path) {
     if (line.ends_with('\r')) line.pop_back();
     symbols.push_back(line);
   }
-  if (symbols.empty()) fail(Fault::data, "{}: a vocabulary has one symbol a line; this file is empty", path.string());
+  if (symbols.empty())
+    fail(Fault::data, "{}: a vocabulary has one symbol a line; this file is empty", path.string());
   return symbols;
 }
 

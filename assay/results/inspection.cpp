@@ -61,7 +61,8 @@ std::vector<report::Cell> cells_of(const ScoreRow& row) {
 
 // Rows of one group, measure and hypothesis lie together.
 bool same_question(const ScoreRow& a, const ScoreRow& b) {
-  return std::tie(a.model, a.group, a.measure, a.hypothesis) == std::tie(b.model, b.group, b.measure, b.hypothesis);
+  return std::tie(a.model, a.group, a.measure, a.hypothesis) ==
+         std::tie(b.model, b.group, b.measure, b.hypothesis);
 }
 
 // The best units of each question, best first; equals by unit.
@@ -69,8 +70,8 @@ std::vector<const ScoreRow*> best_units(const Inspection& inspection, std::size_
   std::vector<const ScoreRow*> best;
   for (std::size_t begin = 0, end = 0; begin < inspection.rows.size(); begin = end) {
     std::vector<const ScoreRow*> units;
-    for (end = begin; end < inspection.rows.size() && same_question(inspection.rows[begin], inspection.rows[end]);
-         ++end) {
+    for (end = begin;
+         end < inspection.rows.size() && same_question(inspection.rows[begin], inspection.rows[end]); ++end) {
       const ScoreRow& row = inspection.rows[end];
       if (row.unit && std::isfinite(row.score.value)) units.push_back(&row);
     }
@@ -84,7 +85,8 @@ std::vector<const ScoreRow*> best_units(const Inspection& inspection, std::size_
 // Leaves out columns that say nothing: one network, no intervals, groups named like their layers.
 void shorten(report::Table& table) {
   const auto place = [&](const char* id) {
-    return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) - table.columns.begin());
+    return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
+                                    table.columns.begin());
   };
   const auto drop = [&](std::size_t c) {
     table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
@@ -136,9 +138,10 @@ report::Table pair_table(const Inspection& inspection) {
                        {"not_finite", "left out: not finite", Kind::count}},
                       {}};
   for (const AlignedPair& pair : inspection.pairs) {
-    table.rows.push_back({pair.model, pair.group, report::count_cell(pair.units), to_string(pair.unit_positions),
-                          to_string(pair.hypothesis_positions), report::count_cell(pair.hypotheses.size()),
-                          pair.how, report::count_cell(pair.records_used), report::count_cell(pair.rows),
+    table.rows.push_back({pair.model, pair.group, report::count_cell(pair.units),
+                          to_string(pair.unit_positions), to_string(pair.hypothesis_positions),
+                          report::count_cell(pair.hypotheses.size()), pair.how,
+                          report::count_cell(pair.records_used), report::count_cell(pair.rows),
                           report::count_cell(pair.padding), report::count_cell(pair.not_finite)});
   }
   return table;
@@ -155,7 +158,10 @@ report::Table status_table(const Inspection& inspection) {
   }
   report::Table table{"statuses",
                       "Scores that say nothing, or less",
-                      {{"status", "status"}, {"measure", "measure"}, {"scores", "scores", Kind::count}, {"hypotheses", "hypotheses"}},
+                      {{"status", "status"},
+                       {"measure", "measure"},
+                       {"scores", "scores", Kind::count},
+                       {"hypotheses", "hypotheses"}},
                       {}};
   constexpr std::size_t most_names = 5;
   for (const auto& [key, entry] : counts) {
@@ -204,8 +210,9 @@ void add_facts(report::Document& document, const Inspection& inspection, const I
   if (options.stop_early && options.shards == 1) {
     document.facts.push_back(
         {"tolerance", "scores are approximate within",
-         options.tolerance > 0 ? fmt::format("{} (confidence {})", options.tolerance, options.confidence)
-                               : fmt::format("the tolerance of each measure (confidence {})", options.confidence)});
+         options.tolerance > 0
+             ? fmt::format("{} (confidence {})", options.tolerance, options.confidence)
+             : fmt::format("the tolerance of each measure (confidence {})", options.confidence)});
     document.facts.push_back(count_fact("open", "scores that have not converged", open));
   } else {
     document.facts.push_back({"tolerance", "early stopping", std::string("off: scores rest on all records")});
@@ -254,8 +261,8 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   if (inspection.rows.size() <= detail.most) {
     document.tables.push_back(scores_table(inspection));
   } else {
-    document.notices.push_back(fmt::format("{} scores: only the best units are in the result; --scores writes all",
-                                           inspection.rows.size()));
+    document.notices.push_back(fmt::format(
+        "{} scores: only the best units are in the result; --scores writes all", inspection.rows.size()));
   }
   document.notices.insert(document.notices.end(), inspection.notices.begin(), inspection.notices.end());
   add_definitions(document, inspection);

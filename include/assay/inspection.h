@@ -71,7 +71,7 @@ struct InspectOptions {
   std::size_t bootstrap = 0;     // replicates over records, for intervals
   std::optional<Vocabulary> vocabulary = {};
   AlignOptions align = {};
-  std::size_t batch = 0;  // records per pass of a network; 0: chosen for it
+  std::size_t batch = 0;   // records per pass of a network; 0: chosen for it
   std::uint64_t seed = 1;  // of the order of records, permutations and probes
   std::size_t shard = 1, shards = 1;
   std::filesystem::path journal = {};  // progress is kept here and gone on from; empty: never
@@ -105,7 +105,7 @@ struct AlignedPair {
 };
 
 struct Inspection {
-  std::vector<ScoreRow> rows;    // by (model, group, measure, hypothesis, unit)
+  std::vector<ScoreRow> rows;  // by (model, group, measure, hypothesis, unit)
   std::vector<AlignedPair> pairs;
   std::vector<Hypothesis> hypotheses;
   std::vector<std::string> measures;

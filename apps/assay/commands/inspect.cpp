@@ -27,10 +27,11 @@ class Inspect final : public Command {
                    "network, or NAME=FILE; may be repeated: epochs, a trained and an untrained one, ...")
         ->type_name("FILE");
     data_.declare(app);
-    app.add_option("--units", units_,
-                   "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
-                   "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
-                   "layer with weights)")
+    app.add_option(
+           "--units", units_,
+           "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
+           "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
+           "layer with weights)")
         ->type_name("SPEC");
     app.add_option("--behaviour", behaviour_,
                    "what is looked at: activations, their change since the symbol before, or the gradient of "
@@ -40,17 +41,20 @@ class Inspect final : public Command {
                    "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated "
                    "(`assay hypotheses` lists all)")
         ->type_name("SPEC,...");
-    app.add_option("--measure", measures_, "how they are compared: pearson,logistic_l1 (`assay measures` lists all)")
+    app.add_option("--measure", measures_,
+                   "how they are compared: pearson,logistic_l1 (`assay measures` lists all)")
         ->type_name("SPEC,...");
-    app.add_option("--vocabulary", vocabulary_,
-                   "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
-                   ".json")
+    app.add_option(
+           "--vocabulary", vocabulary_,
+           "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
+           ".json")
         ->type_name("FILE");
     app.add_option("--padding", padding_, "symbol or token that fills records up; it is left out")
         ->type_name("SYMBOL");
-    app.add_option("--align", align_,
-                   "where rows lie if units and hypothesis have different positions: where the hypothesis has "
-                   "values, where units have, or one row a record")
+    app.add_option(
+           "--align", align_,
+           "where rows lie if units and hypothesis have different positions: where the hypothesis has "
+           "values, where units have, or one row a record")
         ->check(CLI::IsMember({"hypothesis", "units", "record"}));
     app.add_option("--reduce", reduce_, "how several positions become one row a record")
         ->check(CLI::IsMember({"automatic", "mean", "max", "last"}));
@@ -86,7 +90,8 @@ class Inspect final : public Command {
     set_options(context);
     std::vector<inspection::AnnotatorChoice> hypotheses;
     for (const std::string& text : hypotheses_) {
-      for (const std::string& spec : split_specs(text)) hypotheses.push_back(inspection::annotator_choice(spec));
+      for (const std::string& spec : split_specs(text))
+        hypotheses.push_back(inspection::annotator_choice(spec));
     }
     const inspection::Inspection seen =
         inspection::inspect(models, groups, data, hypotheses, options_, context.progress);
@@ -107,17 +112,18 @@ class Inspect final : public Command {
 
  private:
   std::vector<inspection::InspectedModel> open_models(Context& context, const Dataset& data) const {
-    if (models_.empty()) fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+    if (models_.empty())
+      fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
     std::vector<inspection::InspectedModel> models;
     for (const std::string& text : models_) {
       const std::size_t equals = text.find('=');
       const std::string file = equals == std::string::npos ? text : text.substr(equals + 1);
       Graph graph = read_model(file);
       for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-      std::string name = equals == std::string::npos ? std::filesystem::path(file).stem().string()
-                                                     : text.substr(0, equals);
-      models.push_back({std::move(name), std::make_shared<const Session>(
-                                             std::move(graph), session_options(context, &data))});
+      std::string name =
+          equals == std::string::npos ? std::filesystem::path(file).stem().string() : text.substr(0, equals);
+      models.push_back({std::move(name),
+                        std::make_shared<const Session>(std::move(graph), session_options(context, &data))});
     }
     return models;
   }
