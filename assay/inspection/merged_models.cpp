@@ -19,17 +19,17 @@ constexpr float decay_mean = 0.9F, decay_square = 0.999F, adam_epsilon = 1e-8F;
 // Adam for some parameters of one model. `rate` and `widen` have Adam's corrections of the moments in them.
 // `shrink`, rate times L1 penalty, is a proximal step of the parameter's own length, so that weights become
 // exactly 0.
-ASSAY_VECTORISED void adam(float* __restrict w, float* __restrict mean, float* __restrict square,
-                           const float* __restrict gradient, std::size_t size, float rate, float widen,
-                           float shrink, float l2) {
+ASSAY_VECTORISED __attribute__((optimize("no-math-errno", "no-trapping-math"))) void adam(
+    float* __restrict w, float* __restrict mean, float* __restrict square, const float* __restrict gradient,
+    std::size_t size, float rate, float widen, float shrink, float l2) {
   for (std::size_t i = 0; i < size; ++i) {
     const float g = gradient[i] + l2 * w[i];
     mean[i] = decay_mean * mean[i] + (1 - decay_mean) * g;
     square[i] = decay_square * square[i] + (1 - decay_square) * g * g;
-    const float length = 1 / (std::sqrt(square[i] * widen) + adam_epsilon);
+    const float length = 1 / (__builtin_sqrtf(square[i] * widen) + adam_epsilon);
     const float moved = w[i] - rate * length * mean[i], threshold = shrink * length;
     const float above = moved - threshold, below = moved + threshold;
-    w[i] = above > 0 ? above : (below < 0 ? below : 0.0F);
+    w[i] = (above > 0 ? above : 0.0F) + (below < 0 ? below : 0.0F);
   }
 }
 
