@@ -52,8 +52,10 @@ class Documents : public Program {
       {"explore",
        "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --output "
        "explored"},
+      {"hypotheses", ""},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},
       {"inspect", "--model net.onnx --data images-idx3-ubyte --hypotheses label --measure pearson"},
+      {"measures", ""},
       {"model", "net.onnx"},
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"operators", ""},
