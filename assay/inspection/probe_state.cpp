@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t order_stream = 0x6f726472, control_stream = 0x6374726c;
+constexpr std::uint64_t probe_order_stream = 0x6f726472, control_stream = 0x6374726c;
 constexpr std::size_t minibatch = 128;
 constexpr std::size_t greatest_chunk = 1024, least_chunk = 64;  // rows that are learned together
 constexpr std::size_t first_passes = 32;                        // over the first chunk
@@ -224,7 +224,7 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
       std::max<std::size_t>(1, (plan_.coded ? first_coded_passes : first_passes) / (learned.chunks + 1));
   for (std::size_t pass = 0; pass < passes; ++pass) {
     std::iota(order.begin(), order.end(), 0);
-    Rng(seed_, {order_stream, learned.chunks, pass}).shuffle(order);
+    Rng(seed_, {probe_order_stream, learned.chunks, pass}).shuffle(order);
     for (std::size_t begin = 0; begin < count; begin += minibatch) {
       const std::size_t size = std::min(minibatch, count - begin);
       const at::Tensor chosen =
