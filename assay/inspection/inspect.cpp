@@ -422,10 +422,10 @@ class Pass {
   template <typename Do>
   void measure(StatePair& pair, const AlignedRows& rows, std::span<const float> raw, const Do& act) {
     const std::size_t width = pair.hypotheses.size(), count = rows.records.size();
-    parallel_for(pair.measured.size(), threads_, [&](std::size_t m) {
-      MeasuredPair& measured = pair.measured[m];
+    // One after another: a measure uses all threads by itself.
+    for (MeasuredPair& measured : pair.measured) {
       const bool open = std::ranges::any_of(measured.open, [](char flag) { return flag != 0; });
-      if (!measured.state || !open || count == 0) return;
+      if (!measured.state || !open || count == 0) continue;
       Block block{count, rows.records, rows.units, rows.behaviours, rows.symbols, raw};
       std::vector<float> columns;
       if (measured.columns.size() != width) {
@@ -436,7 +436,7 @@ class Pass {
         block.behaviours = columns;
       }
       act(*measured.state, block);
-    });
+    }
   }
 
   // The first `count` records of a chunk, aligned; rows of padding and rows that are not finite left out.
@@ -496,11 +496,10 @@ class Pass {
 
   void settle() {
     for (StatePair& pair : state_->pairs()) {
-      parallel_for(pair.measured.size(), threads_, [&](std::size_t m) {
-        MeasuredPair& measured = pair.measured[m];
+      for (MeasuredPair& measured : pair.measured) {
         const bool open = std::ranges::any_of(measured.open, [](char flag) { return flag != 0; });
         if (measured.state && open) measured.open = measured.state->settle();
-      });
+      }
     }
   }
 
