@@ -11,7 +11,7 @@
 #include <assay/inspection.h>
 #include <assay/random.h>
 #include "assay/inspection/alignment.h"
-#include "assay/inspection/annotations.h"
+#include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
 #include "assay/inspection/text_records.h"
 #include "assay/inspection/unit_source.h"
@@ -115,7 +115,7 @@ class Pass {
     Batch batch;
     std::vector<char> padding;  // [records, symbols], or empty
     std::vector<Tensor> units;  // by group; undefined for those that are not open
-    Annotations::Values behaviours;
+    AskedHypotheses::Values behaviours;
     std::size_t size() const { return batch.indices.size(); }
   };
   struct Place {
@@ -538,7 +538,7 @@ class Pass {
   const InspectOptions& options_;
   Progress& progress_;
   std::size_t threads_;
-  Annotations annotations_;
+  AskedHypotheses annotations_;
   std::vector<UnitSource> sources_;  // one per network
   std::vector<std::size_t> own_;     // groups in the order of the sources
   std::vector<Place> places_;        // of each group

@@ -91,7 +91,7 @@ export function Inspection({ document }: { document: Document }) {
                       key={unit}
                       style={shade(score === undefined ? undefined : Math.abs(score) / all.scale)}
                     >
-                      {score === undefined ? "–" : score.toFixed(2)}
+                      {score === undefined ? "–" : score.toFixed(2).replace(/^-(0\.00)$/, "$1")}
                     </td>
                   );
                 })}
