@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/support/file.h"
 
 namespace assay::inspection {
 namespace {
@@ -46,6 +47,30 @@ Characters characters_of(std::string_view text) {
   }
   characters.begins.push_back(text.size());
   return characters;
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& path) {
+  const std::string text = read_file(path, std::uint64_t{1} << 30);
+  std::vector<std::string> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.pop_back();
+    const Characters characters = characters_of(line);
+    for (const char32_t code : characters.codes) {
+      if (code >= no_character && code < no_character + 256)
+        fail(Fault::data, "{}, line {}: this is no UTF-8", path.string(), lines.size() + 1);
+    }
+    lines.push_back(std::move(line));
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string trimmed_line(std::string_view line) {
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string(line.substr(begin, line.find_last_not_of(" \t") - begin + 1));
 }
 
 std::size_t symbols_of(const RecordBlock& records, std::string_view annotator) {

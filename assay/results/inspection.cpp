@@ -186,6 +186,31 @@ std::string overlay(const inspection::CloseUp& close, const Dataset& data) {
   return "data:image/png;base64," + base64(encode_png(result));
 }
 
+// How the scores of the best units came about.
+report::Table curve_table(const Inspection& inspection, const std::vector<const ScoreRow*>& best) {
+  report::Table table{
+      "convergence",
+      "Scores after so many records",
+      {{"unit", "unit"}, {"records", "records", Kind::count}, {"score", "score", Kind::number, 4}},
+      {},
+      true};
+  constexpr std::size_t most = 12;
+  std::vector<const ScoreRow*> rows;
+  for (const ScoreRow* row : best) {
+    if (row->measure == inspection.measures.at(0)) rows.push_back(row);
+  }
+  std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow* row) { return strength(*row); });
+  rows.resize(std::min(rows.size(), most));
+  for (const ScoreRow* row : rows) {
+    const auto place = static_cast<std::size_t>(row - inspection.rows.data());
+    for (const inspection::CurvePoint& point : inspection.curve) {
+      table.rows.push_back({fmt::format("{} {}, {}", row->group, *row->unit, row->hypothesis),
+                            report::count_cell(point.records), number_cell(point.values.at(place))});
+    }
+  }
+  return table;
+}
+
 // Degenerate cases, counted.
 report::Table status_table(const Inspection& inspection) {
   std::map<std::tuple<std::string, std::string>, std::pair<std::uint64_t, std::set<std::string>>> counts;
@@ -280,6 +305,7 @@ double strength(const ScoreRow& row) {
 }
 
 std::vector<inspection::Claim> strongest_claims(const Inspection& inspection,
+                                                const std::vector<inspection::InspectedModel>& models,
                                                 const std::vector<inspection::UnitGroup>& groups,
                                                 std::size_t count, std::size_t units) {
   struct Candidate {
@@ -287,13 +313,13 @@ std::vector<inspection::Claim> strongest_claims(const Inspection& inspection,
     inspection::Claim claim;
   };
   std::vector<Candidate> candidates;
-  std::set<std::string> networks;
-  for (const AlignedPair& pair : inspection.pairs) networks.insert(pair.model);
   for (const ScoreRow* row : best_units(inspection, units)) {
     if (row->measure != inspection.measures.at(0)) continue;
-    const auto group = static_cast<std::size_t>(
-        std::ranges::find(groups, row->group, &inspection::UnitGroup::name) - groups.begin());
-    if (networks.size() > 1 || group == groups.size()) continue;
+    const auto found = std::ranges::find_if(groups, [&](const inspection::UnitGroup& group) {
+      return group.name == row->group && models.at(group.model).name == row->model;
+    });
+    if (found == groups.end()) continue;
+    const auto group = static_cast<std::size_t>(found - groups.begin());
     const bool same = !candidates.empty() && candidates.back().claim.group == group &&
                       candidates.back().claim.hypothesis == row->hypothesis;
     if (!same) candidates.push_back({strength(*row), {group, {}, row->hypothesis}});
@@ -438,6 +464,7 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   document.tables.push_back(pair_table(inspection));
   if (report::Table statuses = status_table(inspection); !statuses.rows.empty())
     document.tables.push_back(std::move(statuses));
+  if (!inspection.curve.empty()) document.tables.push_back(curve_table(inspection, best));
   if (inspection.rows.size() <= detail.most) {
     document.tables.push_back(scores_table(inspection));
   } else {

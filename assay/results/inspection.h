@@ -30,6 +30,7 @@ report::Document document_of(const inspection::Inspection& inspection, const std
 // The strongest affinities of the first measure, one for each hypothesis, and the `units` units that are best
 // at each.
 std::vector<inspection::Claim> strongest_claims(const inspection::Inspection& inspection,
+                                                const std::vector<inspection::InspectedModel>& models,
                                                 const std::vector<inspection::UnitGroup>& groups,
                                                 std::size_t count, std::size_t units);
 

@@ -106,19 +106,17 @@ class Inspect final : public Command {
     report::Document document = results::document_of(seen, names, options_, detail_);
     if (verify_ > 0) {
       how_.seed = context.settings.seed;
-      const auto claims = results::strongest_claims(seen, groups, verify_, detail_.top);
+      const auto claims = results::strongest_claims(seen, models, groups, verify_, detail_.top);
       results::append(document,
                       results::document_of(inspection::verify(models, groups, data, hypotheses, options_,
                                                               claims, how_, context.progress),
                                            groups));
     }
-    if (const bool detailed =
-            !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
-        detailed) {
+    if (wants_detail(context)) {
       constexpr std::size_t sample = 256, records = 3;
       const auto close =
           inspection::close_ups(models, groups, data, hypotheses, options_,
-                                results::strongest_claims(seen, groups, 8, 1), sample, records);
+                                results::strongest_claims(seen, models, groups, 8, 1), sample, records);
       document.tables.push_back(results::close_up_table(close, *data));
     }
     for (const auto& model : models) {
@@ -163,6 +161,10 @@ class Inspect final : public Command {
     return groups;
   }
 
+  static bool wants_detail(const Context& context) {
+    return !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
+  }
+
   void set_options(const Context& context) {
     options_.measures.clear();
     for (const std::string& spec : split_specs(measures_))
@@ -181,6 +183,7 @@ class Inspect final : public Command {
     if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
+    options_.keep_curve = wants_detail(context);
     options_.cache = cache_;
     options_.state = state_;
     if (!state_.empty()) options_.journal = state_ + ".journal";

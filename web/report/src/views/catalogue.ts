@@ -36,7 +36,7 @@ export const views: readonly View[] = [
   {
     id: "inspection",
     title: "Units and hypotheses",
-    tables: ["scores", "close_ups"],
+    tables: ["scores", "convergence", "close_ups"],
     Component: Inspection,
   },
   { id: "mutants", title: "Mutants", tables: ["mutants"], Component: Mutants },
@@ -51,6 +51,7 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   records: ["record"],
   apfd: ["order", "records", "found"],
   scores: ["group", "hypothesis", "measure", "unit", "score"],
+  convergence: ["unit", "records", "score"],
   close_ups: ["group", "unit", "record"],
   mutants: ["operator"],
 };

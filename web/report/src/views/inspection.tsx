@@ -1,12 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 import { groupOf, matrix, numbers, symbols } from "../model/affinity";
+import { asShares, curves } from "../model/curves";
 import { type Document, isPicture, type Row } from "../model/document";
-import { number } from "../model/format";
+import { number, percent } from "../model/format";
 import { label } from "../model/rows";
 import { shade } from "../model/scale";
 import { Choice } from "../parts/choice";
 import { DataTable } from "../parts/data-table";
 import { ScaleLegend } from "../parts/legend";
+import { Multiples } from "../parts/multiples";
 import { Scroll } from "../parts/scroll";
 import { Behind, Section } from "../parts/section";
 
@@ -89,7 +91,7 @@ export function Inspection({ document }: { document: Document }) {
                       key={unit}
                       style={shade(score === undefined ? undefined : Math.abs(score) / all.scale)}
                     >
-                      {score === undefined ? "–" : score.toFixed(2)}
+                      {score === undefined ? "–" : score.toFixed(2).replace(/^-(0\.00)$/, "$1")}
                     </td>
                   );
                 })}
@@ -98,11 +100,38 @@ export function Inspection({ document }: { document: Document }) {
           </tbody>
         </table>
       </Scroll>
+      <Convergence document={document} />
       <CloseUps document={document} />
       <Behind title={table.title}>
         <DataTable table={table} caption={false} />
       </Behind>
     </Section>
+  );
+}
+
+function Convergence({ document }: { document: Document }) {
+  const table = document.tables.get("convergence");
+  const list = useMemo(
+    () =>
+      table === undefined
+        ? []
+        : asShares(
+            curves(table, "unit", "records", "score").map(({ name, points }) => ({
+              name,
+              points: points.map(({ x, y }) => ({ x, y: Math.abs(y) })),
+            })),
+          ).map((curve) => ({ ...curve, figure: percent(curve.points.at(-1)?.y ?? 0) })),
+    [table],
+  );
+  if (list.length === 0) return null;
+  return (
+    <>
+      <h3>How scores came about</h3>
+      <p class="quiet">
+        The size of the score after so many records. A curve that is flat at its end has converged.
+      </p>
+      <Multiples curves={list} x="records" y="score" />
+    </>
   );
 }
 
