@@ -3,7 +3,7 @@
 namespace assay::inspection {
 
 // One line for each: NAME_annotator() is defined in hypotheses/NAME.cpp.
-#define ASSAY_ANNOTATORS(X) X(label)
+#define ASSAY_ANNOTATORS(X) X(label) X(grammar)
 
 #define DECLARE(name) AnnotatorInfo name##_annotator();
 ASSAY_ANNOTATORS(DECLARE)

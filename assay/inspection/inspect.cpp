@@ -104,7 +104,9 @@ class Pass {
     state_->cached = annotations_.cached();
     for (const std::string& notice : annotations_.notices()) add_notice(notice);
     if (!options_.state.empty()) state_->write(options_.state);
-    return state_->result();
+    Inspection result = state_->result();
+    result.curve = std::move(curve_);
+    return result;
   }
 
  private:
@@ -384,6 +386,7 @@ class Pass {
         stage.advance(count);
       }
       if (stops_early()) settle();
+      if (options_.keep_curve) note_curve();
       const bool done = !anything_open();
       if (journal != nullptr && (done || std::chrono::duration<double>(Clock::now() - last_written).count() >
                                              options_.journal_seconds)) {
@@ -392,6 +395,16 @@ class Pass {
       }
       if (done) return;
     }
+  }
+
+  // After 1, 2, 4, ... blocks and at the end.
+  void note_curve() {
+    const std::size_t blocks = (state_->records_read + options_.block - 1) / options_.block;
+    const bool last = state_->records_read == state_->records || !anything_open();
+    if (!std::has_single_bit(blocks) && !last) return;
+    CurvePoint point{state_->records_read, {}};
+    for (const ScoreRow& row : state_->result().rows) point.values.push_back(row.score.value);
+    curve_.push_back(std::move(point));
   }
 
   void observe(const Chunk& chunk, std::size_t count) {
@@ -533,6 +546,7 @@ class Pass {
   std::size_t begin_ = 0, end_ = 0, chunk_ = 1;
   std::unique_ptr<InspectionState> state_;
   std::vector<Alignment> alignments_;  // one per pair
+  std::vector<CurvePoint> curve_;
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ std::span<const CommandInfo> commands() {
       mutate_command(),      operators_command(),  combine_command(),    diff_command(),
       select_command(),      attack_command(),     attacks_command(),    explore_command(),
       constraints_command(), inspect_command(),    hypotheses_command(), measures_command(),
-      retrain_command(),     polluted_command(),   report_command(),
+      prune_command(),       retrain_command(),    polluted_command(),   report_command(),
   };
   return all;
 }

@@ -24,6 +24,7 @@ CommandInfo model_command();
 CommandInfo mutate_command();
 CommandInfo operators_command();
 CommandInfo polluted_command();
+CommandInfo prune_command();
 CommandInfo report_command();
 CommandInfo retrain_command();
 CommandInfo select_command();
