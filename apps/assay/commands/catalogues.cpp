@@ -51,13 +51,15 @@ class ExplainCatalogue final : public Command {
   std::string name_;
 };
 
-const Catalogue criteria{"criteria", "criterion", results::explain_criteria, {"", "assay cover --preset"}};
-const Catalogue attacks{"attacks", "attack", results::explain_attacks, {"", "assay attack --preset"}};
-const Catalogue operators{"operators", "operator", results::explain_operators, {}};
-const Catalogue constraints{"constraints",
-                            "constraint",
-                            results::explain_constraints,
-                            {"assay explore --constraint", "assay explore --choice"}};
+const Catalogue criteria_catalogue{
+    "criteria", "criterion", results::explain_criteria, {"", "assay cover --preset"}};
+const Catalogue attack_catalogue{
+    "attacks", "attack", results::explain_attacks, {"", "assay attack --preset"}};
+const Catalogue operator_catalogue{"operators", "operator", results::explain_operators, {}};
+const Catalogue constraint_catalogue{"constraints",
+                                     "constraint",
+                                     results::explain_constraints,
+                                     {"assay explore --constraint", "assay explore --choice"}};
 
 }  // namespace
 
@@ -65,21 +67,21 @@ CommandInfo criteria_command() {
   return {"criteria", "the coverage criteria: formula, options, defaults, source and limits of each",
           "  assay criteria\n"
           "  assay criteria kmnc",
-          make_command<ExplainCatalogue<criteria>>};
+          make_command<ExplainCatalogue<criteria_catalogue>>};
 }
 
 CommandInfo attacks_command() {
   return {"attacks", "the attacks: definition, options, defaults, source and limits of each",
           "  assay attacks\n"
           "  assay attacks pgd",
-          make_command<ExplainCatalogue<attacks>>};
+          make_command<ExplainCatalogue<attack_catalogue>>};
 }
 
 CommandInfo operators_command() {
   return {"operators", "the mutation operators: definition, options, defaults, source and limits of each",
           "  assay operators\n"
           "  assay operators gf",
-          make_command<ExplainCatalogue<operators>>};
+          make_command<ExplainCatalogue<operator_catalogue>>};
 }
 
 CommandInfo constraints_command() {
@@ -88,7 +90,7 @@ CommandInfo constraints_command() {
           "constraint",
           "  assay constraints\n"
           "  assay constraints occl",
-          make_command<ExplainCatalogue<constraints>>};
+          make_command<ExplainCatalogue<constraint_catalogue>>};
 }
 
 }  // namespace assay::app
