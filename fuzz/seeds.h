@@ -1,7 +1,7 @@
 #pragma once
 
 // Starting points of a fuzz target. With ASSAY_FUZZ_SEEDS=FOLDER in the environment a target writes them
-// there and leaves; run.sh does so before each run.
+// there and leaves; scripts/fuzz.sh does so before each run.
 
 #include <cstdlib>
 #include <filesystem>

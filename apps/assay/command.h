@@ -16,6 +16,7 @@
 
 #include <assay/progress.h>
 #include <assay/report.h>
+#include "apps/assay/outputs.h"
 
 namespace assay::app {
 
@@ -25,12 +26,12 @@ struct Settings {
   std::map<std::string, std::string> renderings;  // file by name of renderer
   std::string config;                             // assay.toml
   std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
-  bool quiet = false;
+  bool quiet = false, force = false;
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all
   std::size_t batch = 0;  // 0: chosen by the engine
   std::string device = "cpu";
-  double memory_gib = 0;  // limit for one tensor, 0: half of the machine's memory
+  double memory_gib = 0;  // limit for readers and for one tensor, 0: half of the machine's memory
 };
 
 struct Context {
@@ -44,6 +45,8 @@ class Command {
   // Adds the subcommand's own flags. Do not use CLI11's required(): a value may come from assay.toml, so
   // check in run().
   virtual void declare(CLI::App& app) = 0;
+  // What run() will write besides the renderings; they are tried before it is called.
+  virtual std::vector<Output> outputs() const { return {}; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
 };

@@ -1,6 +1,10 @@
 #include "apps/assay/gate_options.h"
 
+#include <algorithm>
+
+#include <assay/error.h>
 #include "assay/support/file.h"
+#include "assay/support/text.h"
 
 namespace assay::app {
 
@@ -16,8 +20,14 @@ void GateOptions::declare(CLI::App& app) {
       ->group("Gates");
 }
 
-void GateOptions::check() const {
-  for (const std::string& text : fail_under_) report::parse_gate(text);
+void GateOptions::check(const std::vector<std::string>& measured) const {
+  for (const std::string& text : fail_under_) {
+    const std::string criterion = report::parse_gate(text).criterion,
+                      name = criterion.substr(0, criterion.find('['));
+    if (measured.empty() || name == "*" || std::ranges::find(measured, name) != measured.end()) continue;
+    fail(Fault::usage, "gate '{}': no criterion '{}' will be measured; there are {}{}", text, name,
+         joined(measured), did_you_mean(name, measured));
+  }
   if (!baseline_.empty()) report::read_document(read_file(baseline_), baseline_);
 }
 

@@ -14,8 +14,9 @@ namespace assay::app {
 class GateOptions {
  public:
   void declare(CLI::App& app);
-  // Throws Error{usage} for a gate that cannot be read; to be called before long work.
-  void check() const;
+  // Throws Error{usage} for a gate that cannot be read, or on a criterion that is not among those that will
+  // be `measured` (no names: any); to be called before long work.
+  void check(const std::vector<std::string>& measured = {}) const;
   // Evaluates the gates and puts them into the document; the program's exit code follows from them.
   void apply(report::Document& document, std::span<const report::Measurement> measurements) const;
 

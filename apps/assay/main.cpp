@@ -1,5 +1,6 @@
 // assay: white-box testing for deep-learning models. See docs/ for the manual.
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -22,12 +23,36 @@
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
 #include "assay/support/file.h"
+#include "assay/support/memory.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
 
-constexpr int gate_failed = 2;  // docs/exit-codes.md, as all codes
+constexpr int gate_failed = 2, signal_base = 128;  // docs/exit-codes.md, as all codes
+
+volatile std::sig_atomic_t stopped_by = 0;  // the signal that asked for an end
+
+void on_stop(int signal) {
+  if (stopped_by != 0) ::_exit(signal_base + signal);  // a second one does not wait
+  stopped_by = signal;
+  request_interrupt();
+}
+
+void take_signals() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_stop);
+  if (std::signal(SIGHUP, on_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
+  // Writing says what is wrong instead.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+}
+
+// Standard streams that are closed get a file that refuses to be written: else the next file to be opened,
+// perhaps a result, would be taken for standard error.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1) static_cast<void>(::open("/dev/null", O_RDONLY) + 0);
+  }
+}
 
 int exit_code(Fault fault) {
   switch (fault) {
@@ -48,7 +73,7 @@ int exit_code(Fault fault) {
     case Fault::internal:
       return 70;
     case Fault::interrupted:
-      return 130;
+      return signal_base + (stopped_by == 0 ? SIGINT : stopped_by);
   }
   return 70;
 }
@@ -76,6 +101,8 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->allow_extra_args(false)
       ->group(group);
   app.add_flag("--quiet", settings.quiet, "no progress, only the result")->group(group);
+  app.add_flag("--force", settings.force, "replace a state or profile that holds something else")
+      ->group(group);
   app.add_option("--seed", settings.seed, "seed of everything random")->group(group);
   app.add_option("--threads", settings.threads, "threads; 0: all cores")
       ->check(CLI::Range(0, 4096))
@@ -87,33 +114,32 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->group(group);
   app.add_option("--memory", settings.memory_gib,
-                 "GiB that one tensor may take; 0: half of the machine's memory")
+                 "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory")
       ->check(CLI::Range(0.0, 1e6))
       ->default_str("")
       ->group(group);
 }
 
-void on_interrupt(int) {
-  static volatile std::sig_atomic_t presses = 0;
-  if (presses > 0) ::_exit(130);  // a second Ctrl-C does not wait
-  presses = presses + 1;
-  request_interrupt();
+void flush_standard_output() {
+  std::cout.flush();
+  if (!std::cout) fail(Fault::io, "standard output: writing failed (disk full or closed pipe?)");
 }
 
+// The files first: they are written whatever becomes of standard output.
 void render(const report::Document& document, const Settings& settings) {
-  if (settings.json == "-") {
+  const bool only_json = settings.json == "-";
+  if (!only_json && !settings.json.empty()) write_file(settings.json, report::to_json(document));
+  for (const auto& [name, file] : settings.renderings) {
+    if (!file.empty()) write_file(file, report::renderers().find(name).render(document));
+  }
+  if (only_json) {
     std::cout << report::to_json(document);
   } else {
     const bool terminal = is_terminal(STDOUT_FILENO);
     report::print(document, std::cout,
                   {.colour = terminal && std::getenv("NO_COLOR") == nullptr, .width = terminal_width()});
-    if (!settings.json.empty()) write_file(settings.json, report::to_json(document));
   }
-  for (const auto& [name, file] : settings.renderings) {
-    if (!file.empty()) write_file(file, report::renderers().find(name).render(document));
-  }
-  std::cout.flush();
-  if (!std::cout) fail(Fault::io, "standard output: writing failed (disk full or closed pipe?)");
+  flush_standard_output();
 }
 
 // What every result rests on, whatever the subcommand.
@@ -142,6 +168,8 @@ int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& setti
   if (settings.config.empty() && std::filesystem::exists("assay.toml")) settings.config = "assay.toml";
   if (!settings.config.empty()) apply_config(settings.config, root, sub);
   for (const std::string& file : settings.plugins) plugin::load(file);
+  set_memory_limit(static_cast<std::uint64_t>(settings.memory_gib * 1024.0 * 1024.0 * 1024.0));
+  check_outputs(command.outputs(), sub, settings);
   const auto progress = make_terminal_progress(settings.quiet);
   Context context{settings, *progress};
   const auto start = std::chrono::steady_clock::now();
@@ -152,7 +180,7 @@ int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& setti
   add_common_provenance(document, sub, settings, seconds);
   render(document, settings);
   if (!report::any_failed(document)) return 0;
-  if (settings.json == "-") std::cerr << "assay: GATE FAILED, see \"gates\" in the result\n";
+  if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");
   return gate_failed;
 }
 
@@ -202,7 +230,9 @@ int run(int argc, char** argv) {
   try {
     root.parse(argc, argv);
   } catch (const CLI::Success& help) {
-    return root.exit(help);
+    const int code = root.exit(help);
+    flush_standard_output();
+    return code;
   } catch (const CLI::ParseError& error) {
     std::string message = error.what();
     if (argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty()) {
@@ -213,11 +243,13 @@ int run(int argc, char** argv) {
   }
   if (root.get_subcommands().empty()) {
     std::cout << root.help();
+    flush_standard_output();
     return exit_code(Fault::usage);
   }
   CLI::App* sub = root.get_subcommands().front();
   if (sub == completion) {
     std::cout << completion_script(root, shell);
+    flush_standard_output();
     return 0;
   }
   if (sub == manual) {
@@ -227,22 +259,27 @@ int run(int argc, char** argv) {
   return run_command(root, *sub, *made.at(sub), settings);
 }
 
+int failed(Fault fault, const std::string& message) {
+  say("assay: " + message);
+  return exit_code(fault);
+}
+
 }  // namespace
 }  // namespace assay::app
 
 int main(int argc, char** argv) {
-  std::signal(SIGINT, assay::app::on_interrupt);
-  std::signal(SIGPIPE, SIG_IGN);
+  using namespace assay::app;
+  occupy_standard_streams();
+  take_signals();
   try {
-    return assay::app::run(argc, argv);
+    return run(argc, argv);
   } catch (const assay::Error& error) {
-    std::cerr << "assay: " << assay::app::with_flags(error.what()) << "\n";
-    return assay::app::exit_code(error.fault());
+    return failed(error.fault(), with_flags(error.what()));
   } catch (const std::bad_alloc&) {
-    std::cerr << "assay: out of memory; use a smaller --batch\n";
-    return assay::app::exit_code(assay::Fault::resources);
+    return failed(assay::Fault::resources, "out of memory; use a smaller --batch");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed(assay::Fault::io, error.what());
   } catch (const std::exception& error) {
-    std::cerr << "assay: internal error, please report it: " << error.what() << "\n";
-    return assay::app::exit_code(assay::Fault::internal);
+    return failed(assay::Fault::internal, std::string("internal error, please report it: ") + error.what());
   }
 }

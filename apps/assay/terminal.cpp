@@ -11,10 +11,14 @@
 #include <cstdlib>
 #include <string>
 
+#include "assay/support/visible.h"
+
 namespace assay::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 std::string duration(double seconds) {
   if (seconds < 60) return fmt::format("{:.0f} s", seconds);
@@ -47,7 +51,7 @@ class TerminalProgress final : public Progress {
       draw();
     } else if (!bar_ && !quiet_ && now - last_ > std::chrono::seconds(10)) {
       last_ = now;
-      fmt::print(stderr, "{}\n", line());
+      say(line());
     }
   }
 
@@ -58,13 +62,13 @@ class TerminalProgress final : public Progress {
                                  ? fmt::format(", {:.0f} {}/s", static_cast<double>(done_) / seconds, unit_)
                                  : "";
     clear();
-    fmt::print(stderr, "{}: {} {} in {:.1f} s{}{}\n", stage_, done_, unit_, seconds, rate,
-               note_.empty() ? "" : "  " + note_);
+    say(fmt::format("{}: {} {} in {:.1f} s{}{}", stage_, done_, unit_, seconds, rate,
+                    note_.empty() ? "" : "  " + note_));
   }
 
   void notice(std::string_view message) override {
     clear();
-    fmt::print(stderr, "note: {}\n", message);
+    say(fmt::format("note: {}", message));
   }
 
  private:
@@ -91,13 +95,12 @@ class TerminalProgress final : public Progress {
       for (std::size_t i = 0; i < cells; ++i) bar += i < full ? "█" : "░";
       bar += " ";
     }
-    fmt::print(stderr, "\r\033[K{}{}", bar,
-               line().substr(0, static_cast<std::size_t>(std::max(20, terminal_width() - 28))));
-    std::fflush(stderr);
+    put("\r\033[K" + bar +
+        visible(line()).substr(0, static_cast<std::size_t>(std::max(20, terminal_width() - 28))));
   }
 
   void clear() const {
-    if (bar_) fmt::print(stderr, "\r\033[K");
+    if (bar_) put("\r\033[K");
   }
 
   bool quiet_, bar_;
@@ -107,6 +110,8 @@ class TerminalProgress final : public Progress {
 };
 
 }  // namespace
+
+void say(std::string_view message) { put(visible(message, "\n\t") + "\n"); }
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) != 0; }
 

@@ -3,6 +3,7 @@
 // What the person at the keyboard sees while work goes on, always on standard error.
 
 #include <memory>
+#include <string_view>
 
 #include <assay/progress.h>
 
@@ -11,6 +12,10 @@ namespace assay::app {
 // A bar with rate and remaining time on a terminal, plain lines (start and end of each stage) otherwise; with
 // `quiet` only notices.
 std::unique_ptr<Progress> make_terminal_progress(bool quiet);
+
+// One message on standard error, on lines of its own, with control characters shown rather than obeyed. A
+// stream that is closed or full is no error: there is nobody to tell.
+void say(std::string_view message);
 
 bool is_terminal(int descriptor);
 int terminal_width();

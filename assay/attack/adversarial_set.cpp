@@ -116,6 +116,11 @@ void AdversarialSet::write(const std::filesystem::path& file) const {
   write_npz(file, arrays);
 }
 
+UncheckedFile::~UncheckedFile() {
+  std::error_code ignored;
+  std::filesystem::remove(path_, ignored);
+}
+
 std::string spec_of_file(const std::filesystem::path& file, const Dataset& dataset, DType type) {
   const std::string path = file.string();
   const bool plain = path.find_first_of(",[]=") == std::string::npos;

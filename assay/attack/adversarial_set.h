@@ -45,6 +45,21 @@ class AdversarialSet {
   std::vector<std::byte> inputs_;
 };
 
+// What is written to be read back and checked before `file` itself is written: beside it, and gone with this
+// object.
+class UncheckedFile {
+ public:
+  explicit UncheckedFile(const std::filesystem::path& file)
+      : path_(std::filesystem::path(file).replace_extension(".unchecked.npz")) {}
+  ~UncheckedFile();
+  UncheckedFile(const UncheckedFile&) = delete;
+  UncheckedFile& operator=(const UncheckedFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 // The spec under which a file that holds records of `dataset` is to be opened, so that a network sees what
 // the attack made: its path, and for levels the mean and std that stand for the valid range. Throws
 // Error{usage} for a path that cannot be part of a spec.

@@ -11,9 +11,14 @@ namespace assay::attack {
 AttackedNetwork::Objective loss(const AttackProblem& problem) {
   const bool targeted = problem.targeted();
   const Tensor classes = (targeted ? problem.targets : problem.labels).unsqueeze(1);
+  // log(1 + exp(b - a)), where a is the class's own score and b that of all others together (log-sum-exp). A
+  // softmax would lose the leading part of the gradient where the network is sure: 1 - p is 0 in float32 once
+  // the others have less than 6e-8.
   return [=](const Tensor& scores) {
-    const Tensor log_likelihood = at::log_softmax(scores, 1).gather(1, classes).squeeze(1);
-    return targeted ? log_likelihood : log_likelihood.neg();
+    const Tensor own = scores.gather(1, classes).squeeze(1);
+    const Tensor others = scores.scatter(1, classes, -std::numeric_limits<float>::infinity()).logsumexp(1);
+    const Tensor cross_entropy = at::softplus(others - own);
+    return targeted ? cross_entropy.neg() : cross_entropy;
   };
 }
 

@@ -56,28 +56,17 @@ class Run {
     std::vector<std::size_t> rest(dataset_->size() - summary_.walked);
     std::iota(rest.begin(), rest.end(), summary_.walked);
     try {
-      walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name, .records = std::move(rest)},
-           progress, [&](const Batch& batch, const Tensors&) {
-             const AttackedBatch attacked = search(batch);
-             if (journal_) {
-               journal_->append(fmt::format("to {}", summary_.walked + attacked.walked), to_bytes(attacked));
-               journal_->sync();
-             }
-             take(attacked);
-           });
+      search_all(std::move(rest), progress);
     } catch (const Error& error) {
-      if (error.fault() != Fault::interrupted) throw;
-      set_.write(file);
-      fail(Fault::interrupted,
-           "interrupted; {} holds the {} records that were attacked so far, not yet checked{}", file.string(),
-           set_.size(), journal_ ? "; the same command goes on from there" : "");
+      if (error.fault() != Fault::interrupted || !journal_) throw;
+      fail(Fault::interrupted, "{}; the same command goes on from {}", error.what(),
+           options_.journal.string());
     }
-    set_.write(file);
-    if (set_.size() > 0) check(progress);
+    if (set_.size() > 0) check(file, progress);
     summarise();
     if (options_.only_successful) set_.keep_successful();
     summary_.stored = set_.size();
-    if (summary_.attacked > 0) set_.write(file);
+    set_.write(file);
     summary_.records = set_.records();
     return summary_;
   }
@@ -98,6 +87,18 @@ class Run {
     summary_.seconds += batch.seconds;
     for (const auto& [ending, records] : batch.endings) summary_.endings[ending] += records;
     set_.add(batch.records, batch.inputs);
+  }
+
+  void search_all(std::vector<std::size_t> records, Progress& progress) {
+    walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name, .records = std::move(records)},
+         progress, [&](const Batch& batch, const Tensors&) {
+           const AttackedBatch attacked = search(batch);
+           if (journal_) {
+             journal_->append(fmt::format("to {}", summary_.walked + attacked.walked), to_bytes(attacked));
+             journal_->sync();
+           }
+           take(attacked);
+         });
   }
 
   // Attacks the records of a batch that are worth it.
@@ -137,8 +138,11 @@ class Run {
   }
 
   // Success, predictions and distances of the records as they are read back.
-  void check(Progress& progress) {
-    const DatasetPtr written = open_dataset(summary_.data);
+  // The file gets its own name only afterwards.
+  void check(const std::filesystem::path& file, Progress& progress) {
+    const UncheckedFile unchecked(file);
+    set_.write(unchecked.path());
+    const DatasetPtr written = open_dataset(spec_of_file(unchecked.path(), *dataset_, type_));
     walk(session_, written, {.batch = options_.batch, .stage = spec_.name + " read back"}, progress,
          [&](const Batch& batch, const Tensors& inputs) { check(batch, inputs); });
   }

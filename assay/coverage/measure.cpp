@@ -25,6 +25,7 @@ namespace assay::coverage {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Json = nlohmann::json;
 
 // Rows of a batch that go to one set of criteria, copied together.
 class Selection {
@@ -78,26 +79,62 @@ JournalKey key_of(const Session& session, const CoverageState& state, const Data
       .add("context", options.context)
       .add("shard", fmt::format("{}/{}", options.shard, options.shards))
       .add("batch size", batch_for(session, test.size(), options))
+      .add("number of points of growth", options.growth_points)
+      .add("memory of records", options.remember_records ? "yes" : "no")
       .add("state to add to", state.parts().empty() ? "none" : hash_hex(to_bytes(state.save())));
 }
 
-// Goes on from where an earlier run came to, if there was one.
-void go_on(const Journal& journal, CoverageState& state, Progress& progress) {
-  if (journal.found().empty()) return;
+// What the rest of a run needs beside the state.
+Json saved(const Observations& seen) {
+  Json json = {{"records", Json::array()}, {"growth", Json::array()}, {"histograms", Json::array()}};
+  for (const RecordFacts& facts : seen.records)
+    json["records"].push_back(
+        {facts.record, facts.predicted, facts.label, facts.confidence, to_binary(facts.doubts)});
+  for (const GrowthPoint& point : seen.growth)
+    json["growth"].push_back({point.records, to_binary(point.values)});
+  for (const auto& layer : seen.histograms) {
+    Json neurons = Json::array();
+    for (const auto& bins : layer) neurons.push_back(to_binary(bins));
+    json["histograms"].push_back(std::move(neurons));
+  }
+  return json;
+}
+
+// Throws std::exception for what saved() did not write. `seen`: prepared for this profile.
+void restore(const Json& json, Observations& seen) {
+  for (const Json& facts : json.at("records"))
+    seen.records.push_back({facts.at(0), facts.at(1), facts.at(2), facts.at(3),
+                            from_binary<double>(facts.at(4), selection::doubts().size())});
+  for (const Json& point : json.at("growth"))
+    seen.growth.push_back({point.at(0), from_binary<double>(point.at(1))});
+  for (std::size_t l = 0; l < seen.histograms.size(); ++l) {
+    for (std::size_t n = 0; n < seen.histograms[l].size(); ++n)
+      seen.histograms[l][n] =
+          from_binary<std::uint32_t>(json.at("histograms").at(l).at(n), seen.histograms[l][n].size());
+  }
+}
+
+// Goes on from where an earlier run came to, if there was one. Returns what it saw.
+std::optional<Json> go_on(const Journal& journal, CoverageState& state, Progress& progress) {
+  if (journal.found().empty()) return std::nullopt;
+  Json seen;
   try {
-    state.load(from_bytes(journal.found().back().bytes));
+    Json entry = from_bytes(journal.found().back().bytes);
+    state.load(entry.at("state"));
+    seen = std::move(entry.at("seen"));
   } catch (const std::exception& error) {
     journal.refuse(error.what());
   }
   progress.notice(
       fmt::format("going on from {}: {} records are done", journal.path().string(), state.records()));
+  return seen;
 }
 
 class Measurer {
  public:
   // `state` is that of the journal, where one is gone on from.
   Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
-           Journal* journal)
+           Journal* journal, const std::optional<Json>& seen_before)
       : session_(session),
         state_(state),
         test_(std::move(test)),
@@ -113,6 +150,12 @@ class Measurer {
     classifies_ = test_->target_width() == 0;
     if (options.remember_items) prepare_items();
     prepare_histograms();
+    if (!seen_before) return;
+    try {
+      restore(*seen_before, seen_);
+    } catch (const std::exception& error) {
+      journal_->refuse(error.what());
+    }
   }
 
   Observations run(Progress& progress) {
@@ -124,8 +167,10 @@ class Measurer {
     const std::vector<std::size_t> records =
         part_.walked.missing(cut(options_.shard - 1), cut(options_.shard));
     last_written_ = Clock::now();
+    const std::size_t in_all = cut(options_.shard) - cut(options_.shard - 1);
     growth_step_ =
-        options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, records.size() / options_.growth_points);
+        options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, in_all / options_.growth_points);
+    growth_seen_ = growth_step_ == 0 ? 0 : part_.records / growth_step_;
     walk(session_, test_, {.batch = step, .stage = "measuring coverage", .records = records}, progress,
          [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
     name_records();
@@ -147,7 +192,7 @@ class Measurer {
     if (journal_ != nullptr &&
         std::chrono::duration<double>(Clock::now() - last_written_).count() > options_.journal_seconds) {
       name_records();
-      journal_->replace("state", to_bytes(state_.save()));
+      journal_->replace("state", to_bytes({{"state", state_.save()}, {"seen", saved(seen_)}}));
       last_written_ = Clock::now();
     }
   }
@@ -293,11 +338,15 @@ Observations measure(const Session& session, CoverageState& state, DatasetPtr te
     fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options.shard, options.shards);
   }
   std::optional<Journal> journal;
+  std::optional<Json> seen;
   if (!options.journal.empty()) {
+    if (options.remember_items)
+      fail(Fault::usage, "covered items are not kept in a journal; measure without one, or without items");
     journal.emplace(options.journal, key_of(session, state, *test, options));
-    go_on(*journal, state, progress);
+    seen = go_on(*journal, state, progress);
   }
-  return Measurer(session, state, std::move(test), options, journal ? &*journal : nullptr).run(progress);
+  return Measurer(session, state, std::move(test), options, journal ? &*journal : nullptr, seen)
+      .run(progress);
 }
 
 }  // namespace assay::coverage

@@ -7,6 +7,8 @@
 #include <map>
 
 #include <assay/error.h>
+#include <assay/progress.h>
+#include "assay/data/bytes.h"
 
 namespace assay {
 namespace {
@@ -14,9 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t largest_member = std::uint64_t{1} << 28;
-// What is kept in archives here (pictures, binary batches) hardly compresses, so far more than this is an
-// attack.
-constexpr std::uint64_t allowed_ratio = 100, allowed_anyway = std::uint64_t{256} << 20;
 
 struct CloseArchive {
   void operator()(archive* a) const { archive_read_free(a); }
@@ -29,11 +28,13 @@ class Walk {
     archive_read_support_filter_all(reader_.get());
     archive_read_support_format_tar(reader_.get());
     archive_read_support_format_zip(reader_.get());
+    require_file(path);
     check(archive_read_open_filename(reader_.get(), path.c_str(), 1 << 18));
   }
 
   // The next entry, or null at the end.
   archive_entry* next() {
+    check_interrupt();
     archive_entry* entry = nullptr;
     const int code = archive_read_next_header(reader_.get(), &entry);
     if (code == ARCHIVE_EOF) return nullptr;
@@ -53,6 +54,7 @@ class Walk {
   void unpack(const std::function<void(std::string_view)>& take) {
     std::string buffer(1 << 16, '\0');
     for (la_ssize_t got; (got = archive_read_data(reader_.get(), buffer.data(), buffer.size())) != 0;) {
+      check_interrupt();
       if (got < 0)
         check(static_cast<int>(got));
       else
@@ -82,9 +84,7 @@ std::string tidy(const char* name) {
 
 Archive::Archive(const fs::path& path, const std::function<bool(const std::string&)>& wanted)
     : plain_(path), unpacked_(FileBytes::temporary(path)) {
-  const std::uint64_t limit =
-      std::max(allowed_anyway,
-               plain_.size() > UINT64_MAX / allowed_ratio ? UINT64_MAX : plain_.size() * allowed_ratio);
+  const std::uint64_t limit = decompressed_limit(plain_.size());
   std::map<std::string, Member> found;
   Walk walk(path);
   while (archive_entry* const entry = walk.next()) {

@@ -2,11 +2,14 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
 #include <assay/error.h>
+#include <assay/progress.h>
+#include "assay/support/memory.h"
 
 namespace assay {
 namespace {
@@ -28,18 +31,29 @@ GzFile open_gz(const fs::path& path) {
 
 }  // namespace
 
+std::uint64_t decompressed_limit(std::uint64_t size) {
+  constexpr std::uint64_t ratio = 100, anyway = std::uint64_t{256} << 20;
+  return std::max(anyway, size > UINT64_MAX / ratio ? UINT64_MAX : size * ratio);
+}
+
 void require_file(const fs::path& path) {
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
   if (status.type() == fs::file_type::not_found) fail(Fault::io, "{}: no such file or folder", path.string());
   if (!fs::exists(status)) fail(Fault::io, "{}: {}", path.string(), code.message());
   if (fs::is_directory(status)) fail(Fault::io, "{}: is a folder, a file is needed", path.string());
+  if (!fs::is_regular_file(status))
+    fail(Fault::io, "{}: is a pipe or device; data are read several times, so write them to a file first",
+         path.string());
 }
 
 void for_decompressed(const fs::path& path, const std::function<void(std::string_view)>& take) {
   const GzFile file = open_gz(path);
+  const std::uint64_t limit = decompressed_limit(fs::file_size(path));
+  std::uint64_t total = 0;
   std::string chunk(1 << 20, '\0');
   for (;;) {
+    check_interrupt();
     const int got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
     int code = Z_OK;
     const char* const message = gzerror(file.get(), &code);
@@ -49,6 +63,12 @@ void for_decompressed(const fs::path& path, const std::function<void(std::string
            path.string(), message);
     }
     if (got == 0) return;
+    total += static_cast<std::uint64_t>(got);
+    if (total > limit && gzdirect(file.get()) == 0) {
+      fail(Fault::resources,
+           "{}: unpacks to more than {} bytes; unpack it and name the result if that is right", path.string(),
+           limit);
+    }
     take(std::string_view(chunk).substr(0, static_cast<std::size_t>(got)));
   }
 }
@@ -58,6 +78,7 @@ std::string read_maybe_gzipped(const fs::path& path, std::uint64_t limit) {
   for_decompressed(path, [&](std::string_view chunk) {
     if (chunk.size() > limit - bytes.size())
       fail(Fault::resources, "{}: more than {} bytes when decompressed", path.string(), limit);
+    require_memory(bytes.size() + chunk.size(), path.string());
     bytes += chunk;
   });
   return bytes;

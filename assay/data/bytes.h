@@ -15,10 +15,13 @@ namespace assay {
 std::string read_maybe_gzipped(const std::filesystem::path& path,
                                std::uint64_t limit = std::uint64_t{1} << 30);
 
-// Calls `take` with piece after piece. Throws as above, without a limit.
+// Calls `take` with piece after piece. Throws as above; `limit` is decompressed_limit().
 void for_decompressed(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
-// Throws Error{io} when there is nothing or a folder.
+// What a compressed file of `size` bytes may unpack to: data hardly compress, so far more is an attack.
+std::uint64_t decompressed_limit(std::uint64_t size);
+
+// Throws Error{io} when there is nothing, a folder, a pipe or a device.
 void require_file(const std::filesystem::path& path);
 
 // Whether the file begins as gzip does.

@@ -6,11 +6,17 @@
 
 #include <assay/data_format.h>
 #include <assay/error.h>
+#include <assay/progress.h>
 #include "assay/data/bytes.h"
+#include "assay/support/memory.h"
 #include "assay/support/text.h"
 
 namespace assay {
 namespace {
+
+// Beyond these a table is an attack or a mistake.
+constexpr std::size_t longest_field = 1 << 20, most_columns = 1'000'000;
+constexpr std::uint64_t between_checks = 1 << 24;  // bytes
 
 bool to_number(std::string_view text, double& value) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -34,9 +40,23 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
   std::string field;
   bool quoted = false;
   std::size_t line = 1;
-  const auto end_row = [&] {
+  std::uint64_t bytes = text.size(), checked = 0;
+  const auto end_field = [&] {
+    if (field.size() > longest_field)
+      fail(Fault::data, "{}:{}: a field of more than {} bytes is not reasonable", path, line, longest_field);
+    if (row.size() == most_columns)
+      fail(Fault::data, "{}:{}: more than {} columns are not reasonable", path, line, most_columns);
+    bytes += sizeof(std::string) + (field.capacity() > sizeof(std::string) ? field.capacity() : 0);
+    if (bytes > checked + between_checks) {
+      require_memory(checked = bytes, path);
+      check_interrupt();
+    }
     row.push_back(std::move(field));
     field.clear();
+  };
+  const auto end_row = [&] {
+    end_field();
+    bytes += sizeof row;
     if (row.size() > 1 || !row[0].empty()) {
       if (!rows.empty() && rows[0].size() != row.size()) {
         fail(Fault::data, "{}:{}: {} fields where the rows before have {}", path, line, row.size(),
@@ -59,8 +79,7 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
     } else if (c == '"' && field.empty()) {
       quoted = true;
     } else if (c == separator) {
-      row.push_back(std::move(field));
-      field.clear();
+      end_field();
     } else if (c == '\n') {
       end_row();
       ++line;

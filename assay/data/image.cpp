@@ -17,6 +17,8 @@ namespace assay {
 namespace {
 
 constexpr std::uint64_t largest = std::uint64_t{1} << 26;  // pixels
+constexpr int most_scans =
+    100;  // of a progressive JPEG; encoders write about ten, each costs the whole picture
 
 void check_size(std::uint64_t width, std::uint64_t height, const std::string& name) {
   if (width == 0 || height == 0 || width * height > largest) {
@@ -59,6 +61,14 @@ void on_jpeg_error(j_common_ptr info) {
   std::longjmp(errors->jump, 1);
 }
 
+void refuse_many_scans(j_common_ptr info) {
+  if (info->is_decompressor == FALSE) return;
+  if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= most_scans) return;
+  auto* errors = reinterpret_cast<JpegErrors*>(info->err);
+  std::strcpy(errors->message, "so many scans are not reasonable");
+  std::longjmp(errors->jump, 1);
+}
+
 // Everything with a destructor lives outside this function: a JPEG error jumps out of it. Returns whether it
 // worked; `take` is asked for memory once the size is known, before the decoder allocates its own.
 bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&, unsigned, unsigned, int),
@@ -72,6 +82,9 @@ bool decode_jpeg_into(std::string_view bytes, Image& image, bool (*take)(Image&,
     return false;
   }
   jpeg_create_decompress(&jpeg);
+  jpeg_progress_mgr watch{};
+  watch.progress_monitor = refuse_many_scans;
+  jpeg.progress = &watch;
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&jpeg, TRUE);
   jpeg.out_color_space = jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;

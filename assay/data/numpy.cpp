@@ -1,6 +1,7 @@
 #include "assay/data/numpy.h"
 
 #include <zip.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -8,12 +9,16 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <ostream>
 
 #include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/progress.h>
+#include "assay/data/bytes.h"
 #include "assay/data/csv.h"
 #include "assay/support/file.h"
+#include "assay/support/memory.h"
 #include "assay/support/text.h"
 
 namespace assay {
@@ -151,6 +156,89 @@ std::string npy_header(const Array& array) {
   return std::string("\x93NUMPY\x01\0", 8) + static_cast<char>(length & 255) +
          static_cast<char>(length >> 8) + header;
 }
+
+// An archive of entries as they are, not compressed and without dates: the same bytes every time.
+class StoredZip {
+ public:
+  explicit StoredZip(std::ostream& out) : out_(out) {}
+
+  // An entry that consists of these parts.
+  void add(const std::string& name, std::initializer_list<std::string_view> parts) {
+    Entry entry{name, 0, 0, at_};
+    uLong sum = crc32(0, nullptr, 0);
+    for (const std::string_view part : parts) {
+      sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
+      entry.size += part.size();
+    }
+    entry.sum = static_cast<std::uint32_t>(sum);
+    put(number(local_header, 4) + head(entry) + name + large(entry, false));
+    for (const std::string_view part : parts) put(part);
+    entries_.push_back(std::move(entry));
+  }
+
+  void finish() {
+    const std::uint64_t begin = at_;
+    for (const Entry& entry : entries_) {
+      const std::string extra = large(entry, true);
+      put(number(central_header, 4) + number(version, 2) + head(entry, extra.size()) +
+          number(0, 2 + 2 + 2 + 4) + number(std::min(entry.offset, most), 4) + entry.name + extra);
+    }
+    const std::uint64_t size = at_ - begin, count = entries_.size();
+    if (begin >= most || size >= most || count >= 0xFFFF) {
+      const std::uint64_t end = at_;
+      put(number(large_end, 4) + number(44, 8) + number(version, 2) + number(version, 2) + number(0, 8) +
+          number(count, 8) + number(count, 8) + number(size, 8) + number(begin, 8));
+      put(number(large_end_place, 4) + number(0, 4) + number(end, 8) + number(1, 4));
+    }
+    const std::uint64_t shown = std::min<std::uint64_t>(count, 0xFFFF);
+    put(number(central_end, 4) + number(0, 4) + number(shown, 2) + number(shown, 2) +
+        number(std::min(size, most), 4) + number(std::min(begin, most), 4) + number(0, 2));
+  }
+
+ private:
+  struct Entry {
+    std::string name;
+    std::uint32_t sum = 0;
+    std::uint64_t size = 0, offset = 0;
+  };
+  // Signatures of the format (PKWARE's APPNOTE); sizes from `most` on stand in fields of their own.
+  static constexpr std::uint64_t local_header = 0x04034b50, central_header = 0x02014b50,
+                                 central_end = 0x06054b50, large_end = 0x06064b50,
+                                 large_end_place = 0x07064b50, version = 45, most = 0xFFFFFFFF,
+                                 first_of_1980 = 0x0021;
+
+  // Little-endian, in so many bytes.
+  static std::string number(std::uint64_t value, std::size_t bytes) {
+    std::string text;
+    for (std::size_t i = 0; i < bytes; ++i) text += static_cast<char>(i < 8 ? value >> 8 * i & 255 : 0);
+    return text;
+  }
+
+  // What headers at the entry and in the directory have in common.
+  static std::string head(const Entry& entry, std::optional<std::size_t> extra = std::nullopt) {
+    const std::uint64_t size = std::min(entry.size, most);
+    return number(version, 2) + number(0, 2 + 2 + 2) + number(first_of_1980, 2) + number(entry.sum, 4) +
+           number(size, 4) + number(size, 4) + number(entry.name.size(), 2) +
+           number(extra.value_or(large(entry, false).size()), 2);
+  }
+
+  // The field for sizes, and in the directory the place, that are too large for the header.
+  static std::string large(const Entry& entry, bool in_directory) {
+    std::string numbers;
+    if (entry.size >= most) numbers += number(entry.size, 8) + number(entry.size, 8);
+    if (in_directory && entry.offset >= most) numbers += number(entry.offset, 8);
+    return numbers.empty() ? numbers : number(1, 2) + number(numbers.size(), 2) + numbers;
+  }
+
+  void put(std::string_view bytes) {
+    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    at_ += bytes.size();
+  }
+
+  std::ostream& out_;
+  std::uint64_t at_ = 0;
+  std::vector<Entry> entries_;
+};
 
 // Finds the array for a role: the one named by the option, else one of the usual names.
 const Array* find_array(const std::map<std::string, Array>& arrays, const DataSpec& spec,
@@ -322,6 +410,7 @@ std::vector<NamedArray> named_inputs(const std::map<std::string, Array>& arrays,
 }
 
 std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
+  require_file(spec.path);
   if (!spec.path.ends_with(".npz")) {
     std::optional<Array> outputs;
     const std::string labels = spec.text("labels");
@@ -391,9 +480,9 @@ Array parse_npy(std::string_view bytes, const std::string& name) {
 
 std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit) {
   int code = 0;
+  require_file(path);
   const std::unique_ptr<zip_t, CloseZip> archive(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!archive) {
-    if (!fs::exists(path)) fail(Fault::io, "{}: no such file", path.string());
     fail(Fault::data, "{}: not a readable npz archive; fetch or save it again", path.string());
   }
   std::map<std::string, Array> arrays;
@@ -409,6 +498,8 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
     if (stat.size > limit - total)
       fail(Fault::resources, "{}: unpacks to more than {} bytes", path.string(), limit);
     total += stat.size;
+    require_memory(total + stat.size, path.string());  // an array, and the bytes it is made of
+    check_interrupt();
     std::unique_ptr<zip_file_t, int (*)(zip_file_t*)> file(
         zip_fopen_index(archive.get(), static_cast<zip_uint64_t>(i), 0), zip_fclose);
     std::string bytes;
@@ -448,34 +539,13 @@ std::map<std::string, Array> arrays_of(const Batch& batch) {
 }
 
 void write_npz(const fs::path& path, const std::map<std::string, Array>& arrays) {
-  if (path.has_parent_path()) {
-    std::error_code ignored;
-    fs::create_directories(path.parent_path(), ignored);
-  }
-  fs::path temporary = path;
-  temporary += ".partial";
-  int code = 0;
-  std::unique_ptr<zip_t, CloseZip> archive(zip_open(temporary.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &code));
-  if (!archive) fail(Fault::io, "{}: cannot be written", path.string());
-  std::vector<std::string> files;  // kept until zip_close() has read them
-  files.reserve(arrays.size());
-  for (const auto& [name, array] : arrays) {
-    files.push_back(npy_header(array));
-    files.back().append(reinterpret_cast<const char*>(array.data()), array.byte_size());
-    zip_source_t* const source =
-        zip_source_buffer(archive.get(), files.back().data(), files.back().size(), 0);
-    const zip_int64_t index = zip_file_add(archive.get(), (name + ".npy").c_str(), source, ZIP_FL_OVERWRITE);
-    if (index < 0) fail(Fault::io, "{}: cannot be written: {}", path.string(), zip_strerror(archive.get()));
-    zip_set_file_compression(archive.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-    zip_file_set_mtime(archive.get(), static_cast<zip_uint64_t>(index), 315532800,
-                       0);  // the same bytes every time
-  }
-  if (zip_close(archive.get()) != 0)
-    fail(Fault::io, "{}: writing failed: {}", path.string(), zip_strerror(archive.get()));
-  static_cast<void>(archive.release());
-  std::error_code failure;
-  fs::rename(temporary, path, failure);
-  if (failure) fail(Fault::io, "{}: cannot be put in place: {}", path.string(), failure.message());
+  write_file(path, [&](std::ostream& out) {
+    StoredZip zip(out);
+    for (const auto& [name, array] : arrays)
+      zip.add(name + ".npy",
+              {npy_header(array), {reinterpret_cast<const char*>(array.data()), array.byte_size()}});
+    zip.finish();
+  });
 }
 
 FormatInfo numpy_format() {

@@ -16,6 +16,7 @@
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
 #include "assay/support/hash.h"
+#include "assay/support/memory.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
 
@@ -74,6 +75,7 @@ class Prepared final : public Dataset {
   Batch read(std::span<const std::size_t> indices) const override {
     const auto elements = static_cast<std::size_t>(element_count(facts_.record_shape));
     const bool tokens = dtype() == DType::int64;
+    require_memory(indices.size() * elements * (tokens ? 8 : 4), text_);
     std::vector<std::byte> bytes(indices.size() * elements * (tokens ? 8 : 4));
     parallel_for(indices.size(), indices.size() * elements > (1 << 16) ? available_threads() : 1,
                  [&](std::size_t i) {

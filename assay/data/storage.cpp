@@ -16,7 +16,7 @@ namespace assay {
 namespace fs = std::filesystem;
 
 FileBytes::FileBytes(const fs::path& path)
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), name_(path.string()) {
+    : descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), name_(path.string()) {
   struct stat status {};
   if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
     const int code = errno;

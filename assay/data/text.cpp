@@ -6,14 +6,20 @@
 #include <assay/data_format.h>
 #include <assay/error.h>
 #include "assay/data/bytes.h"
+#include "assay/support/memory.h"
 
 namespace assay {
 namespace {
 
-std::vector<std::string> lines_of(std::string text) {
+constexpr std::size_t longest_line = 1 << 20;  // bytes; all records are as long as the longest
+
+std::vector<std::string> lines_of(const std::string& text, const std::string& path) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end - begin > longest_line)
+      fail(Fault::data, "{}:{}: a line of more than {} bytes is not reasonable", path, lines.size() + 1,
+           longest_line);
     lines.push_back(text.substr(begin, end - begin));
     if (!lines.back().empty() && lines.back().back() == '\r') lines.back().pop_back();
     begin = end + 1;
@@ -40,13 +46,15 @@ class TextSource final : public Source {
   explicit TextSource(const DataSpec& spec) {
     const std::string vocabulary = spec.text("vocab");
     if (!vocabulary.empty()) {
-      for (const std::string& word : lines_of(read_maybe_gzipped(vocabulary)))
+      for (const std::string& word : lines_of(read_maybe_gzipped(vocabulary), vocabulary))
         tokens_.emplace(word, static_cast<std::int64_t>(tokens_.size()));
     }
     unknown_ = spec.integer("unknown", 0);
     padding_ = spec.integer("padding", 0);
     std::vector<std::string> names;
-    for (std::string line : lines_of(read_maybe_gzipped(spec.path))) {
+    const std::string contents = read_maybe_gzipped(spec.path);
+    require_memory(contents.size() * (2 + sizeof(std::int64_t)), spec.path);
+    for (std::string line : lines_of(contents, spec.path)) {
       const std::size_t tab = line.rfind('\t');
       if (tab != std::string::npos) {
         names.push_back(line.substr(tab + 1));

@@ -178,18 +178,20 @@ StoredFindings store(const std::vector<ExploredNetwork>& networks, const Dataset
                         .data = attack::spec_of_file(folder / "findings.npz", seeds, type),
                         .voted = {},
                         .voted_data = {}};
-  writer.write(findings, result.file, false);
   if (!findings.empty()) {
-    const std::vector<bool> differ = still_differ(
-        networks, open_dataset(result.data), options.search.disagreement, seeds.target_width() > 0, progress);
+    const attack::UncheckedFile unchecked(result.file);
+    writer.write(findings, unchecked.path(), false);
+    const std::vector<bool> differ =
+        still_differ(networks, open_dataset(attack::spec_of_file(unchecked.path(), seeds, type)),
+                     options.search.disagreement, seeds.target_width() > 0, progress);
     std::vector<Finding> kept;
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (differ[i]) kept.push_back(std::move(findings[i]));
     }
     result.lost = findings.size() - kept.size();
     findings = std::move(kept);
-    if (result.lost > 0) writer.write(findings, result.file, false);
   }
+  writer.write(findings, result.file, false);
   std::vector<Finding> voted;
   std::ranges::copy_if(findings, std::back_inserter(voted),
                        [](const Finding& finding) { return finding.majority || finding.median; });

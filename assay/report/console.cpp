@@ -5,6 +5,7 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/support/visible.h"
 
 namespace assay::report {
 namespace {
@@ -44,25 +45,25 @@ std::string strip_trailing_space(std::string line) {
 }
 
 void print_table(const Table& table, std::ostream& out, const ConsoleStyle& style) {
-  if (!table.title.empty()) out << paint(style, bold, table.title) << "\n";
+  if (!table.title.empty()) out << paint(style, bold, visible(table.title)) << "\n";
   if (table.rows.empty()) {
     out << "  (none)\n";
     return;
   }
   std::vector<std::vector<std::string>> cells;
   std::vector<std::size_t> widths;
-  for (const Column& column : table.columns) widths.push_back(width_of(column.title));
+  for (const Column& column : table.columns) widths.push_back(width_of(visible(column.title)));
   for (const auto& row : table.rows) {
     auto& line = cells.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(shown(row[i], table.columns[i].kind, table.columns[i].decimals));
+      line.push_back(visible(shown(row[i], table.columns[i].kind, table.columns[i].decimals)));
       widths[i] = std::max(widths[i], width_of(line.back()));
     }
   }
   const auto right = [&](std::size_t i) { return table.columns[i].kind != Column::Kind::text; };
   std::string heading = "  ", rule = "  ";
   for (std::size_t i = 0; i < widths.size(); ++i) {
-    heading += pad(table.columns[i].title, widths[i], right(i)) + "  ";
+    heading += pad(visible(table.columns[i].title), widths[i], right(i)) + "  ";
     for (std::size_t j = 0; j < widths[i]; ++j) rule += style.colour ? "─" : "-";
     rule += "  ";
   }
@@ -95,16 +96,16 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t width
 
 void print_facts(const std::vector<Fact>& facts, std::ostream& out, const ConsoleStyle& style) {
   std::size_t width = 0;
-  for (const Fact& fact : facts) width = std::max(width, width_of(fact.title));
+  for (const Fact& fact : facts) width = std::max(width, width_of(visible(fact.title)));
   for (const Fact& fact : facts) {
-    out << "  " << paint(style, dim, pad(fact.title, width, false)) << "  "
-        << shown(fact.value, fact.kind, fact.decimals) << "\n";
+    out << "  " << paint(style, dim, pad(visible(fact.title), width, false)) << "  "
+        << visible(shown(fact.value, fact.kind, fact.decimals)) << "\n";
   }
 }
 
 void print_gates(const std::vector<Gate>& gates, std::ostream& out, const ConsoleStyle& style) {
   for (const Gate& gate : gates) {
-    if (!gate.passed) out << paint(style, alarm, "GATE FAILED: " + described(gate)) << "\n";
+    if (!gate.passed) out << paint(style, alarm, "GATE FAILED: " + visible(described(gate))) << "\n";
   }
   const auto passed = std::count_if(gates.begin(), gates.end(), [](const Gate& gate) { return gate.passed; });
   out << paint(style, bold, fmt::format("gates: {} of {} passed", passed, gates.size())) << "\n";
@@ -142,7 +143,7 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
 
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 40));
-  if (!document.headline.empty()) out << paint(style, bold, document.headline) << "\n";
+  if (!document.headline.empty()) out << paint(style, bold, visible(document.headline)) << "\n";
   if (!document.facts.empty()) {
     out << "\n";
     print_facts(document.facts, out, style);
@@ -154,13 +155,16 @@ void print(const Document& document, std::ostream& out, const ConsoleStyle& styl
   }
   if (!document.pictures.empty()) out << "\n" << paint(style, bold, "Pictures") << "\n";
   for (const Picture& picture : document.pictures) {
-    out << "  " << picture.path.string() << "  " << paint(style, dim, picture.title) << "\n";
+    out << "  " << visible(picture.path.string()) << "  " << paint(style, dim, visible(picture.title))
+        << "\n";
   }
   if (!document.notices.empty()) out << "\n" << paint(style, bold, "Notices") << "\n";
-  for (const std::string& notice : document.notices) out << "  ! " << wrapped(notice, 4, width).substr(4);
+  for (const std::string& notice : document.notices)
+    out << "  ! " << wrapped(visible(notice), 4, width).substr(4);
   if (!document.definitions.empty()) out << "\n" << paint(style, bold, "Definitions") << "\n";
   for (const Definition& definition : document.definitions) {
-    out << wrapped(fmt::format("{}: {} [{}]", definition.term, definition.text, definition.source), 2, width);
+    out << wrapped(visible(fmt::format("{}: {} [{}]", definition.term, definition.text, definition.source)),
+                   2, width);
   }
   if (!document.gates.empty()) {
     out << "\n";

@@ -4,19 +4,10 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
+#include "assay/support/visible.h"
 
 namespace assay::report {
 namespace {
-
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
 
 std::string plain_text(const Cell& cell) {
   struct Visit {
@@ -27,6 +18,11 @@ std::string plain_text(const Cell& cell) {
     std::string operator()(double v) const { return fmt::format("{}", v); }
   };
   return std::visit(Visit{}, cell);
+}
+
+std::string cell_text(const Cell& cell) {
+  const bool is_text = std::holds_alternative<std::string>(cell);
+  return is_text ? csv_field(std::get<std::string>(cell)) : plain_text(cell);
 }
 
 Table gate_table(const std::vector<Gate>& gates) {
@@ -47,10 +43,10 @@ Table gate_table(const std::vector<Gate>& gates) {
 std::string to_csv(const Table& table) {
   std::string text;
   for (std::size_t i = 0; i < table.columns.size(); ++i)
-    text += (i == 0 ? "" : ",") + field(table.columns[i].id);
+    text += (i == 0 ? "" : ",") + csv_field(table.columns[i].id);
   text += "\r\n";
   for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + field(plain_text(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + cell_text(row[i]);
     text += "\r\n";
   }
   return text;
@@ -62,7 +58,7 @@ std::string to_csv(const Document& document) {
   if (tables.size() == 1) return to_csv(tables[0]);
   std::string text;
   for (const Table& table : tables)
-    text += (text.empty() ? "" : "\r\n") + field(table.id) + "\r\n" + to_csv(table);
+    text += (text.empty() ? "" : "\r\n") + csv_field(table.id) + "\r\n" + to_csv(table);
   return text;
 }
 

@@ -7,10 +7,12 @@
 #include "assay/report/page.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
+#include "assay/support/visible.h"
 
 namespace assay::report {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t largest_picture = 8 << 20;  // bytes
@@ -24,13 +26,31 @@ void compact(Json& table) {
   }
 }
 
+// A document may name any file; only what begins and ends as PNG files do goes into a page.
+bool is_png(std::string_view bytes) {
+  using std::string_view_literals::operator""sv;
+  return bytes.starts_with("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"sv) &&
+         bytes.ends_with("\0\0\0\0IEND\xAE\x42\x60\x82"sv);
+}
+
+// Texts in which nothing acts on how the page around them is read.
+void show_plainly(Json& json) {
+  if (json.is_string()) json = visible(json.get_ref<const std::string&>(), "\n\t");
+  if (json.is_structured()) {
+    for (Json& part : json) show_plainly(part);
+  }
+}
+
 // Pictures that can be read travel inside the page.
 void embed(Json& picture) {
+  picture["data"] = nullptr;
   try {
-    picture["data"] =
-        "data:image/png;base64," + base64(read_file(picture.at("path").get<std::string>(), largest_picture));
-  } catch (const Error&) {
-    picture["data"] = nullptr;
+    const fs::path path = picture.at("path").get<std::string>();
+    if (!fs::is_regular_file(path)) return;
+    const std::string bytes = read_file(path, largest_picture);
+    if (is_png(bytes)) picture["data"] = "data:image/png;base64," + base64(bytes);
+  } catch (const std::exception&) {
+    // Then the page says that it is not there.
   }
 }
 
@@ -42,6 +62,7 @@ std::string to_html(std::span<const Document> documents) {
     Json json = Json::parse(to_json(document));
     for (auto& [id, table] : json["tables"].items()) compact(table);
     for (Json& picture : json["pictures"]) embed(picture);
+    show_plainly(json);
     all.push_back(std::move(json));
   }
   const std::string text =

@@ -2,17 +2,10 @@
 
 #include "assay/similarity/suspects.h"
 #include "assay/support/file.h"
+#include "assay/support/visible.h"
 
 namespace assay::similarity {
 namespace {
-
-// RFC 4180.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
 
 std::string label_field(const Dataset& data, std::size_t record) {
   return data.has_labels() ? csv_field(data.class_names().at(static_cast<std::size_t>(data.label(record))))

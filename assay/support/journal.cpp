@@ -12,6 +12,7 @@
 #include <map>
 
 #include <assay/error.h>
+#include "assay/support/file.h"
 #include "assay/support/frames.h"
 
 namespace assay {
@@ -65,10 +66,9 @@ std::string JournalKey::difference(std::string_view other) const {
   return fmt::format("of another {}{}", work_, differing);
 }
 
-Journal::Journal(fs::path path, const JournalKey& key)
-    : path_(std::move(path)), head_(std::string(journal_start) + framed(key.bytes())) {
-  std::error_code ignored;  // shows when the file is opened
-  if (path_.has_parent_path()) fs::create_directories(path_.parent_path(), ignored);
+Journal::Journal(const fs::path& path, const JournalKey& key)
+    : path_(written_place(path)), head_(std::string(journal_start) + framed(key.bytes())) {
+  if (path_.has_parent_path()) make_folders(path_.parent_path());
   open();
   try {
     read(key);
@@ -177,30 +177,38 @@ void Journal::sync() {
 
 // Puts a new file in the place of this one, locked before it has the name.
 void Journal::install(const std::string& contents) {
-  fs::path temporary = path_;
-  temporary += fmt::format(".{}.partial", ::getpid());
-  const int file = ::open(temporary.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0644);
-  if (file < 0) cannot("written");
-  ::flock(file, LOCK_EX | LOCK_NB);
-  if (!write_at(file, 0, contents) || ::fdatasync(file) != 0 ||
-      ::rename(temporary.c_str(), path_.c_str()) != 0) {
+  const TemporaryFile made = make_temporary(path_);
+  struct stat about = {};
+  if (::fstat(file_, &about) == 0) ::fchmod(made.descriptor, about.st_mode & 07777);
+  if (!write_at(made.descriptor, 0, contents) || ::fdatasync(made.descriptor) != 0 ||
+      ::rename(made.path.c_str(), path_.c_str()) != 0) {
     const int code = errno;
-    ::close(file);
-    ::unlink(temporary.c_str());
+    ::close(made.descriptor);
+    ::unlink(made.path.c_str());
     errno = code;
     cannot("written");
   }
   ::close(file_);
-  file_ = file;
+  file_ = made.descriptor;
   size_ = contents.size();
+}
+
+void Journal::require_place(const fs::path& path) {
+  std::error_code code;
+  if (!fs::exists(path, code)) return;
+  std::string start(journal_name.size(), '\0');
+  if (fs::is_regular_file(path, code)) {
+    std::ifstream file(path, std::ios::binary);
+    file.read(start.data(), static_cast<std::streamsize>(start.size()));
+    start.resize(static_cast<std::size_t>(file.gcount()));
+  }
+  if (!journal_name.starts_with(start)) refuse_foreign(path);
 }
 
 void Journal::remove(const fs::path& path) {
   std::error_code code;
   if (!fs::exists(path, code)) return;
-  std::string start(journal_name.size(), '\0');
-  std::ifstream(path, std::ios::binary).read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (start != journal_name) refuse_foreign(path);
+  require_place(path);
   if (!fs::remove(path, code) && code)
     fail(Fault::io, "{}: cannot be removed: {}", path.string(), code.message());
 }

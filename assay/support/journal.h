@@ -17,8 +17,8 @@
 // out together with what is behind it; it is then as if that work had not been done. A file that is no
 // journal is never written to.
 //
-// An open journal is locked: a second run that wants it is refused, on file systems that have locks. Not
-// thread-safe.
+// Symbolic links are followed. An open journal is locked: a second run that wants it is refused, on file
+// systems that have locks. Not thread-safe.
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ class Journal {
   // Opens the journal of this work behind its last whole entry, or makes one, with its folder. Throws
   // Error{mismatch} for the journal of other work, naming what differs, Error{data} for a file that is no
   // journal, Error{io} when the file system refuses or another run has it open.
-  Journal(std::filesystem::path path, const JournalKey& key);
+  Journal(const std::filesystem::path& path, const JournalKey& key);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -82,6 +82,8 @@ class Journal {
   // Returns when all entries are on the disk itself, safe from a loss of power. Throws Error{io}.
   void sync();
 
+  // Throws Error{data} for a file at `path` that is no journal.
+  static void require_place(const std::filesystem::path& path);
   // Deletes the journal at `path`, if there is one. Throws Error{io}, and Error{data} for a file that is no
   // journal, which stays.
   static void remove(const std::filesystem::path& path);

@@ -102,10 +102,9 @@ struct AttackSummary {
   std::map<std::string, std::size_t> endings;  // why searches ended without success, where attacks say so
 };
 
-// Writes `file` (.npz; under a temporary name, renamed). After an interruption it holds what was finished,
-// with success as the search found it, and the Error{interrupted} says how much that is. A journal is left
-// behind, also by an attack that was finished: whoever asked for it removes it (Journal::remove) once nothing
-// has to be repeated. Throws Error{mismatch} for the journal of another attack.
+// Writes `file` (.npz; under a temporary name, renamed). After an interruption it is as before; the journal
+// holds what was finished. A journal is left behind, also by an attack that was finished: whoever asked for it
+// removes it (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of another attack.
 AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
                              const std::filesystem::path& file, const AttackOptions& options,
                              Progress& progress);

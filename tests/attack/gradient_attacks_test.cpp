@@ -1,5 +1,6 @@
 // FGSM, BIM and PGD against their published steps written out for one record.
 
+#include "assay/attack/objective.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
@@ -76,6 +77,28 @@ class GradientAttack : public testing::TestWithParam<std::string> {
   std::unique_ptr<Plain> plain;
   AttackProblem problem, targeted;
 };
+
+// Where the network is sure, 1 - p is 0 in float32 and a softmax would leave out what the label's own score
+// contributes. Here the label's score is x1 and the others are 0.5 x2 and -x2.
+TEST(ConfidentRecords, KeepTheLeadingPartOfTheGradient) {
+  const Session session(linear({2, 3}, {1, 0, 0, 0.5F, 0, -1}), one_thread);
+  const AttackedNetwork network(session, InputUnits{}, false);
+  for (const double sure : {5.0, 17.0, 30.0, 80.0}) {
+    const Tensor x = at::tensor(std::vector<float>{static_cast<float>(sure), 1.0F}).reshape({1, 2});
+    const double others = std::exp(0.5 - sure) + std::exp(-1 - sure), all = 1 + others;
+    const std::vector<double> expected{-others / all,
+                                       (0.5 * std::exp(0.5 - sure) - std::exp(-1 - sure)) / all};
+    AttackProblem problem = problem_of(network, x);
+    const Tensor up = network.slope(problem, x, loss(problem));
+    problem.targets = problem.labels;
+    const Tensor down = network.slope(problem, x, loss(problem));
+    for (std::int64_t i = 0; i < 2; ++i) {
+      const double wanted = expected[static_cast<std::size_t>(i)], size = std::abs(wanted);
+      EXPECT_NEAR(up[0][i].item<double>(), wanted, 2e-5 * size) << sure;
+      EXPECT_NEAR(down[0][i].item<double>(), -wanted, 2e-5 * size) << sure;
+    }
+  }
+}
 
 TEST_P(GradientAttack, FgsmTakesTheWrittenOutStep) {
   for (const std::string norm : {"linf", "l2", "l1"}) {

@@ -48,6 +48,21 @@ TEST(Pictures, JpegIsNear) {
   EXPECT_EQ(decode_image(jpeg_bytes(picture(8, 8, 1, 1)), "x").channels, 1);
 }
 
+// Each scan of a progressive picture costs as much as all of it; files of 4,000 take hours.
+TEST(Pictures, JpegOfManyScansIsRefused) {
+  std::string bytes = jpeg_bytes(picture(64, 64, 1, 1), true);
+  const std::size_t scan = bytes.find("\xFF\xDA"), next = bytes.find("\xFF\xC4", scan);
+  ASSERT_NE(next, std::string::npos);
+  const std::string again = bytes.substr(scan, next - scan);
+  for (int i = 0; i < 200; ++i) bytes.insert(next, again);
+  try {
+    decode_image(bytes, "x.jpg");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("so many scans"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Pictures, TransparentPartsBecomeBlack) {
   const std::uint8_t pixels[] = {200, 100, 50, 255, 200, 100, 50, 0};
   EXPECT_THAT(decode_image(png_of(PNG_FORMAT_RGBA, 2, 1, pixels), "x").pixels,

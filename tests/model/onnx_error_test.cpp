@@ -51,6 +51,27 @@ TEST(OnnxErrors, RandomDamageNeverEscapesAsAnythingElse) {
   }
 }
 
+TEST(OnnxErrors, NodesOfOlderSetsWithoutInputOrOutput) {
+  for (const char* op : {"Softmax", "LogSoftmax", "Hardmax", "Relu"}) {
+    const auto old = [&](OnnxFile& file, onnx::GraphProto& graph) {
+      file.proto.mutable_opset_import(0)->set_version(11);
+      graph.mutable_node(1)->set_op_type(op);
+      (*graph.mutable_node(1)->add_attribute()).set_name("axis");
+      graph.mutable_node(1)->mutable_attribute(0)->set_type(onnx::AttributeProto::INT);
+      graph.mutable_node(1)->mutable_attribute(0)->set_i(0);
+    };
+    refuse(Fault::model, {"no output"}, [&](auto& file, auto& graph) {
+      old(file, graph);
+      graph.mutable_node(1)->clear_output();
+    });
+  }
+  refuse(Fault::model, {"input 0 is missing"}, [&](auto& file, auto& graph) {
+    file.proto.mutable_opset_import(0)->set_version(11);
+    graph.mutable_node(1)->set_op_type("Softmax");
+    graph.mutable_node(1)->clear_input();
+  });
+}
+
 TEST(OnnxErrors, HeaderOfTheFile) {
   expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("", {}, "empty"); });
   expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("hello, world", {}, "text"); });

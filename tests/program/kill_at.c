@@ -1,8 +1,11 @@
-/* Preloaded into the program: kills it just before the ASSAY_KILL_AT-th call that changes a file (write, rename,
-   unlink, truncate or sync of a regular file), so that tests of going on after a kill depend on no clock. */
+/* Preloaded into the program: kills it just before the ASSAY_KILL_AT-th call that changes a file (creation, write,
+   rename, unlink, truncation or sync of a regular file), so that tests of going on after a kill depend on no clock.
+   ASSAY_KILL_WITH names another signal than SIGKILL; ASSAY_KILL_TIMES sends it so often. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,7 +16,9 @@ static atomic_long calls;
 
 static void count(void) {
   const char* at = getenv("ASSAY_KILL_AT");
-  if (at && atomic_fetch_add(&calls, 1) + 1 == atol(at)) kill(getpid(), SIGKILL);
+  const char *with = getenv("ASSAY_KILL_WITH"), *times = getenv("ASSAY_KILL_TIMES");
+  if (!at || atomic_fetch_add(&calls, 1) + 1 != atol(at)) return;
+  for (long i = 0; i < (times ? atol(times) : 1); ++i) kill(getpid(), with ? atoi(with) : SIGKILL);
 }
 
 static void count_file(int file) {
@@ -30,6 +35,14 @@ ssize_t write(int file, const void* bytes, size_t size) {
 ssize_t writev(int file, const struct iovec* parts, int number) {
   count_file(file);
   return REAL("writev", ssize_t(*)(int, const struct iovec*, int))(file, parts, number);
+}
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  if ((flags & O_CREAT) && access(path, F_OK) != 0) count();
+  return REAL("open", int (*)(const char*, int, ...))(path, flags, mode);
 }
 int fsync(int file) {
   count_file(file);

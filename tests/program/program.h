@@ -56,6 +56,15 @@ class Program : public testing::Test {
             read_file(folder / "err.txt")};
   }
 
+  // The same in a shell script of one's own, in which $assay is the program.
+  Outcome shell(const std::string& script) const {
+    const int status = std::system(
+        ("cd '" + folder.string() + "' && assay='" ASSAY_PROGRAM "' && (" + script + ") >out.txt 2>err.txt")
+            .c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder / "out.txt"),
+            read_file(folder / "err.txt")};
+  }
+
   // Runs the same with the program killed just before its `call`-th call that changes a file (kill_at.c).
   // False when it ended before.
   bool killed_at(int call, const std::string& arguments) const {

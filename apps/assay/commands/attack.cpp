@@ -39,6 +39,16 @@ class AttackCommand final : public Command {
     check_.declare(app);
   }
 
+  std::vector<Output> outputs() const override {
+    std::vector<Output> all{{"--output", output_, Output::Kind::folder}};
+    for (const std::string& name : attack::names_of(chosen_specs())) {
+      const std::filesystem::path file = std::filesystem::path(output_) / (name + ".npz");
+      all.push_back({"--output", file.string()});
+      all.push_back({"the journal of --output", attack::journal_of(file).string(), Output::Kind::journal});
+    }
+    return all;
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());

@@ -51,16 +51,18 @@ class ExplainCatalogue final : public Command {
   std::string name_;
 };
 
-const Catalogue criteria{"criteria", "criterion", results::explain_criteria, {"", "assay cover --preset"}};
-const Catalogue attacks{"attacks", "attack", results::explain_attacks, {"", "assay attack --preset"}};
-const Catalogue operators{"operators", "operator", results::explain_operators, {}};
-const Catalogue constraints{"constraints",
-                            "constraint",
-                            results::explain_constraints,
-                            {"assay explore --constraint", "assay explore --choice"}};
-const Catalogue measures{
+const Catalogue criteria_catalogue{
+    "criteria", "criterion", results::explain_criteria, {"", "assay cover --preset"}};
+const Catalogue attack_catalogue{
+    "attacks", "attack", results::explain_attacks, {"", "assay attack --preset"}};
+const Catalogue operator_catalogue{"operators", "operator", results::explain_operators, {}};
+const Catalogue constraint_catalogue{"constraints",
+                                     "constraint",
+                                     results::explain_constraints,
+                                     {"assay explore --constraint", "assay explore --choice"}};
+const Catalogue measure_catalogue{
     "measures", "measure", results::explain_measures, {"assay inspect --measure", "assay inspect --measure"}};
-const Catalogue hypotheses{
+const Catalogue hypothesis_catalogue{
     "hypotheses", "hypothesis", results::explain_hypotheses, {"assay inspect --hypotheses"}};
 
 }  // namespace
@@ -69,21 +71,21 @@ CommandInfo criteria_command() {
   return {"criteria", "the coverage criteria: formula, options, defaults, source and limits of each",
           "  assay criteria\n"
           "  assay criteria kmnc",
-          make_command<ExplainCatalogue<criteria>>};
+          make_command<ExplainCatalogue<criteria_catalogue>>};
 }
 
 CommandInfo attacks_command() {
   return {"attacks", "the attacks: definition, options, defaults, source and limits of each",
           "  assay attacks\n"
           "  assay attacks pgd",
-          make_command<ExplainCatalogue<attacks>>};
+          make_command<ExplainCatalogue<attack_catalogue>>};
 }
 
 CommandInfo operators_command() {
   return {"operators", "the mutation operators: definition, options, defaults, source and limits of each",
           "  assay operators\n"
           "  assay operators gf",
-          make_command<ExplainCatalogue<operators>>};
+          make_command<ExplainCatalogue<operator_catalogue>>};
 }
 
 CommandInfo constraints_command() {
@@ -92,7 +94,7 @@ CommandInfo constraints_command() {
           "constraint",
           "  assay constraints\n"
           "  assay constraints occl",
-          make_command<ExplainCatalogue<constraints>>};
+          make_command<ExplainCatalogue<constraint_catalogue>>};
 }
 
 CommandInfo measures_command() {
@@ -101,7 +103,7 @@ CommandInfo measures_command() {
           "limits of each",
           "  assay measures\n"
           "  assay measures pearson",
-          make_command<ExplainCatalogue<measures>>};
+          make_command<ExplainCatalogue<measure_catalogue>>};
 }
 
 CommandInfo hypotheses_command() {
@@ -111,7 +113,7 @@ CommandInfo hypotheses_command() {
       "each",
       "  assay hypotheses\n"
       "  assay hypotheses label",
-      make_command<ExplainCatalogue<hypotheses>>};
+      make_command<ExplainCatalogue<hypothesis_catalogue>>};
 }
 
 }  // namespace assay::app

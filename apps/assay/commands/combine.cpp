@@ -33,6 +33,8 @@ class Combine final : public Command {
                  "combine what can be read and name what cannot, rather than stop");
   }
 
+  std::vector<Output> outputs() const override { return {{"--out", out_}}; }
+
   report::Document run(Context& context) override {
     if (files_.empty())
       fail(

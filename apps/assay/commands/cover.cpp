@@ -86,16 +86,29 @@ class Cover final : public Command {
     gates_.declare(app);
   }
 
+  std::vector<Output> outputs() const override {
+    std::vector<Output> all;
+    if (train_.given()) all.push_back({"--profile", profile_});
+    if (!attacks_.empty()) all.push_back({"--extensions", folder_, Output::Kind::folder});
+    if (state_.empty()) return all;
+    all.push_back({"--state", state_, Output::Kind::file, append_});
+    all.push_back({"the journal of --state", state_ + ".journal", Output::Kind::journal});
+    return all;
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     const Session session = model_.open(context, test.get());
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
-    gates_.check();
+    const std::vector<Spec> specs = chosen_specs();
+    std::vector<std::string> names;
+    for (const Spec& spec : specs) names.push_back(spec.name);
+    gates_.check(names);
+    check_replaced(session, context.settings);
     const std::vector<Spec> extending =
         attacks_.empty() ? std::vector<Spec>() : attack::parse_attacks(attacks_);
     report::Document learning;
-    const std::vector<Spec> specs = chosen_specs();
     const auto profile = obtain_profile(session, specs, context, learning);
     coverage::CoverageState state = begin(profile, specs);
     const bool detailed = !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
@@ -124,6 +137,18 @@ class Cover final : public Command {
   }
 
  private:
+  // Profile and state of another network, or another kind of file, stay.
+  void check_replaced(const Session& session, const Settings& settings) const {
+    const auto of_this_network = [&](const coverage::Profile& profile) {
+      return profile.model_hash == session.graph().hash();
+    };
+    if (train_.given())
+      app::check_replaced(profile_, "a profile of this network", settings,
+                          [&] { return of_this_network(coverage::read_profile(profile_)); });
+    app::check_replaced(state_, "coverage of this network", settings,
+                        [&] { return of_this_network(coverage::CoverageState::read(state_).profile()); });
+  }
+
   std::vector<Spec> chosen_specs() const {
     std::vector<Spec> specs;
     if (!preset_.empty()) {

@@ -36,6 +36,10 @@ class Data final : public Command {
                     format_help());
   }
 
+  std::vector<Output> outputs() const override {
+    return {{"--sheet", sheet_}, {"--write", write_}, {"--ids", ids_}};
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     report::Document document = results::document_of(summarise(data, context.progress), *data);

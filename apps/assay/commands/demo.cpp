@@ -28,6 +28,8 @@ class Demo final : public Command {
     app.add_option("--out", out_, "folder for network, profile, pictures and result")->type_name("FOLDER");
   }
 
+  std::vector<Output> outputs() const override { return {{"--out", out_, Output::Kind::folder}}; }
+
   report::Document run(Context& context) override {
     const fs::path folder = out_;
     const std::uint64_t seed = context.settings.seed;

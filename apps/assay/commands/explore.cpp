@@ -12,6 +12,7 @@
 #include "assay/results/document.h"
 #include "assay/results/exploration.h"
 #include "assay/results/pictures.h"
+#include "assay/support/file.h"
 
 namespace assay::app {
 namespace {
@@ -102,6 +103,11 @@ class Explore final : public Command {
         ->check(CLI::Range(0, 100'000));
   }
 
+  std::vector<Output> outputs() const override {
+    return {{"--output", output_, Output::Kind::folder},
+            {"the journal of --output", (fs::path(output_) / "journal").string(), Output::Kind::journal}};
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr seeds = data_.open();
     prepare(*seeds, context);
@@ -146,7 +152,7 @@ class Explore final : public Command {
     if (context.settings.batch > 0) options_.search.width = context.settings.batch;
     if (baseline_.given()) options_.baseline = baseline_.open();
     options_.journal = fs::path(output_) / "journal";
-    fs::create_directories(output_);
+    make_folders(output_);
   }
 
   std::string plausibility(const Dataset& seeds) const {

@@ -48,6 +48,10 @@ class ImportanceCommand final : public Command {
     app.description(app.get_description() + "\n\n" + method_help());
   }
 
+  std::vector<Output> outputs() const override {
+    return {{"--out", heatmaps_ > 0 ? out_ : "", Output::Kind::folder}};
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());

@@ -18,6 +18,8 @@ class Model final : public Command {
         ->type_name("FILE.onnx");
   }
 
+  std::vector<Output> outputs() const override { return {{"--write", write_}}; }
+
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.given() ? data_.open() : nullptr;
     const Session session = model_.open(context, data.get());

@@ -72,10 +72,22 @@ class Mutate final : public Command {
     gates_.declare(app);
   }
 
+  std::vector<Output> outputs() const override {
+    std::vector<Output> all{{"--matrix", matrix_}, {"--killing-subset", subset_}};
+    if (action_ == "export") all.push_back({"--out", out_});
+    if (state_.empty()) return all;
+    all.push_back({"--state", state_, Output::Kind::file, true});
+    all.push_back({"the journal of --state", state_ + ".journal", Output::Kind::journal});
+    return all;
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.given() ? test_.open() : nullptr;
     const Session session = model_.open(context, test.get());
-    gates_.check();
+    check_replaced(state_, "mutants of this network", context.settings, [&] {
+      return mutation::MutationState::read(state_).model_hash() == session.graph().hash();
+    });
+    gates_.check({"mutation", "killed-mutants"});
     report::Document document;
     const mutation::Subject subject(session);
     for (const auto& [layer, reason] : subject.left_out())
@@ -165,12 +177,7 @@ class Mutate final : public Command {
     std::optional<mutation::MutationState> earlier;
     if (!state_.empty()) {
       options.journal = state_ + ".journal";
-      if (fs::exists(state_)) earlier = mutation::MutationState::read(state_);
-      if (earlier && earlier->model_hash() != session.graph().hash()) {
-        document.notices.push_back(
-            fmt::format("{} holds results for another network ('{}'); nothing of it was reused", state_,
-                        earlier->model()));
-      }
+      if (fs::exists(state_) && !context.settings.force) earlier = mutation::MutationState::read(state_);
     }
     mutation::RunFigures figures;
     mutation::MutationState state = mutation::run_mutants(

@@ -55,6 +55,12 @@ class Polluted final : public Command {
     app.add_option("--output", folder_, "folder for pictures")->type_name("FOLDER");
   }
 
+  std::vector<Output> outputs() const override {
+    std::vector<Output> all{{"--out", out_}};
+    if (pictures_ > 0) all.push_back({"--output", folder_, Output::Kind::folder});
+    return all;
+  }
+
   report::Document run(Context& context) override {
     const DatasetPtr all = data_.open(), training = label_.empty() ? all : labelled_as(all, label_),
                      findings = open_findings(*all);

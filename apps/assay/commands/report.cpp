@@ -17,6 +17,8 @@ class Report final : public Command {
     app.add_option("--out", out_, "where the page goes")->type_name("FILE.html");
   }
 
+  std::vector<Output> outputs() const override { return {{"--out", out_}}; }
+
   report::Document run(Context&) override {
     if (files_.empty()) fail(Fault::usage, "which results? name files that commands wrote with --json");
     std::vector<report::Document> documents;

@@ -44,10 +44,19 @@ class Retrain final : public Command {
     gates_.declare(app);
   }
 
+  std::vector<Output> outputs() const override {
+    std::vector<Output> all{{"--made", folder_, Output::Kind::folder},
+                            {"--out-dir", out_, Output::Kind::folder}};
+    if (checkpoint_.empty()) return all;
+    all.push_back({"--checkpoint", checkpoint_, Output::Kind::folder});
+    all.push_back({"the journal of --checkpoint", journal().string(), Output::Kind::journal});
+    return all;
+  }
+
   report::Document run(Context& context) override {
     check_given();
     const std::vector<Spec> against = attacks_of(against_), judging = attacks_of(evaluate_on_);
-    gates_.check();
+    gates_.check({"retrained"});
     const DatasetPtr training = data_.open(), test = test_.open();
     const Session session = model_.open(context, training.get());
     report::Document document;
@@ -79,7 +88,7 @@ class Retrain final : public Command {
       plan.sets.push_back({records.name, records.data});
       document.definitions.push_back(results::definition_of(records, false));
     }
-    if (!checkpoint_.empty()) plan.journal = std::filesystem::path(checkpoint_) / "retraining.journal";
+    if (!checkpoint_.empty()) plan.journal = journal();
     const retraining::Retraining result =
         retraining::retrain(session.graph(), plan, session.options(), context.progress);
     const std::string reference = against.empty() ? "" : attack::names_of(against).front();
@@ -92,6 +101,8 @@ class Retrain final : public Command {
 
  private:
   static constexpr const char* control = "none";
+
+  std::filesystem::path journal() const { return std::filesystem::path(checkpoint_) / "retraining.journal"; }
 
   // The candidates that raise coverage; where there are too few, fewer records of every kind are added.
   retraining::Condition raising(const Session& session, const DatasetPtr& training, const DatasetPtr& test,

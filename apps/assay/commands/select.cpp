@@ -36,6 +36,8 @@ class Select final : public Command {
     app.add_option("--write", write_, "write the chosen records as x and y")->type_name("FILE.npz");
   }
 
+  std::vector<Output> outputs() const override { return {{"--out", out_}, {"--write", write_}}; }
+
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     if (options_.by == "budget" && options_.size == 0)

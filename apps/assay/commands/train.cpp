@@ -34,6 +34,10 @@ class Train final : public Command {
     app.add_flag("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
   }
 
+  std::vector<Output> outputs() const override {
+    return {{"--out", out_}, {"--checkpoint", checkpoint_, Output::Kind::file, true}};
+  }
+
   report::Document run(Context& context) override {
     if (architecture_.empty() == model_.empty())
       fail(Fault::usage, "what to train? give either --architecture NAME or --model FILE");

@@ -147,7 +147,7 @@ namespace {
 
 template <Outputs (*function)(const Call&)>
 Outputs run(const Node& node, std::span<const Tensor> inputs, KernelContext& context) {
-  static_cast<void>(memory_limit());  // no kernel runs without the guard on memory
+  guard_allocations();
   return function(Call{node, inputs, context});
 }
 

@@ -2,26 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cstring>
 
 #include <assay/error.h>
 
 namespace assay {
 namespace {
-
-std::uint64_t half_of_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page_size = sysconf(_SC_PAGE_SIZE);
-  if (pages <= 0 || page_size <= 0) return std::uint64_t{1} << 32;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_size) / 2;
-}
-
-std::atomic<std::uint64_t>& limit() {
-  static std::atomic<std::uint64_t> bytes{half_of_memory()};
-  return bytes;
-}
 
 [[noreturn]] void refuse(double bytes) {
   fail(Fault::resources,
@@ -57,12 +44,7 @@ const bool installed = [] {
 
 }  // namespace
 
-void set_memory_limit(std::uint64_t bytes) { limit() = bytes == 0 ? half_of_memory() : bytes; }
-
-std::uint64_t memory_limit() {
-  static_cast<void>(installed);
-  return limit();
-}
+void guard_allocations() { static_cast<void>(installed); }
 
 void check_size(const Shape& shape, std::uint64_t element_size) {
   double bytes = static_cast<double>(element_size);

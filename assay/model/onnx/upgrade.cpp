@@ -114,15 +114,15 @@ void scatter_to_elements(Upgrade& u) { u.node.op = "ScatterElements"; }
 
 // Before set 13 the input was seen as a matrix, the axes from `axis` on being its columns.
 void softmax_along_one_axis(Upgrade& u) {
+  if (!u.has_input(0)) fail(Fault::model, "{}: input 0 is missing", u.node.describe());
   const std::int64_t axis = u.node.integer("axis", 1);
   u.node.attributes["axis"] = std::int64_t{-1};
-  const auto rank = u.has_input(0) ? u.graph.rank(u.node.inputs[0]) : std::nullopt;
-  const auto out_rank = u.node.outputs.empty() ? std::nullopt : u.graph.rank(u.node.outputs[0]);
+  const auto rank = u.graph.rank(u.node.inputs[0]), out_rank = u.graph.rank(u.node.outputs[0]);
   const auto known = rank ? rank : out_rank;
   if (axis == -1 || (known && axis == *known - 1)) return;
-  const ValueId x = u.has_input(0) ? u.node.inputs[0] : no_value;
+  const ValueId x = u.node.inputs[0];
   const ValueId shape = u.before("shape", "Shape", {x});
-  u.node.inputs.at(0) = u.before("matrix", "Flatten", {x}, {{"axis", axis}});
+  u.node.inputs[0] = u.before("matrix", "Flatten", {x}, {{"axis", axis}});
   u.behind("unflatten", "Reshape", shape);
 }
 
@@ -270,12 +270,13 @@ void Upgrade::behind(std::string_view role, std::string op, ValueId second_input
   node_behind = Node{.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
                      .op = std::move(op),
                      .inputs = {inner, second_input},
-                     .outputs = {node.outputs.at(0)},
+                     .outputs = {node.outputs[0]},
                      .attributes = {}};
   node.outputs[0] = inner;
 }
 
 void add_upgraded(OnnxGraph& graph, Node node, int opset) {
+  if (node.outputs.empty()) fail(Fault::model, "{}: the node has no output", node.describe());
   Upgrade upgrade{graph, node, std::nullopt};
   for (const UpgradeRule& rule : rules) {
     if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);

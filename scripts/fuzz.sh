@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the fuzz targets with clang in build/fuzz and runs each for some seconds from generated seeds.
-# usage: fuzz/run.sh [seconds] [target...]     seconds: 60; targets: all
+# Usage: scripts/fuzz.sh [seconds] [target...]     seconds: 60; targets: all
 # Exit status 0: clean. Otherwise the input that failed lies in build/fuzz/NAME/.
 set -euo pipefail
 cd "$(dirname "$0")/.."

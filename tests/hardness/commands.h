@@ -1,0 +1,97 @@
+#pragma once
+
+// One small run of every command, for suites that walk over all of them. A command that keeps a journal and
+// is not here fails KillSuite.KnowsEveryCommandThatGoesOn.
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct CommandRun {
+  std::string name, arguments;
+  std::vector<std::string> prepare;  // commands whose results it reads
+  std::vector<std::string> files;    // results, the same bytes every time
+  std::vector<std::string> tables;   // result documents, the same tables every time
+  bool slow = false;                 // only in the whole suite
+};
+
+inline std::vector<CommandRun> command_runs() {
+  const std::string data = "images-idx3-ubyte",
+                    cover = "--model net.onnx --train " + data + " --test " + data +
+                            " -m 2 --criterion kmnc --criterion idc --criterion nlc ";
+  return {
+      {"model", "net.onnx --write copy.onnx --json r.json", {}, {"copy.onnx"}, {"r.json"}},
+      {"data", data + " --write copy.npz --json r.json --csv r.csv", {}, {"copy.npz", "r.csv"}, {"r.json"}},
+      {"evaluate", "--model net.onnx --data " + data + " --json r.json", {}, {}, {"r.json"}},
+      {"importance",
+       "--model net.onnx --data " + data + " --heatmaps 1 --out pictures --json r.json",
+       {},
+       {},
+       {"r.json"}},
+      {"train",
+       "--model net.onnx --data " + data + " --epochs 3 --checkpoint epochs.npz --out trained.onnx",
+       {},
+       {"trained.onnx"},
+       {}},
+      {"cover",
+       cover + "--batch 16 --journal-every 0 --profile p.profile --state s.cov --json r.json",
+       {},
+       {"p.profile", "s.cov"},
+       {"r.json"}},
+      {"mutate",
+       "--model net.onnx --test " + data +
+           " --operator gf --operator ws --count 3 --state s.mut --matrix m.csv --json r.json",
+       {},
+       {"s.mut", "m.csv"},
+       {"r.json"}},
+      {"combine",
+       "a.cov b.cov --out all.cov --json r.json",
+       {"cover " + cover + "--shard 1/2 --state a.cov", "cover " + cover + "--shard 2/2 --state b.cov"},
+       {"all.cov"},
+       {"r.json"}},
+      {"diff",
+       "a.cov b.cov --json r.json",
+       {"cover " + cover + "--shard 1/2 --state a.cov", "cover " + cover + "--state b.cov"},
+       {},
+       {"r.json"}},
+      {"select",
+       "--model net.onnx --test " + data +
+           " --by entropy --size 9 --out ids.txt --write chosen.npz --json r.json",
+       {},
+       {"ids.txt", "chosen.npz"},
+       {"r.json"}},
+      {"attack",
+       "net.onnx " + data + " --batch 16 --attack fgsm --attack noise --output attacked",
+       {},
+       {"attacked/fgsm.npz", "attacked/noise.npz"},
+       {}},
+      {"explore",
+       "net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data '" + data +
+           "[:40]' --constraint none --step 0.3 --round 16 --pictures 2 --output found",
+       {},
+       {"found/findings.npz", "found/voted.npz"},
+       {}},
+      {"retrain",
+       "net.onnx --data '" + data + "[:120]' --test '" + data + "[120:]' --add '" + data +
+           "[:60]' --count 10 --repeats 2 --epochs 1 --against noise --checkpoint runs --out-dir made --json "
+           "r.json",
+       {},
+       {"assay-retrain/training-noise.npz", "made/given.onnx"},
+       {"r.json"}},
+      {"report",
+       "r1.json --out page.html",
+       {"evaluate --model net.onnx --data " + data + " --json r1.json"},
+       {"page.html"},
+       {}},
+      {"criteria", "--json r.json", {}, {}, {"r.json"}},
+      {"demo",
+       "--records 500 --epochs 1 --out shown",
+       {},
+       {"shown/lenet5.onnx", "shown/demo.profile"},
+       {},
+       true},
+  };
+}
+
+}  // namespace assay
