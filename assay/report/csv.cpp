@@ -46,11 +46,14 @@ Table gate_table(const std::vector<Gate>& gates) {
 
 std::string to_csv(const Table& table) {
   std::string text;
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    text += (i == 0 ? "" : ",") + field(table.columns[i].id);
+  const auto add = [&](std::size_t i, const std::string& cell) {
+    if (i > 0) text += ',';
+    text += field(cell);
+  };
+  for (std::size_t i = 0; i < table.columns.size(); ++i) add(i, table.columns[i].id);
   text += "\r\n";
   for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + field(plain_text(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) add(i, plain_text(row[i]));
     text += "\r\n";
   }
   return text;
