@@ -2,8 +2,8 @@
 // threads, and with all layers tapped against untapped. Usage: bench_engine [threads]
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
