@@ -105,6 +105,17 @@ Tensor region(const Tensor& picture, const float* corners, const Grid& grid) {
   return at::mean(by_cell(a + b + c + d), {2, 4});
 }
 
+// The grid moved to the centres of the nearest elements, halves to the even one as for pictures of two axes:
+// libtorch 1.13 takes halves away from zero where there are three.
+Tensor nearest_centres(const Tensor& grid, const Tensor& x, bool corners) {
+  std::vector<double> sizes;
+  for (std::int64_t i = 0; i < grid.size(-1); ++i) sizes.push_back(static_cast<double>(x.size(-1 - i)));
+  const Tensor size = at::tensor(sizes, at::kDouble).to(grid.device()), wide = grid.to(at::kDouble);
+  const Tensor most = at::clamp_min(size - 1, 1);
+  const Tensor position = at::round(corners ? (wide + 1) / 2 * most : ((wide + 1) * size - 1) / 2);
+  return (corners ? position / most * 2 - 1 : (position * 2 + 1) / size - 1).to(grid.scalar_type());
+}
+
 }  // namespace
 
 Outputs grid_sample(const Call& call) {
@@ -123,8 +134,10 @@ Outputs grid_sample(const Call& call) {
   shape.insert(shape.begin() + 1, x.size(1));
   shape.pop_back();
   check_size(shape, x.element_size());
-  return {at::grid_sampler(x, grid.to(x.scalar_type()), how, padding,
-                           call.node.integer("align_corners", 0) != 0)};
+  const bool corners = call.node.integer("align_corners", 0) != 0;
+  Tensor places = grid.to(x.scalar_type());
+  if (how == 1 && x.dim() == 5) places = nearest_centres(places, x, corners);
+  return {at::grid_sampler(x, places, how, padding, corners)};
 }
 
 Outputs affine_grid(const Call& call) {

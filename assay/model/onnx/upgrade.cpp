@@ -338,6 +338,22 @@ void dropout_for_inference(Upgrade& u) {
   u.node.inputs.resize(2);
 }
 
+// Unsigned numbers that are held in a wider signed type keep to the bits that they have.
+void keep_to_own_bits(Upgrade& u) {
+  const auto type = u.has_input(0) ? u.graph.declared_type(u.node.inputs[0]) : std::nullopt;
+  if (type == onnx::TensorProto::UINT64) {
+    fail(Fault::unsupported, "{}: bits of uint64 numbers cannot be held", u.node.describe());
+  }
+  if (type == onnx::TensorProto::UINT16) {
+    const Array mask = Array::of<std::int32_t>({}, std::vector<std::int32_t>{0xffff});
+    u.behind("own_bits", "BitwiseAnd", u.constant("mask", mask));
+  }
+  if (type == onnx::TensorProto::UINT32) {
+    const Array mask = Array::of<std::int64_t>({}, std::vector<std::int64_t>{0xffffffff});
+    u.behind("own_bits", "BitwiseAnd", u.constant("mask", mask));
+  }
+}
+
 // Quantised arithmetic
 // ------------------------------------------------------------------------------------------------
 
@@ -446,6 +462,7 @@ constexpr UpgradeRule rules[] = {
     {"RoiAlign", 16, region_from_corner},
     {"DFT", 20, transform_axis_to_input},
     {"GridSample", every_opset, grid_mode_names},
+    {"BitwiseNot", every_opset, keep_to_own_bits},
     {"QLinearConv", every_opset, quantised_convolution},
     {"QLinearMatMul", every_opset, quantised_product},
     {"ConvInteger", every_opset, integer_product},
