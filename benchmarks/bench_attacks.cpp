@@ -4,6 +4,7 @@
 // and looks at all pairs at once as a matrix. Usage: bench_attacks [threads [records [ATTACK]]]
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <torch/csrc/autograd/autograd.h>
 

@@ -32,9 +32,12 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers and CMake package,
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libopenblas0-openmp)
 # What cmake/AssayDependencies.cmake asks for.
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libtorch-dev, libdnnl-dev, libonnx-dev, \
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libtorch-dev, libonnx-dev, \
 libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
 libsqlite3-dev, libre2-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
+if(ASSAY_HAS_ONEDNN)
+  string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libdnnl-dev")
+endif()
 
 if(ASSAY_SHARED)
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libassay${assay_soversion})

@@ -3,8 +3,10 @@ add_library(assay_settings INTERFACE)
 target_compile_features(assay_settings INTERFACE cxx_std_20)
 target_include_directories(assay_settings INTERFACE ${PROJECT_SOURCE_DIR})
 # -Wsubobject-linkage: in a group of sources every anonymous namespace looks like that of a header. -Wrestrict: GCC 12
-# warns about its own std::string::operator+ (GCC bug 105651).
+# warns about its own std::string::operator+ (GCC bug 105651). -Warray-bounds, -Wstringop-overflow: from GCC 13 on it
+# warns about copies inside its own std::vector<bool> and std::vector (GCC bugs 110498, 107852).
 target_compile_options(assay_settings INTERFACE -Wall -Wextra -Wshadow $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds;-Wno-stringop-overflow>"
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${ASSAY_UNITY}>>:-Wno-subobject-linkage>
   $<$<BOOL:${ASSAY_WERROR}>:-Werror>)
 if(ASSAY_SANITIZE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 to a first result: installs dependencies, builds an optimised assay, runs the demonstration.
+# From a bare Debian 12 or 13 to a first result: installs dependencies, builds an optimised assay, runs the demonstration.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/build.sh assay_program

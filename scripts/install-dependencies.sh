@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian 12 packages that Assay is built from; with --checks those that check its sources, too, where the
-# release has them. Safe to repeat: does nothing when all are there.
+# Installs the packages of Debian 12 or 13 that Assay is built from; with --checks those that check its sources, too, where
+# the release has them. Safe to repeat: does nothing when all are there.
 set -euo pipefail
 
 packages=(
@@ -9,7 +9,7 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
   libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
-  libgtest-dev libgmock-dev
+  libgtest-dev libgmock-dev libonnx-testdata
 )
 
 # Of exactly this version: others format and warn otherwise.

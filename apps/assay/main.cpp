@@ -197,8 +197,7 @@ void load_plugins(std::span<char* const> arguments) {
 int run(int argc, char** argv) {
   load_plugins({argv, static_cast<std::size_t>(argc)});
   CLI::App root("Assay: white-box testing for deep-learning models.", "assay");
-  root.set_version_flag("--version",
-                        fmt::format("assay {} (commit {})", component_versions().front().second, commit()));
+  root.set_version_flag("--version", version_text());
   root.require_subcommand(0, 1);
   root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
   root.footer("`assay SUBCOMMAND --help` shows flags and examples. A first result in minutes: assay demo");

@@ -1,6 +1,7 @@
 // Problems made of records in memory.
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <numeric>
 

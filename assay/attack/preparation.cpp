@@ -1,6 +1,7 @@
 #include "assay/attack/preparation.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <charconv>

@@ -28,9 +28,9 @@ using Clock = std::chrono::steady_clock;
 using Json = nlohmann::json;
 
 // Rows of a batch that go to one set of criteria, copied together.
-class Selection {
+class PickedRows {
  public:
-  Selection(const ActivationBatch& whole, const std::vector<std::size_t>& rows) {
+  PickedRows(const ActivationBatch& whole, const std::vector<std::size_t>& rows) {
     const auto pick = [&](const auto& from, auto& to) {
       if (from.empty()) return;
       for (const std::size_t r : rows) to.push_back(from[r]);
@@ -215,7 +215,7 @@ class Measurer {
         rows[state_.by_class() && !whole.predicted.empty() ? whole.predicted[r] : every_class].push_back(r);
     }
     for (const auto& [only_class, chosen] : rows) {
-      const Selection selection(whole, chosen);
+      const PickedRows selection(whole, chosen);
       give(state_.criteria(part_, only_class), selection.batch());
       add_to_histograms(selection.batch());
     }

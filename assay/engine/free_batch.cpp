@@ -1,6 +1,7 @@
 #include "assay/engine/free_batch.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <assay/error.h>
 #include <assay/model.h>

@@ -1,6 +1,7 @@
 #include "assay/engine/part.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <assay/progress.h>
 #include "assay/engine/kernel.h"

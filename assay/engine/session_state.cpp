@@ -39,6 +39,12 @@ std::vector<ValueId> keys(const Tensors& tensors) {
   return ids;
 }
 
+// Whether the network could not compute with what it was given, as opposed to a lack of memory, say.
+bool about_inputs(const Error& error) {
+  return error.fault() == Fault::model || error.fault() == Fault::unsupported ||
+         error.fault() == Fault::mismatch;
+}
+
 // Plans are small; more than this many different requests means that nothing is gained by keeping them.
 constexpr std::size_t most_plans = 256;
 
@@ -60,14 +66,29 @@ Session::State::State(Graph graph_, SessionOptions options_)
 // otherwise it runs in groups of that many records.
 void Session::State::settle_batch() {
   std::int64_t batch = 0;
-  for (const ValueId id : graph.inputs()) batch = std::max(batch, input_form(graph, id, {}).fixed_batch);
+  for (const ValueId id : graph.inputs()) {
+    const std::int64_t fixed = input_form(graph, id, {}).fixed_batch;
+    together |= batch > 0 && fixed > 0 && fixed != batch;
+    batch = std::max(batch, fixed);
+  }
   if (batch == 0) return;
   group = batch;
+  if (together) return;
   notices.push_back(
       fmt::format("the file fixes the batch size to {}, so records run {} at a time; export the network "
                   "with a dynamic batch axis to run it faster",
                   batch, batch));
   if (!probable()) return;
+  try {
+    free_the_batch();
+  } catch (const Error& error) {
+    // Made-up inputs do not suit every network: shapes and indices among them, say. It runs as the file says.
+    if (!about_inputs(error)) throw;
+  }
+}
+
+void Session::State::free_the_batch() {
+  const std::int64_t batch = group;
   if (batch_is_free(graph, constants, graph, constants, shapes, batch, device)) {
     group = 0;
     notices.clear();
@@ -86,11 +107,25 @@ void Session::State::settle_batch() {
 }
 
 std::vector<ValueInfo> Session::State::probe() const {
+  if (together) {
+    fail(Fault::unsupported,
+         "network '{}': its inputs are fixed to shapes that differ in the leading size, so there is no axis "
+         "of "
+         "records to find layers by; export it with a dynamic batch axis",
+         graph.name());
+  }
   const auto seen = [&](std::int64_t rows) {
     return footprint(graph, constants, tiny_batch(graph, shapes, rows, device), device);
   };
-  if (group > 0) return guess_from_footprint(graph, seen(group), group);
-  return compare_footprints(graph, seen(2), seen(3));
+  try {
+    if (group > 0) return guess_from_footprint(graph, seen(group), group);
+    return compare_footprints(graph, seen(2), seen(3));
+  } catch (const Error& error) {
+    if (!about_inputs(error)) throw;
+    fail(error.fault(),
+         "{}; layers are found by running the network on made-up inputs, which do not suit this one",
+         error.what());
+  }
 }
 
 const std::vector<ValueInfo>& Session::State::infos() const {
@@ -113,8 +148,12 @@ const FastPath* Session::State::fast() const {
   if (!fast_settled_) {
     fast_settled_ = true;
     const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
-    if (probable() && constants.all_finite())
+    if (!probable() || !constants.all_finite()) return nullptr;
+    try {
       fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
+    } catch (const Error& error) {
+      if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
+    }
   }
   return fast_.get();
 }
@@ -189,13 +228,35 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
   return results;
 }
 
+// Whether the graph's inputs are given, each in a shape that the file declares, for one group of records.
+bool Session::State::as_declared(const Tensors& given) const {
+  return std::ranges::all_of(graph.inputs(), [&](ValueId id) {
+    const Shape& declared = graph.value(id).shape;
+    const auto found = given.find(id);
+    if (found == given.end() || found->second.dim() != std::ssize(declared)) return false;
+    const int batch_axis = input_form(graph, id, {}).batch_axis;
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      const std::int64_t size = found->second.size(static_cast<std::int64_t>(i));
+      const bool any = declared[i] < 0 && (static_cast<int>(i) != batch_axis || size == group || size == 0);
+      if (declared[i] != size && !any) return false;
+    }
+    return true;
+  });
+}
+
 Tensors Session::State::compute(const Tensors& given, const Wanted& wanted, KernelContext& context,
                                 const OnValue& on_value) const {
   for (const auto& [id, tensor] : given) {
     if (!tensor.defined()) fail(Fault::usage, "value '{}' was given without a tensor", graph.value(id).name);
   }
-  return group > 0 ? forward_grouped(given, wanted, context, on_value)
-                   : forward(given, wanted, context, on_value);
+  if (group == 0 || as_declared(given)) return forward(given, wanted, context, on_value);
+  if (together) {
+    fail(Fault::mismatch,
+         "network '{}': its inputs are fixed to shapes that differ in the leading size; it runs for exactly "
+         "those",
+         graph.name());
+  }
+  return forward_grouped(given, wanted, context, on_value);
 }
 
 }  // namespace assay

@@ -35,6 +35,8 @@ struct Session::State {
   Constants constants;
   // Records per run for networks that insist on their file's batch size; 0: any number.
   std::int64_t group = 0;
+  // Inputs fixed to shapes that differ in the leading size: the network runs for exactly those.
+  bool together = false;
   std::vector<std::string> notices;
 
   // Found when first asked for.
@@ -67,6 +69,8 @@ struct Session::State {
  private:
   std::vector<ValueInfo> probe() const;
   void settle_batch();
+  void free_the_batch();
+  bool as_declared(const Tensors& given) const;
   bool probable() const;
 };
 

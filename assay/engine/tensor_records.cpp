@@ -1,6 +1,7 @@
 #include <assay/tensor_records.h>
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <assay/dataset.h>
 #include <assay/error.h>

@@ -35,6 +35,12 @@ DType result_type(const Node& node, std::size_t output, const std::vector<DType>
   if (node.op == "EyeLike" && node.has("dtype")) return named(node.integer("dtype", 1));
   if (node.op == "CastLike" || node.op == "Where") return input(1);
   if (node.op == "OneHot") return input(2);
+  if (node.op == "NonMaxSuppression" || (node.op == "Unique" && output > 0)) return DType::int64;
+  if (node.op == "DequantizeLinear") return input(1);
+  if (node.op == "QuantizeLinear" || (node.op == "DynamicQuantizeLinear" && output != 1)) {
+    const bool given = node.inputs.size() > 2 && node.inputs[2] != no_value;
+    return given ? input(2) : node.integer("output_dtype", 2) == 3 ? DType::int8 : DType::uint8;
+  }
   if (node.op == "ConstantOfShape") {
     const auto found = node.attributes.find("value");
     const Array* value = found == node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);

@@ -2,6 +2,7 @@
 // gradients.
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <assay/error.h>

@@ -1,6 +1,7 @@
 #include "assay/relevance/vjp.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include "assay/engine/kernel.h"

@@ -1,8 +1,5 @@
 #include "assay/surprise/neighbours.h"
 
-#include <omp.h>
-#include <oneapi/dnnl/dnnl.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,21 +7,10 @@
 
 #include <assay/error.h>
 #include "assay/support/threads.h"
+#include "assay/surprise/product.h"
 
 namespace assay::surprise {
 namespace {
-
-// The product runs on the calling thread: parallelism is over blocks of queries.
-class OneOpenMpThread {
- public:
-  OneOpenMpThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~OneOpenMpThread() { omp_set_num_threads(before_); }
-  OneOpenMpThread(const OneOpenMpThread&) = delete;
-  OneOpenMpThread& operator=(const OneOpenMpThread&) = delete;
-
- private:
-  int before_;
-};
 
 float largest(const float* values, std::size_t count) {
   std::array<float, 16> best;
@@ -138,6 +124,7 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
                     width = std::max<std::size_t>(1, options.reference_block);
   const std::size_t threads = options.threads == 0 ? available_threads() : options.threads;
   parallel_for((queries.size() + height - 1) / height, threads, [&](std::size_t block) {
+    // On this thread alone: parallelism is over blocks of queries.
     const OneOpenMpThread one;
     const std::size_t first = block * height, rows = std::min(height, queries.size() - first);
     std::vector<float> packed(rows * columns), out(rows * width);
@@ -146,13 +133,7 @@ void References<T>::products(std::span<const T* const> queries, std::span<const 
     for (const Range& range : ranges) {
       for (std::size_t start = range.begin; start < range.end; start += width) {
         const std::size_t count = std::min(width, range.end - start);
-        const auto m = static_cast<dnnl_dim_t>(rows), n = static_cast<dnnl_dim_t>(count),
-                   k = static_cast<dnnl_dim_t>(columns);
-        if (dnnl_sgemm('N', 'T', m, n, k, 1, packed.data(), k, packed_.data() + start * columns, k, 0,
-                       out.data(), n) != dnnl_success) {
-          fail(Fault::internal, "surprise: the matrix product of {} x {} x {} was refused", rows, count,
-               columns);
-        }
+        product(packed.data(), rows, packed_.data() + start * columns, count, columns, out.data());
         const double norm = *std::max_element(norms_.begin() + static_cast<std::ptrdiff_t>(start),
                                               norms_.begin() + static_cast<std::ptrdiff_t>(start + count));
         for (std::size_t i = 0; i < rows; ++i)

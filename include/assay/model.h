@@ -20,7 +20,7 @@ namespace assay {
 // damaged or hostile files and Error{unsupported} naming node, operator, attribute and what would help.
 Graph read_model(const std::filesystem::path& path);
 
-// Reads ONNX (operator sets 7 to 21) from memory; external data are looked for in `folder` and may not leave
+// Reads ONNX (operator sets 1 to 24) from memory; external data are looked for in `folder` and may not leave
 // it. `name` becomes the graph's. Errors as above, without a file's name.
 Graph read_onnx(std::string_view bytes, const std::filesystem::path& folder, std::string name);
 

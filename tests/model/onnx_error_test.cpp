@@ -76,10 +76,10 @@ TEST(OnnxErrors, HeaderOfTheFile) {
   expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("", {}, "empty"); });
   expect_error(Fault::model, {"not an ONNX model"}, [] { read_onnx("hello, world", {}, "text"); });
   refuse(Fault::model, {"no version"}, [](auto& f, auto&) { f.proto.clear_opset_import(); });
-  refuse(Fault::unsupported, {"operator set 6", "7 to 21"},
-         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(6); });
-  refuse(Fault::unsupported, {"operator set 22", "opset_version="},
-         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(22); });
+  refuse(Fault::unsupported, {"operator set 0", "1 to 24"},
+         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(0); });
+  refuse(Fault::unsupported, {"operator set 25", "opset_version="},
+         [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version(25); });
   refuse(Fault::unsupported, {"operator set 4294967303"},
          [](auto& f, auto&) { f.proto.mutable_opset_import(0)->set_version((std::int64_t{1} << 32) + 7); });
 }
@@ -218,8 +218,8 @@ TEST(OnnxErrors, OtherDomainsAndFunctions) {
   EXPECT_NO_THROW(file.read());
 }
 
-TEST(OnnxErrors, QuantisedOperators) {
-  refuse(Fault::unsupported, {"'fc'", "QLinearMatMul", "float model"},
+TEST(OnnxErrors, QuantisedOperatorsWithoutTheirScales) {
+  refuse(Fault::model, {"'fc'", "QLinearMatMul", "input 3 is missing"},
          [](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_op_type("QLinearMatMul"); });
 }
 

@@ -18,11 +18,13 @@ Tensor keep_mask(const Tensor& x, double ratio, Rng& random) {
 
 Outputs identity(const Call& call) { return {call.input(0)}; }
 
-// Drops only when the run is a training one, whatever the node's own training_mode says.
+// Drops only when the run is a training one: readers take away a training mode that the file fixes.
 Outputs dropout(const Call& call) {
   const Tensor& x = call.input(0);
   const double ratio = call.number(1, 0.5);
   if (!(ratio >= 0 && ratio < 1)) fail(Fault::model, "the ratio is {}; it must be in [0, 1)", ratio);
+  if (!call.context.training && ratio > 0 && call.has(2) && call.number(2, 0) != 0)
+    fail(Fault::unsupported, "an input asks for training mode, whose random numbers no standard lays down");
   if (!call.context.training || ratio == 0) {
     return {x, call.wants(1) ? at::ones_like(x, at::kBool) : Tensor()};
   }
@@ -33,7 +35,11 @@ Outputs dropout(const Call& call) {
 Outputs cast(const Call& call) {
   const Tensor& x = call.input(0);
   if (!call.node.has("to")) fail(Fault::model, "attribute 'to' is missing");
-  return {x.to(scalar_type_of(call.node.integer("to", 1)))};
+  const std::int64_t type = call.node.integer("to", 1);
+  // 16-bit floats are held in single precision, rounded to what they can be.
+  if (type == 10) return {x.to(at::kHalf).to(at::kFloat)};
+  if (type == 16) return {x.to(at::kBFloat16).to(at::kFloat)};
+  return {x.to(scalar_type_of(type))};
 }
 
 Outputs cast_like(const Call& call) { return {call.input(0).to(call.input(1).scalar_type())}; }

@@ -30,12 +30,12 @@ constexpr Function functions[] = {
      [](const Tensor& x, float a, float) { return at::where(x > a, x, at::zeros_like(x)); }},
 };
 
-const Function& find(std::string name) {
+const Function* find(std::string name) {
   std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto found = std::ranges::find(functions, name, &Function::name);
   if (found == std::end(functions)) fail(Fault::unsupported, "activation '{}' is not supported", name);
-  return *found;
+  return found;
 }
 
 }  // namespace
@@ -53,10 +53,10 @@ std::vector<Activation> read_activations(const Call& call, std::size_t direction
   std::size_t alpha = 0, beta = 0;
   std::vector<Activation> all;
   for (const std::string& name : names) {
-    const Function& f = find(name);
-    const float a = f.has_alpha && alpha < alphas.size() ? alphas[alpha++] : f.alpha;
-    const float b = f.has_beta && beta < betas.size() ? betas[beta++] : f.beta;
-    all.push_back([apply = f.apply, a, b](const Tensor& x) { return apply(x, a, b); });
+    const Function* const f = find(name);
+    const float a = f->has_alpha && alpha < alphas.size() ? alphas[alpha++] : f->alpha;
+    const float b = f->has_beta && beta < betas.size() ? betas[beta++] : f->beta;
+    all.push_back([apply = f->apply, a, b](const Tensor& x) { return apply(x, a, b); });
   }
   return all;
 }

@@ -1,5 +1,6 @@
 // Resize by interpolation. Axes are independent: along each, an output element is a weighted sum of one
-// (nearest), two (linear) or four (cubic) input elements around the position it falls on.
+// (nearest), two (linear) or four (cubic) input elements around the position it falls on, more where a
+// picture is made smaller with `antialias`.
 
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@ namespace {
 struct Axis {
   std::int64_t axis, from, to;  // number of positions before and after
   float scale;
+  float start = 0, end = 1;  // of the region of interest, in shares of the input
 };
 
 std::vector<Axis> by_scales(const Tensor& x, const Ints& axes, const Tensor& scales) {
@@ -69,8 +71,13 @@ float source(const std::string& mode, const Axis& axis, std::int64_t i) {
   const auto at = static_cast<float>(i), from = static_cast<float>(axis.from),
              to = static_cast<float>(axis.to);
   if (mode == "asymmetric") return at / axis.scale;
+  if (mode == "tf_crop_and_resize") {
+    if (axis.to == 1) return (axis.start + axis.end) / 2 * (from - 1);
+    return axis.start * (from - 1) + at * (axis.end - axis.start) * (from - 1) / (to - 1);
+  }
   if (mode == "align_corners") return axis.to == 1 ? 0 : at * (from - 1) / (to - 1);
   if (mode == "pytorch_half_pixel" && axis.to <= 1) return 0;
+  if (mode == "tf_half_pixel_for_nn") return (at + 0.5f) / axis.scale;  // of operator sets 11 and 12
   const float half_pixel = (at + 0.5f) / axis.scale - 0.5f;
   if (mode == "half_pixel" || mode == "pytorch_half_pixel") return half_pixel;
   if (mode == "half_pixel_symmetric") return from / 2 * (1 - to / (axis.scale * from)) + half_pixel;
@@ -101,37 +108,81 @@ std::array<float, 4> cubic(float t, float a) {
 struct Interpolation {
   std::string mode, coordinates, nearest_mode;
   float cubic_a;
-  bool exclude_outside;
+  bool exclude_outside, antialias;
 
-  std::size_t taps() const { return mode == "nearest" ? 1 : mode == "linear" ? 2 : 4; }
-  // Offset of the first tap from the floor of the position.
-  std::int64_t first() const { return mode == "cubic" ? -1 : 0; }
+  bool blurs(const Axis& axis) const { return antialias && axis.scale < 1 && mode != "nearest"; }
 
-  std::array<float, 4> weights(float fraction) const {
+  // Half the width of the stretched filter, in whole elements.
+  std::int64_t reach(const Axis& axis) const {
+    const float half = (mode == "linear" ? 1.0F : 2.0F) / (blurs(axis) ? axis.scale : 1.0F);
+    return static_cast<std::int64_t>(std::min(std::ceil(half), 1e9F));
+  }
+
+  std::size_t taps(const Axis& axis) const {
+    return mode == "nearest" ? 1 : static_cast<std::size_t>(2 * reach(axis));
+  }
+  // Offset of the first tap from the element before the position.
+  std::int64_t first(const Axis& axis) const { return mode == "nearest" ? 0 : 1 - reach(axis); }
+
+  std::vector<float> weights(float fraction, const Axis& axis) const {
     if (mode == "nearest") return {1};
+    if (blurs(axis)) return stretched(fraction, axis);
     if (mode == "linear") return {1 - fraction, fraction};
-    return cubic(fraction, cubic_a);
+    const auto four = cubic(fraction, cubic_a);
+    return {four.begin(), four.end()};
+  }
+
+  // The filter over as many input elements as one output element stands for, with the sum 1.
+  std::vector<float> stretched(float fraction, const Axis& axis) const {
+    std::vector<float> values;
+    float total = 0;
+    for (std::size_t t = 0; t < taps(axis); ++t) {
+      const float distance =
+          std::abs((static_cast<float>(first(axis) + static_cast<std::int64_t>(t)) - fraction) * axis.scale);
+      float value = std::max(0.0F, 1 - distance);
+      if (mode == "cubic") {
+        value = distance < 1   ? cubic(distance, cubic_a)[1]
+                : distance < 2 ? cubic(distance - 1, cubic_a)[0]
+                               : 0.0F;
+      }
+      values.push_back(value);
+      total += value;
+    }
+    for (float& value : values) value /= total;
+    return values;
   }
 
   std::vector<Tap> along(const Axis& axis) const {
-    std::vector<Tap> all(taps());
+    std::vector<Tap> all(taps(axis));
     for (std::int64_t i = 0; i < axis.to; ++i) {
       float position = source(coordinates, axis, i);
+      const bool outside = crops() && (position < 0 || position > static_cast<float>(axis.from - 1));
       if (mode == "nearest") position = nearest(nearest_mode, position);
-      const float base = std::floor(position);
-      auto weight = weights(position - base);
+      const float base = blurs(axis) ? std::ceil(position) - 1 : std::floor(position);
+      auto weight = weights(position - base, axis);
       float total = 0;
       for (std::size_t t = 0; t < all.size(); ++t) {
-        const std::int64_t at = static_cast<std::int64_t>(base) + first() + static_cast<std::int64_t>(t);
+        const std::int64_t at = static_cast<std::int64_t>(base) + first(axis) + static_cast<std::int64_t>(t);
         if (exclude_outside && (at < 0 || at >= axis.from)) weight[t] = 0;
         total += weight[t];
         all[t].positions.push_back(std::clamp<std::int64_t>(at, 0, axis.from - 1));
       }
       for (std::size_t t = 0; t < all.size(); ++t) {
-        all[t].weights.push_back(exclude_outside ? weight[t] / total : weight[t]);
+        all[t].weights.push_back(outside ? 0 : exclude_outside ? weight[t] / total : weight[t]);
       }
     }
     return all;
+  }
+
+  bool crops() const { return coordinates == "tf_crop_and_resize"; }
+  // 1 for positions along the axis that lie outside the picture.
+  std::vector<float> outside(const Axis& axis) const {
+    std::vector<float> flags;
+    for (std::int64_t i = 0; i < axis.to; ++i) {
+      const float position = source(coordinates, axis, i);
+      flags.push_back(position < 0 || position > static_cast<float>(axis.from - 1) ? 1 : 0);
+    }
+    return flags;
   }
 };
 
@@ -142,19 +193,20 @@ Interpolation read_interpolation(const Call& call) {
   how.nearest_mode = call.node.text("nearest_mode", "round_prefer_floor");
   how.cubic_a = call.node.real("cubic_coeff_a", -0.75f);
   how.exclude_outside = how.mode == "cubic" && call.node.integer("exclude_outside", 0) != 0;
+  how.antialias = call.node.integer("antialias", 0) != 0;
   if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
     fail(Fault::model, "mode '{}' is none of nearest, linear, cubic", how.mode);
   }
   return how;
 }
 
-Tensor interpolate(const Tensor& x, const Axis& axis, const std::vector<Tap>& taps) {
+Tensor interpolate(const Tensor& x, const Axis& axis, const std::vector<Tap>& taps, bool weighted_anyway) {
   Ints shape(static_cast<std::size_t>(x.dim()), 1);
   shape[static_cast<std::size_t>(axis.axis)] = axis.to;
   Tensor sum;
   for (const Tap& tap : taps) {
     const Tensor part = at::index_select(x, axis.axis, at::tensor(tap.positions, at::kLong).to(x.device()));
-    if (taps.size() == 1) return part;
+    if (taps.size() == 1 && !weighted_anyway) return part;
     const Tensor weighted = part * at::tensor(tap.weights, at::kFloat).to(x.options()).reshape(shape);
     sum = sum.defined() ? sum + weighted : weighted;
   }
@@ -166,7 +218,17 @@ Tensor interpolate(const Tensor& x, const Axis& axis, const std::vector<Tap>& ta
 Outputs resize(const Call& call) {
   Tensor x = call.input(0);
   const Interpolation how = read_interpolation(call);
-  const std::vector<Axis> plan = read_plan(call, x);
+  std::vector<Axis> plan = read_plan(call, x);
+  if (how.crops()) {
+    const Tensor region = call.input(1).detach().to(at::kCPU, at::kFloat).contiguous();
+    const std::size_t axes = plan.size();
+    if (region.numel() != static_cast<std::int64_t>(2 * axes))
+      fail(Fault::model, "the region has {} numbers for {} axes", region.numel(), axes);
+    for (std::size_t i = 0; i < axes; ++i) {
+      plan[i].start = region.data_ptr<float>()[i];
+      plan[i].end = region.data_ptr<float>()[axes + i];
+    }
+  }
   if (how.mode != "nearest" && !at::isFloatingType(x.scalar_type())) {
     fail(Fault::unsupported, "mode '{}' is supported for floating-point numbers only", how.mode);
   }
@@ -175,16 +237,21 @@ Outputs resize(const Call& call) {
     if (axis.from < 1 || axis.to < 1 || x.size(axis.axis) < 1) {
       fail(Fault::model, "axis {} would go from {} to {} positions", axis.axis, x.size(axis.axis), axis.to);
     }
-    if (axis.scale < 1 && how.mode != "nearest" && call.node.integer("antialias", 0) != 0) {
-      fail(Fault::unsupported, "attribute 'antialias' is not supported");
-    }
+    if (how.blurs(axis)) check_size({axis.to, 2 * how.reach(axis)}, 2 * sizeof(float));
     shape[static_cast<std::size_t>(axis.axis)] = axis.to;
   }
   check_size(shape, x.element_size());
+  Tensor outside;  // 1 where an output element lies outside the picture along any axis
   for (const Axis& axis : plan) {
-    if (axis.to == axis.from && axis.scale == 1) continue;
-    x = interpolate(x, axis, how.along(axis));
+    if (axis.to == axis.from && axis.scale == 1 && !how.crops()) continue;
+    x = interpolate(x, axis, how.along(axis), how.crops());
+    if (!how.crops()) continue;
+    Ints along(shape.size(), 1);
+    along[static_cast<std::size_t>(axis.axis)] = axis.to;
+    const Tensor flags = at::tensor(how.outside(axis), at::kFloat).to(x.options()).reshape(along);
+    outside = outside.defined() ? at::maximum(outside, flags) : flags;
   }
+  if (outside.defined()) x = x + outside * call.node.real("extrapolation_value", 0);
   return {x};
 }
 

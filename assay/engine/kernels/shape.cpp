@@ -87,7 +87,9 @@ Outputs reshape(const Call& call) {
 
 Outputs flatten(const Call& call) {
   const Tensor& x = call.input(0);
-  const std::int64_t axis = axis_in(call.node.integer("axis", 1), x.dim() + 1);
+  // From 0 to the rank: all axes may lie in front. Counted from the end it is an axis that is there.
+  const std::int64_t given = call.node.integer("axis", 1);
+  const std::int64_t axis = given == x.dim() ? given : axis_in(given, std::max<std::int64_t>(1, x.dim()));
   const auto sizes = x.sizes();
   const std::int64_t rows =
       std::accumulate(sizes.begin(), sizes.begin() + axis, std::int64_t{1}, std::multiplies<>());

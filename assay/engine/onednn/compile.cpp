@@ -7,11 +7,6 @@
 
 namespace assay::onednn {
 
-dnnl::engine& cpu() {
-  static dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  return engine;
-}
-
 Compiler::Compiler(const Request& request, std::int64_t rows) : request_(request), graph_(*request.graph) {
   program_.rows = rows;
   program_.outputs.resize(request.outputs.size());
@@ -88,8 +83,9 @@ const Place& Compiler::place(ValueId id) const { return places_.at(id); }
 
 Place Compiler::in_layout(ValueId id, const dnnl::memory::dims& dims, const dnnl::memory::desc& wanted_desc) {
   Place source = place(id);
-  if (source.desc.dims() != dims) {  // a flattened view; only plain layouts can be viewed under another shape
-    source = in_layout(id, source.desc.dims(), plain(source.desc.dims()));
+  if (dims_of(source.desc) !=
+      dims) {  // a flattened view; only plain layouts can be viewed under another shape
+    source = in_layout(id, dims_of(source.desc), plain(dims_of(source.desc)));
     source.desc = plain(dims);
   }
   if (source.desc == wanted_desc) return source;
@@ -134,7 +130,7 @@ void Compiler::produced(ValueId id) {
   const Place place = places_.at(id);
   for (std::size_t t = 0; t < request_.taps.size(); ++t) {
     if (request_.taps[t].value != id) continue;
-    const bool readable_as_is = place.desc.dims() == shape(id) && reducible(place.desc);
+    const bool readable_as_is = dims_of(place.desc) == shape(id) && reducible(place.desc);
     const Place readable = readable_as_is ? place : plainly(id);
     program_.taps[t] = {static_cast<int>(program_.steps.size()) - 1, readable, request_.taps[t].reduction};
   }
@@ -143,7 +139,7 @@ void Compiler::produced(ValueId id) {
     Output& output = program_.outputs[o];
     output.after = static_cast<int>(program_.steps.size()) - 1;
     output.place = place;
-    output.plain = plain(place.desc.dims());  // a flattened view has the same bytes
+    output.plain = plain(dims_of(place.desc));  // a flattened view has the same bytes
     output.reorder =
         dnnl::reorder(dnnl::reorder::primitive_desc(cpu(), output.place.desc, cpu(), output.plain));
   }

@@ -9,8 +9,6 @@
 namespace assay::onednn {
 namespace {
 
-using Dims = dnnl::memory::dims;
-
 bool clip_bound(const Graph& graph, const Node& node, std::size_t input, float& bound) {
   if (input >= node.inputs.size() || node.inputs[input] == no_value) return true;
   if (!graph.is_constant(node.inputs[input])) return false;
@@ -55,7 +53,7 @@ bool eltwise_of(const Graph& graph, const Node& node, Eltwise& eltwise) {
   else if (node.op == "Elu")
     eltwise = {dnnl::algorithm::eltwise_elu, node.real("alpha", 1.0F)};
   else if (node.op == "HardSwish")
-    eltwise = {dnnl::algorithm::eltwise_hardswish};
+    eltwise = {dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F};  // constants that oneDNN 2 holds itself
   else if (node.op == "Clip") {
     eltwise = {dnnl::algorithm::eltwise_clip, std::numeric_limits<float>::lowest(),
                std::numeric_limits<float>::max()};
@@ -70,7 +68,7 @@ ValueId absorb_activation(Compiler& compiler, ValueId id, dnnl::post_ops& post) 
   const Node* reader = compiler.sole_reader(id);
   Eltwise eltwise;
   if (reader == nullptr || !eltwise_of(compiler.graph(), *reader, eltwise)) return id;
-  post.append_eltwise(1.0F, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+  append_eltwise(post, eltwise.algorithm, eltwise.alpha, eltwise.beta);
   compiler.fuse(*reader);
   return reader->outputs[0];
 }
@@ -84,9 +82,8 @@ void compile_eltwise(Compiler& compiler, const Node& node) {
   Eltwise eltwise;
   eltwise_of(compiler.graph(), node, eltwise);
   const Place source = compiler.place(node.inputs[0]);
-  const dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, eltwise.algorithm, source.desc,
-                                         eltwise.alpha, eltwise.beta);
-  const dnnl::eltwise_forward::primitive_desc primitive(desc, Compiler::attributes(), cpu());
+  const auto primitive =
+      describe_eltwise(eltwise.algorithm, source.desc, eltwise.alpha, eltwise.beta, Compiler::attributes());
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(dnnl::eltwise_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}},
                 primitive.scratchpad_desc());
@@ -108,7 +105,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
   const ValueId first = node.inputs[constant == 0 ? 1 : 0];
   const Dims dims = compiler.shape(first);
   Place left = compiler.place(first);
-  if (left.desc.dims() != dims) left = compiler.plainly(first);
+  if (dims_of(left.desc) != dims) left = compiler.plainly(first);
   Place right;
   if (constant == 2) {
     right = compiler.in_layout(node.inputs[1], dims, left.desc);
@@ -119,8 +116,8 @@ void compile_binary(Compiler& compiler, const Node& node) {
   }
   dnnl::post_ops post;
   const ValueId result = absorb_activation(compiler, node.outputs[0], post);
-  const dnnl::binary::desc desc(binary_algorithm(node.op), left.desc, right.desc, left.desc);
-  const dnnl::binary::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
+  const auto primitive =
+      describe_binary(binary_algorithm(node.op), left.desc, right.desc, Compiler::attributes(post));
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(dnnl::binary(primitive),
                 {{DNNL_ARG_SRC_0, left}, {DNNL_ARG_SRC_1, right}, {DNNL_ARG_DST, target}},
@@ -142,14 +139,14 @@ void compile_normalisation(Compiler& compiler, const Node& node) {
   Dims shape(dims.size(), 1);
   shape[1] = dims[1];
   Place source = compiler.place(node.inputs[0]);
-  if (source.desc.dims() != dims) source = compiler.plainly(node.inputs[0]);
+  if (dims_of(source.desc) != dims) source = compiler.plainly(node.inputs[0]);
   const Place scale = compiler.weight(Array::of<float>(shape, affine.scale), shape, Compiler::plain(shape));
   const Place shift = compiler.weight(Array::of<float>(shape, affine.shift), shape, Compiler::plain(shape));
   dnnl::post_ops post;
   post.append_binary(dnnl::algorithm::binary_add, Compiler::plain(shape));
   const ValueId result = absorb_activation(compiler, node.outputs[0], post);
-  const dnnl::binary::desc desc(dnnl::algorithm::binary_mul, source.desc, scale.desc, source.desc);
-  const dnnl::binary::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
+  const auto primitive =
+      describe_binary(dnnl::algorithm::binary_mul, source.desc, scale.desc, Compiler::attributes(post));
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(dnnl::binary(primitive),
                 {{DNNL_ARG_SRC_0, source},
@@ -176,11 +173,11 @@ void compile_concat(Compiler& compiler, const Node& node) {
   std::vector<std::pair<int, Place>> arguments;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     Place source = compiler.place(node.inputs[i]);
-    if (source.desc.dims() != compiler.shape(node.inputs[i])) source = compiler.plainly(node.inputs[i]);
+    if (dims_of(source.desc) != compiler.shape(node.inputs[i])) source = compiler.plainly(node.inputs[i]);
     descs.push_back(source.desc);
     arguments.emplace_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(i), source);
   }
-  const dnnl::concat::primitive_desc primitive(static_cast<int>(axis), descs, cpu(), Compiler::attributes());
+  const auto primitive = describe_concat(static_cast<int>(axis), descs, Compiler::attributes());
   const Place target = compiler.buffer(primitive.dst_desc());
   arguments.emplace_back(DNNL_ARG_DST, target);
   compiler.step(dnnl::concat(primitive), std::move(arguments), primitive.scratchpad_desc());
@@ -196,10 +193,8 @@ bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape
 void compile_softmax(Compiler& compiler, const Node& node) {
   const Place source = compiler.plainly(node.inputs[0]);
   std::int64_t axis = node.integer("axis", -1);
-  if (axis < 0) axis += static_cast<std::int64_t>(source.desc.dims().size());
-  const dnnl::softmax_forward::desc desc(dnnl::prop_kind::forward_inference, source.desc,
-                                         static_cast<int>(axis));
-  const dnnl::softmax_forward::primitive_desc primitive(desc, Compiler::attributes(), cpu());
+  if (axis < 0) axis += static_cast<std::int64_t>(dims_of(source.desc).size());
+  const auto primitive = describe_softmax(source.desc, static_cast<int>(axis), Compiler::attributes());
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(dnnl::softmax_forward(primitive), {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}},
                 primitive.scratchpad_desc());

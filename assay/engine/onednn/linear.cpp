@@ -9,12 +9,6 @@
 namespace assay::onednn {
 namespace {
 
-using Dims = dnnl::memory::dims;
-
-struct Window {
-  Dims strides, dilations, pad_left, pad_right;  // dilations as oneDNN counts them: 0 is dense
-};
-
 // Strides, dilations and padding with automatic padding resolved from input and output extents.
 Window window_of(const Node& node, const Dims& input, const Dims& output, const Dims& kernel) {
   const std::size_t rank = input.size() - 2;
@@ -30,8 +24,8 @@ Window window_of(const Node& node, const Dims& input, const Dims& output, const 
     if (automatic == "VALID") left = 0;
     if (automatic == "SAME_UPPER") left = std::max<std::int64_t>(needed, 0) / 2;
     if (automatic == "SAME_LOWER") left = (std::max<std::int64_t>(needed, 0) + 1) / 2;
-    window.pad_left.push_back(left);
-    window.pad_right.push_back(needed - left);
+    window.left.push_back(left);
+    window.right.push_back(needed - left);
     window.dilations[d] -= 1;
   }
   return window;
@@ -143,11 +137,9 @@ void compile_convolution(Compiler& compiler, const Node& node) {
     weight_dims.insert(weight_dims.begin(), groups);
   }
   const Dims bias_dims{kernel.shape()[0]};
-  const dnnl::convolution_forward::desc desc(
-      dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, Compiler::any(input),
-      Compiler::any(weight_dims), Compiler::any(bias_dims), Compiler::any(output), window.strides,
-      window.dilations, window.pad_left, window.pad_right);
-  const dnnl::convolution_forward::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
+  const auto primitive =
+      describe_convolution(Compiler::any(input), Compiler::any(weight_dims), Compiler::any(bias_dims),
+                           Compiler::any(output), window, Compiler::attributes(post));
   const Place source = compiler.in_layout(node.inputs[0], input, primitive.src_desc());
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(
@@ -183,14 +175,13 @@ void compile_dense(Compiler& compiler, const Node& node) {
 
   const Dims output = compiler.shape(node.outputs[0]);
   // A flattened image is read where it lies: the dense weights take the image's shape instead.
-  const Dims input = compiler.place(node.inputs[0]).desc.dims();
+  const Dims input = dims_of(compiler.place(node.inputs[0]).desc);
   Dims weight_dims = input;
   weight_dims[0] = output[1];
   const Dims bias_dims{output[1]};
-  const dnnl::inner_product_forward::desc desc(dnnl::prop_kind::forward_inference, Compiler::any(input),
-                                               Compiler::any(weight_dims), Compiler::any(bias_dims),
-                                               Compiler::any(output));
-  const dnnl::inner_product_forward::primitive_desc primitive(desc, Compiler::attributes(post), cpu());
+  const auto primitive =
+      describe_inner_product(Compiler::any(input), Compiler::any(weight_dims), Compiler::any(bias_dims),
+                             Compiler::any(output), Compiler::attributes(post));
   const Place source = compiler.in_layout(node.inputs[0], input, primitive.src_desc());
   const Place target = compiler.buffer(primitive.dst_desc());
   compiler.step(

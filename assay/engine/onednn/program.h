@@ -3,12 +3,11 @@
 // A compiled chunk: primitives with the places of their arguments. Built once per chunk size, run by many
 // threads, each with its own memory.
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include <map>
 #include <memory>
 #include <vector>
 
+#include "assay/engine/onednn/primitives.h"
 #include "assay/engine/onednn/segment.h"
 
 namespace assay::onednn {
@@ -46,8 +45,6 @@ struct Program {
   std::vector<Output> outputs;        // as Segment::outputs()
   std::vector<Reduced> taps;          // as the segment's taps
 };
-
-dnnl::engine& cpu();
 
 // What to compile.
 struct Request {

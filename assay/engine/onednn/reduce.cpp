@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "assay/engine/onednn/primitives.h"
 #include "assay/support/vectorised.h"
 
 namespace assay::onednn {
@@ -17,16 +18,16 @@ struct Layout {
   std::int64_t position_stride = 0;  // positions are one arithmetic sequence
 };
 
-Layout layout_of(const dnnl_memory_desc_t& md) {
-  const auto& blocking = md.format_desc.blocking;
+Layout layout_of(const Blocking& blocking) {
+  const Dims& dims = blocking.dims;
   Layout layout;
-  layout.channels = md.ndims > 1 ? md.dims[1] : 1;
-  for (int d = 2; d < md.ndims; ++d) layout.positions *= md.dims[d];
+  layout.channels = dims.size() > 1 ? dims[1] : 1;
+  for (std::size_t d = 2; d < dims.size(); ++d) layout.positions *= dims[d];
   layout.row_stride = blocking.strides[0];
-  layout.block_stride = md.ndims > 1 ? blocking.strides[1] : 1;
-  layout.position_stride = md.ndims > 2 ? blocking.strides[md.ndims - 1] : 1;
-  if (blocking.inner_nblks == 1) {
-    layout.block = blocking.inner_blks[0];
+  layout.block_stride = dims.size() > 1 ? blocking.strides[1] : 1;
+  layout.position_stride = dims.size() > 2 ? blocking.strides.back() : 1;
+  if (blocking.inner_blocks.size() == 1) {
+    layout.block = blocking.inner_blocks[0];
   } else if (layout.block_stride == 1) {  // channels last: one block of all channels
     layout.block = layout.channels;
     layout.block_stride = 0;
@@ -132,21 +133,21 @@ float reduce_plane(const float* data, const Layout& layout, Reduction reduction)
 }  // namespace
 
 bool reducible(const dnnl::memory::desc& desc) {
-  const dnnl_memory_desc_t& md = desc.data;
-  if (md.format_kind != dnnl_blocked || md.data_type != dnnl_f32) return false;
-  const auto& blocking = md.format_desc.blocking;
-  if (blocking.inner_nblks > 1 || (blocking.inner_nblks == 1 && blocking.inner_idxs[0] != 1)) return false;
+  const Blocking blocking = blocking_of(desc);
+  if (!blocking.blocked || blocking.inner_blocks.size() > 1) return false;
+  if (blocking.inner_blocks.size() == 1 && blocking.inner_axes[0] != 1) return false;
   // Positions must be one arithmetic sequence.
-  for (int d = 2; d + 1 < md.ndims; ++d) {
-    if (blocking.strides[d] != blocking.strides[d + 1] * md.dims[d + 1]) return false;
+  for (std::size_t d = 2; d + 1 < blocking.dims.size(); ++d) {
+    if (blocking.strides[d] != blocking.strides[d + 1] * blocking.dims[d + 1]) return false;
   }
   return true;
 }
 
 void reduce_positions(const float* data, const dnnl::memory::desc& desc, std::int64_t rows,
                       Reduction reduction, float* out) {
-  const Layout layout = layout_of(desc.data);
-  data += desc.data.offset0;
+  const Blocking blocking = blocking_of(desc);
+  const Layout layout = layout_of(blocking);
+  data += blocking.offset;
   for (std::int64_t n = 0; n < rows; ++n) {
     const float* const row = data + n * layout.row_stride;
     float* const result = out + n * layout.channels;

@@ -40,6 +40,38 @@ Array filled(const Array& element, Shape shape, std::int64_t count) {
 
 }  // namespace
 
+std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& graph) {
+  if (node.op != "DequantizeLinear" || node.inputs.size() < 2) return std::nullopt;
+  const auto input = [&](std::size_t i) {
+    return i < node.inputs.size() ? graph.constant(node.inputs[i]) : nullptr;
+  };
+  const Array *const whole = input(0), *const scale = input(1), *const zero = input(2);
+  const bool zero_given = node.inputs.size() > 2 && node.inputs[2] != no_value;
+  if (whole == nullptr || scale == nullptr || (zero_given && zero == nullptr)) return std::nullopt;
+  if (scale->dtype() != DType::float32 || scale->shape().size() > 1 || scale->count() == 0)
+    return std::nullopt;
+  if (zero_given && zero->count() != scale->count()) return std::nullopt;
+  std::int64_t behind = 1, count = 1;  // elements of one position of the axis; positions
+  if (scale->count() > 1) {
+    const std::int64_t rank = std::ssize(whole->shape()), given = node.integer("axis", 1);
+    const std::int64_t axis = given < 0 ? given + rank : given;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    count = whole->shape()[static_cast<std::size_t>(axis)];
+    for (std::int64_t i = axis + 1; i < rank; ++i) behind *= whole->shape()[static_cast<std::size_t>(i)];
+    if (count != scale->count()) return std::nullopt;
+  }
+  const Array numbers = whole->to(DType::float32);
+  const std::optional<Array> zeros = zero_given ? std::optional(zero->to(DType::float32)) : std::nullopt;
+  const auto from = numbers.as<float>();
+  std::vector<float> values(from.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at = scale->count() == 1 ? 0 : static_cast<std::int64_t>(i) / behind % count;
+    const auto position = static_cast<std::size_t>(at);
+    values[i] = (from[i] - (zeros ? zeros->as<float>()[position] : 0.0F)) * scale->as<float>()[position];
+  }
+  return Array::of<float>(whole->shape(), values);
+}
+
 bool Folder::afford(std::int64_t count, DType dtype) {
   const auto size = static_cast<std::int64_t>(size_of(dtype));
   if (count > budget_ / size) return false;
@@ -67,6 +99,8 @@ std::optional<Array> Folder::constant_of_shape(const Node& node, const Array& sh
 
 std::optional<Array> Folder::fold(const Node& node, const OnnxGraph& graph) {
   if (node.op == "Constant") return value_of(node);
+  if (auto values = dequantised_constant(node, graph); values && afford(values->count(), DType::float32))
+    return values;
   if (node.inputs.size() != 1) return std::nullopt;
   const Array* input = graph.constant(node.inputs[0]);
   if (input == nullptr) return std::nullopt;
@@ -74,6 +108,8 @@ std::optional<Array> Folder::fold(const Node& node, const OnnxGraph& graph) {
   if (node.op == "ConstantOfShape") return constant_of_shape(node, *input);
   if (node.op != "Cast" || !node.has("to")) return std::nullopt;
   const std::int64_t to = node.integer("to", 0);
+  if (to == onnx::TensorProto::FLOAT16 || to == onnx::TensorProto::BFLOAT16)
+    return std::nullopt;  // it rounds
   const DType type = held_as(to < 0 || to > 1000 ? -1 : static_cast<int>(to),
                              fmt::format("the result of {}", node.describe()));
   if (type != input->dtype() && !afford(input->count(), type)) return std::nullopt;

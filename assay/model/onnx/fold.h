@@ -1,6 +1,7 @@
 #pragma once
 
-// Nodes of which the reader makes constants: Constant, and Identity, Cast and ConstantOfShape of constants.
+// Nodes of which the reader makes constants: Constant, and Identity, Cast, ConstantOfShape and
+// DequantizeLinear of constants.
 
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,10 @@
 #include "assay/model/onnx/graph.h"
 
 namespace assay::onnx_format {
+
+// What a DequantizeLinear node makes of constants, in float32, where there is one scale for all or one a
+// position of an axis; nothing for other nodes and forms.
+std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& graph);
 
 class Folder {
  public:

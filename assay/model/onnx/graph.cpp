@@ -87,6 +87,12 @@ const Shape* OnnxGraph::declared(ValueId id) const {
   return found == declared_.end() ? nullptr : &found->second;
 }
 
+std::optional<int> OnnxGraph::declared_type(ValueId id) const {
+  if (id == no_value) return std::nullopt;
+  const auto found = types_.find(builder_.values()[static_cast<std::size_t>(id)].name);
+  return found == types_.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<std::int64_t> OnnxGraph::rank(ValueId id) const {
   if (const Array* array = constant(id)) return std::ssize(array->shape());
   if (const Shape* shape = declared(id)) return std::ssize(*shape);

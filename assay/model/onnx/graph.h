@@ -32,6 +32,9 @@ class OnnxGraph {
   // What the file declares about a value's shape, -1 for unknown dimensions.
   void declare_shape(const std::string& name, Shape shape) { declared_[name] = std::move(shape); }
   void declare_output(const std::string& name, DType dtype, Shape shape);
+  // The ONNX element type that the file states for a value, which Assay may hold in another.
+  void declare_type(const std::string& name, int onnx_type) { types_[name] = onnx_type; }
+  std::optional<int> declared_type(ValueId id) const;
 
   // A constant, or an output for a node, with a fresh name near `base`.
   ValueId new_constant(const std::string& base, Array array);
@@ -63,6 +66,7 @@ class OnnxGraph {
   GraphBuilder builder_;
   std::map<std::string, ValueId> ids_;
   std::map<std::string, Shape> declared_;
+  std::map<std::string, int> types_;
   std::map<ValueId, std::int64_t> ranks_;
   std::set<ValueId> inputs_;
   std::set<std::string> value_names_, node_names_;

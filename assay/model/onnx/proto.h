@@ -12,9 +12,9 @@
 
 namespace assay::onnx_format {
 
-// Operator sets that can be read; files are written in the lowest one of `canonical_opset`..`newest_opset`
-// that has every operator in use.
-inline constexpr int oldest_opset = 7, canonical_opset = 18, newest_opset = 21;
+// Operator sets that can be read; files are written in the lowest one of `canonical_opset`..
+// `newest_written_opset` that has every operator in use.
+inline constexpr int oldest_opset = 1, canonical_opset = 18, newest_written_opset = 21, newest_opset = 24;
 
 // Parses. A first pass over the bytes counts messages and strings and their nesting, so that a small hostile
 // file cannot unfold into gigabytes. Throws Error{model} when the bytes are not a well-formed ONNX model and

@@ -19,14 +19,6 @@ namespace {
 
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
-// Operators that compute with quantised numbers.
-bool is_quantised(const std::string& op) {
-  static constexpr std::string_view names[] = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
-                                               "QLinearConv",    "QLinearMatMul",    "ConvInteger",
-                                               "MatMulInteger"};
-  return std::ranges::find(names, op) != std::end(names);
-}
-
 int opset_of(const onnx::ModelProto& model) {
   for (const auto& import : model.opset_import()) {
     if (!is_standard(import.domain())) continue;
@@ -90,6 +82,7 @@ class Reader {
   void read_initializers() {
     for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
       if (tensor.name().empty()) fail(Fault::model, "an initializer has no name");
+      graph_.declare_type(tensor.name(), tensor.data_type());
       graph_.define_constant(tensor.name(), tensors_.read(tensor, fmt::format("tensor '{}'", tensor.name())));
       onnx::TensorProto().Swap(&tensor);
     }
@@ -122,6 +115,7 @@ class Reader {
     }
     const auto& tensor = info.type().tensor_type();
     Type type{.dtype = held_as(tensor.elem_type(), what), .shape = std::nullopt};
+    graph_.declare_type(info.name(), tensor.elem_type());
     if (tensor.elem_type() != onnx_type(type.dtype)) {
       graph_.notice(
           fmt::format("{} is {} instead of {}", what, to_string(type.dtype), type_name(tensor.elem_type())));
@@ -150,6 +144,8 @@ class Reader {
   template <typename List>
   void declare_shapes(const List& list) {
     for (const auto& info : list) {
+      if (info.type().has_tensor_type())
+        graph_.declare_type(info.name(), info.type().tensor_type().elem_type());
       if (!info.type().tensor_type().has_shape() || info.type().tensor_type().shape().dim_size() > 64)
         continue;
       Shape shape;
@@ -198,10 +194,6 @@ class Reader {
   void require_known_kind(const onnx::NodeProto& proto, const Node& node) const {
     if (node.op.empty()) fail(Fault::model, "node '{}' has no operator", node.name);
     if (!is_standard(proto.domain())) refuse_domain(proto, node);
-    if (is_quantised(node.op)) {
-      fail(Fault::unsupported, "{}: quantised operators are not supported; export the float model instead",
-           node.describe());
-    }
     for (const auto& attribute : proto.attribute()) {
       if (attribute.type() == onnx::AttributeProto::GRAPH ||
           attribute.type() == onnx::AttributeProto::GRAPHS) {

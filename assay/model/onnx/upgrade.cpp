@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include "assay/model/onnx/fold.h"
 #include "assay/model/onnx/proto.h"
 
 namespace assay::onnx_format {
@@ -199,13 +200,273 @@ void type_attribute(Upgrade& u, const char* attribute) {
   const DType held = held_as(narrow, fmt::format("attribute '{}' of {}", attribute, u.node.describe()));
   u.node.attributes[attribute] = std::int64_t{onnx_type(held)};
 }
+bool is_short_float(std::int64_t type) {
+  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
+}
+
 void cast_to_held_type(Upgrade& u) {
+  const std::int64_t to = u.node.integer("to", 0);
+  if (is_short_float(to) && u.has_input(0)) {
+    u.node.inputs[0] = u.before("rounded", "Cast", {u.node.inputs[0]}, {{"to", to}});
+  }
   type_attribute(u, "to");
   u.node.attributes.erase("saturate");  // of 8-bit floats only
 }
+// Towards a type that Assay holds in another one, where the file tells.
+void cast_like_to_cast(Upgrade& u) {
+  const auto type = u.has_input(1) ? u.graph.declared_type(u.node.inputs[1]) : std::nullopt;
+  if (!type || !is_short_float(*type)) return;
+  u.node.op = "Cast";
+  u.node.inputs.resize(1);
+  u.node.attributes["to"] = std::int64_t{*type};
+}
+
 void eye_of_held_type(Upgrade& u) { type_attribute(u, "dtype"); }
 
+// Before set 7
+// ------------------------------------------------------------------------------------------------
+
+// The second operand began at axis `axis` of the first, else ended with it.
+void align_second_operand(Upgrade& u) {
+  const bool stretches = u.node.integer("broadcast", 0) != 0;
+  const auto axis = u.node.has("axis") ? std::optional(u.node.integer("axis", 0)) : std::nullopt;
+  u.node.attributes.erase("broadcast");
+  u.node.attributes.erase("axis");
+  if (!stretches || !axis || !u.has_input(0) || !u.has_input(1)) return;
+  const auto rank = u.graph.rank(u.node.inputs[0]), second = u.graph.rank(u.node.inputs[1]);
+  if (!rank || !second) {
+    fail(Fault::unsupported, "{}: its operands' numbers of axes are not known, which attribute 'axis' needs",
+         u.node.describe());
+  }
+  const std::int64_t behind = *rank - (*axis < 0 ? *axis + *rank : *axis) - *second;
+  if (behind < 0) fail(Fault::model, "{}: axis {} does not fit the operands", u.node.describe(), *axis);
+  Ints axes;
+  for (std::int64_t i = 0; i < behind; ++i) axes.push_back(*second + i);
+  if (axes.empty()) return;
+  u.node.inputs[1] = u.before("aligned", "Unsqueeze", {u.node.inputs[1], u.constant("behind", ints(axes))});
+}
+
+// One slope a channel.
+void align_slopes(Upgrade& u) {
+  const auto rank = u.has_input(0) ? u.graph.rank(u.node.inputs[0]) : std::nullopt;
+  const auto slopes = u.has_input(1) ? u.graph.rank(u.node.inputs[1]) : std::nullopt;
+  if (!rank || slopes != 1 || *rank < 3) return;
+  Ints axes;
+  for (std::int64_t i = 1; i + 1 < *rank; ++i) axes.push_back(i);
+  u.node.inputs[1] = u.before("aligned", "Unsqueeze", {u.node.inputs[1], u.constant("behind", ints(axes))});
+}
+
+void drop_broadcast(Upgrade& u) { u.node.attributes.erase("broadcast"); }
+
+void shape_to_input(Upgrade& u) {
+  required_ints(u, "shape");
+  ints_to_input(u, "shape", 1);
+}
+
+// Set 6: the type is a number, before it was its name.
+void cast_by_number(Upgrade& u) {
+  const std::string name = u.node.text("to", "");
+  onnx::TensorProto::DataType type{};
+  if (!onnx::TensorProto::DataType_Parse(name, &type))
+    fail(Fault::model, "{}: '{}' is no element type", u.node.describe(), name);
+  u.node.attributes["to"] = std::int64_t{type};
+}
+
+void rename_paddings(Upgrade& u) {
+  if (u.node.has("paddings")) u.node.attributes["pads"] = required_ints(u, "paddings");
+  u.node.attributes.erase("paddings");
+}
+
+void concat_along_channels(Upgrade& u) { u.node.attributes.try_emplace("axis", std::int64_t{1}); }
+
+// Numbers of copies along one axis.
+void tile_one_axis(Upgrade& u) {
+  if (u.node.inputs.size() < 3) return;
+  const auto rank = u.graph.rank(u.node.inputs[0]);
+  const Array *const copies = u.graph.constant(u.node.inputs[1]), *const axis =
+                                                                      u.graph.constant(u.node.inputs[2]);
+  if (!rank || copies == nullptr || axis == nullptr || copies->count() != 1 || axis->count() != 1)
+    fail(Fault::unsupported, "{}: copies and axis must be constants", u.node.describe());
+  const std::int64_t along = axis->to(DType::int64).as<std::int64_t>()[0];
+  if (along < 0 || along >= *rank) fail(Fault::model, "{}: there is no axis {}", u.node.describe(), along);
+  Ints repeats(static_cast<std::size_t>(*rank), 1);
+  repeats[static_cast<std::size_t>(along)] = copies->to(DType::int64).as<std::int64_t>()[0];
+  u.node.inputs = {u.node.inputs[0], u.constant("repeats", ints(repeats))};
+}
+
+void whole_power(Upgrade& u) {
+  if (!u.node.has("p")) return;
+  const auto* const real = std::get_if<float>(&u.node.attributes.at("p"));
+  if (real != nullptr) u.node.attributes["p"] = static_cast<std::int64_t>(*real);
+}
+
+void upsample_by_two_scales(Upgrade& u) {
+  if (u.node.has("scales")) return;
+  u.node.attributes["scales"] =
+      std::vector<float>{1, 1, u.node.real("height_scale", 1), u.node.real("width_scale", 1)};
+  u.node.attributes.erase("height_scale");
+  u.node.attributes.erase("width_scale");
+}
+
+void drop_output_sequence(Upgrade& u) { u.node.attributes.erase("output_sequence"); }
+
+// Later sets
+// ------------------------------------------------------------------------------------------------
+
+void region_from_corner(Upgrade& u) {
+  u.node.attributes.try_emplace("coordinate_transformation_mode", std::string("output_half_pixel"));
+}
+
+// Set 20: the axis is an input, and counts from the end by default.
+void transform_axis_to_input(Upgrade& u) {
+  const std::int64_t axis = u.node.integer("axis", 1);
+  u.node.attributes.erase("axis");
+  u.set_input(2, u.constant("axis", Array::of<std::int64_t>({}, std::vector{axis})));
+}
+
+void grid_mode_names(Upgrade& u) {
+  const std::string mode = u.node.text("mode", "bilinear");
+  u.node.attributes["mode"] = std::string(mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode);
+}
+
+// A training mode that the file fixes is taken away: Assay decides when it trains.
+void dropout_for_inference(Upgrade& u) {
+  const Array* mode = u.has_input(2) ? u.graph.constant(u.node.inputs[2]) : nullptr;
+  if (mode == nullptr) return;
+  if (mode->dtype() == DType::boolean && mode->count() == 1 && mode->as<bool>()[0])
+    u.graph.remark("exported in training mode; nothing is dropped in inference", u.node.describe());
+  u.node.inputs.resize(2);
+}
+
+// Unsigned numbers that are held in a wider signed type keep to the bits that they have.
+void keep_to_own_bits(Upgrade& u) {
+  const auto type = u.has_input(0) ? u.graph.declared_type(u.node.inputs[0]) : std::nullopt;
+  if (type == onnx::TensorProto::UINT64) {
+    fail(Fault::unsupported, "{}: bits of uint64 numbers cannot be held", u.node.describe());
+  }
+  if (type == onnx::TensorProto::UINT16) {
+    const Array mask = Array::of<std::int32_t>({}, std::vector<std::int32_t>{0xffff});
+    u.behind("own_bits", "BitwiseAnd", u.constant("mask", mask));
+  }
+  if (type == onnx::TensorProto::UINT32) {
+    const Array mask = Array::of<std::int64_t>({}, std::vector<std::int64_t>{0xffffffff});
+    u.behind("own_bits", "BitwiseAnd", u.constant("mask", mask));
+  }
+}
+
+// Quantised arithmetic
+// ------------------------------------------------------------------------------------------------
+
+ValueId input_or_none(const Upgrade& u, std::size_t i) {
+  return u.has_input(i) ? u.node.inputs[i] : no_value;
+}
+
+void require_inputs(const Upgrade& u, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!u.has_input(i) && i != 2 && i != 5 && i != 7)
+      fail(Fault::model, "{}: input {} is missing", u.node.describe(), i);
+  }
+}
+
+// The value of (x, scale, zero point) at `first`. Constants become float32 constants, so that weights are
+// weights.
+ValueId dequantised(Upgrade& u, std::string_view role, ValueId x, ValueId scale, ValueId zero,
+                    std::int64_t axis) {
+  const Node node{.name = {},
+                  .op = "DequantizeLinear",
+                  .inputs = {x, scale, zero},
+                  .outputs = {},
+                  .attributes = {{"axis", axis}}};
+  if (auto values = dequantised_constant(node, u.graph)) return u.constant(role, std::move(*values));
+  return u.before(role, node.op, node.inputs, node.attributes);
+}
+
+// The node computes in float32, and what it gives is quantised behind it.
+void quantise_behind(Upgrade& u, ValueId scale, ValueId zero) {
+  u.behind("quantised", "QuantizeLinear", scale);
+  if (zero != no_value) u.node_behind->inputs.push_back(zero);
+}
+
+void quantised_convolution(Upgrade& u) {
+  require_inputs(u, 8);
+  const std::vector<ValueId> in = u.node.inputs;
+  const ValueId x = dequantised(u, "x", in[0], in[1], in[2], 1),
+                w = dequantised(u, "weights", in[3], in[4], in[5], 0);
+  quantise_behind(u, in[6], in[7]);
+  u.node.op = "Conv";
+  u.node.inputs = {x, w};
+  if (in.size() <= 8 || in[8] == no_value) return;
+  // The bias is in units of the product of both scales.
+  const Array *const of_x = u.graph.constant(in[1]), *const of_w = u.graph.constant(in[4]);
+  ValueId unit = no_value;
+  if (of_x != nullptr && of_w != nullptr && of_x->dtype() == DType::float32 &&
+      of_w->dtype() == DType::float32 && of_x->count() == 1) {
+    std::vector<float> scales;
+    for (const float one : of_w->as<float>()) scales.push_back(one * of_x->as<float>()[0]);
+    unit = u.constant("bias_scale", Array::of<float>(of_w->shape(), scales));
+  } else {
+    unit = u.before("bias_scale", "Mul", {in[1], in[4]});
+  }
+  u.node.inputs.push_back(dequantised(u, "bias", in[8], unit, no_value, 0));
+}
+
+void quantised_product(Upgrade& u) {
+  require_inputs(u, 8);
+  const std::vector<ValueId> in = u.node.inputs;
+  const auto last = [&](std::size_t i) { return u.graph.rank(in[i]).value_or(2) - 1; };
+  // One scale a row of the first matrix, one a column of the second.
+  const ValueId a = dequantised(u, "a", in[0], in[1], in[2], std::max<std::int64_t>(0, last(0) - 1));
+  const ValueId b = dequantised(u, "b", in[3], in[4], in[5], last(3));
+  quantise_behind(u, in[6], in[7]);
+  u.node.op = "MatMul";
+  u.node.inputs = {a, b};
+}
+
+// x and w less their zero points: whole numbers.
+void integer_product(Upgrade& u) {
+  if (!u.has_input(0) || !u.has_input(1)) fail(Fault::model, "{}: two inputs are needed", u.node.describe());
+  const bool convolution = u.node.op == "ConvInteger";
+  const ValueId one = u.constant("one", scalar(1));
+  const ValueId x = dequantised(u, "x", u.node.inputs[0], one, input_or_none(u, 2), convolution ? 1 : 0);
+  const ValueId w = dequantised(u, "w", u.node.inputs[1], one, input_or_none(u, 3),
+                                convolution ? 0 : u.graph.rank(u.node.inputs[1]).value_or(2) - 1);
+  u.node.op = convolution ? "Conv" : "MatMul";
+  u.node.inputs = {x, w};
+}
+
 constexpr UpgradeRule rules[] = {
+    {"Add", 7, align_second_operand},
+    {"And", 7, align_second_operand},
+    {"Div", 7, align_second_operand},
+    {"Equal", 7, align_second_operand},
+    {"Greater", 7, align_second_operand},
+    {"Less", 7, align_second_operand},
+    {"Mul", 7, align_second_operand},
+    {"Or", 7, align_second_operand},
+    {"Pow", 7, align_second_operand},
+    {"Sub", 7, align_second_operand},
+    {"Xor", 7, align_second_operand},
+    {"PRelu", 7, align_slopes},
+    {"Gemm", 7, drop_broadcast},
+    {"Reshape", 5, shape_to_input},
+    {"Cast", 6, cast_by_number},
+    {"Pad", 2, rename_paddings},
+    {"Concat", 4, concat_along_channels},
+    {"Tile", 6, tile_one_axis},
+    {"LpPool", 2, whole_power},
+    {"GlobalLpPool", 2, whole_power},
+    {"Upsample", 7, upsample_by_two_scales},
+    {"GRU", 7, drop_output_sequence},
+    {"LSTM", 7, drop_output_sequence},
+    {"RNN", 7, drop_output_sequence},
+    {"RoiAlign", 16, region_from_corner},
+    {"DFT", 20, transform_axis_to_input},
+    {"GridSample", every_opset, grid_mode_names},
+    {"BitwiseNot", every_opset, keep_to_own_bits},
+    {"QLinearConv", every_opset, quantised_convolution},
+    {"QLinearMatMul", every_opset, quantised_product},
+    {"ConvInteger", every_opset, integer_product},
+    {"MatMulInteger", every_opset, integer_product},
     {"Resize", 11, resize_from_corner},  // before Upsample becomes one
     {"Upsample", 9, upsample_scales_to_input},
     {"Upsample", every_opset, resize_from_corner},
@@ -218,6 +479,7 @@ constexpr UpgradeRule rules[] = {
     {"Pad", 11, pad_to_inputs},
     {"Scatter", every_opset, scatter_to_elements},
     {"Dropout", 12, dropout_to_inputs},
+    {"Dropout", every_opset, dropout_for_inference},
     {"Squeeze", 13, axes_to_input},
     {"Unsqueeze", 13, axes_to_input},
     {"Split", 13, split_to_input},
@@ -236,6 +498,7 @@ constexpr UpgradeRule rules[] = {
     {"ReduceProd", 18, axes_to_input},
     {"ReduceSumSquare", 18, axes_to_input},
     {"GroupNormalization", 21, group_norm_per_channel},
+    {"CastLike", every_opset, cast_like_to_cast},
     {"Cast", every_opset, cast_to_held_type},
     {"EyeLike", every_opset, eye_of_held_type},
 };
@@ -278,6 +541,9 @@ void Upgrade::behind(std::string_view role, std::string op, ValueId second_input
 void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   if (node.outputs.empty()) fail(Fault::model, "{}: the node has no output", node.describe());
   Upgrade upgrade{graph, node, std::nullopt};
+  if (opset < 7) {
+    for (const char* hint : {"consumed_inputs", "is_test"}) node.attributes.erase(hint);
+  }
   for (const UpgradeRule& rule : rules) {
     if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);
   }

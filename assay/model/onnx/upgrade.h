@@ -1,6 +1,6 @@
 #pragma once
 
-// Brings nodes of operator sets 7 to 21 into the canonical form in which a Graph holds them:
+// Brings nodes of operator sets 1 to 24 into the canonical form in which a Graph holds them:
 //
 //   * operator set 18, with the operators that later sets added (Gelu of 20, GroupNormalization of 21 with
 //   one scale
@@ -12,7 +12,10 @@
 //   * Softmax, LogSoftmax and Hardmax work along one axis;
 //   * Upsample is a Resize, Scatter a ScatterElements; exactly one of Resize's scales and sizes is there;
 //   * BatchNormalization has one scale per channel, one output, and training_mode 0;
-//   * Cast and EyeLike name element types that Assay holds.
+//   * operands line up as in NumPy (before set 7 an attribute said where);
+//   * Cast and EyeLike name element types that Assay holds; a cast to a 16-bit float is followed by one to
+//   float32;
+//   * quantised products and sums are those of the de-quantised values, quantised again.
 //
 // Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
 // users.

@@ -31,8 +31,11 @@ int required_opset(const Node& node) {
   if (node.op == "Swish") {
     fail(Fault::unsupported,
          "{}: operator sets up to {} lack it; replace it by Sigmoid and Mul before writing", node.describe(),
-         newest_opset);
+         newest_written_opset);
   }
+  if (node.op == "DFT" || node.op == "GridSample" || node.op == "AffineGrid") return 20;
+  if (node.op == "QuantizeLinear" && node.has("output_dtype")) return 21;
+  if (node.op == "DequantizeLinear" && node.has("block_size")) return 21;
   return canonical_opset;
 }
 

@@ -1,5 +1,6 @@
 // The faster ways of pictures' convolutions and pools, against libtorch's own.
 
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <limits>

@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include <assay/random.h>
@@ -151,6 +152,79 @@ TEST(UpgradedValues, BoundsMovedFromAttributesToInputs) {
   expect_near(run(pad.read(), {1, 2}, {1, 2}), {9, 1, 2, 9, 9});
   const OnnxFile mean = one_node(12, "ReduceMean", {-1, 4}, [](auto& n) { set(n, "axes", Ints{1}); });
   expect_near(run(mean.read(), {1, 4}, {1, 2, 3, 6}), {3});
+}
+
+TEST(UpgradedValues, SecondOperandsThatBeginAtAnAxis) {
+  OnnxFile file(6);
+  file.input("x", {-1, 2, 3});
+  file.weight(floats("c", {2}, {10, 20}));
+  file.output("y");
+  auto& add = file.node("Add", {"x", "c"}, {"y"});
+  set(add, "axis", std::int64_t{1});
+  set(add, "broadcast", std::int64_t{1});
+  expect_near(run(file.read(), {1, 2, 3}, {1, 2, 3, 4, 5, 6}), {11, 12, 13, 24, 25, 26});
+}
+
+TEST(UpgradedValues, CastsToShortFloatsRound) {
+  const OnnxFile file = one_node(18, "Cast", {-1, 3}, [](auto& n) { set(n, "to", std::int64_t{16}); });
+  // bfloat16 has 8 bits: neighbours of 1 are 1/128 apart, of 256 two apart; halves go to the even one.
+  expect_near(run(file.read(), {1, 3}, {1 + 1.0F / 256, 1 + 3.0F / 256, 257}), {1, 1 + 1.0 / 64, 256});
+}
+
+onnx::TensorProto whole(const std::string& name, int type, const Shape& shape,
+                        const std::vector<int>& values) {
+  onnx::TensorProto tensor;
+  tensor.set_name(name);
+  tensor.set_data_type(type);
+  for (const std::int64_t dim : shape) tensor.add_dims(dim);
+  for (const int value : values) tensor.add_int32_data(value);
+  return tensor;
+}
+
+// A convolution of kernel 1 in whole numbers: bits are what the standard says.
+TEST(UpgradedValues, QuantisedConvolution) {
+  OnnxFile file(18);
+  file.input("x", {-1, 2, 1, 3});
+  file.weight(floats("xs", {}, {0.5F}));
+  file.weight(whole("xz", onnx::TensorProto::UINT8, {}, {128}));
+  file.weight(whole("w", onnx::TensorProto::INT8, {2, 2, 1, 1}, {3, -5, 100, 7}));
+  file.weight(floats("ws", {2}, {0.25F, 0.125F}));
+  file.weight(whole("wz", onnx::TensorProto::INT8, {2}, {0, 0}));
+  file.weight(floats("ys", {}, {2}));
+  file.weight(whole("yz", onnx::TensorProto::UINT8, {}, {100}));
+  file.weight(whole("b", onnx::TensorProto::INT32, {2}, {40, -80}));
+  file.output("y");
+  file.node("QuantizeLinear", {"x", "xs", "xz"}, {"q"});
+  file.node("QLinearConv", {"q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"}, {"y"}, "conv");
+  const std::vector<float> x{1, -2, 3.25F, 10, 0, -7};
+  const int weights[2][2] = {{3, -5}, {100, 7}}, bias[2] = {40, -80};
+  const double scales[2] = {0.25, 0.125};
+  std::vector<double> expected;
+  for (int o = 0; o < 2; ++o) {
+    for (int p = 0; p < 3; ++p) {
+      double sum = bias[o];
+      for (int c = 0; c < 2; ++c) {
+        const double q = std::nearbyint(x[static_cast<std::size_t>(3 * c + p)] / 0.5) + 128;
+        sum += (q - 128) * weights[o][c];
+      }
+      expected.push_back(std::clamp(std::nearbyint(sum * 0.5 * scales[o] / 2) + 100, 0.0, 255.0));
+    }
+  }
+  const Graph graph = file.read();
+  EXPECT_TRUE(
+      graph.is_constant(node_of(graph, "conv").inputs[1]));  // weights that every analysis knows as such
+  expect_near(run(graph, {1, 2, 1, 3}, x), expected);
+}
+
+TEST(UpgradedValues, ProductsOfWholeNumbers) {
+  OnnxFile file(18);
+  file.input("x", {-1, 2}, onnx::TensorProto::UINT8);
+  file.weight(whole("w", onnx::TensorProto::INT8, {2, 2}, {3, -5, 100, 7}));
+  file.weight(whole("xz", onnx::TensorProto::UINT8, {}, {2}));
+  file.output("y");
+  file.node("MatMulInteger", {"x", "w", "xz"}, {"y"});
+  // (7 - 2, 1 - 2) times the matrix.
+  expect_near(run(file.read(), {1, 2}, {7, 1}), {15 - 100, -25 - 7});
 }
 
 }  // namespace

@@ -1,0 +1,132 @@
+#include "cases.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/session.h>
+#include "assay/model/onnx/proto.h"
+#include "assay/model/onnx/tensor.h"
+
+namespace assay::conformance {
+namespace {
+
+namespace fs = std::filesystem;
+
+// As the ONNX project compares, with room for values near zero: libraries sum in other orders.
+constexpr double relative = 1e-3, absolute = 1e-6;
+
+std::string bytes_of(const fs::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file, std::ios::binary).rdbuf();
+  return std::move(text).str();
+}
+
+// bfloat16 numbers are stored as the whole numbers of their bits where the model declares the type alone.
+Array read_tensor(const fs::path& file, const onnx::ValueInfoProto& declared) {
+  onnx::TensorProto tensor;
+  if (!tensor.ParseFromString(bytes_of(file)))
+    fail(Fault::unsupported, "{} holds no tensor", file.filename().string());
+  if (declared.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16 &&
+      tensor.data_type() == onnx::TensorProto::UINT16)
+    tensor.set_data_type(onnx::TensorProto::BFLOAT16);
+  return onnx_format::TensorReader(file.parent_path()).read(tensor, file.filename().string());
+}
+
+bool is_near(double actual, double expected) {
+  if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
+  if (std::isinf(expected) || std::isinf(actual)) return expected == actual;
+  return std::abs(actual - expected) <= absolute + relative * std::abs(expected);
+}
+
+// What differs; empty where nothing does.
+std::string difference(const Tensor& actual, const Tensor& expected) {
+  if (actual.sizes() != expected.sizes()) {
+    return fmt::format("the shape is {}, not {}", to_string(actual.sizes().vec()),
+                       to_string(expected.sizes().vec()));
+  }
+  const Tensor have = actual.detach().to(at::kDouble).contiguous(),
+               want = expected.to(at::kDouble).contiguous();
+  for (std::int64_t i = 0; i < have.numel(); ++i) {
+    const double a = have.data_ptr<double>()[i], e = want.data_ptr<double>()[i];
+    if (!is_near(a, e)) return fmt::format("element {} is {}, not {}", i, a, e);
+  }
+  return {};
+}
+
+// The inputs of a set by the graph's values. A file may belong to an input that the graph holds as a
+// constant.
+Tensors given_in(const fs::path& set, const onnx::GraphProto& proto, const Graph& graph) {
+  Tensors given;
+  for (int i = 0; i < proto.input_size(); ++i) {
+    const fs::path file = set / fmt::format("input_{}.pb", i);
+    if (!fs::exists(file)) continue;
+    const auto id = graph.find_value(proto.input(i).name());
+    if (!id) fail(Fault::unsupported, "input '{}' is no value of the graph", proto.input(i).name());
+    given.emplace(*id, to_tensor(read_tensor(file, proto.input(i))));
+  }
+  return given;
+}
+
+std::string run_set(const fs::path& set, const onnx::GraphProto& proto, const Session& session) {
+  const Graph& graph = session.graph();
+  const Tensors results = session.run(given_in(set, proto, graph), graph.outputs());
+  for (std::size_t o = 0; o < graph.outputs().size(); ++o) {
+    const fs::path file = set / fmt::format("output_{}.pb", o);
+    if (!fs::exists(file)) continue;
+    const std::string differs = difference(results.at(graph.outputs()[o]),
+                                           to_tensor(read_tensor(file, proto.output(static_cast<int>(o)))));
+    if (!differs.empty()) return fmt::format("{}, output {}: {}", set.filename().string(), o, differs);
+  }
+  return {};
+}
+
+std::vector<fs::path> sets_of(const Case& test) {
+  std::vector<fs::path> sets;
+  for (const auto& entry : fs::directory_iterator(test.folder)) {
+    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set"))
+      sets.push_back(entry.path());
+  }
+  std::ranges::sort(sets);
+  return sets;
+}
+
+}  // namespace
+
+std::vector<Case> find_cases(const fs::path& data) {
+  std::vector<Case> cases;
+  for (const auto& entry : fs::recursive_directory_iterator(data)) {
+    const fs::path folder = entry.path().parent_path();
+    if (entry.path().filename() != "model.onnx") continue;
+    Case test{folder.lexically_relative(data).generic_string(), folder};
+    if (!sets_of(test).empty()) cases.push_back(std::move(test));
+  }
+  std::ranges::sort(cases, {}, &Case::name);
+  return cases;
+}
+
+Result run_case(const Case& test) {
+  try {
+    const onnx::ModelProto proto = onnx_format::parse(bytes_of(test.folder / "model.onnx"));
+    const Graph graph = read_model(test.folder / "model.onnx");
+    for (const bool reference : {false, true}) {
+      const Session session(graph, {.threads = 1, .reference = reference});
+      for (const fs::path& set : sets_of(test)) {
+        const std::string differs = run_set(set, proto.graph(), session);
+        if (!differs.empty())
+          return {Outcome::wrong, fmt::format("{}{}", reference ? "reference kernels: " : "", differs)};
+      }
+    }
+    return {Outcome::passed, {}};
+  } catch (const Error& error) {
+    return {Outcome::refused, error.what()};
+  }
+}
+
+}  // namespace assay::conformance
