@@ -24,7 +24,7 @@ constexpr std::size_t greatest_chunk = 1024, least_chunk = 64;  // rows that are
 constexpr std::size_t first_passes = 32;                        // over the first chunk
 constexpr std::size_t first_coded_passes = 64;                  // the same where the first is small
 constexpr std::size_t most_judging = 8192;                      // held-out rows that are kept
-constexpr std::uint64_t chunks_between_looks = 8;
+constexpr std::uint64_t chunks_between_looks = 4;
 constexpr std::size_t settled_looks = 5;  // looks that a score is compared with
 constexpr double probe_tolerance = 0.01;
 
@@ -420,7 +420,7 @@ const char* const probe_definition =
     "chunk "
     "i is gone through max(1, 32 / i) times. All hypotheses are one affine map with a loss and steps of "
     "their "
-    "own, which equals models trained one by one. Every 8 chunks they are judged on the first 8,192 held-out "
+    "own, which equals models trained one by one. Every 4 chunks they are judged on the first 8,192 held-out "
     "rows; a hypothesis has converged when its score is within the tolerance (default 0.01) of the mean of "
     "the "
     "last 5, after 10 or more";
