@@ -467,8 +467,8 @@ class EarleyChart {
       add_node(parse, left_of(item), item.origin, size_, true);
       add_inside(parse, place.first, place.second);
       const Upwards& best = upwards[item.origin - 1].at(left_of(item));
-      parse.ambiguous |= best.ways > 1;
       const Place next = above(upwards, place);
+      parse.ambiguous |= best.ways > 1 && !is_uppermost(next);
       each_upwards(next.first, upwards, [&](std::size_t nonterminal, std::size_t other, std::uint32_t cost) {
         if (nonterminal != left_of(item) || cost != best.cost || other == next.second) return;
         if (tops.size() < most_readings) tops.push_back(highest(upwards, {next.first, other}));
@@ -531,7 +531,7 @@ class EarleyChart {
   // `all`: with the other readings of what the left end of the text cuts.
   void add_done(Parse& parse, std::size_t k, std::size_t number, bool all = true) const {
     const Done& done = sets_[k].done[number];
-    parse.ambiguous |= done.ways > 1;
+    parse.ambiguous |= done.ways > 1 && done.origin > 0;
     add_node(parse, done.nonterminal, done.origin, k, false);
     const std::vector<std::size_t> equal =
         all && done.origin == 0 ? as_good(k, done) : std::vector<std::size_t>{};
@@ -567,13 +567,13 @@ class EarleyChart {
       open.pop_back();
       while (true) {
         const Item& item = sets_[at].items[number];
-        parse.ambiguous |= item.ways > 1;
+        parse.ambiguous |= item.ways > 1 && item.origin > 0;
         if (item.child >= 0) {
           const Done& done = sets_[at].done[static_cast<std::size_t>(item.child)];
           if (all && done.origin == 0 && done.ways > 1) {
             add_done(parse, at, static_cast<std::size_t>(item.child), all);
           } else {
-            parse.ambiguous |= done.ways > 1;
+            parse.ambiguous |= done.ways > 1 && done.origin > 0;
             add_node(parse, done.nonterminal, done.origin, at, false);
             open.emplace_back(at, static_cast<std::size_t>(done.item));
           }
