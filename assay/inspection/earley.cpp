@@ -9,6 +9,7 @@
 namespace assay::inspection {
 namespace {
 
+constexpr std::size_t most_readings = 64;  // that are compared where a text was cut
 constexpr std::uint32_t no_cost = std::numeric_limits<std::uint32_t>::max();
 
 // Numbers by keys, emptied at no cost.
@@ -97,6 +98,7 @@ class EarleyChart {
     using Rank = std::tuple<std::uint32_t, std::size_t, std::size_t>;
     Rank best{no_cost, 0, 0};
     std::optional<std::size_t> best_item;
+    std::vector<std::size_t> equal;  // that may be uppermost
     const Set& last = sets_[size_];
     const int done = match_ == EarleyParser::Match::fragment ? find_done(size_, grammar_.start, 0) : -1;
     if (done >= 0) best = {last.done[static_cast<std::size_t>(done)].cost, 0, 0};
@@ -105,14 +107,18 @@ class EarleyChart {
       if (is_end(item) || item.origin == size_ + 1) continue;
       const std::uint32_t above = cost_above(upwards, left_of(item), item.origin);
       if (above == no_cost) continue;
-      const Rank rank{item.cost + node_cost(left_of(item)) + above, size_ + 1 - item.origin, item.dotted};
-      if (rank >= best) continue;
-      best = rank;
-      best_item = i;
+      const std::uint32_t cost = item.cost + node_cost(left_of(item)) + above;
+      const Rank rank{cost, size_ + 1 - std::max<std::size_t>(item.origin, 1), item.dotted};
+      if (rank < best) {
+        best = rank;
+        best_item = i;
+        equal.clear();
+      }
+      if (cost == std::get<0>(best) && is_top(left_of(item), item.origin)) equal.push_back(i);
     }
     Parse parse;
     if (best_item) {
-      climb(parse, upwards, *best_item);
+      climb(parse, upwards, *best_item, equal);
     } else if (done >= 0) {
       add_done(parse, size_, static_cast<std::size_t>(done));
     } else {
@@ -434,27 +440,87 @@ class EarleyChart {
     }
   }
 
+  // An item of a set.
+  using Place = std::pair<std::size_t, std::size_t>;
+  using AllUpwards = std::vector<std::map<std::size_t, Upwards>>;
+
+  Place above(const AllUpwards& upwards, const Place& place) const {
+    const Item& item = sets_[place.first].items[place.second];
+    return {item.origin - 1, upwards[item.origin - 1].at(left_of(item)).item};
+  }
+  bool is_uppermost(const Place& place) const {
+    const Item& item = sets_[place.first].items[place.second];
+    return is_top(left_of(item), item.origin);
+  }
+
   // Adds the nodes that are open at the end of the text, from the innermost up, with what they contain.
-  void climb(Parse& parse, const std::vector<std::map<std::size_t, Upwards>>& upwards,
-             std::size_t innermost) const {
-    std::size_t k = size_, i = innermost;
-    while (true) {
-      const Item& item = sets_[k].items[i];
-      const std::size_t left = left_of(item);
-      add_node(parse, left, item.origin, size_, true);
-      add_inside(parse, k, i);
-      if (is_top(left, item.origin)) {
-        if (match_ == EarleyParser::Match::fragment) {
-          parse.top = left;
-          parse.top_begins_before = item.origin == 0;
-        }
-        return;
-      }
-      const Upwards& above = upwards[item.origin - 1].at(left);
-      parse.ambiguous |= above.ways > 1;
-      k = item.origin - 1;
-      i = above.item;
+  // `equal`: items as good as the innermost, if that is uppermost, too.
+  void climb(Parse& parse, const AllUpwards& upwards, std::size_t innermost,
+             const std::vector<std::size_t>& equal) const {
+    Place place{size_, innermost};
+    std::vector<Place> tops;
+    if (is_uppermost(place)) {
+      for (const std::size_t other : equal) tops.emplace_back(size_, other);
     }
+    while (!is_uppermost(place)) {
+      const Item& item = sets_[place.first].items[place.second];
+      add_node(parse, left_of(item), item.origin, size_, true);
+      add_inside(parse, place.first, place.second);
+      const Upwards& best = upwards[item.origin - 1].at(left_of(item));
+      const Place next = above(upwards, place);
+      parse.ambiguous |= best.ways > 1 && !is_uppermost(next);
+      each_upwards(next.first, upwards, [&](std::size_t nonterminal, std::size_t other, std::uint32_t cost) {
+        if (nonterminal != left_of(item) || cost != best.cost || other == next.second) return;
+        if (tops.size() < most_readings) tops.push_back(highest(upwards, {next.first, other}));
+      });
+      place = next;
+    }
+    if (match_ != EarleyParser::Match::fragment) {
+      add_node(parse, left_of(sets_[place.first].items[place.second]), 1, size_, true);
+      add_inside(parse, place.first, place.second);
+      return;
+    }
+    tops.push_back(place);
+    std::ranges::sort(tops);
+    tops.erase(std::unique(tops.begin(), tops.end()), tops.end());
+    std::vector<Parse> readings{opened(place.first, place.second, true)};
+    for (const Place& top : tops) {
+      parse.tops.push_back(left_of(sets_[top.first].items[top.second]));
+      if (top != place) readings.push_back(opened(top.first, top.second, false));
+    }
+    parse.top_begins_before = sets_[place.first].items[place.second].origin == 0;
+    add_readings(parse, std::move(readings));
+  }
+  Place highest(const AllUpwards& upwards, Place place) const {
+    while (!is_uppermost(place)) place = above(upwards, place);
+    return place;
+  }
+  Parse opened(std::size_t k, std::size_t i, bool all) const {
+    Parse parse;
+    add_node(parse, left_of(sets_[k].items[i]), sets_[k].items[i].origin, size_, true);
+    add_inside(parse, k, i, all);
+    return parse;
+  }
+
+  // Adds the first of several readings that are as good as each other. Where nodes that the left end of the
+  // text cuts are not in all of them, what would tell is cut off.
+  static void add_readings(Parse& parse, std::vector<Parse> readings) {
+    const auto key = [](const ParseNode& node) { return std::tuple(node.nonterminal, node.begin, node.end); };
+    std::map<decltype(key(ParseNode{})), std::size_t> found;
+    for (const Parse& reading : readings) {
+      for (const ParseNode& node : reading.nodes) found[key(node)] += node.begin == 0 && node.certain ? 1 : 0;
+    }
+    for (std::size_t r = 0; r < readings.size(); ++r) {
+      for (ParseNode& node : readings[r].nodes) {
+        if (r > 0 && !node.begins_before) continue;
+        const auto count = found.find(key(node));
+        if (count == found.end()) continue;  // added already
+        if (node.begin == 0) node.certain &= count->second >= readings.size();
+        if (node.begin == 0) found.erase(count);
+        parse.nodes.push_back(node);
+      }
+    }
+    parse.ambiguous |= readings[0].ambiguous;
   }
 
   void add_node(Parse& parse, std::size_t nonterminal, std::size_t origin, std::size_t end,
@@ -462,26 +528,55 @@ class EarleyChart {
     if (grammar_.nonterminals[nonterminal].name.empty()) return;
     parse.nodes.push_back({nonterminal, origin == 0 ? 0 : origin - 1, end, origin == 0, ends_after});
   }
-  void add_done(Parse& parse, std::size_t k, std::size_t number) const {
+  // `all`: with the other readings of what the left end of the text cuts.
+  void add_done(Parse& parse, std::size_t k, std::size_t number, bool all = true) const {
     const Done& done = sets_[k].done[number];
-    parse.ambiguous |= done.ways > 1;
+    parse.ambiguous |= done.ways > 1 && done.origin > 0;
     add_node(parse, done.nonterminal, done.origin, k, false);
-    add_inside(parse, k, static_cast<std::size_t>(done.item));
+    const std::vector<std::size_t> equal =
+        all && done.origin == 0 ? as_good(k, done) : std::vector<std::size_t>{};
+    if (equal.size() <= 1) {
+      add_inside(parse, k, static_cast<std::size_t>(done.item), all);
+      return;
+    }
+    std::vector<Parse> readings(equal.size());
+    std::size_t next = 1;
+    for (const std::size_t i : equal) {
+      const bool chosen = i == static_cast<std::size_t>(done.item);
+      add_inside(readings[chosen ? 0 : next++], k, i, chosen);
+    }
+    add_readings(parse, std::move(readings));
+  }
+  // The items that end a non-terminal at the same cost.
+  std::vector<std::size_t> as_good(std::size_t k, const Done& done) const {
+    std::vector<std::size_t> all;
+    if (done.ways < 2) return all;
+    for (std::size_t i = 0; i < sets_[k].items.size(); ++i) {
+      const Item& item = sets_[k].items[i];
+      if (item.origin == done.origin && is_end(item) && left_of(item) == done.nonterminal &&
+          item.cost + node_cost(done.nonterminal) == done.cost)
+        all.push_back(i);
+    }
+    return all;
   }
   // Adds the nodes inside of what is before the dot.
-  void add_inside(Parse& parse, std::size_t k, std::size_t i) const {
+  void add_inside(Parse& parse, std::size_t k, std::size_t i, bool all = true) const {
     std::vector<std::pair<std::size_t, std::size_t>> open{{k, i}};
     while (!open.empty()) {
       auto [at, number] = open.back();
       open.pop_back();
       while (true) {
         const Item& item = sets_[at].items[number];
-        parse.ambiguous |= item.ways > 1;
+        parse.ambiguous |= item.ways > 1 && item.origin > 0;
         if (item.child >= 0) {
           const Done& done = sets_[at].done[static_cast<std::size_t>(item.child)];
-          parse.ambiguous |= done.ways > 1;
-          add_node(parse, done.nonterminal, done.origin, at, false);
-          open.emplace_back(at, static_cast<std::size_t>(done.item));
+          if (all && done.origin == 0 && done.ways > 1) {
+            add_done(parse, at, static_cast<std::size_t>(item.child), all);
+          } else {
+            parse.ambiguous |= done.ways > 1 && done.origin > 0;
+            add_node(parse, done.nonterminal, done.origin, at, false);
+            open.emplace_back(at, static_cast<std::size_t>(done.item));
+          }
         }
         if (item.set < 0) break;
         at = static_cast<std::size_t>(item.set);

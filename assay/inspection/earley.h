@@ -29,14 +29,17 @@ struct ParseNode {
   std::size_t nonterminal;                         // has a name
   std::size_t begin, end;                          // characters
   bool begins_before = false, ends_after = false;  // of the text: cut there
+  // False for one that is in this parse, or in another as simple, but not in all of these, because what would
+  // tell was cut off.
+  bool certain = true;
 };
 
 struct Parse {
   std::vector<ParseNode> nodes;
   bool ambiguous = false;
-  // Of a text cut on its left: the non-terminal (named or not) of its uppermost node, above which are others
-  // that nothing is seen of.
-  std::optional<std::size_t> top = {};
+  // Of a text cut on its left: non-terminals (named or not) that may be the uppermost node, above which are
+  // others that nothing is seen of.
+  std::vector<std::size_t> tops = {};
   bool top_begins_before = false;
 };
 

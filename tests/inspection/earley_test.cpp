@@ -171,7 +171,7 @@ TEST(Earley, AgreesWithPlainRecursionOverSpans) {
       if (fragment) {
         expect_tree(*fragment, text.size());
         // Nothing is cut on the left where that need not be.
-        ASSERT_EQ(fragment->top.has_value() || (!fragment->nodes.empty() && fragment->nodes[0].begins_before),
+        ASSERT_EQ(!fragment->tops.empty() || (!fragment->nodes.empty() && fragment->nodes[0].begins_before),
                   !whole && !plain.continues())
             << what;
         ++cut;

@@ -161,6 +161,24 @@ TEST(Grammar, DoesNotPretendToKnowWhatWasCutOff) {
   EXPECT_EQ(of("n:time"), "111");
 }
 
+TEST(Grammar, DoesNotChooseBetweenReadingsThatOnlyTheCutPartTells) {
+  const char* const source =
+      "s ::= (a | b)+\na ::= '<' n '>' w?\nb ::= '[' n '>' w? | 'q'\nn ::= [0-9]+\nw ::= '!'+\n";
+  const Said of = said(source, {"12>!!q", "2>!", "<2>!q", "!!"});
+  EXPECT_EQ(of("n:time", 0), "110000");
+  EXPECT_EQ(of("w:time", 0), "000110");
+  EXPECT_EQ(of("a:time", 0), ".....0");
+  EXPECT_EQ(of("b:time", 0), ".....1");
+  EXPECT_EQ(of("b:signal", 0), "0000.1");
+  EXPECT_EQ(of("s:time", 0), "111111");
+  EXPECT_EQ(of("a:time", 1), "......");
+  EXPECT_EQ(of("a:time", 2), "11110.");
+  EXPECT_EQ(of("b:time", 2), "00001.");
+  EXPECT_EQ(of("w:time", 3), "11....");
+  EXPECT_EQ(of("a:time", 3), "......");
+  EXPECT_EQ(of("s:time", 3), "11....");
+}
+
 TEST(Grammar, FindsTextsInOthers) {
   const Said of =
       said("date ::= year '-' [0-9]+\nyear ::= [0-9]+", {"on 12-3, 4-56 or 7-"}, ",match=substrings");

@@ -234,6 +234,20 @@ TEST(Mask, ReadsIndexPicturesByNameAndNumber) {
               HasSubstr("m0.png"));
 }
 
+// Two entries of the palette have one colour; what counts is the index.
+TEST(Mask, TakesIndicesIntoPalettes) {
+  const std::string bytes(
+      "\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x03\x00\x00\x00\x01"
+      "\x08\x03\x00\x00\x00\x2c\x3e\xe4\x86\x00\x00\x00\x09\x50\x4c\x54\x45\x0a\x14\x1e\x0a\x14\x1e\xc8"
+      "\x00\x00\xc2\xdc\x4e\x6c\x00\x00\x00\x0c\x49\x44\x41\x54\x78\x9c\x63\x60\x62\x60\x04\x00\x00\x0b"
+      "\x00\x04\x54\x95\xce\x8c\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82",
+      90);
+  const test::TemporaryFolder folder;
+  folder.file("0.png", bytes);
+  const Said of("mask[folder=" + folder.path().string() + ",classes=a+b+c]", {"x"});
+  EXPECT_EQ(of("mask"), "201");
+}
+
 TEST(Mask, ReadsArrays) {
   const test::TemporaryFolder folder;
   const std::string file = (folder.path() / "x.npz").string();

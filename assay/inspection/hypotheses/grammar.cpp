@@ -1,6 +1,7 @@
 // Where the non-terminals of a context-free grammar are in a record.
 
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -117,8 +118,14 @@ class GrammarAnnotator final : public Annotator {
       return;
     }
     if (outcome.parse->ambiguous) ++ambiguous_;
-    for (const ParseNode& node : outcome.parse->nodes) mark(node, characters, r, behaviours);
-    if (outcome.parse->top) mark_above(*outcome.parse, characters, r, behaviours);
+    const Parse& parse = *outcome.parse;
+    for (const ParseNode& node : parse.nodes) {
+      if (node.certain) mark(node, characters, r, behaviours);
+    }
+    for (const ParseNode& node : parse.nodes) {
+      if (!node.certain) mark_uncertain(node, characters, r, behaviours);
+    }
+    if (!parse.tops.empty()) mark_above(parse, characters, r, behaviours);
   }
 
   GrammarText text_of(const RecordText& record, const Characters& characters) const {
@@ -152,6 +159,27 @@ class GrammarAnnotator final : public Annotator {
     if (forms.depth) deeper(*forms.depth, begin, end, r, behaviours);
   }
 
+  // Don't-care where nothing else says that the symbols are covered.
+  void mark_uncertain(const ParseNode& node, const Characters& characters, std::size_t r,
+                      TextBehaviours& behaviours) const {
+    if (form_of_[node.nonterminal] == no_nonterminal) return;
+    const Forms& forms = forms_[form_of_[node.nonterminal]];
+    const std::size_t begin = characters.begins[node.begin], end = characters.begins[node.end];
+    forget(forms, behaviours.symbols(r, begin, end), r, behaviours);
+    if (node.ends_after) return;
+    float& last = behaviours.row(r, forms.signal)[behaviours.symbols(r, end - 1, end).first];
+    if (last == 0) last = std::numeric_limits<float>::quiet_NaN();
+  }
+  static void forget(const Forms& forms, TextBehaviours::Stretch stretch, std::size_t r,
+                     TextBehaviours& behaviours) {
+    const float unknown = std::numeric_limits<float>::quiet_NaN();
+    for (std::size_t k = stretch.first; k < stretch.last; ++k) {
+      if (behaviours.row(r, forms.time)[k] == 1) continue;
+      behaviours.row(r, forms.time)[k] = unknown;
+      if (forms.depth) behaviours.row(r, *forms.depth)[k] = unknown;
+    }
+  }
+
   static void deeper(std::size_t depth, std::size_t begin, std::size_t end, std::size_t r,
                      TextBehaviours& behaviours) {
     const TextBehaviours::Stretch stretch = behaviours.symbols(r, begin, end);
@@ -161,27 +189,25 @@ class GrammarAnnotator final : public Annotator {
   // What lies above the uppermost node that is seen: what must be there is, what may be is don't-care.
   void mark_above(const Parse& parse, const Characters& characters, std::size_t r,
                   TextBehaviours& behaviours) const {
-    const Above& above = above_of(*parse.top);
-    const float unknown = std::numeric_limits<float>::quiet_NaN();
+    const std::size_t end = characters.begins.back();
     for (std::size_t f = 0; f < forms_.size(); ++f) {
-      if (!above.possible[f]) continue;
+      bool certain = true, possible = false;
+      for (const std::size_t top : parse.tops) {
+        certain &= above_of(top).certain[f];
+        possible |= above_of(top).possible[f];
+      }
+      if (!possible) continue;
       const Forms& forms = forms_[f];
-      if (above.certain[f]) {
-        behaviours.mark(r, forms.time, 0, characters.begins.back());
-        if (forms.depth) deeper(*forms.depth, 0, characters.begins.back(), r, behaviours);
+      if (certain) {
+        behaviours.mark(r, forms.time, 0, end);
+        if (forms.depth) deeper(*forms.depth, 0, end, r, behaviours);
       } else {
-        const std::span<float> time = behaviours.row(r, forms.time);
-        for (std::size_t k = 0; k < time.size(); ++k) {
-          if (time[k] == 1) continue;
-          time[k] = unknown;
-          if (forms.depth) behaviours.row(r, *forms.depth)[k] = unknown;
-        }
+        forget(forms, behaviours.symbols(r, 0, end), r, behaviours);
       }
       // It may begin where the text does.
-      if (!parse.top_begins_before) {
-        float& first = behaviours.row(r, forms.signal)[behaviours.symbols(r, 0, 1).first];
-        if (first == 0) first = unknown;
-      }
+      if (parse.top_begins_before) continue;
+      float& first = behaviours.row(r, forms.signal)[behaviours.symbols(r, 0, 1).first];
+      if (first == 0) first = std::numeric_limits<float>::quiet_NaN();
     }
   }
 
