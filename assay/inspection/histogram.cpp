@@ -26,13 +26,13 @@ ASSAY_VECTORISED void add_marks(const std::uint8_t* __restrict marks, std::size_
 
 nlohmann::json save_lists(const std::vector<std::vector<float>>& lists) {
   nlohmann::json json = nlohmann::json::array();
-  for (const std::vector<float>& list : lists) json.push_back(pack(list));
+  for (const std::vector<float>& list : lists) json.push_back(pack_array(list));
   return json;
 }
 
 void load_lists(const nlohmann::json& json, std::vector<std::vector<float>>& lists) {
   if (json.size() != lists.size()) throw std::runtime_error("the bins are of other units or hypotheses");
-  for (std::size_t i = 0; i < lists.size(); ++i) unpack(json[i], lists[i]);
+  for (std::size_t i = 0; i < lists.size(); ++i) unpack_array(json[i], lists[i]);
 }
 
 }  // namespace
@@ -179,8 +179,8 @@ void HistogramState::merge_sums(const MeasureState& other) {
 
 nlohmann::json HistogramState::save_sums() const {
   return {{"edges", save_lists(edges_)}, {"class_edges", save_lists(class_edges_)},
-          {"classes", classes_},         {"counts", pack(counts_)},
-          {"least", pack(least_)},       {"most", pack(most_)}};
+          {"classes", classes_},         {"counts", pack_array(counts_)},
+          {"least", pack_array(least_)}, {"most", pack_array(most_)}};
 }
 
 void HistogramState::load_sums(const nlohmann::json& state) {

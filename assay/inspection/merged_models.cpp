@@ -140,9 +140,10 @@ at::Tensor MergedModels::logits(const at::Tensor& rows) const {
 }
 
 nlohmann::json MergedModels::save() const {
-  return {{"weights", pack(weights_)}, {"mean", pack(mean_)},           {"square", pack(square_)},
-          {"bias", pack(bias_)},       {"bias_mean", pack(bias_mean_)}, {"bias_square", pack(bias_square_)},
-          {"steps", pack(steps_)}};
+  return {{"weights", pack_array(weights_)},     {"mean", pack_array(mean_)},
+          {"square", pack_array(square_)},       {"bias", pack_array(bias_)},
+          {"bias_mean", pack_array(bias_mean_)}, {"bias_square", pack_array(bias_square_)},
+          {"steps", pack_array(steps_)}};
 }
 
 void MergedModels::load(const nlohmann::json& state) {

@@ -49,7 +49,9 @@ MomentState::MomentState(const MeasureSetup& setup, std::span<const BehaviourKin
       xy_(x_.size()),
       xxy_(squares ? x_.size() : 0) {}
 
-void MomentState::transform_units(const float* row, double* out) const { std::copy_n(row, units(), out); }
+void MomentState::transform_units(const float* in, std::size_t rows, double* out) const {
+  std::copy_n(in, rows * units(), out);
+}
 double MomentState::transform_behaviour(std::size_t /*hypothesis*/, float value) const { return value; }
 void MomentState::set_calibration(const std::vector<double>& values) {
   if (!values.empty()) throw std::runtime_error("the state has a calibration that the measure does not know");
@@ -64,11 +66,12 @@ void MomentState::add(const Block& block) {
 void MomentState::add_panel(const Block& block, std::size_t begin, std::size_t rows) {
   const std::size_t units = this->units(), hypotheses = this->hypotheses(), width = open().size();
   Matrix x(rows * units), y(rows * width), squares(rows * units), x_sum(units), xx_sum(units);
-  at::parallel_for(0, static_cast<std::int64_t>(rows), 64, [&](std::int64_t from, std::int64_t to) {
-    for (auto r = static_cast<std::size_t>(from); r < static_cast<std::size_t>(to); ++r) {
-      transform_units(block.units.data() + (begin + r) * units, x.data() + r * units);
-      for (std::size_t u = 0; u < units; ++u) squares[r * units + u] = x[r * units + u] * x[r * units + u];
-    }
+  at::parallel_for(0, static_cast<std::int64_t>(rows), 128, [&](std::int64_t from, std::int64_t to) {
+    const std::size_t first = static_cast<std::size_t>(from) * units,
+                      end = static_cast<std::size_t>(to) * units;
+    transform_units(block.units.data() + begin * units + first, static_cast<std::size_t>(to - from),
+                    x.data() + first);
+    for (std::size_t i = first; i < end; ++i) squares[i] = x[i] * x[i];
   });
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t u = 0; u < units; ++u) {
@@ -135,19 +138,19 @@ void MomentState::merge_sums(const MeasureState& other) {
 }
 
 nlohmann::json MomentState::save_sums() const {
-  return {{"calibration", pack(calibration())},
-          {"n", pack(n_)},
-          {"y", pack(y_)},
-          {"yy", pack(yy_)},
-          {"x", pack(x_)},
-          {"xx", pack(xx_)},
-          {"xy", pack(xy_)},
-          {"xxy", pack(xxy_)}};
+  return {{"calibration", pack_array(calibration())},
+          {"n", pack_array(n_)},
+          {"y", pack_array(y_)},
+          {"yy", pack_array(yy_)},
+          {"x", pack_array(x_)},
+          {"xx", pack_array(xx_)},
+          {"xy", pack_array(xy_)},
+          {"xxy", pack_array(xxy_)}};
 }
 
 void MomentState::load_sums(const nlohmann::json& state) {
   std::vector<double> calibration;
-  unpack(state.at("calibration"), calibration);
+  unpack_array(state.at("calibration"), calibration);
   set_calibration(calibration);
   unpack_same(state.at("n"), n_);
   unpack_same(state.at("y"), y_);

@@ -23,8 +23,8 @@ class MomentState : public PairwiseState {
               bool squares = false);
 
   // What is summed up in the place of activations and behaviours; by default they themselves. Behaviours that
-  // are NaN are left out. Called from several threads at once.
-  virtual void transform_units(const float* row, double* out) const;
+  // are NaN are left out. transform_units(), of some rows, is called from several threads at once.
+  virtual void transform_units(const float* in, std::size_t rows, double* out) const;
   virtual double transform_behaviour(std::size_t hypothesis, float value) const;
   // What must be the same in states that merge, and is kept with the sums.
   virtual std::vector<double> calibration() const { return {}; }

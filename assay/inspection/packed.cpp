@@ -44,12 +44,12 @@ std::string bytes_of_base64(const std::string& text) {
 }  // namespace
 
 template <typename T>
-nlohmann::json pack(const std::vector<T>& values) {
+nlohmann::json pack_array(const std::vector<T>& values) {
   return base64({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
 }
 
 template <typename T>
-void unpack(const nlohmann::json& json, std::vector<T>& values) {
+void unpack_array(const nlohmann::json& json, std::vector<T>& values) {
   const std::string bytes = bytes_of_base64(json.get_ref<const std::string&>());
   if (bytes.size() % sizeof(T) != 0) throw std::runtime_error("an array is damaged");
   values.resize(bytes.size() / sizeof(T));
@@ -59,18 +59,18 @@ void unpack(const nlohmann::json& json, std::vector<T>& values) {
 template <typename T>
 void unpack_same(const nlohmann::json& json, std::vector<T>& values) {
   const std::size_t size = values.size();
-  unpack(json, values);
+  unpack_array(json, values);
   if (values.size() != size) throw std::runtime_error("an array has another size");
 }
 
-template nlohmann::json pack(const std::vector<float>&);
-template nlohmann::json pack(const std::vector<double>&);
-template nlohmann::json pack(const std::vector<std::uint32_t>&);
-template nlohmann::json pack(const std::vector<std::uint64_t>&);
-template void unpack(const nlohmann::json&, std::vector<float>&);
-template void unpack(const nlohmann::json&, std::vector<double>&);
-template void unpack(const nlohmann::json&, std::vector<std::uint32_t>&);
-template void unpack(const nlohmann::json&, std::vector<std::uint64_t>&);
+template nlohmann::json pack_array(const std::vector<float>&);
+template nlohmann::json pack_array(const std::vector<double>&);
+template nlohmann::json pack_array(const std::vector<std::uint32_t>&);
+template nlohmann::json pack_array(const std::vector<std::uint64_t>&);
+template void unpack_array(const nlohmann::json&, std::vector<float>&);
+template void unpack_array(const nlohmann::json&, std::vector<double>&);
+template void unpack_array(const nlohmann::json&, std::vector<std::uint32_t>&);
+template void unpack_array(const nlohmann::json&, std::vector<std::uint64_t>&);
 template void unpack_same(const nlohmann::json&, std::vector<float>&);
 template void unpack_same(const nlohmann::json&, std::vector<double>&);
 template void unpack_same(const nlohmann::json&, std::vector<std::uint32_t>&);

@@ -9,11 +9,11 @@
 namespace assay::inspection {
 
 template <typename T>
-nlohmann::json pack(const std::vector<T>& values);
+nlohmann::json pack_array(const std::vector<T>& values);
 
 // The array as it was. Throws std::runtime_error for anything else.
 template <typename T>
-void unpack(const nlohmann::json& json, std::vector<T>& values);
+void unpack_array(const nlohmann::json& json, std::vector<T>& values);
 // For an array whose size is known beforehand.
 template <typename T>
 void unpack_same(const nlohmann::json& json, std::vector<T>& values);

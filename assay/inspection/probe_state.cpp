@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint64_t order_stream = 0x6f726472, control_stream = 0x6374726c;
+constexpr std::uint64_t probe_order_stream = 0x6f726472, control_stream = 0x6374726c;
 constexpr std::size_t minibatch = 128;
 constexpr std::size_t greatest_chunk = 1024, least_chunk = 64;  // rows that are learned together
 constexpr std::size_t first_passes = 32;                        // over the first chunk
 constexpr std::size_t first_coded_passes = 64;                  // the same where the first is small
 constexpr std::size_t most_judging = 8192;                      // held-out rows that are kept
-constexpr std::uint64_t chunks_between_looks = 8;
-constexpr std::size_t window = 5;  // looks that a score is compared with
+constexpr std::uint64_t chunks_between_looks = 4;
+constexpr std::size_t settled_looks = 5;  // looks that a score is compared with
 constexpr double probe_tolerance = 0.01;
 
 at::Tensor rows_of(const std::vector<float>& values, std::size_t width) {
@@ -33,11 +33,11 @@ at::Tensor rows_of(const std::vector<float>& values, std::size_t width) {
                        {static_cast<std::int64_t>(values.size() / width), static_cast<std::int64_t>(width)});
 }
 
-// Whether the last of at least 2 `window` values is near the mean of the last `window`.
+// Whether the last of at least 2 `settled_looks` values is near the mean of the last `settled_looks`.
 bool has_settled(const std::vector<double>& values, double tolerance) {
-  if (values.size() < 2 * window) return false;
+  if (values.size() < 2 * settled_looks) return false;
   const double last = values.back(),
-               mean = std::accumulate(values.end() - window, values.end(), 0.0) / window;
+               mean = std::accumulate(values.end() - settled_looks, values.end(), 0.0) / settled_looks;
   return std::isnan(last) ? std::isnan(mean) : std::fabs(last - mean) < tolerance;
 }
 
@@ -224,7 +224,7 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
       std::max<std::size_t>(1, (plan_.coded ? first_coded_passes : first_passes) / (learned.chunks + 1));
   for (std::size_t pass = 0; pass < passes; ++pass) {
     std::iota(order.begin(), order.end(), 0);
-    Rng(seed_, {order_stream, learned.chunks, pass}).shuffle(order);
+    Rng(seed_, {probe_order_stream, learned.chunks, pass}).shuffle(order);
     for (std::size_t begin = 0; begin < count; begin += minibatch) {
       const std::size_t size = std::min(minibatch, count - begin);
       const at::Tensor chosen =
@@ -347,26 +347,26 @@ Scores ProbeState::result() const {
 }
 
 Json ProbeState::save() const {
-  Json json = {{"means", pack(means_)},
-               {"scales", pack(scales_)},
+  Json json = {{"means", pack_array(means_)},
+               {"scales", pack_array(scales_)},
                {"classes", classes_},
                {"distribution", Json::array()},
                {"open", std::string(open_.begin(), open_.end())},
                {"models", learned_.models.save()},
                {"chunks", learned_.chunks},
                {"rows", learned_.rows},
-               {"model_rows", pack(learned_.model_rows)},
+               {"model_rows", pack_array(learned_.model_rows)},
                {"outcomes", Json::array()},
-               {"waiting", {pack(waiting_.units), pack(waiting_.labels)}},
-               {"judging", {pack(judging_.units), pack(judging_.labels)}},
+               {"waiting", {pack_array(waiting_.units), pack_array(waiting_.labels)}},
+               {"judging", {pack_array(judging_.units), pack_array(judging_.labels)}},
                {"history", Json::array()},
                {"symbols_missing", symbols_missing_}};
-  for (const std::vector<double>& shares : distribution_) json["distribution"].push_back(pack(shares));
-  for (const std::vector<double>& values : history_) json["history"].push_back(pack(values));
+  for (const std::vector<double>& shares : distribution_) json["distribution"].push_back(pack_array(shares));
+  for (const std::vector<double>& values : history_) json["history"].push_back(pack_array(values));
   for (std::size_t m = 0; m < model_count(); ++m) {
     const Outcome& outcome = learned_.outcomes[m];
-    json["outcomes"].push_back({pack(outcome.held_out.counts),
-                                pack(std::vector{outcome.bits, outcome.coded_rows}),
+    json["outcomes"].push_back({pack_array(outcome.held_out.counts),
+                                pack_array(std::vector{outcome.bits, outcome.coded_rows}),
                                 std::string(learned_.classes[m].begin(), learned_.classes[m].end())});
   }
   return json;
@@ -383,8 +383,8 @@ void ProbeState::load(const Json& json) {
   open_.assign(open.begin(), open.end());
   prepare();
   for (std::size_t h = 0; h < open_.size(); ++h) {
-    unpack(json.at("distribution").at(h), distribution_[h]);
-    unpack(json.at("history").at(h), history_[h]);
+    unpack_array(json.at("distribution").at(h), distribution_[h]);
+    unpack_array(json.at("history").at(h), history_[h]);
   }
   learned_.models.load(json.at("models"));
   json.at("chunks").get_to(learned_.chunks);
@@ -400,10 +400,10 @@ void ProbeState::load(const Json& json) {
     const auto seen = outcome.at(2).get<std::string>();
     learned_.classes[m].assign(seen.begin(), seen.end());
   }
-  unpack(json.at("waiting").at(0), waiting_.units);
-  unpack(json.at("waiting").at(1), waiting_.labels);
-  unpack(json.at("judging").at(0), judging_.units);
-  unpack(json.at("judging").at(1), judging_.labels);
+  unpack_array(json.at("waiting").at(0), waiting_.units);
+  unpack_array(json.at("waiting").at(1), waiting_.labels);
+  unpack_array(json.at("judging").at(0), judging_.units);
+  unpack_array(json.at("judging").at(1), judging_.labels);
   json.at("symbols_missing").get_to(symbols_missing_);
 }
 
@@ -420,7 +420,7 @@ const char* const probe_definition =
     "chunk "
     "i is gone through max(1, 32 / i) times. All hypotheses are one affine map with a loss and steps of "
     "their "
-    "own, which equals models trained one by one. Every 8 chunks they are judged on the first 8,192 held-out "
+    "own, which equals models trained one by one. Every 4 chunks they are judged on the first 8,192 held-out "
     "rows; a hypothesis has converged when its score is within the tolerance (default 0.01) of the mean of "
     "the "
     "last 5, after 10 or more";

@@ -195,7 +195,7 @@ TEST_P(EveryMeasure, SettlesWhatHasConvergedAndSaysSo) {
   const Rows rows = drawn_rows(4000, 12);
   const Measured state(GetParam(), rows, 1, 0.2);
   std::vector<char> open(rows.hypotheses.size(), 1);
-  // Probes look at themselves every 8,192 rows, and settle after ten looks.
+  // Probes look at themselves every 4,096 rows, and settle after ten looks.
   for (std::size_t turn = 0; turn < (info().merges ? 1 : 5); ++turn) {
     for (std::size_t begin = 0; begin < rows.size(); begin += 2400) {
       state->observe(rows.between(begin, begin + 2400).block());

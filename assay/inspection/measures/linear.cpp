@@ -152,8 +152,8 @@ class Linear final : public MeasureState {
   }
 
   nlohmann::json save() const override {
-    return {{"means", pack(means_)},
-            {"scales", pack(scales_)},
+    return {{"means", pack_array(means_)},
+            {"scales", pack_array(scales_)},
             {"learned", save_sums(learned_)},
             {"judged", save_sums(judged_)}};
   }
@@ -293,7 +293,7 @@ class Linear final : public MeasureState {
   }
 
   static nlohmann::json save_units(const UnitSums& sums) {
-    return {{"n", sums.n}, {"x", pack(sums.x)}, {"xx", pack(sums.xx)}};
+    return {{"n", sums.n}, {"x", pack_array(sums.x)}, {"xx", pack_array(sums.xx)}};
   }
   static void load_units(const nlohmann::json& json, UnitSums& sums) {
     json.at("n").get_to(sums.n);
@@ -303,7 +303,7 @@ class Linear final : public MeasureState {
   static nlohmann::json save_sums(const LinearSums& sums) {
     nlohmann::json json = {{"all", save_units(sums.all)}, {"hypotheses", nlohmann::json::array()}};
     for (const HypothesisSums& h : sums.hypotheses) {
-      json["hypotheses"].push_back({{"sums", {h.n, h.y, h.yy}}, {"xy", pack(h.xy)}});
+      json["hypotheses"].push_back({{"sums", {h.n, h.y, h.yy}}, {"xy", pack_array(h.xy)}});
       if (!h.own.empty()) json["hypotheses"].back()["own"] = save_units(h.own[0]);
     }
     return json;

@@ -40,7 +40,7 @@ MeasureInfo mdl_measure() {
           "has learned from the rows before it. Blocks of the code have 64, 64, 128, 256, 512 and then "
           "1,024 rows each; the first is coded uniformly. The probe is multiclass's, and no rows are held "
           "out. No interval; p: by permutation. Units are standardised on the calibration records; a "
-          "hypothesis has converged when L / (n log2 K) at a look (every 8 blocks) is within the "
+          "hypothesis has converged when L / (n log2 K) at a look (every 4 blocks) is within the "
           "tolerance (default 0.01) of the mean of the last 5, after 10 or more",
       .limits =
           "the probe goes on learning instead of starting anew for each block as the paper's does, "

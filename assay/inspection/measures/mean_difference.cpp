@@ -27,8 +27,10 @@ class DifferenceState final : public MomentState {
   }
 
  private:
-  void transform_units(const float* row, double* out) const override {
-    for (std::size_t u = 0; u < units(); ++u) out[u] = row[u] - means_[u];
+  void transform_units(const float* in, std::size_t rows, double* out) const override {
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t u = 0; u < units(); ++u) out[r * units() + u] = in[r * units() + u] - means_[u];
+    }
   }
   double transform_behaviour(std::size_t /*hypothesis*/, float value) const override {
     return value > 0.5F ? 1 : 0;

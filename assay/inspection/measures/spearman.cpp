@@ -13,6 +13,27 @@ namespace {
 constexpr double spearman_tolerance = 0.025;
 const std::vector<BehaviourKind> spearman_kinds{BehaviourKind::binary, BehaviourKind::numeric};
 
+// Distinct values, ascending, and the share of calibration values below each; at the end 1.
+struct Grades {
+  std::vector<float> values;
+  std::vector<double> below;
+
+  explicit Grades(const std::vector<float>& ascending = {}) {
+    for (std::size_t i = 0; i < ascending.size(); ++i) {
+      if (i > 0 && ascending[i] == ascending[i - 1]) continue;
+      values.push_back(ascending[i]);
+      below.push_back(static_cast<double>(i) / static_cast<double>(ascending.size()));
+    }
+    below.push_back(1);
+  }
+  // Centred, so that sums do not cancel.
+  double grade(float value) const {
+    const auto place = static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
+    const bool known = place < values.size() && values[place] == value;
+    return (known ? (below[place] + below[place + 1]) / 2 : below[place]) - 0.5;
+  }
+};
+
 // Pearson's correlation of grades: the share of calibration values below a value, and half of those that
 // equal it.
 class Spearman final : public MomentState {
@@ -23,41 +44,41 @@ class Spearman final : public MomentState {
         known_(units() + hypotheses()) {}
 
   void calibrate(const Block& block) override {
-    known_ = sorted_columns(block.units, units());
-    std::vector<std::vector<float>> behaviours = sorted_columns(block.behaviours, hypotheses());
-    std::ranges::move(behaviours, std::back_inserter(known_));
-    for (std::vector<float>& values : known_) values = thinned(values, most_);
+    known_.clear();
+    for (const std::vector<float>& values : sorted_columns(block.units, units()))
+      known_.emplace_back(thinned(values, most_));
+    for (const std::vector<float>& values : sorted_columns(block.behaviours, hypotheses()))
+      known_.emplace_back(thinned(values, most_));
   }
 
  private:
-  double grade(std::size_t column, float value) const {
-    const std::vector<float>& values = known_[column];
-    if (values.empty()) return 0.5;
-    const auto [first, last] = std::ranges::equal_range(values, value);
-    const auto below = static_cast<double>(first - values.begin()), equal = static_cast<double>(last - first);
-    // Centred, so that sums do not cancel.
-    return (below + equal / 2) / static_cast<double>(values.size()) - 0.5;
-  }
-  void transform_units(const float* row, double* out) const override {
-    for (std::size_t u = 0; u < units(); ++u) out[u] = grade(u, row[u]);
+  void transform_units(const float* in, std::size_t rows, double* out) const override {
+    // Unit by unit, so that its grades stay in cache.
+    for (std::size_t u = 0; u < units(); ++u) {
+      for (std::size_t r = 0; r < rows; ++r) out[r * units() + u] = known_[u].grade(in[r * units() + u]);
+    }
   }
   double transform_behaviour(std::size_t hypothesis, float value) const override {
     // Ranks of two values are a linear map of the values.
-    return kind(hypothesis) == BehaviourKind::binary ? value - 0.5 : grade(units() + hypothesis, value);
+    return kind(hypothesis) == BehaviourKind::binary ? value - 0.5
+                                                     : known_[units() + hypothesis].grade(value);
   }
   std::vector<double> calibration() const override {
     std::vector<double> flat;
-    for (const std::vector<float>& values : known_) {
-      flat.push_back(static_cast<double>(values.size()));
-      flat.insert(flat.end(), values.begin(), values.end());
+    for (const Grades& grades : known_) {
+      flat.push_back(static_cast<double>(grades.values.size()));
+      flat.insert(flat.end(), grades.values.begin(), grades.values.end());
+      flat.insert(flat.end(), grades.below.begin(), grades.below.end());
     }
     return flat;
   }
   void set_calibration(const std::vector<double>& flat) override {
     std::size_t next = 0;
-    for (std::vector<float>& values : known_) {
-      values.resize(static_cast<std::size_t>(flat.at(next++)));
-      for (float& value : values) value = static_cast<float>(flat.at(next++));
+    for (Grades& grades : known_) {
+      grades.values.resize(static_cast<std::size_t>(flat.at(next++)));
+      grades.below.resize(grades.values.size() + 1);
+      for (float& value : grades.values) value = static_cast<float>(flat.at(next++));
+      for (double& share : grades.below) share = flat.at(next++);
     }
   }
 
@@ -74,7 +95,7 @@ class Spearman final : public MomentState {
   }
 
   std::size_t most_;
-  std::vector<std::vector<float>> known_;  // ascending values of each unit, then of each hypothesis
+  std::vector<Grades> known_;  // of each unit, then of each hypothesis
 };
 
 }  // namespace
