@@ -253,7 +253,8 @@ std::vector<Verification> verify(const std::vector<InspectedModel>& models,
       columns.push_back(static_cast<std::size_t>(found - known.begin()));
     }
     const Asked asked = asked_for(claim.hypothesis, annotators);
-    Verification result{claim};
+    Verification result;
+    result.claim = claim;
     const Changes changes = Verifier(units, 0, asked, *dataset, *options.vocabulary, how).changes();
     judge(changes, columns, how, result);
     results.push_back(std::move(result));

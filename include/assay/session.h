@@ -108,8 +108,9 @@ class Session {
     std::int64_t rows = 1;
   };
   RecordAxis record_axis(ValueId id) const;
-  // Finds a layer by name, by value name or by index ("2", "-1" from the end). Throws Error{usage} with the
-  // names there are and the nearest one.
+  // Finds a layer by name, by value name, by index ("2", "-1" from the end) or by a part of a path that is
+  // in no other name ("lstm" of "/lstm/LSTM"). Throws Error{usage} with the names there are and the nearest
+  // one.
   const Layer& layer(std::string_view selector) const;
   // The default subject of importance analysis: the layer with weights before the last one, on the path to
   // the decision that has most of them.
