@@ -1,11 +1,18 @@
 #include <assay/measure.h>
 
+#include <algorithm>
+
 #include <assay/error.h>
 
 namespace assay::inspection {
 
-// One line for each: NAME_measure() is defined in measures/NAME.cpp.
-#define ASSAY_MEASURES(X) X(pearson)
+// One line for each: NAME_measure() is defined in measures/.
+#define ASSAY_MEASURES(X) \
+  X(pearson)              \
+  X(spearman)             \
+  X(mean_difference)      \
+  X(cohen_d)              \
+  X(jaccard)
 
 #define DECLARE(name) MeasureInfo name##_measure();
 ASSAY_MEASURES(DECLARE)
@@ -20,6 +27,14 @@ Catalogue<MeasureInfo>& measures() {
 
 const MeasureInfo& info_of(const MeasureChoice& choice) {
   return choice.object() ? *choice.object() : measures().find(choice.spec().name);
+}
+
+MeasureChoice measure_choice(const std::string& text) {
+  Spec spec = parse_spec(MeasureInfo::kind, text);
+  for (const MeasureInfo& info : measures()) {
+    if (std::ranges::find(info.aliases, spec.name) != info.aliases.end()) spec.name = info.name;
+  }
+  return spec;
 }
 
 void MeasureState::merge(const MeasureState&) {

@@ -302,10 +302,8 @@ class Planner {
   std::vector<PlannedMeasure> measures() const {
     std::vector<PlannedMeasure> all;
     for (const MeasureText& written : parts_.select.measures) {
-      // The name that DeepBase's paper has for it.
-      const std::string text = written.text == "corr" ? "pearson" : written.text;
       try {
-        PlannedMeasure measure{written.text, inspection::MeasureChoice(text)};
+        PlannedMeasure measure{written.text, inspection::measure_choice(written.text)};
         const inspection::MeasureInfo& info = inspection::info_of(measure.choice);
         const SpecOptions options("measure", measure.choice.spec(), info.options);
         if (std::ranges::none_of(all, [&](const PlannedMeasure& other) {

@@ -33,8 +33,9 @@ struct UnitGroup {
   std::string name;       // unique in a query: "lstm", "lstm/forget"
   std::size_t model = 0;  // position among the models
   std::string layer;      // selector, as Session::layer() takes it
-  std::string gate = {};  // "input", "forget", "output", "cell", "update", "reset" of a recurrent
-                          // layer; empty: its activations
+  // "input", "forget", "output", "candidate", "cell" (the cell state) of an LSTM layer, "update", "reset",
+  // "candidate" of a GRU layer; empty: its activations.
+  std::string gate = {};
   std::vector<std::size_t> units = {};  // ascending; empty: all
   UnitBehaviour behaviour = UnitBehaviour::activation;
 };
@@ -49,6 +50,17 @@ struct Vocabulary {
 // Error{data}.
 Vocabulary read_vocabulary(const std::string& spec, const std::string& padding);
 
+// What a row is where units and a hypothesis have different positions.
+struct AlignOptions {
+  // hypothesis: where the hypothesis has values; units are interpolated between the centres of their
+  // receptive fields. units: where the units have; hypotheses are taken from there. record: one row a record.
+  // Where one of the two has one value a record, `hypothesis` means `record`, too.
+  enum class Rows { hypothesis, units, record } rows = Rows::hypothesis;
+  // How several positions become one. Automatic: the mean, but for recurrent layers and for hypotheses of
+  // symbols the last that is no padding. The mean of codes is the most frequent one.
+  enum class Reduce { automatic, mean, max, last } reduce = Reduce::automatic;
+};
+
 struct InspectOptions {
   std::vector<MeasureChoice> measures = {"pearson"};
   bool stop_early = true;
@@ -58,9 +70,13 @@ struct InspectOptions {
   std::size_t permutations = 0;  // of records, for p values
   std::size_t bootstrap = 0;     // replicates over records, for intervals
   std::optional<Vocabulary> vocabulary = {};
+  AlignOptions align = {};
+  std::size_t batch = 0;   // records per pass of a network; 0: chosen for it
   std::uint64_t seed = 1;  // of the order of records, permutations and probes
   std::size_t shard = 1, shards = 1;
   std::filesystem::path journal = {};  // progress is kept here and gone on from; empty: never
+  double journal_seconds = 5;          // between two entries of it
+  std::filesystem::path state = {};    // what was seen goes here, to be combined; empty: nowhere
   std::filesystem::path cache = {};    // folder for behaviours of hypotheses; empty: memory only
   std::uint64_t cache_memory = std::uint64_t{1} << 30;  // bytes
 };
@@ -75,13 +91,27 @@ struct ScoreRow {
       std::numeric_limits<double>::quiet_NaN();  // p after Benjamini and Hochberg, over the whole query
 };
 
+// Units of a group and hypotheses of the same positions.
+struct AlignedPair {
+  std::string model, layer, group;
+  std::size_t units = 0;
+  Shape unit_positions, hypothesis_positions;  // of one record
+  std::vector<std::string> hypotheses;
+  std::string how;                 // "position by position"
+  std::uint64_t rows = 0;          // that measures were given
+  std::uint64_t padding = 0;       // rows left out since they are padding
+  std::uint64_t not_finite = 0;    // rows left out for a unit that is not finite
+  std::uint64_t records_used = 0;  // until nothing was open
+};
+
 struct Inspection {
-  std::vector<ScoreRow> rows;    // by (model, group, measure, hypothesis, unit)
+  std::vector<ScoreRow> rows;  // by (model, group, measure, hypothesis, unit)
+  std::vector<AlignedPair> pairs;
+  std::vector<Hypothesis> hypotheses;
+  std::vector<std::string> measures;
   std::size_t records = 0;       // in the data set (of this shard)
   std::size_t records_read = 0;  // until nothing was open
-  std::uint64_t rows_seen = 0;   // aligned positions
-  std::uint64_t rows_padding = 0, rows_not_finite = 0;
-  std::uint64_t cached = 0;  // behaviours that came from the cache, in records times annotators
+  std::uint64_t cached = 0;      // behaviours that came from the cache, in records times annotators
   std::vector<std::string> notices;
 };
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ struct Block {
   std::span<const std::uint32_t> records;  // [rows] position of the record in the data set
   std::span<const float> units;            // [rows, units], row-major
   std::span<const float> behaviours;       // [rows, hypotheses], row-major; NaN: don't care
+  // [rows] the token at the position; empty where records are not tokens. Control tasks are drawn from it.
+  std::span<const std::uint32_t> symbols = {};
+  // [any, units] for calibrate() only: activations before they were up-sampled to the positions of
+  // hypotheses; empty where they were not. Thresholds are taken from here.
+  std::span<const float> raw_units = {};
 };
 
 struct Score {
@@ -68,6 +74,9 @@ class MeasureState {
   // converged. Those that are settled are frozen: observe() may leave them out from then on, and result()
   // says how many rows they rest on. Called between blocks, only when early stopping is on.
   virtual std::vector<char> settle() = 0;
+  // Freezes the hypotheses that are 0, as settle() does with those that have converged: copies of a state
+  // that see permuted behaviours end with the original. By default they go on.
+  virtual void freeze(std::span<const char> /*open*/) {}
 
   // Adds what another state of the same setup and calibration has seen. Commutative and associative up to
   // rounding of float64 sums. Joint measures that learn row by row cannot, see MeasureInfo::merges.
@@ -84,10 +93,13 @@ struct MeasureInfo {
   std::string definition;     // the formula, and what interval and p value are
   std::string limits, paper;
   std::vector<SpecOption> options;
+  std::vector<std::string> aliases = {};  // other names that measure_choice() takes
   bool joint = false;
   bool merges = true;  // merge() works: shards, bootstrap
   // The kinds of hypotheses it is defined for; others have the status "not_applicable".
   std::vector<BehaviourKind> kinds = {BehaviourKind::binary, BehaviourKind::numeric};
+  // The value that says "no affinity" where values on either side of it are one; without it, more is more.
+  std::optional<double> neutral = std::nullopt;
   std::function<std::unique_ptr<MeasureState>(const MeasureSetup&)> make;
 };
 
@@ -95,6 +107,8 @@ Catalogue<MeasureInfo>& measures();
 
 // A measure by name with options, or one of the caller's own that is in no catalogue.
 using MeasureChoice = Choice<MeasureInfo>;
+// The same from text, aliases replaced: "corr" -> pearson.
+MeasureChoice measure_choice(const std::string& text);
 const MeasureInfo& info_of(const MeasureChoice& choice);
 
 }  // namespace assay::inspection

@@ -10,7 +10,7 @@ std::span<const CommandInfo> commands() {
       evaluate_command(),    importance_command(), cover_command(),    criteria_command(),
       mutate_command(),      operators_command(),  combine_command(),  diff_command(),
       select_command(),      attack_command(),     attacks_command(),  explore_command(),
-      constraints_command(), retrain_command(),    polluted_command(), report_command(),
+      constraints_command(), inspect_command(), retrain_command(),    polluted_command(), report_command(),
   };
   return all;
 }

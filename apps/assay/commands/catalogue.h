@@ -17,6 +17,7 @@ CommandInfo data_command();
 CommandInfo demo_command();
 CommandInfo evaluate_command();
 CommandInfo importance_command();
+CommandInfo inspect_command();
 CommandInfo model_command();
 CommandInfo mutate_command();
 CommandInfo operators_command();

@@ -21,6 +21,16 @@ std::optional<std::size_t> index_in(std::string_view selector, std::size_t count
 
 constexpr std::size_t most_names = 60;  // that an error message lists
 
+// True when the selector is one part of the name, as exporters write them: "lstm" of "/lstm/LSTM".
+bool is_part(std::string_view selector, std::string_view name) {
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find_first_of("/.", begin), name.size());
+    if (end > begin && name.substr(begin, end - begin) == selector) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 const Layer& Session::layer(std::string_view selector) const {
@@ -36,6 +46,9 @@ const Layer& Session::layer(std::string_view selector) const {
     if (same) return layer;
   }
   if (const auto index = index_in(selector, all.size())) return all[*index];
+  const auto fits = [&](const std::string& name) { return is_part(selector, name); };
+  if (std::ranges::count_if(names, fits) == 1)
+    return all[static_cast<std::size_t>(std::ranges::find_if(names, fits) - names.begin())];
   const std::string suggestion = did_you_mean(selector, names);
   if (names.size() > most_names) names.resize(most_names);
   fail(Fault::usage, "network '{}' has no layer '{}'{}; its {} layers are {}{} (`assay model` shows them)",

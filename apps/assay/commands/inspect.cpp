@@ -1,0 +1,189 @@
+// assay inspect: what the units of a network have learned.
+
+#include <charconv>
+#include <memory>
+
+#include <assay/error.h>
+#include <assay/inspection.h>
+#include <assay/model.h>
+#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/inputs.h"
+#include "apps/assay/unit_choice.h"
+#include "assay/results/document.h"
+#include "assay/results/inspection.h"
+#include "assay/support/file.h"
+#include "assay/support/journal.h"
+
+namespace assay::app {
+namespace {
+
+using inspection::AlignOptions;
+using inspection::UnitBehaviour;
+
+class Inspect final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    app.add_option("--model", models_,
+                   "network, or NAME=FILE; may be repeated: epochs, a trained and an untrained one, ...")
+        ->type_name("FILE");
+    data_.declare(app);
+    app.add_option(
+           "--units", units_,
+           "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
+           "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
+           "layer with weights)")
+        ->type_name("SPEC");
+    app.add_option("--behaviour", behaviour_,
+                   "what is looked at: activations, their change since the symbol before, or the gradient of "
+                   "the decision")
+        ->check(CLI::IsMember({"activation", "change", "gradient"}));
+    app.add_option("--hypotheses", hypotheses_,
+                   "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated "
+                   "(`assay hypotheses` lists all)")
+        ->type_name("SPEC,...");
+    app.add_option("--measure", measures_,
+                   "how they are compared: pearson,logistic_l1 (`assay measures` lists all)")
+        ->type_name("SPEC,...");
+    app.add_option(
+           "--vocabulary", vocabulary_,
+           "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
+           ".json")
+        ->type_name("FILE");
+    app.add_option("--padding", padding_, "symbol or token that fills records up; it is left out")
+        ->type_name("SYMBOL");
+    app.add_option(
+           "--align", align_,
+           "where rows lie if units and hypothesis have different positions: where the hypothesis has "
+           "values, where units have, or one row a record")
+        ->check(CLI::IsMember({"hypothesis", "units", "record"}));
+    app.add_option("--reduce", reduce_, "how several positions become one row a record")
+        ->check(CLI::IsMember({"automatic", "mean", "max", "last"}));
+    app.add_option("--tolerance", options_.tolerance,
+                   "half a confidence interval at which a score has converged; 0: what the measure takes")
+        ->check(CLI::NonNegativeNumber);
+    app.add_flag("--no-early-stop", no_early_stop_, "read all records, whatever has converged");
+    app.add_option("--block", options_.block, "records between two looks at what has converged")
+        ->check(CLI::Range(1, 1 << 24));
+    app.add_option("--permutations", options_.permutations, "permutations of records, for p values")
+        ->check(CLI::Range(0, 1'000'000));
+    app.add_option("--bootstrap", options_.bootstrap, "replicates of a bootstrap over records, for intervals")
+        ->check(CLI::Range(0, 1'000'000));
+    app.add_option("--confidence", options_.confidence, "of intervals")->check(CLI::Range(0.5, 0.9999));
+    app.add_option("--top", detail_.top, "best units listed for each hypothesis and measure")
+        ->check(CLI::Range(1, 100'000));
+    app.add_option("--scores", scores_, "write all scores to FILE.csv")->type_name("FILE");
+    app.add_option("--shard", shard_, "inspect only this part of the records: 2/8, for `assay combine`")
+        ->type_name("K/N");
+    app.add_option("--state", state_,
+                   "write what was seen to FILE; an interrupted run goes on from FILE.journal")
+        ->type_name("FILE");
+    app.add_option("--journal-every", options_.journal_seconds, "seconds between two entries of the journal")
+        ->check(CLI::NonNegativeNumber);
+    app.add_option("--cache", cache_, "folder that keeps behaviours of hypotheses for other runs")
+        ->type_name("FOLDER");
+  }
+
+  report::Document run(Context& context) override {
+    const DatasetPtr data = data_.open();
+    const std::vector<inspection::InspectedModel> models = open_models(context, *data);
+    const std::vector<inspection::UnitGroup> groups = choose_groups(models);
+    set_options(context);
+    std::vector<inspection::AnnotatorChoice> hypotheses;
+    for (const std::string& text : hypotheses_) {
+      for (const std::string& spec : split_specs(text))
+        hypotheses.push_back(inspection::annotator_choice(spec));
+    }
+    const inspection::Inspection seen =
+        inspection::inspect(models, groups, data, hypotheses, options_, context.progress);
+    if (!options_.journal.empty()) Journal::remove(options_.journal);
+    if (!scores_.empty()) write_file(scores_, report::to_csv(results::scores_table(seen)));
+    std::string names;
+    for (const auto& model : models) names += (names.empty() ? "" : ", ") + model.name;
+    report::Document document = results::document_of(seen, names, options_, detail_);
+    for (const auto& model : models) {
+      document.provenance.emplace_back(models.size() == 1 ? "model" : "model " + model.name,
+                                       model.session->graph().name());
+      document.provenance.emplace_back(models.size() == 1 ? "model_hash" : "model_hash " + model.name,
+                                       model.session->graph().hash());
+    }
+    results::add_provenance(document, "data", *data);
+    return document;
+  }
+
+ private:
+  std::vector<inspection::InspectedModel> open_models(Context& context, const Dataset& data) const {
+    if (models_.empty())
+      fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
+    std::vector<inspection::InspectedModel> models;
+    for (const std::string& text : models_) {
+      const std::size_t equals = text.find('=');
+      const std::string file = equals == std::string::npos ? text : text.substr(equals + 1);
+      Graph graph = read_model(file);
+      for (const std::string& notice : graph.notices()) context.progress.notice(notice);
+      std::string name =
+          equals == std::string::npos ? std::filesystem::path(file).stem().string() : text.substr(0, equals);
+      models.push_back({std::move(name),
+                        std::make_shared<const Session>(std::move(graph), session_options(context, &data))});
+    }
+    return models;
+  }
+
+  std::vector<inspection::UnitGroup> choose_groups(
+      const std::vector<inspection::InspectedModel>& models) const {
+    const UnitBehaviour behaviour = behaviour_ == "change"     ? UnitBehaviour::change
+                                    : behaviour_ == "gradient" ? UnitBehaviour::gradient
+                                                               : UnitBehaviour::activation;
+    std::vector<inspection::UnitGroup> groups;
+    for (const std::string& text : units_) {
+      for (inspection::UnitGroup& group : parse_units(text, models)) groups.push_back(std::move(group));
+    }
+    if (units_.empty()) groups = weighted_layers(models);
+    for (inspection::UnitGroup& group : groups) group.behaviour = behaviour;
+    return groups;
+  }
+
+  void set_options(const Context& context) {
+    options_.measures.clear();
+    for (const std::string& spec : split_specs(measures_))
+      options_.measures.push_back(inspection::measure_choice(spec));
+    options_.stop_early = !no_early_stop_;
+    if (!vocabulary_.empty()) options_.vocabulary = inspection::read_vocabulary(vocabulary_, padding_);
+    if (vocabulary_.empty() && !padding_.empty())
+      fail(Fault::usage, "--padding is a symbol of a vocabulary; give --vocabulary FILE");
+    options_.align.rows = align_ == "units"    ? AlignOptions::Rows::units
+                          : align_ == "record" ? AlignOptions::Rows::record
+                                               : AlignOptions::Rows::hypothesis;
+    options_.align.reduce = reduce_ == "mean"   ? AlignOptions::Reduce::mean
+                            : reduce_ == "max"  ? AlignOptions::Reduce::max
+                            : reduce_ == "last" ? AlignOptions::Reduce::last
+                                                : AlignOptions::Reduce::automatic;
+    if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_);
+    options_.seed = context.settings.seed;
+    options_.batch = context.settings.batch;
+    options_.cache = cache_;
+    options_.state = state_;
+    if (!state_.empty()) options_.journal = state_ + ".journal";
+  }
+
+  DataInput data_{"data", "records that are inspected"};
+  std::vector<std::string> models_, units_, hypotheses_;
+  std::string behaviour_ = "activation", measures_ = "pearson", vocabulary_, padding_, align_ = "hypothesis",
+              reduce_ = "automatic", scores_, shard_, state_, cache_;
+  bool no_early_stop_ = false;
+  inspection::InspectOptions options_;
+  results::InspectionDetail detail_;
+};
+
+}  // namespace
+
+CommandInfo inspect_command() {
+  return {"inspect", "which units of a network behave like which hypotheses",
+          "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
+          "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
+          "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
+          "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
+          "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv",
+          make_command<Inspect>};
+}
+
+}  // namespace assay::app

@@ -1,0 +1,108 @@
+// Spearman's rank correlation, with ranks among the calibration records.
+
+#include <algorithm>
+#include <cmath>
+
+#include "assay/inspection/intervals.h"
+#include "assay/inspection/quantiles.h"
+#include "assay/support/distributions.h"
+
+namespace assay::inspection {
+namespace {
+
+constexpr double spearman_tolerance = 0.025;
+const std::vector<BehaviourKind> spearman_kinds{BehaviourKind::binary, BehaviourKind::numeric};
+
+// Pearson's correlation of grades: the share of calibration values below a value, and half of those that
+// equal it.
+class Spearman final : public MomentState {
+ public:
+  explicit Spearman(const MeasureSetup& setup)
+      : MomentState(setup, spearman_kinds, spearman_tolerance),
+        most_(setup.options.count("values", 2)),
+        known_(units() + hypotheses()) {}
+
+  void calibrate(const Block& block) override {
+    known_ = sorted_columns(block.units, units());
+    std::vector<std::vector<float>> behaviours = sorted_columns(block.behaviours, hypotheses());
+    std::ranges::move(behaviours, std::back_inserter(known_));
+    for (std::vector<float>& values : known_) values = thinned(values, most_);
+  }
+
+ private:
+  double grade(std::size_t column, float value) const {
+    const std::vector<float>& values = known_[column];
+    if (values.empty()) return 0.5;
+    const auto [first, last] = std::ranges::equal_range(values, value);
+    const auto below = static_cast<double>(first - values.begin()), equal = static_cast<double>(last - first);
+    // Centred, so that sums do not cancel.
+    return (below + equal / 2) / static_cast<double>(values.size()) - 0.5;
+  }
+  void transform_units(const float* row, double* out) const override {
+    for (std::size_t u = 0; u < units(); ++u) out[u] = grade(u, row[u]);
+  }
+  double transform_behaviour(std::size_t hypothesis, float value) const override {
+    // Ranks of two values are a linear map of the values.
+    return kind(hypothesis) == BehaviourKind::binary ? value - 0.5 : grade(units() + hypothesis, value);
+  }
+  std::vector<double> calibration() const override {
+    std::vector<double> flat;
+    for (const std::vector<float>& values : known_) {
+      flat.push_back(static_cast<double>(values.size()));
+      flat.insert(flat.end(), values.begin(), values.end());
+    }
+    return flat;
+  }
+  void set_calibration(const std::vector<double>& flat) override {
+    std::size_t next = 0;
+    for (std::vector<float>& values : known_) {
+      values.resize(static_cast<std::size_t>(flat.at(next++)));
+      for (float& value : values) value = static_cast<float>(flat.at(next++));
+    }
+  }
+
+  Score score(std::size_t unit, std::size_t hypothesis) const override {
+    const PairSums s = sums(unit, hypothesis);
+    Score score = correlation(s, 0, 0);
+    if (!score.status.empty()) return score;
+    const Range range = fisher(score.value, std::sqrt((1 + score.value * score.value / 2) / (s.n - 3)), z());
+    score.low = range.low;
+    score.high = range.high;
+    score.p = normal_two_sided(std::atanh(score.value) * std::sqrt((s.n - 3) / 1.06));
+    score.converged = narrow(range.high - range.low);
+    return score;
+  }
+
+  std::size_t most_;
+  std::vector<std::vector<float>> known_;  // ascending values of each unit, then of each hypothesis
+};
+
+}  // namespace
+
+MeasureInfo spearman_measure() {
+  return {
+      .name = "spearman",
+      .summary = "Spearman's rank correlation of unit and hypothesis, -1 to 1",
+      .definition =
+          "Pearson's r of grades. The grade of a value is the share of calibration values below it and half "
+          "of "
+          "those that equal it, so that memory stays bounded: with all records as calibration records, and "
+          "no "
+          "more than `values` rows, r is Spearman's rho exactly; with fewer, a grade is off by 1.36 / "
+          "sqrt(m) "
+          "at most in 95 of 100 cases (m: calibration values; Massart 1990). Interval: tanh(atanh r -+ z "
+          "sqrt((1 + r^2 / 2) / (n - 3))) (Bonett and Wright). p, two-sided, of rho = 0: normal, with z = "
+          "atanh(r) sqrt((n - 3) / 1.06) (Fieller). Converged: as pearson, tolerance 0.025",
+      .limits =
+          "monotone affinity only; an approximation where data sets are greater than the calibration "
+          "records. Rows of one record are not independent: resample records for honest intervals",
+      .paper = "Spearman 1904; Bonett and Wright 2000; Fieller, Hartley and Pearson 1957",
+      .options = {{"values", "2048", "calibration values kept of each unit and hypothesis"}},
+      .kinds = spearman_kinds,
+      .neutral = 0,
+      .make = [](const MeasureSetup& setup) -> std::unique_ptr<MeasureState> {
+        return std::make_unique<Spearman>(setup);
+      }};
+}
+
+}  // namespace assay::inspection

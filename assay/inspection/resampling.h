@@ -1,0 +1,33 @@
+#pragma once
+
+// What holds for any measure: p values by permutation of records, intervals by a bootstrap over records, and
+// the false discovery rate of many p values (docs/algorithms/inspection-measures.md).
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <assay/measure.h>
+
+namespace assay::inspection {
+
+struct Resampling {
+  std::size_t permutations = 0;  // for p values; 0: the measure's own, where it has one
+  std::size_t bootstrap = 0;     // replicates for intervals; 0: the measure's own, where it has one
+};
+
+// A state whose result() has resampled p values and intervals. It costs `permutations` states more, and
+// another `bootstrap_groups` where there is a bootstrap. Throws Error{usage} for a bootstrap of a measure
+// that does not merge.
+std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureSetup& setup,
+                                         const Resampling& resampling);
+
+// The bootstrap draws groups of records, not single ones.
+inline constexpr std::size_t bootstrap_groups = 32;
+
+// The smallest false discovery rate at which each p value counts as a discovery (Benjamini and Hochberg
+// 1995). NaN stays NaN and is not counted among the tests.
+std::vector<double> benjamini_hochberg(std::span<const double> p);
+
+}  // namespace assay::inspection

@@ -1,0 +1,44 @@
+#pragma once
+
+// Behaviours of the units of one network: what they do at each position of a record.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/inspection.h>
+
+namespace assay::inspection {
+
+// Where the units of a group are, before any record is seen.
+struct UnitMap {
+  std::string layer;               // its name
+  std::vector<std::size_t> units;  // of the layer, ascending
+  Shape positions;                 // of one record: {} one value, {symbols}, {height, width}
+  ValueId value = no_value;        // that holds them; of a recurrent layer its whole sequence
+  bool recurrent = false;          // the last position has seen all of the record
+};
+
+// Not thread-safe, as the session.
+class UnitSource {
+ public:
+  // `groups`: those of this network, all others are left alone. Throws Error{usage} for layers, gates and
+  // units that there are not, and for behaviours that a layer has not.
+  UnitSource(const InspectedModel& model, std::vector<UnitGroup> groups);
+  ~UnitSource();
+  UnitSource(UnitSource&&) noexcept;
+
+  std::size_t groups() const;
+  const UnitMap& map(std::size_t group) const;
+  // [records, positions, units] of each of these groups, float32, contiguous, on the host. One pass of the
+  // network up to the deepest layer that is needed.
+  std::vector<Tensor> behaviours(const Batch& batch, std::span<const std::size_t> groups) const;
+
+ private:
+  struct Network;
+  std::unique_ptr<Network> network_;
+};
+
+}  // namespace assay::inspection

@@ -1,0 +1,272 @@
+#include "assay/results/inspection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "assay/results/document.h"
+
+namespace assay::results {
+namespace {
+
+using inspection::AlignedPair;
+using inspection::Inspection;
+using inspection::InspectOptions;
+using inspection::ScoreRow;
+
+const inspection::MeasureInfo* info_of_row(const ScoreRow& row) {
+  const std::string name = parse_spec("measure", row.measure).name;
+  return inspection::measures().contains(name) ? &inspection::measures().find(name) : nullptr;
+}
+
+report::Cell number_cell(double value) { return std::isfinite(value) ? report::Cell(value) : report::Cell(); }
+
+std::vector<report::Column> score_columns() {
+  return {{"model", "network"},
+          {"layer", "layer"},
+          {"group", "group"},
+          {"hypothesis", "hypothesis"},
+          {"measure", "measure"},
+          {"unit", "unit", Kind::count},
+          {"score", "score", Kind::number, 4},
+          {"low", "from", Kind::number, 4},
+          {"high", "to", Kind::number, 4},
+          {"p", "p", Kind::number, 4},
+          {"q", "q", Kind::number, 4},
+          {"rows", "rows", Kind::count},
+          {"converged", "converged"},
+          {"status", "status"}};
+}
+
+std::vector<report::Cell> cells_of(const ScoreRow& row) {
+  return {row.model,
+          row.layer,
+          row.group,
+          row.hypothesis,
+          row.measure,
+          row.unit ? report::count_cell(*row.unit) : report::Cell(),
+          number_cell(row.score.value),
+          number_cell(row.score.low),
+          number_cell(row.score.high),
+          number_cell(row.score.p),
+          number_cell(row.q),
+          report::count_cell(row.score.rows),
+          row.score.converged,
+          text_cell(row.score.status)};
+}
+
+// Rows of one group, measure and hypothesis lie together.
+bool same_question(const ScoreRow& a, const ScoreRow& b) {
+  return std::tie(a.model, a.group, a.measure, a.hypothesis) ==
+         std::tie(b.model, b.group, b.measure, b.hypothesis);
+}
+
+// The best units of each question, best first; equals by unit.
+std::vector<const ScoreRow*> best_units(const Inspection& inspection, std::size_t top) {
+  std::vector<const ScoreRow*> best;
+  for (std::size_t begin = 0, end = 0; begin < inspection.rows.size(); begin = end) {
+    std::vector<const ScoreRow*> units;
+    for (end = begin;
+         end < inspection.rows.size() && same_question(inspection.rows[begin], inspection.rows[end]); ++end) {
+      const ScoreRow& row = inspection.rows[end];
+      if (row.unit && std::isfinite(row.score.value)) units.push_back(&row);
+    }
+    std::ranges::stable_sort(units, std::greater{}, [](const ScoreRow* row) { return strength(*row); });
+    units.resize(std::min(units.size(), top));
+    best.insert(best.end(), units.begin(), units.end());
+  }
+  return best;
+}
+
+// Leaves out columns that say nothing: one network, no intervals, groups named like their layers.
+void shorten(report::Table& table) {
+  const auto place = [&](const char* id) {
+    return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
+                                    table.columns.begin());
+  };
+  const auto drop = [&](std::size_t c) {
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  };
+  const auto all_rows = [&](auto holds) { return std::ranges::all_of(table.rows, holds); };
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    if (all_rows([&](const auto& row) { return row[c].index() == 0; })) drop(c);
+  }
+  const std::size_t group = place("group"), layer = place("layer");
+  if (all_rows([&](const auto& row) { return row[group] == row[layer]; })) drop(layer);
+  if (all_rows([&](const auto& row) { return row[0] == table.rows.front()[0]; })) drop(0);
+}
+
+// The best of each question, the strongest question first.
+report::Table best_table(const std::vector<const ScoreRow*>& units) {
+  report::Table table{"best", "Best units of each hypothesis", score_columns(), {}};
+  std::vector<const ScoreRow*> rows = units;
+  std::ranges::stable_sort(rows, [](const ScoreRow* a, const ScoreRow* b) {
+    return a->measure != b->measure ? a->measure < b->measure : strength(*a) > strength(*b);
+  });
+  for (const ScoreRow* row : rows) table.rows.push_back(cells_of(*row));
+  shorten(table);
+  return table;
+}
+
+report::Table group_table(const Inspection& inspection) {
+  report::Table table{"groups", "Scores of whole groups", score_columns(), {}};
+  for (const ScoreRow& row : inspection.rows) {
+    if (!row.unit && row.score.status != "not_applicable") table.rows.push_back(cells_of(row));
+  }
+  shorten(table);
+  return table;
+}
+
+report::Table pair_table(const Inspection& inspection) {
+  report::Table table{"alignment",
+                      "Rows",
+                      {{"model", "network"},
+                       {"group", "group"},
+                       {"units", "units", Kind::count},
+                       {"unit_positions", "positions of units"},
+                       {"hypothesis_positions", "of hypotheses"},
+                       {"hypotheses", "hypotheses", Kind::count},
+                       {"how", "a row is"},
+                       {"records", "records", Kind::count},
+                       {"rows", "rows", Kind::count},
+                       {"padding", "left out: padding", Kind::count},
+                       {"not_finite", "left out: not finite", Kind::count}},
+                      {}};
+  for (const AlignedPair& pair : inspection.pairs) {
+    table.rows.push_back({pair.model, pair.group, report::count_cell(pair.units),
+                          to_string(pair.unit_positions), to_string(pair.hypothesis_positions),
+                          report::count_cell(pair.hypotheses.size()), pair.how,
+                          report::count_cell(pair.records_used), report::count_cell(pair.rows),
+                          report::count_cell(pair.padding), report::count_cell(pair.not_finite)});
+  }
+  return table;
+}
+
+// Degenerate cases, counted.
+report::Table status_table(const Inspection& inspection) {
+  std::map<std::tuple<std::string, std::string>, std::pair<std::uint64_t, std::set<std::string>>> counts;
+  for (const ScoreRow& row : inspection.rows) {
+    if (row.score.status.empty()) continue;
+    auto& [count, hypotheses] = counts[{row.score.status, row.measure}];
+    ++count;
+    hypotheses.insert(row.hypothesis);
+  }
+  report::Table table{"statuses",
+                      "Scores that say nothing, or less",
+                      {{"status", "status"},
+                       {"measure", "measure"},
+                       {"scores", "scores", Kind::count},
+                       {"hypotheses", "hypotheses"}},
+                      {}};
+  constexpr std::size_t most_names = 5;
+  for (const auto& [key, entry] : counts) {
+    std::vector<std::string> names(entry.second.begin(), entry.second.end());
+    const std::size_t more = names.size() > most_names ? names.size() - most_names : 0;
+    names.resize(names.size() - more);
+    std::string text = fmt::format("{}", fmt::join(names, ", "));
+    if (more > 0) text += fmt::format(" and {} more", more);
+    table.rows.push_back({std::get<0>(key), std::get<1>(key), report::count_cell(entry.first), text});
+  }
+  return table;
+}
+
+std::string progress_of(const Inspection& inspection) {
+  return inspection.records_read < inspection.records
+             ? fmt::format("{} of {} records read", inspection.records_read, inspection.records)
+             : fmt::format("all {} records read", inspection.records);
+}
+
+std::string headline_of(const Inspection& inspection, const std::string& subject,
+                        const std::vector<const ScoreRow*>& best) {
+  std::size_t units = 0;
+  std::set<std::pair<std::string, std::string>> groups;
+  for (const AlignedPair& pair : inspection.pairs) {
+    if (groups.insert({pair.model, pair.group}).second) units += pair.units;
+  }
+  const std::string what = fmt::format("{} units, {} hypotheses, {}", units, inspection.hypotheses.size(),
+                                       progress_of(inspection));
+  const auto of_first = [&](const ScoreRow* row) { return row->measure == inspection.measures.at(0); };
+  const ScoreRow* top = nullptr;
+  for (const ScoreRow* row : best) {
+    if (of_first(row) && (top == nullptr || strength(*row) > strength(*top))) top = row;
+  }
+  if (top == nullptr) return fmt::format("{}: {}", subject, what);
+  return fmt::format("{}: unit {} of {} follows '{}' most ({} {:.3f}); {}", subject, *top->unit, top->group,
+                     top->hypothesis, top->measure, top->score.value, what);
+}
+
+void add_facts(report::Document& document, const Inspection& inspection, const InspectOptions& options) {
+  std::uint64_t open = 0;
+  for (const ScoreRow& row : inspection.rows) open += !row.score.converged;
+  document.facts = {count_fact("records", "records", inspection.records),
+                    count_fact("records_read", "of them read", inspection.records_read),
+                    count_fact("hypotheses", "hypotheses", inspection.hypotheses.size()),
+                    count_fact("scores", "scores", inspection.rows.size())};
+  if (options.stop_early && options.shards == 1) {
+    document.facts.push_back(
+        {"tolerance", "scores are approximate within",
+         options.tolerance > 0
+             ? fmt::format("{} (confidence {})", options.tolerance, options.confidence)
+             : fmt::format("the tolerance of each measure (confidence {})", options.confidence)});
+    document.facts.push_back(count_fact("open", "scores that have not converged", open));
+  } else {
+    document.facts.push_back({"tolerance", "early stopping", std::string("off: scores rest on all records")});
+  }
+  if (inspection.cached > 0)
+    document.facts.push_back(count_fact("cached", "behaviours that were known", inspection.cached));
+}
+
+void add_definitions(report::Document& document, const Inspection& inspection) {
+  for (const std::string& text : inspection.measures) {
+    const std::string name = parse_spec("measure", text).name;
+    if (!inspection::measures().contains(name)) continue;
+    const inspection::MeasureInfo& info = inspection::measures().find(name);
+    document.definitions.push_back({text, info.definition + "; " + info.limits, info.paper});
+  }
+  document.definitions.push_back(
+      {"q", "the false discovery rate at which the score is a discovery, over all p values of this query",
+       "Benjamini and Hochberg 1995"});
+}
+
+}  // namespace
+
+double strength(const ScoreRow& row) {
+  const inspection::MeasureInfo* info = info_of_row(row);
+  return info != nullptr && info->neutral ? std::fabs(row.score.value - *info->neutral) : row.score.value;
+}
+
+report::Table scores_table(const Inspection& inspection) {
+  report::Table table{"scores", "All scores", score_columns(), {}, true};
+  for (const ScoreRow& row : inspection.rows) table.rows.push_back(cells_of(row));
+  return table;
+}
+
+report::Document document_of(const Inspection& inspection, const std::string& subject,
+                             const InspectOptions& options, const InspectionDetail& detail) {
+  report::Document document;
+  const std::vector<const ScoreRow*> best = best_units(inspection, detail.top);
+  document.headline = headline_of(inspection, subject, best);
+  add_facts(document, inspection, options);
+  document.tables.push_back(best_table(best));
+  if (report::Table groups = group_table(inspection); !groups.rows.empty())
+    document.tables.push_back(std::move(groups));
+  document.tables.push_back(pair_table(inspection));
+  if (report::Table statuses = status_table(inspection); !statuses.rows.empty())
+    document.tables.push_back(std::move(statuses));
+  if (inspection.rows.size() <= detail.most) {
+    document.tables.push_back(scores_table(inspection));
+  } else {
+    document.notices.push_back(fmt::format(
+        "{} scores: only the best units are in the result; --scores writes all", inspection.rows.size()));
+  }
+  document.notices.insert(document.notices.end(), inspection.notices.begin(), inspection.notices.end());
+  add_definitions(document, inspection);
+  return document;
+}
+
+}  // namespace assay::results
