@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include <assay/error.h>
 #include "assay/support/text.h"
@@ -295,6 +296,7 @@ class Planner {
     check_final_clauses();
     records(plan, data);
     if (others_exist()) groups(plan);
+    check_joint_measures(plan);
     return plan;
   }
 
@@ -371,6 +373,25 @@ class Planner {
       plan.records.push_back(static_cast<std::size_t>(find.integer(1)));
     }
     std::ranges::sort(plan.records);
+  }
+
+  // A measure that fits one model over a group needs units that have the same rows: those of one layer.
+  void check_joint_measures(const Plan& plan) const {
+    for (std::size_t m = 0; m < plan.measures.size(); ++m) {
+      if (!inspection::info_of(plan.measures[m].choice).joint) continue;
+      for (const PlannedGroup& group : plan.groups) {
+        const PlannedUnit &first = plan.units[group.units.front()], &last = plan.units[group.units.back()];
+        const auto place = [](const PlannedUnit& unit) {
+          return std::tie(unit.model, unit.layer, unit.gate);
+        };
+        if (place(first) == place(last)) continue;
+        parts_.sql.fail_at(
+            parts_.sql.token(parts_.select.keyword).begin,
+            fmt::format("{} fits one model over all units of a group, and a group has units of '{}' of {} "
+                        "and of '{}' of {}; GROUP BY model, layer and gate, or choose one layer",
+                        plan.measures[m].written, first.layer, first.model, last.layer, last.model));
+      }
+    }
   }
 
   // Relations tied to neither units, hypotheses nor records only have to have a row.

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include <assay/error.h>
+#include "assay/inspection/gates.h"
+#include "assay/inspection/unit_source.h"
 #include "assay/support/text.h"
 #include "assay/workbench/sql_text.h"
 
@@ -98,13 +100,17 @@ std::string kind_name(inspection::BehaviourKind kind) {
 
 }  // namespace
 
-std::vector<LayerFacts> layers_of(const Session& session) {
+std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session) {
   std::vector<LayerFacts> layers;
-  for (const Layer& layer : session.layers()) {
+  for (const Layer& layer : session->layers()) {
     LayerFacts facts{
         .name = layer.name, .op = layer.op, .neurons = layer.neurons, .parameters = layer.parameters};
-    if (layer.op.starts_with("LSTM")) facts.gates = {"input", "output", "forget", "cell"};
-    if (layer.op.starts_with("GRU")) facts.gates = {"update", "reset"};
+    if (layer.kind == OperatorKind::recurrent) {
+      facts.gates = inspection::gate_names(session->graph().nodes()[static_cast<std::size_t>(layer.node)].op);
+      // Both directions of all steps, whatever of them the graph goes on with.
+      const inspection::UnitSource source({"", session}, {{.name = layer.name, .layer = layer.name}});
+      facts.neurons = static_cast<std::int64_t>(source.map(0).units.size());
+    }
     layers.push_back(std::move(facts));
   }
   return layers;

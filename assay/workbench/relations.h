@@ -28,7 +28,7 @@ struct ModelFacts {
 };
 
 // What a session knows of its layers.
-std::vector<LayerFacts> layers_of(const Session& session);
+std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session);
 
 // Makes what a fresh database lacks. To be called on every database that is opened.
 void make_relations(Database& database);

@@ -143,6 +143,12 @@ SqlText::SqlText(std::string text) : text_(std::move(text)), written_(text_), or
   tokenise();
 }
 
+SqlText::SqlText(const std::string& whole, std::size_t begin, std::size_t end)
+    : text_(whole.substr(begin, end - begin)), written_(whole), origin_(text_.size() + 1) {
+  std::iota(origin_.begin(), origin_.end(), begin);
+  tokenise();
+}
+
 void SqlText::tokenise() {
   tokens_.clear();
   Scanner scanner(*this);

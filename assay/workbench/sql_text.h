@@ -33,6 +33,8 @@ class SqlText {
   // Throws Error{usage} with line and column for strings and names that do not end, parentheses that do not
   // match, parameters (nothing could be bound to them), and text above a megabyte.
   explicit SqlText(std::string text);
+  // Bytes [begin, end) of it, which keep their places in the whole.
+  SqlText(const std::string& whole, std::size_t begin, std::size_t end);
 
   const std::string& text() const { return text_; }
   // Ends in a token of kind `end`.
