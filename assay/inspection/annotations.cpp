@@ -21,7 +21,10 @@ std::size_t count_of(const Shape& positions) { return static_cast<std::size_t>(e
 
 Annotations::Annotations(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
                          const InspectOptions& options, const SessionOptions& session, std::size_t threads)
-    : dataset_(std::move(dataset)), options_(options), threads_(threads) {
+    : dataset_(std::move(dataset)),
+      options_(options),
+      threads_(threads),
+      cache_(options.cache, options.cache_memory) {
   if (choices.empty()) fail(Fault::usage, "which hypotheses? `assay hypotheses` explains them");
   const bool tokens = dataset_->dtype() == DType::int64 && dataset_->record_shape().size() == 1;
   if (tokens) symbols_ = static_cast<std::size_t>(dataset_->record_shape()[0]);
@@ -42,16 +45,26 @@ Annotations::Annotations(DatasetPtr dataset, const std::vector<AnnotatorChoice>&
     }
   }
   if (hypotheses_.empty()) fail(Fault::usage, "{} brings no hypothesis", specs_.front());
+  // Every record is read once, so that behaviours are worth keeping for other runs only.
+  const std::string records = options.cache.empty() ? "" : records_hash();
+  for (std::size_t a = 0; a < size(); ++a)
+    keys_.push_back(options.cache.empty() ? "" : behaviour_key(*annotators_[a], specs_[a], records));
 }
 
-std::string Annotations::version() const {
+std::string Annotations::records_hash() const {
   Hasher hash;
-  for (std::size_t a = 0; a < size(); ++a) hash.text(specs_[a]).text(annotators_[a]->version());
+  hash.text(dataset_->hash());
   if (options_.vocabulary) {
     for (const std::string& symbol : options_.vocabulary->symbols) hash.text(symbol);
     hash.number(options_.vocabulary->padding.value_or(-1));
   }
   return hash.hex();
+}
+
+std::string Annotations::version() const {
+  Hasher hash;
+  for (std::size_t a = 0; a < size(); ++a) hash.text(specs_[a]).text(annotators_[a]->version());
+  return hash.text(records_hash()).hex();
 }
 
 std::vector<char> Annotations::padding(const Batch& batch) const {
@@ -67,8 +80,10 @@ void Annotations::probe(const Batch& batch) {
   if (options_.vocabulary) texts = texts_of(*options_.vocabulary, batch, *dataset_);
   std::size_t most = 1;
   for (const auto& annotator : annotators_) {
-    positions_.push_back(annotator->annotate({*dataset_, batch, texts}).positions);
-    check_positions(positions_.size() - 1, batch);
+    const std::size_t a = positions_.size();
+    const RecordBlock records{*dataset_, batch, texts};
+    positions_.push_back(cache_.get_or_compute(*annotator, keys_[a], records).positions);
+    check_positions(a, batch);
     most = std::max(most, count_of(positions_.back()));
   }
   unknown_.assign(most, std::numeric_limits<float>::quiet_NaN());
@@ -85,17 +100,11 @@ void Annotations::check_positions(std::size_t annotator, const Batch& batch) con
 }
 
 std::vector<float> Annotations::ask(std::size_t annotator, const RecordBlock& records) const {
-  Behaviours behaviours = annotators_[annotator]->annotate(records);
+  Behaviours behaviours = cache_.get_or_compute(*annotators_[annotator], keys_[annotator], records);
   if (behaviours.positions != positions_[annotator])
     fail(Fault::mismatch, "hypothesis '{}' has values of shape {} for record '{}' and {} for others",
          annotators_[annotator]->hypotheses()[0].name, to_string(behaviours.positions),
          dataset_->id(records.batch.indices[0]), to_string(positions_[annotator]));
-  const std::size_t wanted =
-      records.size() * annotators_[annotator]->hypotheses().size() * count_of(behaviours.positions);
-  if (behaviours.values.size() != wanted)
-    fail(Fault::mismatch, "hypothesis '{}' has {} values for {} records from '{}' on; {} are needed",
-         annotators_[annotator]->hypotheses()[0].name, behaviours.values.size(), records.size(),
-         dataset_->id(records.batch.indices[0]), wanted);
   return std::move(behaviours.values);
 }
 
@@ -138,13 +147,14 @@ std::span<const float> Annotations::Values::of(std::size_t record, std::size_t h
   return std::span(own).subspan((record * count + owner.place) * positions, positions);
 }
 
-std::uint64_t Annotations::cached() const { return 0; }
+std::uint64_t Annotations::cached() const { return cache_.hits(); }
 
 std::vector<std::string> Annotations::notices() const {
   std::vector<std::string> all;
   for (const auto& annotator : annotators_) {
     for (const std::string& notice : annotator->notices()) all.push_back(notice);
   }
+  for (const std::string& notice : cache_.notices()) all.push_back(notice);
   return all;
 }
 

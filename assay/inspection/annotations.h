@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <assay/inspection.h>
+#include "assay/inspection/behaviour_cache.h"
 
 namespace assay::inspection {
 
@@ -56,13 +57,15 @@ class Annotations {
   struct Owner {
     std::size_t annotator, place;  // which of its hypotheses
   };
+  std::string records_hash() const;
   std::vector<float> ask(std::size_t annotator, const RecordBlock& records) const;
   void check_positions(std::size_t annotator, const Batch& batch) const;
 
   DatasetPtr dataset_;
   const InspectOptions& options_;
   std::size_t threads_, symbols_ = 0;
-  std::vector<std::string> specs_;
+  std::vector<std::string> specs_, keys_;  // keys: in the cache
+  mutable BehaviourCache cache_;
   std::vector<std::shared_ptr<const Annotator>> annotators_;
   std::vector<Hypothesis> hypotheses_;
   std::vector<Owner> owners_;  // of each hypothesis

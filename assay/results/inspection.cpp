@@ -84,6 +84,7 @@ std::vector<const ScoreRow*> best_units(const Inspection& inspection, std::size_
 
 // Leaves out columns that say nothing: one network, no intervals, groups named like their layers.
 void shorten(report::Table& table) {
+  if (table.rows.empty()) return;
   const auto place = [&](const char* id) {
     return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
                                     table.columns.begin());
