@@ -145,8 +145,7 @@ void Database::identify(int version) {
     Statement statement(*this, sql);
     return statement.step() ? statement.integer(0) : 0;
   };
-  fresh_ = number("SELECT count(*) FROM sqlite_master") == 0;
-  if (fresh_) {
+  if (number("SELECT count(*) FROM sqlite_master") == 0) {
     // Both in one transaction, with which the file begins.
     run(fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
                     application, version));

@@ -67,8 +67,6 @@ class Database {
 
   sqlite3* handle() const { return handle_; }
   const std::filesystem::path& path() const { return path_; }
-  // Nothing in it yet.
-  bool fresh() const { return fresh_; }
   // One or more statements of our own, without results.
   void run(const std::string& sql);
   // Of the columns of a query that was written by a user; nothing is run.
@@ -102,7 +100,7 @@ class Database {
 
   std::filesystem::path path_;
   sqlite3* handle_ = nullptr;
-  bool fresh_ = false, user_rules_ = false;
+  bool user_rules_ = false;
   std::set<std::string> own_;
   std::string refusal_;
 };

@@ -233,13 +233,17 @@ std::vector<Cell> cells_of(const PlannedGroup& group, const PlannedUnit& unit, c
   return cells;
 }
 
+std::string places_for_scores(std::size_t more) {
+  std::string places = "?";
+  for (std::size_t i = 1; i < score_columns().size() + more; ++i) places += ",?";
+  return places;
+}
+
 // One row for each unit, hypothesis and measure of each group, in the order of the plan.
 void insert_scores(Database& database, const Work& work, const Plan& plan, const inspection::Inspection& seen,
                    const std::string& scores) {
   const ScoreTable table(work, seen);
-  std::string places = "?";
-  for (std::size_t i = 1; i < score_columns().size(); ++i) places += ",?";
-  Statement insert(database, fmt::format("INSERT INTO {} VALUES ({})", scores, places));
+  Statement insert(database, fmt::format("INSERT INTO {} VALUES ({})", scores, places_for_scores(0)));
   for (std::size_t g = 0; g < plan.groups.size(); ++g) {
     const PlannedGroup& group = plan.groups[g];
     for (const std::size_t u : group.units) {
@@ -257,17 +261,32 @@ void insert_scores(Database& database, const Work& work, const Plan& plan, const
   }
 }
 
-// Keeps an inspection in the file, whole or not at all.
-void keep(Database& database, const Inspected& inspected, const std::string& key, const std::string& query,
-          const std::string& data, const std::string& scores) {
-  Transaction transaction(database);
+// Returns its number.
+std::int64_t add_inspection(Database& database, const Inspected& inspected, const std::string& key,
+                            const std::string& query, const std::string& data) {
   Statement(
       database,
       "INSERT INTO inspections(key, query, data, records, records_read, rows_seen) VALUES (?,?,?,?,?,?)")
       .run({key, query, data, report::count_cell(inspected.records),
             report::count_cell(inspected.records_read), report::count_cell(inspected.rows_seen)});
+  Statement number(database, "SELECT last_insert_rowid()");
+  number.step();
+  return number.integer(0);
+}
+
+Inspected figures_of(const inspection::Inspection& seen) {
+  Inspected inspected{.records = seen.records, .records_read = seen.records_read, .notices = seen.notices};
+  for (const inspection::AlignedPair& pair : seen.pairs) inspected.rows_seen += pair.rows;
+  return inspected;
+}
+
+// Keeps an inspection in the file, whole or not at all.
+void keep(Database& database, const Inspected& inspected, const std::string& key, const std::string& query,
+          const std::string& data, const std::string& scores) {
+  Transaction transaction(database);
+  const std::int64_t inspection = add_inspection(database, inspected, key, query, data);
   database.run(
-      fmt::format("INSERT INTO scores SELECT last_insert_rowid(), * FROM {} ORDER BY rowid", scores));
+      fmt::format("INSERT INTO main.scores SELECT {}, * FROM {} ORDER BY rowid", inspection, scores));
   transaction.commit();
 }
 
@@ -288,6 +307,42 @@ Inspected take_kept(Database& database, std::int64_t inspection, const std::stri
 
 Work work_of(Database& database, const OpenWorld& world, const Plan& plan) {
   return WorkMaker(database, world, plan).make();
+}
+
+void keep_inspection(Database& database, const std::string& data, const inspection::Inspection& seen,
+                     const std::vector<inspection::UnitGroup>& groups) {
+  using Question = std::tuple<std::string, std::string, std::string, std::string>;
+  const auto question = [](const ScoreRow& row) {
+    return Question{row.model, row.group, row.hypothesis, row.measure};
+  };
+  std::map<Question, const ScoreRow*> of_groups;
+  for (const ScoreRow& row : seen.rows)
+    if (!row.unit) of_groups.emplace(question(row), &row);
+  Transaction transaction(database);
+  const std::int64_t inspection = add_inspection(database, figures_of(seen), "", "", data);
+  Statement place(database, "SELECT layer_index FROM layers WHERE mid = ?1 AND layer = ?2");
+  Statement insert(database, fmt::format("INSERT INTO main.scores VALUES ({})", places_for_scores(1)));
+  for (const ScoreRow& row : seen.rows) {
+    if (!row.unit) continue;
+    const auto group = std::ranges::find(groups, row.group, &inspection::UnitGroup::name);
+    const std::string gate = group == groups.end() ? "" : group->gate;
+    const std::string head = gate.empty() ? row.layer : row.layer + "/" + gate;
+    place.bind({row.model, row.layer});
+    const PlannedUnit unit{.model = row.model,
+                           .uid = fmt::format("{}:{}", head, *row.unit),
+                           .layer = row.layer,
+                           .gate = gate,
+                           .layer_index = place.step() ? place.integer(0) : -1,
+                           .unit = static_cast<std::int64_t>(*row.unit)};
+    const auto of_group = of_groups.find(question(row));
+    std::vector<Cell> cells{inspection};
+    for (Cell& cell :
+         cells_of({.label = row.group, .units = {}, .hypotheses = {}, .pairs = {}}, unit, row.hypothesis,
+                  row.measure, &row, of_group == of_groups.end() ? nullptr : of_group->second))
+      cells.push_back(std::move(cell));
+    insert.run(cells);
+  }
+  transaction.commit();
 }
 
 std::int64_t kept_inspection(Database& database, const std::string& key) {
@@ -317,8 +372,7 @@ Inspected make_scores(Database& database, const OpenWorld& world, const Plan& pl
     work.options.journal = fmt::format("{}.{}.journal", database.path().string(), work.key.substr(0, 8));
   const inspection::Inspection seen =
       world.inspect(work.models, work.groups, work.records, work.hypotheses, work.options, progress);
-  Inspected inspected{.records = seen.records, .records_read = seen.records_read, .notices = seen.notices};
-  for (const inspection::AlignedPair& pair : seen.pairs) inspected.rows_seen += pair.rows;
+  const Inspected inspected = figures_of(seen);
   database.run("SAVEPOINT fill");
   insert_scores(database, work, plan, seen, table);
   database.run("RELEASE fill");

@@ -18,7 +18,7 @@ namespace {
 using Kind = report::Column::Kind;
 
 constexpr std::size_t most_statements = 1000;
-constexpr std::size_t most_rows = 1'000'000;
+constexpr std::size_t most_cells = 10'000'000;
 // Of SQLite's errors: those of reading a statement.
 constexpr std::string_view likely_clause = "INSPECT";
 
@@ -191,8 +191,9 @@ class Answer {
       table.columns.push_back({.id = id, .title = name, .decimals = 4});
     }
     while (statement.step()) {
-      if (table.rows.size() == most_rows)
-        fail(Fault::resources, "the answer has more than {} rows; add LIMIT or conditions", most_rows);
+      cells_ += table.columns.size();
+      if (cells_ > most_cells)
+        fail(Fault::resources, "the answer has more than {} cells; add LIMIT or conditions", most_cells);
       std::vector<Cell>& row = table.rows.emplace_back();
       for (int i = 0; i < statement.columns(); ++i) row.push_back(statement.value(i));
     }
@@ -252,8 +253,8 @@ class Answer {
   Progress& progress_;
   report::Document document_;
   std::set<std::string> defined_;
-  std::size_t answers_ = 0, rows_ = 0, inspections_ = 0, records_ = 0, records_read_ = 0, kept_ = 0,
-              units_ = 0, hypotheses_ = 0;
+  std::size_t cells_ = 0, answers_ = 0, rows_ = 0, inspections_ = 0, records_ = 0, records_read_ = 0,
+              kept_ = 0, units_ = 0, hypotheses_ = 0;
 };
 
 }  // namespace

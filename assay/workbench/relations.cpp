@@ -117,7 +117,7 @@ std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session)
 }
 
 void make_relations(Database& database) {
-  if (database.fresh()) {
+  if (!database.exists("models")) {
     Transaction transaction(database);
     database.run(definitions);
     transaction.commit();

@@ -41,6 +41,7 @@ void Workbench::add_records(const std::string& name, const DatasetPtr& records) 
 
 void Workbench::add_hypotheses(const std::vector<inspection::AnnotatorChoice>& hypotheses) {
   OpenWorld& world = state_->world;
+  if (hypotheses.empty()) return;
   if (world.data.empty())
     fail(Fault::usage, "which records? hypotheses are functions of records: name a data set");
   const SessionOptions session =
@@ -61,6 +62,10 @@ std::vector<std::string> Workbench::add_document(const std::string& name, const 
   std::vector<std::string> relations = put_document(state_->database, name, document);
   make_relations(state_->database);
   return relations;
+}
+
+void Workbench::keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups) {
+  keep_inspection(state_->database, state_->world.data, seen, groups);
 }
 
 report::Document Workbench::ask(const std::string& sql, Progress& progress) {

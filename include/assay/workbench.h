@@ -55,6 +55,9 @@ class Workbench {
   // text the vocabulary gives.
   void set_options(inspection::InspectOptions options, inspection::UnitBehaviour behaviour = {});
 
+  // Adds scores to the relation `scores`. `groups`: those that were inspected.
+  void keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups);
+
   // Puts the result of any analysis into the database under a name, in the place of one that had it. Returns
   // the relations that its tables went into.
   std::vector<std::string> add_document(const std::string& name, const report::Document& document);

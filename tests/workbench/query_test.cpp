@@ -219,7 +219,7 @@ TEST_F(Query, HostileTextIsAnErrorOrAnAnswer) {
           ") SELECT * FROM a UNION SELECT 'x' FROM (SELECT 1) LEFT JOIN units U ON (U.layer = 1)",
       "EXPLAIN INSPECT SELECT DISTINCT count(*) " + clause +
           "LEFT JOIN layers L ON L.mid = M.mid WHERE CASE WHEN H.h THEN 1 END",
-      "CREATE VIEW v AS SELECT * " + clause + "; SELECT * FROM v, v AS w; DROP VIEW v"};
+      "CREATE VIEW v AS SELECT * " + clause + "; SELECT count(*) FROM v, v AS w; DROP VIEW v"};
   const std::string pieces[] = {"INSPECT",  "AND",     "(",         ")",         ",",       "'",      "\"",
                                 "[",        "]",       ";",         "--",        "/*",      "*",      ".",
                                 "S.uid",    "USING",   "OVER",      "AS",        "FROM",    "SELECT", "WHERE",
@@ -229,7 +229,7 @@ TEST_F(Query, HostileTextIsAnErrorOrAnAnswer) {
   std::mt19937 random(7);
   const auto below = [&](std::size_t n) { return random() % n; };
   std::size_t answers = 0, errors = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::string sql = seeds[below(seeds.size())];
     for (std::size_t edits = 1 + below(4); edits > 0; --edits) {
       const std::size_t at = below(sql.size() + 1), length = below(12);
@@ -249,8 +249,8 @@ TEST_F(Query, HostileTextIsAnErrorOrAnAnswer) {
     } catch (const Error&) {
     }
   }
-  EXPECT_GT(answers, 100U);
-  EXPECT_GT(errors, 1000U);
+  EXPECT_GT(answers, 30U);
+  EXPECT_GT(errors, 300U);
   EXPECT_THAT(rows("SELECT count(*) FROM units"), ElementsAre("21"));
 }
 
