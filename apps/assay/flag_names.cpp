@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 24> names{{
+  static constexpr std::array<Entry, 27> names{{
       {"additions by ", "--against "},
       {"give a larger pool", "give a larger --pool"},
       {"have at least three networks vote on them",
@@ -38,6 +38,9 @@ std::string with_flags(std::string message) {
       {"choosing by ", "--by "},
       {"the network is wrong on every record",
        "the network is wrong on every record; --all attacks these too"},
+      {"not open now; give its file again", "not open now; give it again with --model NAME=FILE"},
+      {"not open now; give them again", "not open now; give them again with --data"},
+      {"not open now; give its source again", "not open now; give its source again with --hypotheses"},
       {"tells which pixels are relevant",
        "tells which pixels are relevant (`assay importance --help` lists them)"},
   }};

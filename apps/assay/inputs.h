@@ -33,6 +33,7 @@ class DataInput {
   // `positional`: may also stand without its flag.
   void declare(CLI::App& app, bool positional = false);
   bool given() const { return !spec_.empty(); }
+  const std::string& spec() const { return spec_; }
   // Throws Error{usage} when the flag was not given.
   DatasetPtr open() const;
 

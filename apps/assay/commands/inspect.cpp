@@ -7,6 +7,7 @@
 #include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "apps/assay/query_options.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/results/document.h"
 #include "assay/results/inspection.h"
@@ -23,7 +24,8 @@ class Inspect final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("--model", models_,
-                   "network, or NAME=FILE; may be repeated: epochs, a trained and an untrained one, ...")
+                   "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: "
+                   "epochs, a trained and an untrained one, ...")
         ->type_name("FILE");
     data_.declare(app);
     app.add_option(
@@ -85,20 +87,23 @@ class Inspect final : public Command {
         ->check(CLI::NonNegativeNumber);
     app.add_option("--cache", cache_, "folder that keeps behaviours of hypotheses for other runs")
         ->type_name("FOLDER");
+    query_.declare(app);
   }
 
   report::Document run(Context& context) override {
+    if (query_.asks()) return ask(context);
     const DatasetPtr data = data_.open();
-    const std::vector<inspection::InspectedModel> models = open_models(context, *data);
+    const std::vector<inspection::InspectedModel> models = open_models(context, data.get());
     const std::vector<inspection::UnitGroup> groups = choose_groups(models);
     set_options(context);
-    std::vector<inspection::AnnotatorChoice> hypotheses;
-    for (const std::string& text : hypotheses_) {
-      for (const std::string& spec : split_specs(text))
-        hypotheses.push_back(inspection::annotator_choice(spec));
-    }
+    const std::vector<inspection::AnnotatorChoice> hypotheses = choose_hypotheses();
     const inspection::Inspection seen =
         inspection::inspect(models, groups, data, hypotheses, options_, context.progress);
+    if (query_.keeps()) {
+      workbench::Workbench workbench = query_.open();
+      fill(workbench, models, data, hypotheses);
+      workbench.keep(seen, groups);
+    }
     if (!options_.journal.empty()) Journal::remove(options_.journal);
     if (!scores_.empty()) write_file(scores_, report::to_csv(results::scores_table(seen)));
     std::string names;
@@ -130,34 +135,69 @@ class Inspect final : public Command {
   }
 
  private:
-  std::vector<inspection::InspectedModel> open_models(Context& context, const Dataset& data) const {
+  // A question, about what is given and what the database holds.
+  report::Document ask(Context& context) {
+    set_options(context);
+    workbench::Workbench workbench = query_.open();
+    const DatasetPtr data = data_.given() ? data_.open() : nullptr;
+    std::vector<inspection::InspectedModel> models;
+    if (!models_.empty()) models = open_models(context, data.get());
+    fill(workbench, models, data, choose_hypotheses());
+    report::Document document = query_.run(workbench, context);
+    for (const auto& model : models)
+      document.provenance.emplace_back("model_hash " + model.name, model.session->graph().hash());
+    if (data) results::add_provenance(document, "data", *data);
+    return document;
+  }
+
+  void fill(workbench::Workbench& workbench, const std::vector<inspection::InspectedModel>& models,
+            const DatasetPtr& data, const std::vector<inspection::AnnotatorChoice>& hypotheses) const {
+    workbench.set_options(options_, behaviour());
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      const ModelText text = parse_model(models_[m]);
+      workbench.add_model({text.name, models[m].session, text.file, text.attributes});
+    }
+    if (data) workbench.add_records(data_.spec(), data);
+    workbench.add_hypotheses(hypotheses);
+  }
+
+  std::vector<inspection::AnnotatorChoice> choose_hypotheses() const {
+    std::vector<inspection::AnnotatorChoice> hypotheses;
+    for (const std::string& text : hypotheses_) {
+      for (const std::string& spec : split_specs(text))
+        hypotheses.push_back(inspection::annotator_choice(spec));
+    }
+    return hypotheses;
+  }
+
+  std::vector<inspection::InspectedModel> open_models(Context& context, const Dataset* data) const {
     if (models_.empty())
       fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
     std::vector<inspection::InspectedModel> models;
     for (const std::string& text : models_) {
-      const std::size_t equals = text.find('=');
-      const std::string file = equals == std::string::npos ? text : text.substr(equals + 1);
-      Graph graph = read_model(file);
+      const ModelText model = parse_model(text);
+      Graph graph = read_model(model.file);
       for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-      std::string name =
-          equals == std::string::npos ? std::filesystem::path(file).stem().string() : text.substr(0, equals);
-      models.push_back({std::move(name),
-                        std::make_shared<const Session>(std::move(graph), session_options(context, &data))});
+      models.push_back(
+          {model.name, std::make_shared<const Session>(std::move(graph), session_options(context, data))});
     }
     return models;
   }
 
+  UnitBehaviour behaviour() const {
+    return behaviour_ == "change"     ? UnitBehaviour::change
+           : behaviour_ == "gradient" ? UnitBehaviour::gradient
+                                      : UnitBehaviour::activation;
+  }
+
   std::vector<inspection::UnitGroup> choose_groups(
       const std::vector<inspection::InspectedModel>& models) const {
-    const UnitBehaviour behaviour = behaviour_ == "change"     ? UnitBehaviour::change
-                                    : behaviour_ == "gradient" ? UnitBehaviour::gradient
-                                                               : UnitBehaviour::activation;
     std::vector<inspection::UnitGroup> groups;
     for (const std::string& text : units_) {
       for (inspection::UnitGroup& group : parse_units(text, models)) groups.push_back(std::move(group));
     }
     if (units_.empty()) groups = weighted_layers(models);
-    for (inspection::UnitGroup& group : groups) group.behaviour = behaviour;
+    for (inspection::UnitGroup& group : groups) group.behaviour = behaviour();
     return groups;
   }
 
@@ -189,6 +229,7 @@ class Inspect final : public Command {
     if (!state_.empty()) options_.journal = state_ + ".journal";
   }
 
+  QueryOptions query_;
   DataInput data_{"data", "records that are inspected"};
   std::vector<std::string> models_, units_, hypotheses_;
   std::string behaviour_ = "activation", measures_ = "pearson", vocabulary_, padding_, align_ = "hypothesis",
@@ -203,13 +244,18 @@ class Inspect final : public Command {
 }  // namespace
 
 CommandInfo inspect_command() {
-  return {"inspect", "which units of a network behave like which hypotheses",
-          "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
-          "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
-          "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
-          "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
-          "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv",
-          make_command<Inspect>};
+  return {
+      "inspect", "which units of a network behave like which hypotheses",
+      "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
+      "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
+      "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
+      "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
+      "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv\n"
+      "  assay inspect --model lenet5.onnx --data test.npz --hypotheses label --db study.db --sql \"SELECT "
+      "S.uid, S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, hypotheses H, "
+      "inputs D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
+      "  assay inspect --db study.db --add importance.json --add cover.json",
+      make_command<Inspect>};
 }
 
 }  // namespace assay::app

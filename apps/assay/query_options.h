@@ -1,0 +1,38 @@
+#pragma once
+
+// --db, --sql, --add: the workbench behind `assay inspect` (docs/inspect-sql.md).
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <assay/workbench.h>
+#include "apps/assay/command.h"
+
+namespace assay::app {
+
+// "NAME=FILE,epoch=3" -> what the network is called and known by.
+struct ModelText {
+  std::string name, file;
+  std::map<std::string, report::Cell> attributes;
+};
+// Throws Error{usage}.
+ModelText parse_model(const std::string& text);
+
+class QueryOptions {
+ public:
+  void declare(CLI::App& app);
+  // Whether a query is asked or a document added, rather than units compared as flags say.
+  bool asks() const { return !sql_.empty() || !sql_file_.empty() || !documents_.empty(); }
+  bool keeps() const { return !database_.empty(); }
+  workbench::Workbench open() const { return workbench::Workbench(database_); }
+  // Adds documents, asks; `workbench` has networks, records and hypotheses already.
+  report::Document run(workbench::Workbench& workbench, Context& context) const;
+
+ private:
+  std::string sql_, sql_file_, database_;
+  std::vector<std::string> documents_;
+};
+
+}  // namespace assay::app

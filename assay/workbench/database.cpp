@@ -1,0 +1,324 @@
+#include "assay/workbench/database.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <assay/error.h>
+#include <assay/progress.h>
+#include "assay/workbench/sql_text.h"
+
+namespace assay::workbench {
+namespace {
+
+constexpr int application = 0x41535359;  // "ASSY", in the file's header
+constexpr int patience = 10000;          // milliseconds that another program may hold the file
+
+bool interrupted() {
+  try {
+    check_interrupt();
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+// Pragmas that tell and change nothing.
+bool only_tells(std::string_view pragma) {
+  constexpr std::array<std::string_view, 8> known{"table_info",    "table_xinfo",    "table_list",
+                                                  "index_list",    "index_info",     "database_list",
+                                                  "function_list", "compile_options"};
+  return std::ranges::any_of(known, [&](std::string_view name) { return same_name(name, pragma); });
+}
+
+std::string hexadecimal(const void* bytes, int size) {
+  std::string text = "x'";
+  for (int i = 0; i < size; ++i) text += fmt::format("{:02x}", static_cast<const unsigned char*>(bytes)[i]);
+  return text + "'";
+}
+
+}  // namespace
+
+Statement::Statement(Database& database, std::string_view sql) : database_(&database) {
+  const char* rest = nullptr;
+  const int code =
+      sqlite3_prepare_v2(database.handle(), sql.data(), static_cast<int>(sql.size()), &statement_, &rest);
+  if (code != SQLITE_OK) database.fail_with(code, "");
+  has_more_ = rest < sql.data() + sql.size();
+}
+
+Statement::Statement(Statement&& other) noexcept
+    : database_(other.database_),
+      statement_(std::exchange(other.statement_, nullptr)),
+      has_more_(other.has_more_) {}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::bind(const std::vector<Cell>& values) {
+  sqlite3_reset(statement_);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const int at = static_cast<int>(i) + 1;
+    if (const auto* text = std::get_if<std::string>(&values[i]))
+      sqlite3_bind_text64(statement_, at, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    else if (const auto* whole = std::get_if<std::int64_t>(&values[i]))
+      sqlite3_bind_int64(statement_, at, *whole);
+    else if (const auto* real = std::get_if<double>(&values[i]))
+      sqlite3_bind_double(statement_, at, *real);  // NaN becomes NULL
+    else if (const auto* truth = std::get_if<bool>(&values[i]))
+      sqlite3_bind_int64(statement_, at, *truth ? 1 : 0);
+    else
+      sqlite3_bind_null(statement_, at);
+  }
+  return *this;
+}
+
+bool Statement::step() {
+  if (statement_ == nullptr) return false;  // blanks and comments only
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) database_->fail_with(code, "");
+  return false;
+}
+
+int Statement::columns() const { return sqlite3_column_count(statement_); }
+
+std::string Statement::name(int column) const {
+  const char* name = sqlite3_column_name(statement_, column);
+  return name == nullptr ? "" : name;
+}
+
+Cell Statement::value(int column) const {
+  switch (sqlite3_column_type(statement_, column)) {
+    case SQLITE_INTEGER:
+      return static_cast<std::int64_t>(sqlite3_column_int64(statement_, column));
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement_, column);
+    case SQLITE_TEXT:
+      return text(column);
+    case SQLITE_BLOB:
+      return hexadecimal(sqlite3_column_blob(statement_, column), sqlite3_column_bytes(statement_, column));
+    default:
+      return {};
+  }
+}
+
+std::string Statement::text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  if (text == nullptr) return {};
+  return {text, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+
+Database::Database(const std::filesystem::path& path, int version) : path_(path) {
+  const std::string name = path.empty() ? ":memory:" : path.string();
+  const int code =
+      sqlite3_open_v2(name.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  try {
+    if (code != SQLITE_OK) fail_with(code, "");
+    sqlite3_extended_result_codes(handle_, 0);
+    sqlite3_busy_timeout(handle_, patience);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+    // "x" that is no name is an error, and not the text x.
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+    sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+    sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_progress_handler(
+        handle_, 10000, [](void*) { return interrupted() ? 1 : 0; }, nullptr);
+    sqlite3_set_authorizer(handle_, authorise, this);
+    identify(version);
+  } catch (...) {
+    sqlite3_close_v2(handle_);
+    throw;
+  }
+}
+
+Database::~Database() { sqlite3_close_v2(handle_); }
+
+void Database::identify(int version) {
+  const auto number = [&](const char* sql) {
+    Statement statement(*this, sql);
+    return statement.step() ? statement.integer(0) : 0;
+  };
+  if (number("SELECT count(*) FROM sqlite_master") == 0) {
+    // Both in one transaction, with which the file begins.
+    run(fmt::format("BEGIN IMMEDIATE; PRAGMA application_id = {}; PRAGMA user_version = {}; COMMIT",
+                    application, version));
+    return;
+  }
+  if (number("PRAGMA application_id") != application)
+    fail(Fault::data, "{}: a database of another program, which stays as it is; name another file",
+         path_.string());
+  const std::int64_t found = number("PRAGMA user_version");
+  if (found != version)
+    fail(Fault::mismatch,
+         "{}: a database of version {}, where this Assay reads and writes version {}; name another file",
+         path_.string(), found, version);
+}
+
+void Database::run(const std::string& sql) {
+  std::string_view rest = sql;
+  while (!rest.empty()) {
+    const char* end = nullptr;
+    sqlite3_stmt* statement = nullptr;
+    int code = sqlite3_prepare_v2(handle_, rest.data(), static_cast<int>(rest.size()), &statement, &end);
+    while (code == SQLITE_OK && statement != nullptr && (code = sqlite3_step(statement)) == SQLITE_ROW)
+      code = SQLITE_OK;
+    sqlite3_finalize(statement);
+    if (code != SQLITE_OK && code != SQLITE_DONE) fail_with(code, "");
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  }
+}
+
+std::vector<std::string> Database::columns_of(const std::string& query) {
+  const UserRules rules(*this);
+  const Statement statement(*this, query);
+  std::vector<std::string> names;
+  for (int i = 0; i < statement.columns(); ++i) names.push_back(statement.name(i));
+  return names;
+}
+
+bool Database::exists(std::string_view relation) const {
+  const std::vector<std::string> all = relations();
+  return std::ranges::any_of(all, [&](const std::string& name) { return same_name(name, relation); });
+}
+
+std::vector<std::string> Database::relations() const {
+  Statement statement(const_cast<Database&>(*this),
+                      "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') UNION ALL "
+                      "SELECT name FROM sqlite_temp_master WHERE type IN ('table', 'view')");
+  std::vector<std::string> names;
+  while (statement.step()) names.push_back(statement.text(0));
+  return names;
+}
+
+Database::UserRules::UserRules(Database& database)
+    : database_(database), before_(std::exchange(database.user_rules_, true)) {
+  database_.refusal_.clear();
+}
+
+Database::UserRules::~UserRules() { database_.user_rules_ = before_; }
+
+int Database::authorise(void* self, int action, const char* a, const char* b, const char*, const char*) {
+  auto& database = *static_cast<Database*>(self);
+  if (!database.user_rules_) return SQLITE_OK;
+  try {
+    return database.judge(action, a == nullptr ? "" : a, b == nullptr ? "" : b);
+  } catch (...) {
+    return SQLITE_DENY;
+  }
+}
+
+int Database::judge(int action, std::string_view a, std::string_view b) {
+  const auto is_own = [&](std::string_view relation) {
+    return std::ranges::any_of(own_, [&](const std::string& name) { return same_name(name, relation); });
+  };
+  const auto refuse = [&](std::string why) {
+    refusal_ = std::move(why);
+    return SQLITE_DENY;
+  };
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+    case SQLITE_ANALYZE:
+    case SQLITE_REINDEX:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return same_name(b, "load_extension") ? refuse("queries load no extensions") : SQLITE_OK;
+    case SQLITE_PRAGMA:
+      return only_tells(a) ? SQLITE_OK
+                           : refuse(fmt::format("PRAGMA {} is not for queries; those that list columns are, "
+                                                "such as table_info",
+                                                a));
+    case SQLITE_INSERT:
+    case SQLITE_UPDATE:
+    case SQLITE_DELETE:
+    case SQLITE_CREATE_TABLE:
+    case SQLITE_CREATE_TEMP_TABLE:
+    case SQLITE_CREATE_VIEW:
+    case SQLITE_CREATE_TEMP_VIEW:
+    case SQLITE_DROP_TABLE:
+    case SQLITE_DROP_TEMP_TABLE:
+    case SQLITE_DROP_VIEW:
+    case SQLITE_DROP_TEMP_VIEW:
+      return is_own(a)
+                 ? refuse(fmt::format("'{}' is written by Assay alone; make a relation of your own with "
+                                      "CREATE TABLE name AS SELECT ...",
+                                      a))
+                 : SQLITE_OK;
+    case SQLITE_CREATE_INDEX:
+    case SQLITE_CREATE_TEMP_INDEX:
+    case SQLITE_DROP_INDEX:
+    case SQLITE_DROP_TEMP_INDEX:
+    case SQLITE_ALTER_TABLE:
+      return is_own(b) ? refuse(fmt::format("'{}' is written by Assay alone", b)) : SQLITE_OK;
+    case SQLITE_ATTACH:
+    case SQLITE_DETACH:
+      return refuse("queries stay in one database, without ATTACH, DETACH and VACUUM");
+    case SQLITE_TRANSACTION:
+    case SQLITE_SAVEPOINT:
+      return refuse("every statement is a transaction of its own, without BEGIN, COMMIT and SAVEPOINT");
+    case SQLITE_CREATE_TRIGGER:
+    case SQLITE_CREATE_TEMP_TRIGGER:
+    case SQLITE_DROP_TRIGGER:
+    case SQLITE_DROP_TEMP_TRIGGER:
+      return refuse("there are no triggers here");
+    default:
+      return refuse("this statement is not for queries");
+  }
+}
+
+void Database::fail_with(int code, std::string_view doing) {
+  const std::string name = path_.empty() ? "database" : path_.string();
+  const std::string said = handle_ == nullptr ? "out of memory" : sqlite3_errmsg(handle_);
+  const std::string context = doing.empty() ? name : fmt::format("{}: {}", name, doing);
+  switch (code & 0xFF) {
+    case SQLITE_NOTADB:
+      fail(Fault::data, "{}: no database; name another file, or one that does not exist yet", context);
+    case SQLITE_CORRUPT:
+      fail(Fault::data, "{}: the database is damaged: {}", context, said);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail(Fault::io, "{}: another program is using the database; try again when it has ended", context);
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+    case SQLITE_FULL:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+      fail(Fault::io, "{}: {}", context, said);
+    case SQLITE_NOMEM:
+      fail(Fault::resources, "{}: out of memory", context);
+    case SQLITE_TOOBIG:
+      fail(Fault::resources, "{}: {}", context, said);
+    case SQLITE_INTERRUPT:
+      fail(Fault::interrupted, "interrupted");
+    case SQLITE_AUTH:
+      fail(Fault::usage, "{}", refusal_.empty() ? said : refusal_);
+    default:
+      fail(Fault::usage, "{}", said);
+  }
+}
+
+Transaction::Transaction(Database& database) : database_(database) { database_.run("SAVEPOINT assay"); }
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  try {
+    database_.run("ROLLBACK TO assay; RELEASE assay");
+  } catch (const std::exception&) {
+    // SQLite has rolled back by itself.
+  }
+}
+
+void Transaction::commit() {
+  database_.run("RELEASE assay");
+  open_ = false;
+}
+
+}  // namespace assay::workbench

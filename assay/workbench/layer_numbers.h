@@ -1,0 +1,12 @@
+#pragma once
+
+#include "assay/workbench/database.h"
+#include "assay/workbench/sql_text.h"
+
+namespace assay::workbench {
+
+// `layer` is a layer's name, and `layer_index` its number. A comparison of `layer` with a whole number that
+// stands in the query means the number: U.layer = 0 becomes U.layer_index = 0, for relations that have both.
+void number_layers(Database& database, SqlText& sql);
+
+}  // namespace assay::workbench
