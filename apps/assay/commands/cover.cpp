@@ -92,7 +92,7 @@ class Cover final : public Command {
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     gates_.check();
-    const std::vector<Spec> attacks =
+    const std::vector<Spec> added =
         attacks_.empty() ? std::vector<Spec>() : attack::parse_attacks(attacks_);
     report::Document learning;
     const std::vector<Spec> specs = chosen_specs();
@@ -114,7 +114,7 @@ class Cover final : public Command {
                              {test.get(), detailed ? &seen : nullptr, top_, top_, records_});
     document.facts.insert(document.facts.end(), learning.facts.begin(), learning.facts.end());
     document.notices.insert(document.notices.begin(), learning.notices.begin(), learning.notices.end());
-    if (!attacks.empty()) extend(session, profile, state, test, attacks, context, document);
+    if (!added.empty()) extend(session, profile, state, test, added, context, document);
     gates_.apply(document, results::measurements_of(state));
     results::add_provenance(document, session.graph(), {{"test", test}});
     document.provenance.emplace_back("train", profile->data);
@@ -200,10 +200,10 @@ class Cover final : public Command {
   }
 
   void extend(const Session& session, const std::shared_ptr<const coverage::Profile>& profile,
-              const coverage::CoverageState& state, const DatasetPtr& test, const std::vector<Spec>& attacks,
+              const coverage::CoverageState& state, const DatasetPtr& test, const std::vector<Spec>& added,
               Context& context, report::Document& document) const {
     const std::vector<attack::Extension> extensions =
-        attack::extend(session, profile, state.specs(), test, attacks,
+        attack::extend(session, profile, state.specs(), test, added,
                        {folder_, context.settings.batch, context.settings.seed}, context.progress);
     report::Document more = results::document_of(state, extensions);
     document.tables.insert(document.tables.begin(), std::move(more.tables.front()));
