@@ -7,8 +7,6 @@ namespace assay::onednn {
 
 bool supports(const Graph&, const Node&, const ShapeOf&) { return false; }
 
-struct Segment::State {};
-
 Segment::Segment(const Graph&, std::span<const int>, const ShapeOf&, std::span<const ValueId>,
                  std::span<const Tap>, int) {
   fail(Fault::internal, "a segment of nodes is asked for, but Assay is built without oneDNN");

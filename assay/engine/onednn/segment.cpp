@@ -129,7 +129,7 @@ struct Segment::State {
 
 Segment::Segment(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of,
                  std::span<const ValueId> keep, std::span<const Tap> taps, int threads)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_shared<State>()) {
   Request& request = state_->request;
   request = {&graph, {nodes.begin(), nodes.end()}, shape_of, {}, {}, {taps.begin(), taps.end()}};
   std::set<ValueId> made, read;

@@ -48,7 +48,7 @@ class Segment {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  // never shared: State is known to segment.cpp only
 };
 
 }  // namespace assay::onednn
