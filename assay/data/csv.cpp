@@ -16,7 +16,7 @@ namespace {
 
 // Beyond these a table is an attack or a mistake.
 constexpr std::size_t longest_field = 1 << 20, most_columns = 1'000'000;
-constexpr std::uint64_t between_checks = 1 << 24;  // bytes
+constexpr std::uint64_t between_checks = 1 << 20;  // bytes
 
 bool to_number(std::string_view text, double& value) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

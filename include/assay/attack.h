@@ -103,8 +103,9 @@ struct AttackSummary {
 };
 
 // Writes `file` (.npz; under a temporary name, renamed). After an interruption it is as before; the journal
-// holds what was finished. A journal is left behind, also by an attack that was finished: whoever asked for it
-// removes it (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of another attack.
+// holds what was finished. A journal is left behind, also by an attack that was finished: whoever asked for
+// it removes it (Journal::remove) once nothing has to be repeated. Throws Error{mismatch} for the journal of
+// another attack.
 AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
                              const std::filesystem::path& file, const AttackOptions& options,
                              Progress& progress);

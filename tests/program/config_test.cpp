@@ -106,6 +106,7 @@ const std::map<std::string, Json> flags{
     {"csv", "result.csv"},
     {"elements", "elements.json"},
     {"quiet", true},
+    {"force", true},
     {"seed", 3},
     {"threads", 1},
     {"batch", 16},

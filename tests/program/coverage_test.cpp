@@ -49,7 +49,7 @@ TEST_F(CoverageProgram, ShardsCombineToTheWhole) {
 }
 
 TEST_F(CoverageProgram, ARunThatIsKilledGoesOn) {
-  write_data("many-images-idx3-ubyte", "many-labels-idx1-ubyte", 4000);
+  write_data("many-images-idx3-ubyte", "many-labels-idx1-ubyte", 1200);
   const std::string run =
       "cover --quiet --model net.onnx --profile net.profile --test many-images-idx3-ubyte --criterion kmnc "
       "--criterion nlc --batch 8 --json r.json --state ";
