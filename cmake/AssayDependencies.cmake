@@ -15,6 +15,7 @@ find_package(LibArchive REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 
 # ONNX protobuf classes only: operator schemas are not needed.
 find_library(ASSAY_ONNX_PROTO onnx_proto REQUIRED)

@@ -62,6 +62,10 @@ operators operators
 operators-one operators gf
 constraints constraints
 constraints-one constraints occl
+measures measures
+measures-one measures pearson
+hypotheses hypotheses
+hypotheses-one hypotheses label
 report report cover.json mutate.json --out report.html
 no-model evaluate --data digits:10
 no-data cover --model lenet5.onnx

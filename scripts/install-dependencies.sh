@@ -8,7 +8,7 @@ packages=(
   libtorch-dev libopenblas0-openmp libdnnl-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
-  libsqlite3-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
+  libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
   libgtest-dev libgmock-dev
 )
 

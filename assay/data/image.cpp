@@ -149,6 +149,28 @@ Image decode_image(std::string_view bytes, const std::string& name) {
   fail(Fault::data, "{}: neither PNG nor JPEG", name);
 }
 
+Image decode_indices(std::string_view bytes, const std::string& name) {
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  if (png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()) == 0)
+    fail(Fault::data, "{}: no PNG, or damaged: {}", name, png.message);
+  const bool palette = (png.format & PNG_FORMAT_FLAG_COLORMAP) != 0;
+  const bool colour = (png.format & PNG_FORMAT_FLAG_COLOR) != 0;
+  const std::uint64_t width = png.width, height = png.height;
+  if ((colour && !palette) || width == 0 || height == 0 || width * height > largest) {
+    png_image_free(&png);
+    check_size(width, height, name);
+    fail(Fault::data, "{}: pixels are colours; numbers are needed: a palette, or shades of grey", name);
+  }
+  Image image = make_image(static_cast<int>(width), static_cast<int>(height), 1);
+  png.format = palette ? PNG_FORMAT_RGB_COLORMAP : PNG_FORMAT_GRAY;
+  std::vector<std::uint8_t> colours(palette ? PNG_IMAGE_COLORMAP_SIZE(png) : 1);
+  const png_color black{0, 0, 0};
+  if (png_image_finish_read(&png, &black, image.pixels.data(), 0, colours.data()) == 0)
+    fail(Fault::data, "{}: damaged PNG: {}", name, png.message);
+  return image;
+}
+
 Image with_channels(const Image& image, int channels) {
   if (image.channels == channels) return image;
   Image result = make_image(image.width, image.height, channels);

@@ -30,6 +30,10 @@ Image make_image(int width, int height, int channels);
 // of more than 2^26 pixels.
 Image decode_image(std::string_view bytes, const std::string& name);
 
+// A PNG whose pixels are numbers: indices into its palette, or shades of grey as they are. Throws Error{data}
+// for colours without a palette, and as decode_image().
+Image decode_indices(std::string_view bytes, const std::string& name);
+
 // Grey by ITU-R 601 luma, or grey repeated in three channels.
 Image with_channels(const Image& image, int channels);
 

@@ -11,7 +11,7 @@
 #include <assay/inspection.h>
 #include <assay/random.h>
 #include "assay/inspection/alignment.h"
-#include "assay/inspection/annotations.h"
+#include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
 #include "assay/inspection/text_records.h"
 #include "assay/inspection/unit_source.h"
@@ -104,7 +104,9 @@ class Pass {
     state_->cached = annotations_.cached();
     for (const std::string& notice : annotations_.notices()) add_notice(notice);
     if (!options_.state.empty()) state_->write(options_.state);
-    return state_->result();
+    Inspection result = state_->result();
+    result.curve = std::move(curve_);
+    return result;
   }
 
  private:
@@ -113,7 +115,7 @@ class Pass {
     Batch batch;
     std::vector<char> padding;  // [records, symbols], or empty
     std::vector<Tensor> units;  // by group; undefined for those that are not open
-    Annotations::Values behaviours;
+    AskedHypotheses::Values behaviours;
     std::size_t size() const { return batch.indices.size(); }
   };
   struct Place {
@@ -384,6 +386,7 @@ class Pass {
         stage.advance(count);
       }
       if (stops_early()) settle();
+      if (options_.keep_curve) note_curve();
       const bool done = !anything_open();
       if (journal != nullptr && (done || std::chrono::duration<double>(Clock::now() - last_written).count() >
                                              options_.journal_seconds)) {
@@ -392,6 +395,16 @@ class Pass {
       }
       if (done) return;
     }
+  }
+
+  // After 1, 2, 4, ... blocks and at the end.
+  void note_curve() {
+    const std::size_t blocks = (state_->records_read + options_.block - 1) / options_.block;
+    const bool last = state_->records_read == state_->records || !anything_open();
+    if (!std::has_single_bit(blocks) && !last) return;
+    CurvePoint point{state_->records_read, {}};
+    for (const ScoreRow& row : state_->result().rows) point.values.push_back(row.score.value);
+    curve_.push_back(std::move(point));
   }
 
   void observe(const Chunk& chunk, std::size_t count) {
@@ -409,10 +422,10 @@ class Pass {
   template <typename Do>
   void measure(StatePair& pair, const AlignedRows& rows, std::span<const float> raw, const Do& act) {
     const std::size_t width = pair.hypotheses.size(), count = rows.records.size();
-    parallel_for(pair.measured.size(), threads_, [&](std::size_t m) {
-      MeasuredPair& measured = pair.measured[m];
+    // One after another: a measure uses all threads by itself.
+    for (MeasuredPair& measured : pair.measured) {
       const bool open = std::ranges::any_of(measured.open, [](char flag) { return flag != 0; });
-      if (!measured.state || !open || count == 0) return;
+      if (!measured.state || !open || count == 0) continue;
       Block block{count, rows.records, rows.units, rows.behaviours, rows.symbols, raw};
       std::vector<float> columns;
       if (measured.columns.size() != width) {
@@ -423,7 +436,7 @@ class Pass {
         block.behaviours = columns;
       }
       act(*measured.state, block);
-    });
+    }
   }
 
   // The first `count` records of a chunk, aligned; rows of padding and rows that are not finite left out.
@@ -483,11 +496,10 @@ class Pass {
 
   void settle() {
     for (StatePair& pair : state_->pairs()) {
-      parallel_for(pair.measured.size(), threads_, [&](std::size_t m) {
-        MeasuredPair& measured = pair.measured[m];
+      for (MeasuredPair& measured : pair.measured) {
         const bool open = std::ranges::any_of(measured.open, [](char flag) { return flag != 0; });
         if (measured.state && open) measured.open = measured.state->settle();
-      });
+      }
     }
   }
 
@@ -526,7 +538,7 @@ class Pass {
   const InspectOptions& options_;
   Progress& progress_;
   std::size_t threads_;
-  Annotations annotations_;
+  AskedHypotheses annotations_;
   std::vector<UnitSource> sources_;  // one per network
   std::vector<std::size_t> own_;     // groups in the order of the sources
   std::vector<Place> places_;        // of each group
@@ -534,6 +546,7 @@ class Pass {
   std::size_t begin_ = 0, end_ = 0, chunk_ = 1;
   std::unique_ptr<InspectionState> state_;
   std::vector<Alignment> alignments_;  // one per pair
+  std::vector<CurvePoint> curve_;
 };
 
 }  // namespace

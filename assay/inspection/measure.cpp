@@ -12,7 +12,17 @@ namespace assay::inspection {
   X(spearman)             \
   X(mean_difference)      \
   X(cohen_d)              \
-  X(jaccard)
+  X(jaccard)              \
+  X(mutual_information)   \
+  X(auc)                  \
+  X(logistic_l1)          \
+  X(logistic_l2)          \
+  X(multiclass)           \
+  X(linear)               \
+  X(majority)             \
+  X(random)               \
+  X(selectivity)          \
+  X(mdl)
 
 #define DECLARE(name) MeasureInfo name##_measure();
 ASSAY_MEASURES(DECLARE)

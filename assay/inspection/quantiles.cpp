@@ -29,6 +29,11 @@ std::vector<float> thinned(const std::vector<float>& ascending, std::size_t most
 
 std::vector<float> bin_edges(const std::vector<float>& ascending, std::size_t bins) {
   std::vector<float> edges;
+  for (std::size_t i = 0; i + 1 < ascending.size() && edges.size() < bins; ++i) {
+    if (ascending[i] < ascending[i + 1]) edges.push_back(ascending[i]);
+  }
+  if (edges.size() < bins) return edges;  // a bin for each value
+  edges.clear();
   for (std::size_t k = 1; k < bins && !ascending.empty(); ++k) {
     const float edge = ascending[std::max<std::size_t>(k * ascending.size() / bins, 1) - 1];
     if (edge < ascending.back() && (edges.empty() || edge > edges.back())) edges.push_back(edge);

@@ -15,7 +15,8 @@ std::vector<std::vector<float>> sorted_columns(std::span<const float> matrix, st
 std::vector<float> thinned(const std::vector<float>& ascending, std::size_t most);
 
 // Upper ends of `bins` bins with equally many values each, without repetitions: bin k holds the values in
-// (edge k-1, edge k], the last one what is above all edges. Fewer where values repeat.
+// (edge k-1, edge k], the last one what is above all edges. Fewer where values repeat; a bin for each value
+// where there are no more of them than bins.
 std::vector<float> bin_edges(const std::vector<float>& ascending, std::size_t bins);
 
 // How many edges are below `value`.

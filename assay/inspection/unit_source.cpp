@@ -52,6 +52,11 @@ struct Part {
   UnitMap map;
   Node node;        // the recurrent node
   Tensor selected;  // unit numbers, undefined for all
+  // To differentiate the decision by the states of a recurrent layer.
+  std::shared_ptr<const Session> cells;
+  std::vector<std::vector<ValueId>> states = {};  // [directions][steps]
+
+  bool gradient() const { return group.behaviour == UnitBehaviour::gradient; }
 };
 
 void require_units(const UnitGroup& group, const Layer& layer, std::size_t count) {
@@ -120,6 +125,24 @@ struct UnitSource::Network {
     const bool batch_first = part.node.integer("layout", 0) != 0;
     part.map.positions = {shape.at(batch_first ? 1 : 0)};
     part.layer.neurons = shape.at(batch_first ? 2 : 1) * shape.at(3);
+    if (!part.gradient()) return;
+    Unrolled cells = unrolled(session->graph(), part.node.name, part.map.positions[0]);
+    part.cells = std::make_shared<const Session>(std::move(cells.graph), session->options());
+    part.states = std::move(cells.states);
+  }
+
+  // [records, steps, directions * hidden]
+  static Tensor state_slopes(const Part& part, const Tensors& given) {
+    std::vector<ValueId> values;
+    for (const auto& steps : part.states) values.insert(values.end(), steps.begin(), steps.end());
+    const Tensors slopes = decision_slopes(*part.cells, given, values);
+    std::vector<Tensor> directions;
+    for (const auto& steps : part.states) {
+      std::vector<Tensor> by_step;
+      for (const ValueId id : steps) by_step.push_back(slopes.at(id));
+      directions.push_back(at::cat(by_step).transpose(0, 1));
+    }
+    return at::cat(directions, 2);
   }
 
   void select_units(Part& part) const {
@@ -134,15 +157,17 @@ struct UnitSource::Network {
     part.selected = at::tensor(std::vector<std::int64_t>(part.map.units.begin(), part.map.units.end()));
   }
 
-  Tensor behaviour(const Part& part, const Tensors& values, const Tensors& slopes) const {
-    const bool gradient = part.group.behaviour == UnitBehaviour::gradient;
-    const Tensor& value = (gradient ? slopes : values).at(part.map.value);
+  Tensor behaviour(const Part& part, const Tensors& given, const Tensors& values,
+                   const Tensors& slopes) const {
     Tensor all;
-    if (!part.group.gate.empty()) {
+    if (part.cells) {
+      all = state_slopes(part, given);
+    } else if (!part.group.gate.empty()) {
       std::vector<Tensor> inputs;
       for (const ValueId id : part.node.inputs) inputs.push_back(id == no_value ? Tensor() : values.at(id));
-      all = gates_of(part.node, inputs, value).at(part.group.gate);
+      all = gates_of(part.node, inputs, values.at(part.map.value)).at(part.group.gate);
     } else {
+      const Tensor& value = (part.gradient() ? slopes : values).at(part.map.value);
       all = part.map.recurrent ? by_record(part.node, value) : arranged(value.to(at::kFloat), part.layer);
     }
     if (part.selected.defined()) all = all.index_select(2, part.selected.to(all.device()));
@@ -180,8 +205,8 @@ std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const s
   std::vector<ValueId> by;
   for (const std::size_t g : groups) {
     const Part& part = network_->parts[g];
-    if (part.group.behaviour == UnitBehaviour::gradient) {
-      if (std::ranges::find(by, part.map.value) == by.end()) by.push_back(part.map.value);
+    if (part.gradient()) {
+      if (!part.cells && std::ranges::find(by, part.map.value) == by.end()) by.push_back(part.map.value);
       continue;
     }
     wanted.insert(part.map.value);
@@ -196,7 +221,7 @@ std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const s
   if (!by.empty()) slopes = decision_slopes(session, given, by);
   std::vector<Tensor> behaviours;
   for (const std::size_t g : groups)
-    behaviours.push_back(network_->behaviour(network_->parts[g], values, slopes));
+    behaviours.push_back(network_->behaviour(network_->parts[g], given, values, slopes));
   return behaviours;
 }
 

@@ -3,6 +3,7 @@
 // How the decision of a network depends on the values within it.
 
 #include <span>
+#include <vector>
 
 #include <assay/session.h>
 
@@ -10,5 +11,14 @@ namespace assay::inspection {
 
 // Derivative of each record's greatest logit with respect to these values.
 Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values);
+
+// A network in which a recurrent layer is one cell a step, so that the decision can be differentiated by
+// every hidden state, with all that later states make of it.
+struct Unrolled {
+  Graph graph;
+  std::vector<std::vector<ValueId>> states;  // [directions][steps], each [1, records, hidden]
+};
+// Throws Error{unsupported} for layers whose sequences differ in length or whose weights are computed.
+Unrolled unrolled(const Graph& graph, const std::string& node, std::int64_t steps);
 
 }  // namespace assay::inspection

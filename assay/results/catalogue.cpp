@@ -8,6 +8,8 @@
 #include <assay/attack.h>
 #include <assay/constraint.h>
 #include <assay/criteria.h>
+#include <assay/hypothesis.h>
+#include <assay/measure.h>
 #include <assay/mutation_operator.h>
 #include "assay/explore/choice.h"
 #include "assay/support/text.h"
@@ -89,6 +91,26 @@ report::Document criterion_document(const coverage::CriterionInfo& info) {
   return document;
 }
 
+std::string kinds_of(const inspection::MeasureInfo& info) {
+  std::vector<std::string> names;
+  for (const inspection::BehaviourKind kind : info.kinds) {
+    names.emplace_back(kind == inspection::BehaviourKind::binary        ? "binary"
+                       : kind == inspection::BehaviourKind::categorical ? "categorical"
+                                                                        : "numeric");
+  }
+  return joined(names);
+}
+
+report::Document measure_document(const inspection::MeasureInfo& info) {
+  report::Document document =
+      explained(info.name, info, info.options, "docs/algorithms/inspection-measures.md");
+  document.facts = {{"kinds", "hypotheses", kinds_of(info)},
+                    {"joint", "scores", std::string(info.joint ? "groups of units" : "single units")},
+                    {"merges", "parts of a data set can be combined", info.merges}};
+  if (!info.aliases.empty()) document.facts.push_back({"aliases", "other names", joined(info.aliases)});
+  return document;
+}
+
 }  // namespace
 
 report::Document explain_criteria(const std::string& name) {
@@ -149,6 +171,43 @@ report::Document explain_constraints(const std::string& name) {
   document.tables = {
       entry_table("constraints", "Constraints", "what it allows", explore::constraints()),
       short_table("choices", "Choices of neurons", "what is chosen", explore::neuron_choices())};
+  return document;
+}
+
+report::Document explain_measures(const std::string& name) {
+  if (!name.empty()) return measure_document(inspection::info_of(inspection::measure_choice(name)));
+  report::Document document;
+  document.headline = fmt::format("{} measures", inspection::measures().size());
+  report::Table tables[] = {{"independent", "Measures of single units", {}, {}, false},
+                            {"joint", "Measures of groups of units", {}, {}, false}};
+  for (report::Table& table : tables) {
+    table.columns = {{"name", "name"},
+                     {"aliases", "other names"},
+                     {"kinds", "hypotheses"},
+                     {"summary", "what it is"},
+                     {"paper", "source"}};
+  }
+  for (const inspection::MeasureInfo& info : inspection::measures()) {
+    tables[info.joint ? 1 : 0].rows.push_back(
+        {info.name, info.aliases.empty() ? report::Cell() : report::Cell(joined(info.aliases)),
+         kinds_of(info), info.summary, info.paper});
+  }
+  document.tables = {tables[0], tables[1]};
+  return document;
+}
+
+report::Document explain_hypotheses(const std::string& name) {
+  if (!name.empty()) {
+    const inspection::AnnotatorInfo& info = inspection::annotators().find(name);
+    report::Document document = explained(info.name, info, info.options, "docs/algorithms/hypotheses.md");
+    if (!info.endings.empty())
+      document.facts = {{"endings", "files that stand for it", joined(info.endings)}};
+    return document;
+  }
+  report::Document document;
+  document.headline = fmt::format("{} kinds of hypotheses", inspection::annotators().size());
+  document.tables = {
+      entry_table("hypotheses_known", "Hypotheses", "what it annotates", inspection::annotators())};
   return document;
 }
 

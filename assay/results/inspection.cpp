@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 
+#include <assay/error.h>
+#include "assay/data/image.h"
+#include "assay/data/summary.h"
 #include "assay/results/document.h"
+#include "assay/support/text.h"
 
 namespace assay::results {
 namespace {
@@ -148,6 +153,64 @@ report::Table pair_table(const Inspection& inspection) {
   return table;
 }
 
+// The record in grey, redder where the unit is greater, as the address of a picture; empty for other records.
+std::string overlay(const inspection::CloseUp& close, const Dataset& data) {
+  const Shape& shape = data.record_shape();
+  const bool picture =
+      shape.size() == 3 && data.dtype() == DType::float32 && (shape[0] == 1 || shape[0] == 3);
+  if (!picture || close.unit_positions.size() != 2) return {};
+  const Batch batch = data.read(std::span(&close.record, 1));
+  const auto elements = batch.inputs.as<float>();
+  const auto range = data.valid_range();
+  const float low = range ? range->low[0] : *std::ranges::min_element(elements),
+              high = range ? range->high[0] : *std::ranges::max_element(elements);
+  Image image = with_channels(with_channels(picture_of(elements, shape, low, high), 1), 3);
+  constexpr int least = 96;
+  const int zoom = std::max(1, least / std::max(image.width, image.height));
+  Image map =
+      make_image(static_cast<int>(close.unit_positions[1]), static_cast<int>(close.unit_positions[0]), 1);
+  const float greatest = *std::ranges::max_element(close.unit_values);
+  for (std::size_t i = 0; i < map.pixels.size(); ++i) {
+    const float share = greatest > 0 ? std::clamp(close.unit_values[i] / greatest, 0.0F, 1.0F) : 0;
+    map.pixels[i] = static_cast<std::uint8_t>(255 * share);
+  }
+  const Image heat = resized(map, image.width * zoom, image.height * zoom);
+  Image result = make_image(image.width * zoom, image.height * zoom, 3);
+  for (int y = 0; y < result.height; ++y) {
+    for (int x = 0; x < result.width; ++x) {
+      const int grey = image.at(x / zoom, y / zoom, 0) / 2, red = heat.at(x, y, 0) / 2;
+      result.at(x, y, 0) = static_cast<std::uint8_t>(grey + red);
+      result.at(x, y, 1) = result.at(x, y, 2) = static_cast<std::uint8_t>(grey - grey * red / 255);
+    }
+  }
+  return "data:image/png;base64," + base64(encode_png(result));
+}
+
+// How the scores of the best units came about.
+report::Table curve_table(const Inspection& inspection, const std::vector<const ScoreRow*>& best) {
+  report::Table table{
+      "convergence",
+      "Scores after so many records",
+      {{"unit", "unit"}, {"records", "records", Kind::count}, {"score", "score", Kind::number, 4}},
+      {},
+      true};
+  constexpr std::size_t most = 12;
+  std::vector<const ScoreRow*> rows;
+  for (const ScoreRow* row : best) {
+    if (row->measure == inspection.measures.at(0)) rows.push_back(row);
+  }
+  std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow* row) { return strength(*row); });
+  rows.resize(std::min(rows.size(), most));
+  for (const ScoreRow* row : rows) {
+    const auto place = static_cast<std::size_t>(row - inspection.rows.data());
+    for (const inspection::CurvePoint& point : inspection.curve) {
+      table.rows.push_back({fmt::format("{} {}, {}", row->group, *row->unit, row->hypothesis),
+                            report::count_cell(point.records), number_cell(point.values.at(place))});
+    }
+  }
+  return table;
+}
+
 // Degenerate cases, counted.
 report::Table status_table(const Inspection& inspection) {
   std::map<std::tuple<std::string, std::string>, std::pair<std::uint64_t, std::set<std::string>>> counts;
@@ -241,6 +304,148 @@ double strength(const ScoreRow& row) {
   return info != nullptr && info->neutral ? std::fabs(row.score.value - *info->neutral) : row.score.value;
 }
 
+std::vector<inspection::Claim> strongest_claims(const Inspection& inspection,
+                                                const std::vector<inspection::InspectedModel>& models,
+                                                const std::vector<inspection::UnitGroup>& groups,
+                                                std::size_t count, std::size_t units) {
+  struct Candidate {
+    double best = 0;
+    inspection::Claim claim;
+  };
+  std::vector<Candidate> candidates;
+  for (const ScoreRow* row : best_units(inspection, units)) {
+    if (row->measure != inspection.measures.at(0)) continue;
+    const auto found = std::ranges::find_if(groups, [&](const inspection::UnitGroup& group) {
+      return group.name == row->group && models.at(group.model).name == row->model;
+    });
+    if (found == groups.end()) continue;
+    const auto group = static_cast<std::size_t>(found - groups.begin());
+    const bool same = !candidates.empty() && candidates.back().claim.group == group &&
+                      candidates.back().claim.hypothesis == row->hypothesis;
+    if (!same) candidates.push_back({strength(*row), {group, {}, row->hypothesis}});
+    candidates.back().claim.units.push_back(*row->unit);
+  }
+  std::ranges::stable_sort(candidates, std::greater{}, &Candidate::best);
+  std::vector<inspection::Claim> claims;
+  std::set<std::string> hypotheses;
+  for (Candidate& candidate : candidates) {
+    if (claims.size() == count) break;
+    if (!hypotheses.insert(candidate.claim.hypothesis).second) continue;
+    std::ranges::sort(candidate.claim.units);
+    claims.push_back(std::move(candidate.claim));
+  }
+  return claims;
+}
+
+report::Document document_of(std::span<const inspection::Verification> verified,
+                             const std::vector<inspection::UnitGroup>& groups) {
+  report::Document document;
+  report::Table table{"verification",
+                      "Verification by perturbation",
+                      {{"group", "group"},
+                       {"hypothesis", "hypothesis"},
+                       {"units", "units"},
+                       {"baseline", "swaps that keep it", Kind::count},
+                       {"treatment", "swaps that change it", Kind::count},
+                       {"silhouette", "silhouette", Kind::number, 3},
+                       {"random_mean", "random groups: mean", Kind::number, 3},
+                       {"random_greatest", "greatest", Kind::number, 3},
+                       {"p", "p", Kind::number, 3},
+                       {"status", "status"}},
+                      {}};
+  for (const inspection::Verification& one : verified) {
+    table.rows.push_back({groups.at(one.claim.group).name, one.claim.hypothesis,
+                          fmt::format("{}", fmt::join(one.claim.units, "+")),
+                          report::count_cell(one.baseline), report::count_cell(one.treatment),
+                          number_cell(one.silhouette), number_cell(one.random_mean),
+                          number_cell(one.random_greatest), number_cell(one.p), text_cell(one.status)});
+  }
+  document.tables.push_back(std::move(table));
+  document.definitions.push_back({"silhouette",
+                                  "how well the changes of the units tell swaps of a symbol that change the "
+                                  "hypothesis there from swaps that do "
+                                  "not: 1 apart, 0 not at all; p: the share of random groups of as many "
+                                  "units, and these, that do at least as "
+                                  "well",
+                                  "Sellam et al., SIGMOD 2019"});
+  return document;
+}
+
+report::Table close_up_table(std::span<const inspection::CloseUp> close_ups, const Dataset& data) {
+  report::Table table{"close_ups",
+                      "Units along the records on which they are greatest",
+                      {{"group", "group"},
+                       {"unit", "unit", Kind::count},
+                       {"hypothesis", "hypothesis"},
+                       {"record", "record"},
+                       {"greatest", "greatest", Kind::number, 4},
+                       {"symbols", "symbols"},
+                       {"values", "values"},
+                       {"behaviour", "hypothesis there"},
+                       {"thumbnail", "picture"}},
+                      {},
+                      true};
+  for (const inspection::CloseUp& close : close_ups) {
+    std::string values, behaviour, symbols;
+    const bool along = close.unit_positions.size() <= 1;
+    if (along) {
+      values = fmt::format("{:.4g}", fmt::join(close.unit_values, ","));
+      if (close.hypothesis_positions.size() <= 1)
+        behaviour = fmt::format("{:.4g}", fmt::join(close.behaviour, ","));
+    }
+    if (!close.symbols.empty())
+      symbols = nlohmann::json(close.symbols).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    table.rows.push_back(
+        {close.group, report::count_cell(close.unit), close.hypothesis, data.id(close.record),
+         static_cast<double>(*std::ranges::max_element(close.unit_values)), text_cell(symbols),
+         text_cell(values), text_cell(behaviour), text_cell(overlay(close, data))});
+  }
+  return table;
+}
+
+std::map<std::string, std::vector<std::size_t>> best_units_of(const report::Document& document,
+                                                              const std::string& hypothesis,
+                                                              const std::string& measure, std::size_t top) {
+  const auto table = std::ranges::find(document.tables, "scores", &report::Table::id);
+  if (table == document.tables.end())
+    fail(Fault::usage, "this is not the result of an inspection; give a document that one wrote");
+  const auto column = [&](const char* id) {
+    return static_cast<std::size_t>(std::ranges::find(table->columns, id, &report::Column::id) -
+                                    table->columns.begin());
+  };
+  const std::size_t layer = column("layer"), unit = column("unit"), score = column("score"),
+                    named = column("hypothesis"), by = column("measure");
+  std::set<std::string> hypotheses, measures;
+  std::map<std::string, std::vector<ScoreRow>> found;
+  std::string wanted = measure;
+  for (const auto& row : table->rows) {
+    const auto& own_measure = std::get<std::string>(row.at(by));
+    hypotheses.insert(std::get<std::string>(row.at(named))), measures.insert(own_measure);
+    if (wanted.empty()) wanted = own_measure;
+    const auto* const value = std::get_if<double>(&row.at(score));
+    const auto* const number = std::get_if<std::int64_t>(&row.at(unit));
+    if (own_measure != wanted || std::get<std::string>(row.at(named)) != hypothesis || !value || !number)
+      continue;
+    ScoreRow one;
+    one.measure = own_measure, one.unit = static_cast<std::size_t>(*number), one.score.value = *value;
+    found[std::get<std::string>(row.at(layer))].push_back(std::move(one));
+  }
+  const auto require = [](const std::set<std::string>& known, const std::string& name, const char* what) {
+    if (known.contains(name)) return;
+    const std::vector<std::string> names(known.begin(), known.end());
+    fail(Fault::usage, "the result has no {} '{}'{}", what, name, did_you_mean(name, names));
+  };
+  require(hypotheses, hypothesis, "hypothesis");
+  require(measures, wanted, "measure");
+  std::map<std::string, std::vector<std::size_t>> best;
+  for (auto& [name, rows] : found) {
+    std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow& row) { return strength(row); });
+    for (std::size_t i = 0; i < std::min(top, rows.size()); ++i) best[name].push_back(*rows[i].unit);
+  }
+  if (best.empty()) fail(Fault::usage, "no unit has a score for '{}' by {}", hypothesis, wanted);
+  return best;
+}
+
 report::Table scores_table(const Inspection& inspection) {
   report::Table table{"scores", "All scores", score_columns(), {}, true};
   for (const ScoreRow& row : inspection.rows) table.rows.push_back(cells_of(row));
@@ -259,9 +464,12 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   document.tables.push_back(pair_table(inspection));
   if (report::Table statuses = status_table(inspection); !statuses.rows.empty())
     document.tables.push_back(std::move(statuses));
+  if (!inspection.curve.empty()) document.tables.push_back(curve_table(inspection, best));
   if (inspection.rows.size() <= detail.most) {
     document.tables.push_back(scores_table(inspection));
   } else {
+    document.tables.push_back({"scores", "Best scores", score_columns(), {}, true});
+    for (const ScoreRow* row : best) document.tables.back().rows.push_back(cells_of(*row));
     document.notices.push_back(fmt::format(
         "{} scores: only the best units are in the result; --scores writes all", inspection.rows.size()));
   }

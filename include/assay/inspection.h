@@ -76,6 +76,7 @@ struct InspectOptions {
   std::size_t shard = 1, shards = 1;
   std::filesystem::path journal = {};  // progress is kept here and gone on from; empty: never
   double journal_seconds = 5;          // between two entries of it
+  bool keep_curve = false;             // remember scores at some looks, ever further apart
   std::filesystem::path state = {};    // what was seen goes here, to be combined; empty: nowhere
   std::filesystem::path cache = {};    // folder for behaviours of hypotheses; empty: memory only
   std::uint64_t cache_memory = std::uint64_t{1} << 30;  // bytes
@@ -104,14 +105,21 @@ struct AlignedPair {
   std::uint64_t records_used = 0;  // until nothing was open
 };
 
+// The values of all scores after so many records.
+struct CurvePoint {
+  std::size_t records = 0;
+  std::vector<double> values;  // one for each of Inspection::rows
+};
+
 struct Inspection {
   std::vector<ScoreRow> rows;  // by (model, group, measure, hypothesis, unit)
   std::vector<AlignedPair> pairs;
   std::vector<Hypothesis> hypotheses;
   std::vector<std::string> measures;
-  std::size_t records = 0;       // in the data set (of this shard)
-  std::size_t records_read = 0;  // until nothing was open
-  std::uint64_t cached = 0;      // behaviours that came from the cache, in records times annotators
+  std::vector<CurvePoint> curve;  // where it was asked for; of this run, if it goes on from a journal
+  std::size_t records = 0;        // in the data set (of this shard)
+  std::size_t records_read = 0;   // until nothing was open
+  std::uint64_t cached = 0;       // behaviours that came from the cache, in records times annotators
   std::vector<std::string> notices;
 };
 

@@ -52,11 +52,15 @@ class Documents : public Program {
       {"explore",
        "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --output "
        "explored"},
+      {"hypotheses", ""},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},
+      {"inspect", "--model net.onnx --data images-idx3-ubyte --hypotheses label --measure pearson"},
+      {"measures", ""},
       {"model", "net.onnx"},
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"operators", ""},
       {"report", "a.json"},
+      {"prune", "--model net.onnx --units layer=hidden,units=0 --test images-idx3-ubyte --random-groups 2"},
       {"polluted",
        "--data images-idx3-ubyte --findings 'images-idx3-ubyte[:3]' --window-size 3 --label 1 --truth "
        "'images-idx3-ubyte,relabel=1>0:0.5'"},

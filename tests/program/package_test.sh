@@ -29,6 +29,7 @@ with criterion 'busiest' cover --model net.onnx --train digits:100 --test digits
 with criterion 'most active of their layer' criteria busiest
 with attack 'margin-step' attack net.onnx digits:20 --attack 'margin-step[eps=0.2]' --output attacked
 with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --constraint left-half --output found
+with measure 'exactly where' measures agreement
 with clusterer 'criteria' criteria
 with renderer 'neurons' importance --model net.onnx --data digits:100 --facts facts.txt
 grep -q ': ' facts.txt

@@ -1,4 +1,4 @@
-// assay criteria, attacks, operators, constraints: what each entry of a catalogue does.
+// assay criteria, attacks, operators, constraints, measures, hypotheses: what each entry of a catalogue does.
 
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/flag_names.h"
@@ -58,6 +58,10 @@ const Catalogue constraints{"constraints",
                             "constraint",
                             results::explain_constraints,
                             {"assay explore --constraint", "assay explore --choice"}};
+const Catalogue measures{
+    "measures", "measure", results::explain_measures, {"assay inspect --measure", "assay inspect --measure"}};
+const Catalogue hypotheses{
+    "hypotheses", "hypothesis", results::explain_hypotheses, {"assay inspect --hypotheses"}};
 
 }  // namespace
 
@@ -89,6 +93,25 @@ CommandInfo constraints_command() {
           "  assay constraints\n"
           "  assay constraints occl",
           make_command<ExplainCatalogue<constraints>>};
+}
+
+CommandInfo measures_command() {
+  return {"measures",
+          "the measures of affinity between units and hypotheses: formula, options, defaults, source and "
+          "limits of each",
+          "  assay measures\n"
+          "  assay measures pearson",
+          make_command<ExplainCatalogue<measures>>};
+}
+
+CommandInfo hypotheses_command() {
+  return {
+      "hypotheses",
+      "the kinds of hypotheses that annotate records: definition, options, defaults, source and limits of "
+      "each",
+      "  assay hypotheses\n"
+      "  assay hypotheses label",
+      make_command<ExplainCatalogue<hypotheses>>};
 }
 
 }  // namespace assay::app

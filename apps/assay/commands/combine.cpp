@@ -8,8 +8,10 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
+#include "assay/inspection/state.h"
 #include "assay/results/coverage.h"
 #include "assay/results/document.h"
+#include "assay/results/inspection.h"
 #include "assay/results/mutation.h"
 #include "assay/support/binary.h"
 
@@ -19,7 +21,8 @@ namespace {
 class Combine final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("states", files_, "states written by `assay cover --state` or `assay mutate --state`")
+    app.add_option("states", files_,
+                   "states written by `assay cover`, `assay mutate` or `assay inspect` with --state")
         ->type_name("FILE");
     app.add_option("--out", out_, "where the combined state goes")->type_name("FILE");
     app.add_option("--quality", score_.quality,
@@ -32,19 +35,26 @@ class Combine final : public Command {
 
   report::Document run(Context& context) override {
     if (files_.empty())
-      fail(Fault::usage,
-           "which states? name files that `assay cover --state FILE` or `assay mutate --state FILE` wrote");
+      fail(
+          Fault::usage,
+          "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with --state "
+          "FILE");
     gates_.check();
     report::Document document;
-    const bool mutants = std::ranges::any_of(
-        files_, [](const std::string& file) { return schema_of(file) == "assay/mutation"; });
-    if (mutants) {
+    if (has_schema("assay/mutation")) {
       mutation::MutationState state = combined<mutation::MutationState>(context, document);
       state.sort();
       const mutation::MutationScore result = mutation::score(state, score_);
       results::append(document, results::document_of(state, result, score_));
       gates_.apply(document, results::measurements_of(state, result));
       document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
+    } else if (has_schema("assay/inspection")) {
+      const auto state = combined<inspection::InspectionState>(context, document);
+      const inspection::Inspection seen = state.result();
+      inspection::InspectOptions options;
+      options.stop_early = false;
+      results::append(document,
+                      results::document_of(seen, fmt::format("{} states", files_.size()), options, {}));
     } else {
       const auto state = combined<coverage::CoverageState>(context, document);
       const std::string subject =
@@ -63,6 +73,10 @@ class Combine final : public Command {
     } catch (const std::exception&) {
       return {};
     }
+  }
+
+  bool has_schema(std::string_view schema) const {
+    return std::ranges::any_of(files_, [&](const std::string& file) { return schema_of(file) == schema; });
   }
 
   template <typename State>
@@ -101,7 +115,8 @@ class Combine final : public Command {
 }  // namespace
 
 CommandInfo combine_command() {
-  return {"combine", "states of coverage or mutants from several machines, days or contexts as one",
+  return {"combine",
+          "states of coverage, mutants or inspections from several machines, days or contexts as one",
           "  assay combine shard-*.cov --out all.cov\n"
           "  assay combine shard-*.mut --fail-under mutation=0.7\n"
           "  assay combine day.cov night.cov --json both.json",

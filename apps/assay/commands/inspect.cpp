@@ -1,6 +1,5 @@
 // assay inspect: what the units of a network have learned.
 
-#include <charconv>
 #include <memory>
 
 #include <assay/error.h>
@@ -27,14 +26,16 @@ class Inspect final : public Command {
     app.add_option("--model", models_,
                    "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: "
                    "epochs, a trained and an untrained one, ...")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->allow_extra_args(false);
     data_.declare(app);
     app.add_option(
            "--units", units_,
            "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
            "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
            "layer with weights)")
-        ->type_name("SPEC");
+        ->type_name("SPEC")
+        ->allow_extra_args(false);
     app.add_option("--behaviour", behaviour_,
                    "what is looked at: activations, their change since the symbol before, or the gradient of "
                    "the decision")
@@ -42,7 +43,8 @@ class Inspect final : public Command {
     app.add_option("--hypotheses", hypotheses_,
                    "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated "
                    "(`assay hypotheses` lists all)")
-        ->type_name("SPEC,...");
+        ->type_name("SPEC,...")
+        ->allow_extra_args(false);
     app.add_option("--measure", measures_,
                    "how they are compared: pearson,logistic_l1 (`assay measures` lists all)")
         ->type_name("SPEC,...");
@@ -73,6 +75,11 @@ class Inspect final : public Command {
     app.add_option("--confidence", options_.confidence, "of intervals")->check(CLI::Range(0.5, 0.9999));
     app.add_option("--top", detail_.top, "best units listed for each hypothesis and measure")
         ->check(CLI::Range(1, 100'000));
+    app.add_option("--verify", verify_,
+                   "verify so many of the strongest affinities by swapping symbols; needs a vocabulary")
+        ->check(CLI::Range(0, 1000));
+    app.add_option("--swaps", how_.swaps, "swaps of each kind, to verify an affinity by")
+        ->check(CLI::Range(2, 100'000));
     app.add_option("--scores", scores_, "write all scores to FILE.csv")->type_name("FILE");
     app.add_option("--shard", shard_, "inspect only this part of the records: 2/8, for `assay combine`")
         ->type_name("K/N");
@@ -105,6 +112,21 @@ class Inspect final : public Command {
     std::string names;
     for (const auto& model : models) names += (names.empty() ? "" : ", ") + model.name;
     report::Document document = results::document_of(seen, names, options_, detail_);
+    if (verify_ > 0) {
+      how_.seed = context.settings.seed;
+      const auto claims = results::strongest_claims(seen, models, groups, verify_, detail_.top);
+      results::append(document,
+                      results::document_of(inspection::verify(models, groups, data, hypotheses, options_,
+                                                              claims, how_, context.progress),
+                                           groups));
+    }
+    if (wants_detail(context)) {
+      constexpr std::size_t sample = 256, records = 3;
+      const auto close =
+          inspection::close_ups(models, groups, data, hypotheses, options_,
+                                results::strongest_claims(seen, models, groups, 8, 1), sample, records);
+      document.tables.push_back(results::close_up_table(close, *data));
+    }
     for (const auto& model : models) {
       document.provenance.emplace_back(models.size() == 1 ? "model" : "model " + model.name,
                                        model.session->graph().name());
@@ -182,6 +204,10 @@ class Inspect final : public Command {
     return groups;
   }
 
+  static bool wants_detail(const Context& context) {
+    return !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
+  }
+
   void set_options(const Context& context) {
     options_.measures.clear();
     for (const std::string& spec : split_specs(measures_))
@@ -200,6 +226,7 @@ class Inspect final : public Command {
     if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
+    options_.keep_curve = wants_detail(context);
     options_.cache = cache_;
     options_.state = state_;
     if (!state_.empty()) options_.journal = state_ + ".journal";
@@ -211,6 +238,8 @@ class Inspect final : public Command {
   std::string behaviour_ = "activation", measures_ = "pearson", vocabulary_, padding_, align_ = "hypothesis",
               reduce_ = "automatic", scores_, shard_, state_, cache_;
   bool no_early_stop_ = false;
+  std::size_t verify_ = 0;
+  inspection::VerifyOptions how_;
   inspection::InspectOptions options_;
   results::InspectionDetail detail_;
 };

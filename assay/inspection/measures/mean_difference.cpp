@@ -41,11 +41,10 @@ class DifferenceState final : public MomentState {
     Score score = two_class_score(s, means_[unit], 0);
     if (!score.status.empty()) return score;
     const double n1 = s.y, n0 = s.n - s.y, mean1 = s.xy / n1, mean0 = (s.x - s.xy) / n0,
-                 squares1 = std::max(0.0, s.xxy - s.xy * mean1),
-                 squares0 = std::max(0.0, s.xx - s.xxy - (s.x - s.xy) * mean0),
+                 squares1 = spread(s.xxy, n1, mean1), squares0 = spread(s.xx - s.xxy, n0, mean0),
                  pooled = std::sqrt((squares0 + squares1) / (s.n - 2)), difference = mean1 - mean0;
     if (standardised_) {
-      if (is_constant(squares0 + squares1, s.n, means_[unit] + s.x / s.n)) {
+      if (pooled == 0) {
         score.status = "separated";
         score.value = std::copysign(std::numeric_limits<double>::max(), difference);
         return score;
@@ -59,6 +58,11 @@ class DifferenceState final : public MomentState {
       finish(score, error, difference / error, pooled);
     }
     return score;
+  }
+  // Squared deviations; those that are rounding alone are none.
+  static double spread(double squares, double n, double mean) {
+    const double deviations = squares - n * mean * mean;
+    return is_constant(deviations, n, mean) ? 0 : deviations;
   }
   void finish(Score& score, double error, double test, double scale) const {
     score.low = score.value - z() * error;

@@ -5,6 +5,7 @@ import { Contexts } from "./contexts";
 import { Criteria } from "./criteria";
 import { Growth } from "./growth";
 import { Importance } from "./importance";
+import { Inspection } from "./inspection";
 import { Mutants } from "./mutants";
 import { NetworkMap } from "./network";
 import { Records } from "./records";
@@ -32,6 +33,12 @@ export const views: readonly View[] = [
   { id: "contexts", title: "Contexts", tables: ["contexts"], Component: Contexts },
   { id: "records", title: "Records", tables: ["records"], Component: Records },
   { id: "apfd", title: "Orders", tables: ["apfd"], Component: Apfd },
+  {
+    id: "inspection",
+    title: "Units and hypotheses",
+    tables: ["scores", "convergence", "close_ups"],
+    Component: Inspection,
+  },
   { id: "mutants", title: "Mutants", tables: ["mutants"], Component: Mutants },
 ];
 
@@ -43,6 +50,9 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   contexts: ["context", "criterion"],
   records: ["record"],
   apfd: ["order", "records", "found"],
+  scores: ["group", "hypothesis", "measure", "unit", "score"],
+  convergence: ["unit", "records", "score"],
+  close_ups: ["group", "unit", "record"],
   mutants: ["operator"],
 };
 

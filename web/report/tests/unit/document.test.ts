@@ -7,7 +7,7 @@ const read = (document: unknown) => parse(JSON.stringify({ documents: [document]
 describe("parse", () => {
   it("keeps what the program wrote", () => {
     const document = read(lenet());
-    expect(document?.tables.size).toBe(13);
+    expect(document?.tables.size).toBe(15);
     expect(document?.facts[0]).toEqual({ id: "accuracy", title: "accuracy", value: 0.9887, kind: "text" });
     expect(document?.tables.get("neurons")?.rows).toHaveLength(258);
   });

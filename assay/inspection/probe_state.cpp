@@ -1,0 +1,428 @@
+#include "assay/inspection/probe_state.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <stdexcept>
+
+#include <assay/random.h>
+#include "assay/inspection/packed.h"
+#include "assay/support/distributions.h"
+
+namespace assay::inspection {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::uint64_t epoch_order_stream = 0x6f726472, control_stream = 0x6374726c;
+constexpr std::size_t minibatch = 128;
+constexpr std::size_t greatest_chunk = 1024, least_chunk = 64;  // rows that are learned together
+constexpr std::size_t first_passes = 32;                        // over the first chunk
+constexpr std::size_t first_coded_passes = 64;                  // the same where the first is small
+constexpr std::size_t most_judging = 8192;                      // held-out rows that are kept
+constexpr std::uint64_t chunks_between_looks = 8;
+constexpr std::size_t window = 5;  // looks that a score is compared with
+constexpr double probe_tolerance = 0.01;
+
+at::Tensor rows_of(const std::vector<float>& values, std::size_t width) {
+  return at::from_blob(const_cast<float*>(values.data()),
+                       {static_cast<std::int64_t>(values.size() / width), static_cast<std::int64_t>(width)});
+}
+
+// Whether the last of at least 2 `window` values is near the mean of the last `window`.
+bool has_settled(const std::vector<double>& values, double tolerance) {
+  if (values.size() < 2 * window) return false;
+  const double last = values.back(),
+               mean = std::accumulate(values.end() - window, values.end(), 0.0) / window;
+  return std::isnan(last) ? std::isnan(mean) : std::fabs(last - mean) < tolerance;
+}
+
+}  // namespace
+
+ProbeState::ProbeState(const MeasureSetup& setup, ProbePlan plan)
+    : plan_(std::move(plan)),
+      units_(setup.units),
+      hypotheses_(setup.hypotheses),
+      z_(normal_quantile((1 + setup.confidence) / 2)),
+      tolerance_(setup.tolerance > 0 ? setup.tolerance : probe_tolerance),
+      seed_(setup.seed),
+      means_(units_, 0),
+      scales_(units_, 1),
+      learned_{MergedModels(units_, {}, plan_.settings), {}, 0, 0, {}, {}},
+      history_(hypotheses_.size()) {
+  for (const Hypothesis& hypothesis : hypotheses_) {
+    const bool applies = std::ranges::find(plan_.kinds, hypothesis.kind) != plan_.kinds.end();
+    open_.push_back(applies ? 1 : 0);
+    // A categorical one without names has as many classes as the calibration shows.
+    classes_.push_back(!applies                                   ? 0
+                       : hypothesis.kind == BehaviourKind::binary ? 2
+                                                                  : hypothesis.classes.size());
+    distribution_.emplace_back();
+  }
+  prepare();
+}
+
+void ProbeState::prepare() {
+  std::vector<std::size_t> outputs;
+  hypothesis_of_.clear();
+  first_model_.assign(hypotheses_.size(), 0);
+  learned_.classes.clear();
+  for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
+    first_model_[h] = outputs.size();
+    if (classes_[h] == 0) continue;
+    for (int i = 0; i < (plan_.control ? 2 : 1); ++i) {
+      outputs.push_back(classes_[h] == 2 ? 1 : classes_[h]);
+      hypothesis_of_.push_back(h);
+      learned_.classes.emplace_back(classes_[h]);
+    }
+    distribution_[h].resize(classes_[h], 1.0 / static_cast<double>(classes_[h]));
+  }
+  learned_.models = MergedModels(units_, outputs, plan_.settings);
+  learned_.model_rows.assign(outputs.size(), 0);
+  learned_.outcomes.clear();
+  for (const std::size_t h : hypothesis_of_) learned_.outcomes.push_back({Confusion(classes_[h])});
+}
+
+void ProbeState::calibrate(const Block& block) {
+  std::vector<double> squares(units_);
+  for (std::size_t r = 0; r < block.rows; ++r) {
+    for (std::size_t u = 0; u < units_; ++u) {
+      const double value = block.units[r * units_ + u], difference = value - means_[u];
+      means_[u] += difference / static_cast<double>(r + 1);
+      squares[u] += difference * (value - means_[u]);
+    }
+  }
+  for (std::size_t u = 0; u < units_; ++u) {
+    const double variance = block.rows > 0 ? squares[u] / static_cast<double>(block.rows) : 0;
+    scales_[u] = variance <= 1e-12 * (1 + means_[u] * means_[u]) ? 0 : 1 / std::sqrt(variance);
+  }
+  for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
+    if (open_[h] == 0) continue;
+    std::vector<double> counts(classes_[h]);
+    for (std::size_t r = 0; r < block.rows; ++r) {
+      const float value = block.behaviours[r * hypotheses_.size() + h];
+      if (std::isnan(value)) continue;
+      const auto code = static_cast<std::size_t>(std::max(value, 0.0F));
+      if (code >= counts.size()) {
+        if (!hypotheses_[h].classes.empty() || hypotheses_[h].kind == BehaviourKind::binary) continue;
+        counts.resize(code + 1);
+      }
+      ++counts[code];
+    }
+    classes_[h] = std::max<std::size_t>(counts.size(), 2);
+    counts.resize(classes_[h]);
+    const double sum = std::accumulate(counts.begin(), counts.end(), 0.0);
+    for (double& count : counts) count = sum > 0 ? count / sum : 1.0 / static_cast<double>(counts.size());
+    distribution_[h] = counts;
+  }
+  prepare();
+}
+
+// One draw for each symbol from the classes of the calibration records (Hewitt and Liang 2019).
+float ProbeState::control_label(std::size_t hypothesis, std::uint32_t symbol) {
+  std::vector<float>& labels = control_labels_[symbol];
+  if (labels.empty()) {
+    for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
+      double left = Rng(seed_, {control_stream, h, symbol}).uniform();
+      std::size_t code = 0;
+      while (code + 1 < distribution_[h].size() && left >= distribution_[h][code])
+        left -= distribution_[h][code++];
+      labels.push_back(static_cast<float>(code));
+    }
+  }
+  return labels[hypothesis];
+}
+
+// Classes that the calibration did not show share the last.
+float ProbeState::label(const Block& block, std::size_t row, std::size_t model) {
+  const std::size_t h = hypothesis_of_[model];
+  const float value = block.behaviours[row * hypotheses_.size() + h];
+  if (std::isnan(value)) return value;
+  const bool control = plan_.control && model != first_model_[h];
+  if (control && block.symbols.empty()) {
+    symbols_missing_ = true;
+    return std::numeric_limits<float>::quiet_NaN();
+  }
+  if (control) return control_label(h, block.symbols[row]);
+  if (hypotheses_[h].kind == BehaviourKind::binary) return value > 0.5F ? 1.0F : 0.0F;
+  return std::min(std::floor(std::max(value, 0.0F)), static_cast<float>(classes_[h] - 1));
+}
+
+void ProbeState::append(const Block& block, std::size_t row, Rows& rows) {
+  for (std::size_t u = 0; u < units_; ++u)
+    rows.units.push_back(static_cast<float>((block.units[row * units_ + u] - means_[u]) * scales_[u]));
+  for (std::size_t m = 0; m < model_count(); ++m) rows.labels.push_back(label(block, row, m));
+}
+
+std::vector<char> ProbeState::open_models() const {
+  std::vector<char> open;
+  for (const std::size_t h : hypothesis_of_) open.push_back(open_[h]);
+  return open;
+}
+
+// Rows that are coded are learned soon at the start, so that chunks double.
+std::size_t ProbeState::chunk_size(const Learned& learned) const {
+  return plan_.coded ? std::clamp<std::size_t>(learned.rows, least_chunk, greatest_chunk) : greatest_chunk;
+}
+
+void ProbeState::observe(const Block& block) {
+  if (std::ranges::find(open_, 1) == open_.end()) return;
+  bool held_out = false;
+  for (std::size_t r = 0; r < block.rows; ++r) {
+    if (r == 0 || block.records[r] != block.records[r - 1])
+      held_out = !plan_.coded && is_held_out(seed_, block.records[r], plan_.held_out);
+    if (held_out) {
+      if (judging_.units.size() < most_judging * units_) append(block, r, judging_);
+      continue;
+    }
+    append(block, r, waiting_);
+    if (waiting_.units.size() < chunk_size(learned_) * units_) continue;
+    learn(learned_, waiting_);
+    waiting_ = {};
+    if (learned_.chunks % chunks_between_looks == 0) look();
+  }
+}
+
+void ProbeState::code(Learned& learned, const Rows& rows, const at::Tensor& units) const {
+  const at::Tensor logits = learned.models.logits(units);
+  for (std::size_t m = 0; m < model_count(); ++m) {
+    if (open_[hypothesis_of_[m]] == 0) continue;
+    for (std::size_t r = 0; r < rows.labels.size() / model_count(); ++r) {
+      const float label = rows.labels[r * model_count() + m];
+      if (std::isnan(label)) continue;
+      const float* out = logits.data_ptr<float>() + r * learned.models.columns() + learned.models.first(m);
+      learned.outcomes[m].bits -=
+          log2_probability(out, learned.models.outputs(m), static_cast<std::size_t>(label));
+      ++learned.outcomes[m].coded_rows;
+    }
+  }
+}
+
+// The first chunks are gone through more often than later ones, so that little data is learned as well.
+void ProbeState::learn(Learned& learned, const Rows& rows) const {
+  const std::size_t count = rows.units.size() / units_;
+  if (count == 0) return;
+  const std::vector<char> open = open_models();
+  const at::Tensor units = rows_of(rows.units, units_);
+  if (plan_.coded) code(learned, rows, units);
+  for (std::size_t m = 0; m < model_count(); ++m) {
+    if (open[m] == 0) continue;
+    for (std::size_t r = 0; r < count; ++r) {
+      const float label = rows.labels[r * model_count() + m];
+      if (std::isnan(label)) continue;
+      ++learned.model_rows[m];
+      learned.classes[m][static_cast<std::size_t>(label)] = 1;
+    }
+  }
+  std::vector<std::int64_t> order(count);
+  std::vector<float> labels;
+  const std::size_t passes =
+      std::max<std::size_t>(1, (plan_.coded ? first_coded_passes : first_passes) / (learned.chunks + 1));
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    std::iota(order.begin(), order.end(), 0);
+    Rng(seed_, {epoch_order_stream, learned.chunks, pass}).shuffle(order);
+    for (std::size_t begin = 0; begin < count; begin += minibatch) {
+      const std::size_t size = std::min(minibatch, count - begin);
+      const at::Tensor chosen =
+          at::from_blob(order.data() + begin, {static_cast<std::int64_t>(size)}, at::kLong);
+      labels.clear();
+      for (std::size_t i = begin; i < begin + size; ++i) {
+        const auto from = rows.labels.begin() + order[i] * static_cast<std::ptrdiff_t>(model_count());
+        labels.insert(labels.end(), from, from + static_cast<std::ptrdiff_t>(model_count()));
+      }
+      learned.models.step(units.index_select(0, chosen), labels, open);
+    }
+  }
+  ++learned.chunks;
+  learned.rows += count;
+}
+
+void ProbeState::evaluate(Learned& learned) const {
+  if (plan_.coded || judging_.units.empty()) return;
+  const at::Tensor logits = learned.models.logits(rows_of(judging_.units, units_));
+  for (std::size_t m = 0; m < model_count(); ++m) {
+    if (open_[hypothesis_of_[m]] == 0) continue;
+    Confusion confusion(classes_[hypothesis_of_[m]]);
+    for (std::size_t r = 0; r < judging_.labels.size() / model_count(); ++r) {
+      const float label = judging_.labels[r * model_count() + m];
+      if (std::isnan(label)) continue;
+      const float* out = logits.data_ptr<float>() + r * learned.models.columns() + learned.models.first(m);
+      ++confusion.at(static_cast<std::size_t>(label), predicted(out, learned.models.outputs(m)));
+    }
+    learned.outcomes[m].held_out = std::move(confusion);
+  }
+}
+
+void ProbeState::look() {
+  evaluate(learned_);
+  for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
+    if (open_[h] == 0) continue;
+    const double value = group_score(learned_, h).value;
+    // Codes may become as short as they like beside the uniform one; the share of it that is left settles.
+    history_[h].push_back(plan_.coded ? 1 / value : value);
+  }
+}
+
+std::vector<char> ProbeState::settle() {
+  std::vector<char> open = open_;
+  for (std::size_t h = 0; h < open.size(); ++h) {
+    if (has_settled(history_[h], tolerance_)) open[h] = 0;
+  }
+  freeze(open);
+  return open_;
+}
+
+void ProbeState::freeze(std::span<const char> open) {
+  if (std::ranges::equal(open, open_)) return;
+  evaluate(learned_);
+  for (std::size_t h = 0; h < open_.size(); ++h) {
+    if (open[h] == 0) open_[h] = 0;
+  }
+}
+
+Score ProbeState::group_score(const Learned& learned, std::size_t hypothesis) const {
+  Score score;
+  if (classes_[hypothesis] == 0) {
+    score.status = "not_applicable";
+    return score;
+  }
+  const std::size_t m = first_model_[hypothesis];
+  const Outcome& outcome = learned.outcomes[m];
+  std::vector<char> seen = learned.classes[m];
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[k] |= outcome.held_out.at(k, i) > 0 ? 1 : 0;
+  }
+  if (plan_.control && symbols_missing_) {
+    score.status = "no_symbols";
+  } else if (learned.model_rows[m] == 0) {
+    score.status = "too_few_rows";
+  } else if (std::ranges::count(seen, 1) < 2) {
+    score.rows = static_cast<std::uint64_t>(learned.model_rows[m]);
+    score.status = "constant_hypothesis";
+  } else {
+    score = group(outcome, plan_.control ? &learned.outcomes[m + 1] : nullptr);
+  }
+  return score;
+}
+
+Score ProbeState::unit_score(const Learned& learned, const Score& group, std::size_t hypothesis,
+                             std::size_t unit) const {
+  Score score;
+  score.status = group.status;
+  if (score.status == "not_applicable" || score.status == "too_few_rows" ||
+      score.status == "constant_hypothesis")
+    return score;
+  const std::size_t m = first_model_[hypothesis];
+  double sum = 0;
+  for (std::size_t o = 0; o < learned.models.outputs(m); ++o) {
+    const double weight = learned.models.weight(learned.models.first(m) + o, unit);
+    sum += weight * weight;
+  }
+  score.value = std::sqrt(sum);
+  score.rows = static_cast<std::uint64_t>(learned.model_rows[m]);
+  score.status = scales_[unit] == 0 ? "constant_unit" : "";
+  return score;
+}
+
+Scores ProbeState::result() const {
+  Learned learned = learned_;
+  learn(learned, waiting_);
+  evaluate(learned);
+  Scores scores;
+  for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
+    scores.groups.push_back(group_score(learned, h));
+    scores.groups[h].converged = open_[h] == 0 || has_settled(history_[h], tolerance_);
+  }
+  for (std::size_t u = 0; scores_units() && u < units_; ++u) {
+    for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
+      scores.units.push_back(unit_score(learned, scores.groups[h], h, u));
+      scores.units.back().converged = scores.groups[h].converged;
+    }
+  }
+  return scores;
+}
+
+Json ProbeState::save() const {
+  Json json = {{"means", pack(means_)},
+               {"scales", pack(scales_)},
+               {"classes", classes_},
+               {"distribution", Json::array()},
+               {"open", std::string(open_.begin(), open_.end())},
+               {"models", learned_.models.save()},
+               {"chunks", learned_.chunks},
+               {"rows", learned_.rows},
+               {"model_rows", pack(learned_.model_rows)},
+               {"outcomes", Json::array()},
+               {"waiting", {pack(waiting_.units), pack(waiting_.labels)}},
+               {"judging", {pack(judging_.units), pack(judging_.labels)}},
+               {"history", Json::array()},
+               {"symbols_missing", symbols_missing_}};
+  for (const std::vector<double>& shares : distribution_) json["distribution"].push_back(pack(shares));
+  for (const std::vector<double>& values : history_) json["history"].push_back(pack(values));
+  for (std::size_t m = 0; m < model_count(); ++m) {
+    const Outcome& outcome = learned_.outcomes[m];
+    json["outcomes"].push_back({pack(outcome.held_out.counts),
+                                pack(std::vector{outcome.bits, outcome.coded_rows}),
+                                std::string(learned_.classes[m].begin(), learned_.classes[m].end())});
+  }
+  return json;
+}
+
+void ProbeState::load(const Json& json) {
+  unpack_same(json.at("means"), means_);
+  unpack_same(json.at("scales"), scales_);
+  const auto classes = json.at("classes").get<std::vector<std::size_t>>();
+  const auto open = json.at("open").get<std::string>();
+  if (classes.size() != classes_.size() || open.size() != open_.size())
+    throw std::runtime_error("the state is of other hypotheses");
+  classes_ = classes;
+  open_.assign(open.begin(), open.end());
+  prepare();
+  for (std::size_t h = 0; h < open_.size(); ++h) {
+    unpack(json.at("distribution").at(h), distribution_[h]);
+    unpack(json.at("history").at(h), history_[h]);
+  }
+  learned_.models.load(json.at("models"));
+  json.at("chunks").get_to(learned_.chunks);
+  json.at("rows").get_to(learned_.rows);
+  unpack_same(json.at("model_rows"), learned_.model_rows);
+  for (std::size_t m = 0; m < model_count(); ++m) {
+    const Json& outcome = json.at("outcomes").at(m);
+    unpack_same(outcome.at(0), learned_.outcomes[m].held_out.counts);
+    std::vector<double> coded(2);
+    unpack_same(outcome.at(1), coded);
+    learned_.outcomes[m].bits = coded[0];
+    learned_.outcomes[m].coded_rows = coded[1];
+    const auto seen = outcome.at(2).get<std::string>();
+    learned_.classes[m].assign(seen.begin(), seen.end());
+  }
+  unpack(json.at("waiting").at(0), waiting_.units);
+  unpack(json.at("waiting").at(1), waiting_.labels);
+  unpack(json.at("judging").at(0), judging_.units);
+  unpack(json.at("judging").at(1), judging_.labels);
+  json.at("symbols_missing").get_to(symbols_missing_);
+}
+
+std::vector<SpecOption> probe_options(const std::string& penalty) {
+  std::vector<SpecOption> options = held_out_options;
+  options.push_back({"penalty", penalty, "strength of the penalty beside the mean loss of a row"});
+  options.push_back({"rate", "0.01", "learning rate of Adam, divided by sqrt(1 + steps / 1000)"});
+  return options;
+}
+
+const char* const probe_definition =
+    "Units are standardised by mean and standard deviation on the calibration records. Models start at 0 and "
+    "learn in the order of the rows, in chunks of 1,024 rows, shuffled, with minibatches of 128 and Adam; "
+    "chunk "
+    "i is gone through max(1, 32 / i) times. All hypotheses are one affine map with a loss and steps of "
+    "their "
+    "own, which equals models trained one by one. Every 8 chunks they are judged on the first 8,192 held-out "
+    "rows; a hypothesis has converged when its score is within the tolerance (default 0.01) of the mean of "
+    "the "
+    "last 5, after 10 or more";
+
+}  // namespace assay::inspection

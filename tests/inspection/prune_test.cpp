@@ -1,0 +1,82 @@
+// Networks without some of their units compute what networks with these units at 0 compute.
+
+#include "assay/inspection/prune.h"
+#include "tests/inspection/networks.h"
+
+namespace assay::inspection {
+namespace {
+
+using namespace testing_networks;
+
+void expect_same(const Graph& a, const Graph& b, const Shape& record) {
+  const Session first(a), second(b);
+  const DatasetPtr data = random_records(record, 6);
+  for (std::size_t r = 0; r < 6; ++r) {
+    const auto x = value_of(first, *data, r, first.logits()), y = value_of(second, *data, r, second.logits());
+    ASSERT_EQ(x.size(), y.size());
+    for (std::size_t k = 0; k < x.size(); ++k) EXPECT_NEAR(x[k], y[k], 1e-5);
+  }
+}
+
+// Convolution, batch normalisation, depthwise convolution, pooling, a reshape and a dense layer with a bias
+// apart.
+Graph channels_network() {
+  GraphBuilder b("channels");
+  RandomWeights w(b);
+  ValueId x = b.input("x", DType::float32, {-1, 1, 6, 6});
+  x = b.add("Conv", "conv1", {x, w("w1", {4, 1, 3, 3}), w("b1", {4})});
+  x = b.add("Relu", "relu1", {x});
+  x = b.add("Conv", "depthwise", {x, w("w2", {4, 1, 3, 3})}, {{"group", std::int64_t{4}}});
+  x = b.add("MaxPool", "pool", {x}, {{"kernel_shape", Ints{2, 2}}});
+  x = b.add("Reshape", "flat", {x, b.constant("shape", Array::of<std::int64_t>({2}, Ints{-1, 4}))});
+  x = b.add("MatMul", "dense", {x, w("w3", {4, 3})});
+  b.output(b.add("Add", "logits", {x, w("b3", {3})}));
+  return b.build();
+}
+
+TEST(Prune, RemovingUnitsIsMaskingThem) {
+  const Session dense(dense_network()), conv(conv_network());
+  expect_same(without_units(dense, dense.layer("fc1"), {1, 3}),
+              with_units_masked(dense, dense.layer("fc1"), {1, 3}), {4});
+  for (const auto& [layer, unit] : {std::pair<const char*, std::size_t>{"conv1", 2}, {"conv2", 0}})
+    expect_same(without_units(conv, conv.layer(layer), {unit}),
+                with_units_masked(conv, conv.layer(layer), {unit}), {1, 6, 6});
+}
+
+TEST(Prune, FollowsUnitsThroughChannelwiseLayersAndReshapes) {
+  const Session session(channels_network());
+  const Graph smaller = without_units(session, session.layer("conv1"), {0, 2});
+  expect_same(smaller, with_units_masked(session, session.layer("conv1"), {0, 2}), {1, 6, 6});
+  EXPECT_EQ(smaller.parameter_count(), 2 * 9 + 2 + 2 * 9 + 2 * 3 + 3);
+}
+
+TEST(Prune, ReadsBackAsItWasWritten) {
+  const Session session(conv_network());
+  const auto path = std::filesystem::path(testing::TempDir()) / "assay_pruned.onnx";
+  const Graph smaller = without_units(session, session.layer("conv1"), {1});
+  write_onnx(smaller, path);
+  expect_same(read_model(path), smaller, {1, 6, 6});
+  std::filesystem::remove(path);
+}
+
+TEST(Prune, SaysWhatCannotBeRemoved) {
+  const Session dense(dense_network()), recurrent(recurrent_network());
+  EXPECT_THROW(without_units(dense, dense.layer("fc1"), {5}), Error);
+  EXPECT_THROW(without_units(dense, dense.layer("fc1"), {0, 1, 2, 3, 4}), Error);
+  EXPECT_THROW(without_units(dense, dense.layer("fc2"), {0}), Error);
+  EXPECT_THROW(without_units(recurrent, recurrent.layer("cell"), {0}), Error);
+}
+
+TEST(Prune, AnyLayerCanBeMasked) {
+  const InspectedModel model = inspected(recurrent_network());
+  const Session masked(with_units_masked(*model.session, model.session->layer("cell"), {2}));
+  const DatasetPtr data = random_tokens(3);
+  const ValueId hidden = masked.graph().find_value("cell_masked").value();
+  for (std::size_t r = 0; r < 3; ++r) {
+    const auto values = value_of(masked, *data, r, hidden);
+    for (std::size_t k = 2; k < values.size(); k += 4) EXPECT_EQ(values[k], 0);
+  }
+}
+
+}  // namespace
+}  // namespace assay::inspection
