@@ -26,7 +26,7 @@ constexpr std::uint8_t byte_nan = 255;
 enum class RowMode : char { bytes, floats };
 
 // The values of one record, hypothesis by hypothesis: a byte each where all are small whole numbers or NaN.
-std::string packed(std::span<const float> values, std::size_t hypotheses) {
+std::string packed_row(std::span<const float> values, std::size_t hypotheses) {
   std::string row;
   const std::size_t count = hypotheses == 0 ? 0 : values.size() / hypotheses;
   for (std::size_t h = 0; h < hypotheses; ++h) {
@@ -47,7 +47,7 @@ std::string packed(std::span<const float> values, std::size_t hypotheses) {
 }
 
 // Whether `row` was such values, `count` for each hypothesis; they are then behind `values`.
-bool unpack(std::string_view row, std::size_t hypotheses, std::size_t count, float* values) {
+bool unpack_row(std::string_view row, std::size_t hypotheses, std::size_t count, float* values) {
   for (std::size_t h = 0; h < hypotheses; ++h, values += count) {
     if (row.empty()) return false;
     const auto mode = static_cast<RowMode>(row.front());
@@ -348,7 +348,7 @@ Behaviours BehaviourCache::get_or_compute(const Annotator& annotator, const std:
     series->refresh();
     for (std::size_t r = 0; r < records.size(); ++r) {
       const std::string* row = find(*series, records.batch.indices[r]);
-      if (!row || !unpack(*row, hypotheses, count, place_of(r, hypotheses * count))) missing.push_back(r);
+      if (!row || !unpack_row(*row, hypotheses, count, place_of(r, hypotheses * count))) missing.push_back(r);
     }
   } else {
     for (std::size_t r = 0; r < records.size(); ++r) missing.push_back(r);
@@ -373,7 +373,8 @@ Behaviours BehaviourCache::get_or_compute(const Annotator& annotator, const std:
   rows.reserve(missing.size());
   for (std::size_t m = 0; m < missing.size(); ++m) {
     const std::span<const float> values(computed.values.data() + m * width, width);
-    written.emplace_back(records.batch.indices[missing[m]], &rows.emplace_back(packed(values, hypotheses)));
+    written.emplace_back(records.batch.indices[missing[m]],
+                         &rows.emplace_back(packed_row(values, hypotheses)));
   }
   if (trouble_.empty()) {
     if (const std::string why = series->append(written); !why.empty())

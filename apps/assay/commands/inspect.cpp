@@ -26,14 +26,16 @@ class Inspect final : public Command {
     app.add_option("--model", models_,
                    "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: "
                    "epochs, a trained and an untrained one, ...")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->allow_extra_args(false);
     data_.declare(app);
     app.add_option(
            "--units", units_,
            "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
            "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
            "layer with weights)")
-        ->type_name("SPEC");
+        ->type_name("SPEC")
+        ->allow_extra_args(false);
     app.add_option("--behaviour", behaviour_,
                    "what is looked at: activations, their change since the symbol before, or the gradient of "
                    "the decision")
@@ -41,7 +43,8 @@ class Inspect final : public Command {
     app.add_option("--hypotheses", hypotheses_,
                    "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated "
                    "(`assay hypotheses` lists all)")
-        ->type_name("SPEC,...");
+        ->type_name("SPEC,...")
+        ->allow_extra_args(false);
     app.add_option("--measure", measures_,
                    "how they are compared: pearson,logistic_l1 (`assay measures` lists all)")
         ->type_name("SPEC,...");
