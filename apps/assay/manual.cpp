@@ -82,7 +82,7 @@ std::string options_section(const CLI::App& app) {
 
 std::string heading(const CLI::App& root, const std::string& name) {
   return fmt::format(".TH \"{}\" 1 \"\" \"{}\" \"Assay manual\"\n", as_typed(capitals(name)),
-                     as_typed(root.version()));
+                     as_typed(root.version().substr(0, root.version().find('\n'))));
 }
 
 std::string page_of(const CLI::App& root, const CLI::App& command) {

@@ -24,6 +24,8 @@ AskedHypotheses::AskedHypotheses(DatasetPtr dataset, const std::vector<Annotator
                                  std::size_t threads)
     : dataset_(std::move(dataset)),
       options_(options),
+      choices_(choices),
+      session_(session),
       threads_(threads),
       cache_(options.cache, options.cache_memory) {
   if (choices.empty()) fail(Fault::usage, "which hypotheses? `assay hypotheses` explains them");
@@ -80,10 +82,11 @@ void AskedHypotheses::probe(const Batch& batch) {
   std::vector<RecordText> texts;
   if (options_.vocabulary) texts = texts_of(*options_.vocabulary, batch, *dataset_);
   std::size_t most = 1;
-  for (const auto& annotator : annotators_) {
-    const std::size_t a = positions_.size();
+  for (std::size_t a = 0; a < size(); ++a) {
     const RecordBlock records{*dataset_, batch, texts};
-    positions_.push_back(cache_.get_or_compute(*annotator, keys_[a], records).positions);
+    // By another one of its kind, so that this record does not count twice in what the annotator notices.
+    const auto fresh = make_annotator(choices_[a], dataset_, session_);
+    positions_.push_back(cache_.get_or_compute(*fresh, keys_[a], records).positions);
     check_positions(a, batch);
     most = std::max(most, count_of(positions_.back()));
   }

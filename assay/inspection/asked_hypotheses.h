@@ -63,6 +63,8 @@ class AskedHypotheses {
 
   DatasetPtr dataset_;
   const InspectOptions& options_;
+  std::vector<AnnotatorChoice> choices_;
+  SessionOptions session_;
   std::size_t threads_, symbols_ = 0;
   std::vector<std::string> specs_, keys_;  // keys: in the cache
   mutable BehaviourCache cache_;

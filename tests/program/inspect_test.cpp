@@ -21,7 +21,8 @@ class InspectProgram : public Program {
   // Scores by layer, unit, hypothesis and measure.
   std::map<std::string, double> scores(const std::string& name) const {
     std::map<std::string, double> all;
-    for (const auto& row : json(name)["tables"]["scores"]["rows"]) {
+    const nlohmann::json document = json(name);
+    for (const auto& row : document["tables"]["scores"]["rows"]) {
       if (row["score"].is_number())
         all[row["layer"].dump() + row["unit"].dump() + row["hypothesis"].dump() + row["measure"].dump()] =
             row["score"];
