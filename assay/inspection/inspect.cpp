@@ -325,7 +325,10 @@ class Pass {
   void go_on(const Journal& journal) {
     if (journal.found().empty()) return;
     try {
-      state_->load(from_bytes(journal.found().back().bytes));
+      const nlohmann::json found = from_bytes(journal.found().back().bytes);
+      state_->load(found.at("state"));
+      for (const nlohmann::json& point : found.at("curve"))
+        curve_.push_back({point.at(0).get<std::size_t>(), point.at(1).get<std::vector<double>>()});
     } catch (const std::exception& error) {
       journal.refuse(error.what());
     }
@@ -390,7 +393,9 @@ class Pass {
       const bool done = !anything_open();
       if (journal != nullptr && (done || std::chrono::duration<double>(Clock::now() - last_written).count() >
                                              options_.journal_seconds)) {
-        journal->replace("state", to_bytes(state_->save()));
+        nlohmann::json curve = nlohmann::json::array();
+        for (const CurvePoint& point : curve_) curve.push_back({point.records, point.values});
+        journal->replace("state", to_bytes({{"state", state_->save()}, {"curve", std::move(curve)}}));
         last_written = Clock::now();
       }
       if (done) return;

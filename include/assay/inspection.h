@@ -116,7 +116,7 @@ struct Inspection {
   std::vector<AlignedPair> pairs;
   std::vector<Hypothesis> hypotheses;
   std::vector<std::string> measures;
-  std::vector<CurvePoint> curve;  // where it was asked for; of this run, if it goes on from a journal
+  std::vector<CurvePoint> curve;  // where it was asked for
   std::size_t records = 0;        // in the data set (of this shard)
   std::size_t records_read = 0;   // until nothing was open
   std::uint64_t cached = 0;       // behaviours that came from the cache, in records times annotators

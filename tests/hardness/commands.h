@@ -45,6 +45,18 @@ inline std::vector<CommandRun> command_runs() {
        {},
        {"s.mut", "m.csv"},
        {"r.json"}},
+      {"inspect",
+       "--model net.onnx --data " + data +
+           " --hypotheses label --no-early-stop --journal-every 0 --block 16 --state s.inspect --scores s.csv "
+           "--json r.json",
+       {},
+       {"s.inspect", "s.csv"},
+       {"r.json"}},
+      {"prune",
+       "--model net.onnx --units layer=hidden,units=0 --test " + data + " --out pruned.onnx --json r.json",
+       {},
+       {"pruned.onnx"},
+       {"r.json"}},
       {"combine",
        "a.cov b.cov --out all.cov --json r.json",
        {"cover " + cover + "--shard 1/2 --state a.cov", "cover " + cover + "--shard 2/2 --state b.cov"},

@@ -93,6 +93,15 @@ class Inspect final : public Command {
     query_.declare(app);
   }
 
+  std::vector<Output> outputs() const override {
+    std::vector<Output> all{{"--scores", scores_}, {"--cache", cache_, Output::Kind::folder}};
+    if (!state_.empty()) {
+      all.push_back({"--state", state_});
+      all.push_back({"the journal of --state", state_ + ".journal", Output::Kind::journal});
+    }
+    return all;
+  }
+
   report::Document run(Context& context) override {
     if (query_.asks()) return ask(context);
     const DatasetPtr data = data_.open();

@@ -40,6 +40,8 @@ class Prune final : public Command {
     app.add_option("--out", out_, "where the pruned network goes")->type_name("FILE.onnx");
   }
 
+  std::vector<Output> outputs() const override { return {{"--out", out_}}; }
+
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
