@@ -47,7 +47,8 @@ inline std::vector<CommandRun> command_runs() {
        {"r.json"}},
       {"inspect",
        "--model net.onnx --data " + data +
-           " --hypotheses label --no-early-stop --journal-every 0 --block 16 --state s.inspect --scores s.csv "
+           " --hypotheses label --no-early-stop --journal-every 0 --block 16 --state s.inspect --scores "
+           "s.csv "
            "--json r.json",
        {},
        {"s.inspect", "s.csv"},
