@@ -30,6 +30,7 @@ with criterion 'most active of their layer' criteria busiest
 with attack 'margin-step' attack net.onnx digits:20 --attack 'margin-step[eps=0.2]' --output attacked
 with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --constraint left-half --output found
 with measure 'exactly where' measures agreement
+with hypothesis 'read backwards\|palindrome' hypotheses palindrome
 with clusterer 'criteria' criteria
 with rule 'neurons' importance --model net.onnx --data digits:100 --rule conv2=absolute
 with mutation_operator 'negate' mutate --model net.onnx --test digits:50 --operator negate --count 2
