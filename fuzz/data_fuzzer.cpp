@@ -14,6 +14,7 @@
 #include <assay/error.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
+#include "assay/data/spec.h"
 #include "seeds.h"
 
 namespace {
@@ -106,7 +107,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::size_t line = bytes.find('\n', 1);
   if (line == std::string_view::npos) return 0;
-  const auto formats = assay::data_formats();
+  static const std::vector<std::string> formats = assay::data_formats().names();
   const std::size_t choice = data[0] % (formats.size() + 1);
   std::string options(bytes.substr(1, line - 1));
   const bool is_npz = options.starts_with(".npz");
@@ -117,10 +118,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (choice == formats.size()) {
       assay::decode_image(bytes.substr(line + 1), "picture");
-    } else if (formats[choice].name == "digits") {
+    } else if (formats[choice] == "digits") {
       assay::parse_spec(std::string(bytes.substr(1)));
     } else {
-      open_and_read(path + ",format=" + formats[choice].name + options);
+      open_and_read(path + ",format=" + formats[choice] + options);
     }
   } catch (const assay::Error&) {
   }
