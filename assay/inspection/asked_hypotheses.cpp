@@ -86,7 +86,7 @@ void AskedHypotheses::probe(const Batch& batch) {
     const RecordBlock records{*dataset_, batch, texts};
     // By another one of its kind, so that this record does not count twice in what the annotator notices.
     const auto fresh = make_annotator(choices_[a], dataset_, session_);
-    positions_.push_back(cache_.get_or_compute(*fresh, keys_[a], records).positions);
+    positions_.push_back(cache_.get_or_compute(*fresh, "", records).positions);
     check_positions(a, batch);
     most = std::max(most, count_of(positions_.back()));
   }

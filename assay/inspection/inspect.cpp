@@ -81,7 +81,6 @@ class Pass {
       std::vector<UnitGroup> own;
       for (std::size_t g = 0; g < groups.size(); ++g) {
         if (groups[g].model != m) continue;
-        places_.emplace_back();
         own.push_back(groups[g]);
         own_.push_back(g);
       }
@@ -92,6 +91,7 @@ class Pass {
   }
 
   Inspection run() {
+    Stage stage(progress_, "inspecting", end_ - begin_, "records");
     Chunk first = read_first();
     make_state(first);
     std::optional<Journal> journal;
@@ -100,7 +100,7 @@ class Pass {
       go_on(*journal);
     }
     if (state_->records_read == 0) calibrate(first);
-    walk(first, journal ? &*journal : nullptr);
+    walk(first, journal ? &*journal : nullptr, stage);
     state_->cached = annotations_.cached();
     for (const std::string& notice : annotations_.notices()) add_notice(notice);
     if (!options_.state.empty()) state_->write(options_.state);
@@ -366,9 +366,8 @@ class Pass {
     return rows;
   }
 
-  void walk(Chunk& first, Journal* journal) {
+  void walk(Chunk& first, Journal* journal, Stage& stage) {
     const std::size_t from = begin_ + state_->records_read;
-    Stage stage(progress_, "inspecting", state_->records, "records");
     if (state_->records_read > 0) stage.advance(state_->records_read);
     if (from >= end_ || !anything_open()) return;
     auto last_written = Clock::now();
@@ -388,9 +387,10 @@ class Pass {
         state_->records_read += count;
         stage.advance(count);
       }
-      if (stops_early()) settle();
+      // What is still open when all records are read rests on all of them.
+      if (stops_early() && place < end_) settle();
       if (options_.keep_curve) note_curve();
-      const bool done = !anything_open();
+      const bool done = place >= end_ || !anything_open();
       if (journal != nullptr && (done || std::chrono::duration<double>(Clock::now() - last_written).count() >
                                              options_.journal_seconds)) {
         nlohmann::json curve = nlohmann::json::array();

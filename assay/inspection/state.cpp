@@ -144,9 +144,11 @@ Inspection InspectionState::result() const {
           put(h, {}, not_applicable());
           continue;
         }
+        const std::size_t before = placed.size();
         if (!scores.groups.empty()) put(h, {}, scores.groups.at(c));
-        if (scores.units.empty()) continue;
-        for (std::size_t u = 0; u < pair.units.size(); ++u) put(h, u, scores.units.at(u * columns + c));
+        for (std::size_t u = 0; !scores.units.empty() && u < pair.units.size(); ++u)
+          put(h, u, scores.units.at(u * columns + c));
+        if (measured.open[c] == 0 && records_read > 0) result.settled += placed.size() - before;
       }
     }
   }

@@ -108,11 +108,14 @@ void shorten(report::Table& table) {
 }
 
 // The best of each question, the strongest question first.
-report::Table best_table(const std::vector<const ScoreRow*>& units) {
+report::Table best_table(const std::vector<const ScoreRow*>& units, const Inspection& inspection) {
   report::Table table{"best", "Best units of each hypothesis", score_columns(), {}};
   std::vector<const ScoreRow*> rows = units;
-  std::ranges::stable_sort(rows, [](const ScoreRow* a, const ScoreRow* b) {
-    return a->measure != b->measure ? a->measure < b->measure : strength(*a) > strength(*b);
+  const auto asked = [&](const ScoreRow* row) {
+    return std::ranges::find(inspection.measures, row->measure);
+  };
+  std::ranges::stable_sort(rows, [&](const ScoreRow* a, const ScoreRow* b) {
+    return a->measure != b->measure ? asked(a) < asked(b) : strength(*a) > strength(*b);
   });
   for (const ScoreRow* row : rows) table.rows.push_back(cells_of(*row));
   shorten(table);
@@ -259,7 +262,17 @@ std::string headline_of(const Inspection& inspection, const std::string& subject
   for (const ScoreRow* row : best) {
     if (of_first(row) && (top == nullptr || strength(*row) > strength(*top))) top = row;
   }
-  if (top == nullptr) return fmt::format("{}: {}", subject, what);
+  if (top == nullptr) {
+    // Why no unit has a score: what is said of most of them.
+    std::map<std::string, std::size_t> reasons;
+    for (const ScoreRow& row : inspection.rows) {
+      if (row.unit && row.measure == inspection.measures.at(0) && !row.score.status.empty())
+        ++reasons[row.score.status];
+    }
+    const auto most = std::ranges::max_element(reasons, {}, [](const auto& entry) { return entry.second; });
+    return reasons.empty() ? fmt::format("{}: {}", subject, what)
+                           : fmt::format("{}: no unit has a score ({}); {}", subject, most->first, what);
+  }
   return fmt::format("{}: unit {} of {} follows '{}' most ({} {:.3f}); {}", subject, *top->unit, top->group,
                      top->hypothesis, top->measure, top->score.value, what);
 }
@@ -271,15 +284,21 @@ void add_facts(report::Document& document, const Inspection& inspection, const I
                     count_fact("records_read", "of them read", inspection.records_read),
                     count_fact("hypotheses", "hypotheses", inspection.hypotheses.size()),
                     count_fact("scores", "scores", inspection.rows.size())};
-  if (options.stop_early && options.shards == 1) {
+  if (!options.stop_early || options.shards > 1) {
+    document.facts.push_back({"tolerance", "early stopping", std::string("off: scores rest on all records")});
+  } else if (inspection.settled == 0) {
     document.facts.push_back(
-        {"tolerance", "scores are approximate within",
+        {"tolerance", "early stopping", std::string("on, with nothing to stop: scores rest on all records")});
+    document.facts.push_back(count_fact("open", "scores that have not converged", open));
+  } else {
+    document.facts.push_back(
+        count_fact("settled", "scores that rest on a part of the records", inspection.settled));
+    document.facts.push_back(
+        {"tolerance", "these are approximate within",
          options.tolerance > 0
              ? fmt::format("{} (confidence {})", options.tolerance, options.confidence)
              : fmt::format("the tolerance of each measure (confidence {})", options.confidence)});
     document.facts.push_back(count_fact("open", "scores that have not converged", open));
-  } else {
-    document.facts.push_back({"tolerance", "early stopping", std::string("off: scores rest on all records")});
   }
   if (inspection.cached > 0)
     document.facts.push_back(count_fact("cached", "behaviours that were known", inspection.cached));
@@ -458,7 +477,7 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   const std::vector<const ScoreRow*> best = best_units(inspection, detail.top);
   document.headline = headline_of(inspection, subject, best);
   add_facts(document, inspection, options);
-  document.tables.push_back(best_table(best));
+  document.tables.push_back(best_table(best, inspection));
   if (report::Table groups = group_table(inspection); !groups.rows.empty())
     document.tables.push_back(std::move(groups));
   document.tables.push_back(pair_table(inspection));

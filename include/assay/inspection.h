@@ -119,6 +119,7 @@ struct Inspection {
   std::vector<CurvePoint> curve;  // where it was asked for
   std::size_t records = 0;        // in the data set (of this shard)
   std::size_t records_read = 0;   // until nothing was open
+  std::size_t settled = 0;        // scores that rest on a part of the records, since they had converged
   std::uint64_t cached = 0;       // behaviours that came from the cache, in records times annotators
   std::vector<std::string> notices;
 };
