@@ -44,18 +44,33 @@ report::Table verdict_table(const audit::Audit& result) {
                        {"high", "to", Kind::number, 3},
                        {"q", "q, chance", Kind::number, 4},
                        {"q_within", "q, within classes", Kind::number, 4},
-                       {"spearman", "Spearman's rho", Kind::number, 3},
-                       {"partial", "rho over all sizes, size held", Kind::number, 3},
-                       {"baseline", "baseline"},
-                       {"words", "in words"}},
+                       {"baseline", "baseline"}},
                       {},
                       false};
   for (const audit::Tracking& tracking : result.trackings) {
     table.rows.push_back({tracking.criterion, tracking.faults, to_string(tracking.verdict),
                           known_cell(tracking.tau), known_cell(tracking.low), known_cell(tracking.high),
-                          known_cell(tracking.q), known_cell(tracking.q_within),
-                          known_cell(tracking.spearman), known_cell(tracking.partial), tracking.baseline,
-                          in_words(tracking)});
+                          known_cell(tracking.q), known_cell(tracking.q_within), tracking.baseline});
+  }
+  return table;
+}
+
+// What else was measured of the same pairs.
+report::Table word_table(const audit::Audit& result) {
+  report::Table table{"words",
+                      "The verdicts in words",
+                      {{"criterion", "criterion"},
+                       {"faults", "faults"},
+                       {"words", "in words"},
+                       {"spearman", "Spearman's rho", Kind::number, 3},
+                       {"all_tau", "tau over all sizes", Kind::number, 3},
+                       {"partial", "rho over all sizes, size held", Kind::number, 3}},
+                      {},
+                      true};
+  for (const audit::Tracking& tracking : result.trackings) {
+    table.rows.push_back({tracking.criterion, tracking.faults, in_words(tracking),
+                          known_cell(tracking.spearman), known_cell(tracking.all_tau),
+                          known_cell(tracking.partial)});
   }
   return table;
 }
@@ -175,8 +190,8 @@ report::Document document_of(const audit::Audit& result, const audit::Pool& pool
     document.facts.push_back(
         count_fact("faults_" + faults.name, faults.title + ", at most", result.faults.at(faults.name)));
   document.facts.push_back({"level", "false discovery rate", result.options.level, Kind::number, 3});
-  document.tables = {verdict_table(result), order_table(result), criterion_table(result, pool),
-                     strata_table(result), agreement_table(result)};
+  document.tables = {verdict_table(result), order_table(result),  criterion_table(result, pool),
+                     word_table(result),    strata_table(result), agreement_table(result)};
   document.notices = result.notices;
   const std::string page = "docs/algorithms/audit.md";
   document.definitions = {

@@ -76,7 +76,7 @@ struct AuditOptions {
   std::vector<std::size_t> sizes = {};  // records a subset; empty: 1, 2 and 5 % of the records, at least 5
   std::size_t subsets = 100;            // of each size and kind
   std::size_t permutations = 999;       // of records, for p values
-  std::size_t resamples = 500;          // of subsets and faults, for intervals
+  std::size_t resamples = 500;          // of subsets, for intervals
   std::size_t orders = 200;             // random orders that an order is compared with
   double level = 0.05;                  // false discovery rate of the verdicts
   std::uint64_t seed = 1;
