@@ -1,7 +1,7 @@
 #pragma once
 
-// What holds for any measure: p values by permutation of records, intervals by a bootstrap over records, and
-// the false discovery rate of many p values (docs/algorithms/inspection-measures.md).
+// What holds for any measure: p values by permutation of records, and intervals by a bootstrap over records
+// (docs/algorithms/inspection-measures.md).
 
 #include <cstddef>
 #include <memory>
@@ -25,9 +25,5 @@ std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureS
 
 // The bootstrap draws groups of records, not single ones.
 inline constexpr std::size_t bootstrap_groups = 32;
-
-// The smallest false discovery rate at which each p value counts as a discovery (Benjamini and Hochberg
-// 1995). NaN stays NaN and is not counted among the tests.
-std::vector<double> benjamini_hochberg(std::span<const double> p);
 
 }  // namespace assay::inspection

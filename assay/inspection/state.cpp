@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include "assay/inspection/resampling.h"
 #include "assay/support/binary.h"
+#include "assay/support/discoveries.h"
 
 namespace assay::inspection {
 namespace {

@@ -14,6 +14,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/crew.h"
+#include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
 #include "assay/support/binary.h"
@@ -24,20 +25,6 @@ namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
-
-// Hash of a record's elements.
-Hash128 content_of(const Array& inputs, std::size_t row) {
-  const std::size_t size = inputs.byte_size() / static_cast<std::size_t>(inputs.shape()[0]);
-  return hash_128(inputs.data() + row * size, size);
-}
-
-// Of all inputs of a record.
-Hash128 content_of(const Batch& batch, std::size_t row) {
-  std::vector<Hash128> parts{content_of(batch.inputs, row)};
-  if (batch.others.empty()) return parts[0];
-  for (const NamedArray& other : batch.others) parts.push_back(content_of(other.values, row));
-  return hash_128(parts.data(), parts.size() * sizeof(Hash128));
-}
 
 class Runner {
  public:
@@ -87,7 +74,7 @@ class Runner {
   // Which records belong to T'.
   void survey(Progress& progress) {
     const ValueId decision = session_.logits();
-    std::map<Hash128, std::uint32_t> repetitions;
+    RecordKeys keys;
     const bool labelled = !options_.margin && dataset_->has_labels();
     state_.class_names = dataset_->class_names();
     walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress,
@@ -97,15 +84,14 @@ class Runner {
                options_.margin ? std::vector<std::int64_t>() : predicted_classes(session_, decisions);
            const auto verdicts = judge_.judge(decisions, decisions, predicted);
            for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-             const Hash128 content = content_of(batch, r);
              const std::int64_t expected = options_.margin ? 0 : predicted[r];
              const bool right = !labelled || batch.labels[r] == expected;
              figures_.non_finite += !verdicts[r].finite;
              figures_.wrong += verdicts[r].finite && !right;
              figures_.unlabelled += !options_.margin && !labelled;
              const bool judged = verdicts[r].finite && right;
-             const std::size_t known_as = state_.add(MutationRecord{
-                 {content, repetitions[content]++}, dataset_->id(batch.indices[r]), expected, judged});
+             const std::size_t known_as = state_.add(
+                 MutationRecord{keys.next(batch, r), dataset_->id(batch.indices[r]), expected, judged});
              if (judged) places_.push_back({batch.indices[r], known_as, expected});
            }
          });

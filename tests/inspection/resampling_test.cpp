@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/error.h>
+#include "assay/support/discoveries.h"
 #include "tests/inspection/rows.h"
 
 namespace assay::inspection {

@@ -9,6 +9,7 @@ CommandInfo attack_command();
 CommandInfo attacks_command();
 CommandInfo explore_command();
 CommandInfo constraints_command();
+CommandInfo audit_command();
 CommandInfo cover_command();
 CommandInfo criteria_command();
 CommandInfo combine_command();

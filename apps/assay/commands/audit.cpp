@@ -1,0 +1,190 @@
+// assay audit: which criterion to believe on this network.
+
+#include "assay/results/audit.h"
+#include <assay/audit.h>
+#include <assay/coverage.h>
+#include <assay/criteria.h>
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/mutation.h>
+#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/inputs.h"
+#include "assay/results/document.h"
+
+namespace assay::app {
+namespace {
+
+class Audit final : public Command {
+ public:
+  void declare(CLI::App& app) override {
+    model_.declare(app);
+    train_.declare(app);
+    test_.declare(app);
+    app.add_option("--criterion", criteria_,
+                   "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
+                   "audit; `assay criteria` lists all)")
+        ->type_name("SPEC");
+    app.add_option("--preset", preset_, "criteria of a preset (`assay criteria` lists them)")
+        ->type_name("NAME");
+    app.add_flag("--by-layer", by_layer_,
+                 "criteria that count all layers are audited layer by layer as well");
+    app.add_option("--layer", learn_.subjects,
+                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+                   "layer before the last with weights)")
+        ->type_name("NAME");
+    app.add_option("--mutants", mutants_,
+                   "mutants that `assay mutate --state FILE` has judged by the same records (default: "
+                   "mutants are drawn and judged here)")
+        ->type_name("FILE");
+    app.add_option("--count", count_, "mutants drawn per operator of DeepMutation; 0: none")
+        ->check(CLI::Range(0, 10'000));
+    app.add_option("--quality", quality_, "leave out mutants that get more than this share of T' wrong")
+        ->check(CLI::Range(0.0, 1.0));
+    app.add_option("--sampler", options_.samplers,
+                   "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)")
+        ->type_name("NAME");
+    app.add_option("--sizes", sizes_, "records a subset (default: 1, 2 and 5 % of the records)")
+        ->type_name("50,100,...");
+    app.add_option("--subsets", options_.subsets, "subsets of each size and kind")
+        ->check(CLI::Range(10, 1'000'000));
+    app.add_option("--permutations", options_.permutations, "permutations of records at most, for p values")
+        ->check(CLI::Range(19, 1'000'000));
+    app.add_option("--resamples", options_.resamples, "bootstrap replicates, for intervals")
+        ->check(CLI::Range(20, 1'000'000));
+    app.add_option("--orders", options_.orders, "random orders that orders are compared with")
+        ->check(CLI::Range(19, 1'000'000));
+    app.add_option("--level", options_.level, "false discovery rate of the verdicts")
+        ->check(CLI::Range(0.0001, 0.5));
+    app.add_option("--noise", noise_,
+                   "measure again on records with Gaussian noise of this deviation: does it change what the "
+                   "criterion says?")
+        ->check(CLI::PositiveNumber)
+        ->type_name("FLOAT");
+    app.add_option("--twin", twins_,
+                   "measure again on another network for the same data, such as one trained with another "
+                   "seed; may be repeated")
+        ->type_name("FILE");
+  }
+
+  report::Document run(Context& context) override {
+    const DatasetPtr test = test_.open(), train = train_.open();
+    const Session session = model_.open(context, test.get());
+    if (!sizes_.empty()) {
+      for (const std::int64_t size : parse_integers(sizes_, "--sizes"))
+        options_.sizes.push_back(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)));
+    }
+    options_.seed = context.settings.seed;
+    options_.threads = static_cast<std::size_t>(context.settings.threads);
+    audit::PoolOptions pooling;
+    pooling.batch = context.settings.batch;
+    pooling.seed = context.settings.seed;
+    pooling.noise = noise_;
+    std::vector<std::string> criteria = chosen();
+    const auto profile = learned(session, train, criteria, context);
+    if (by_layer_) criteria = with_layers(criteria, *profile);
+    audit::Pool pool = audit::make_pool(session, profile, criteria, test, pooling, context.progress);
+    for (const std::string& path : twins_) {
+      const Session twin(read_model(path), session_options(context, test.get()));
+      audit::measure_again(pool, twin.graph().name(), twin, learned(twin, train, criteria, context), criteria,
+                           test, pooling, context.progress);
+    }
+    add_mutants(pool, session, test, context);
+    const audit::Audit result = audit::audit(pool, options_, context.progress);
+    report::Document document =
+        results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
+    results::add_provenance(document, session.graph(), {{"test", test}, {"train", train}});
+    return document;
+  }
+
+ private:
+  std::vector<std::string> chosen() const {
+    std::vector<std::string> texts = criteria_;
+    if (!preset_.empty() || criteria_.empty()) {
+      const std::vector<std::string>& preset =
+          coverage::presets().find(preset_.empty() ? "audit" : preset_).specs;
+      texts.insert(texts.begin(), preset.begin(), preset.end());
+    }
+    return texts;
+  }
+
+  std::shared_ptr<const coverage::Profile> learned(const Session& session, const DatasetPtr& train,
+                                                   const std::vector<std::string>& criteria,
+                                                   Context& context) const {
+    coverage::LearnOptions learn = learn_;
+    for (const std::string& text : criteria) learn.criteria.emplace_back(parse_spec("criterion", text));
+    learn.batch = learn.importance.batch = context.settings.batch;
+    return std::make_shared<const coverage::Profile>(
+        coverage::learn_profile(session, train, learn, context.progress).profile);
+  }
+
+  static std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
+                                              const coverage::Profile& profile) {
+    std::vector<std::string> all;
+    for (const std::string& text : criteria) {
+      all.push_back(text);
+      const Spec spec = parse_spec("criterion", text);
+      if (!coverage::criteria().find(spec.name).all_layers || spec.options.contains("layer")) continue;
+      for (const coverage::LayerStatistics& layer : profile.statistics) {
+        Spec of_layer = spec;
+        of_layer.options["layer"] = layer.layer;
+        all.push_back(of_layer.text());
+      }
+    }
+    return all;
+  }
+
+  void add_mutants(audit::Pool& pool, const Session& session, const DatasetPtr& test,
+                   Context& context) const {
+    if (!mutants_.empty()) {
+      const mutation::MutationState state = mutation::MutationState::read(mutants_);
+      if (state.model_hash() != session.graph().hash())
+        fail(Fault::mismatch, "{} holds mutants of network '{}', not of '{}'", mutants_, state.model(),
+             session.graph().name());
+      audit::add_mutants(pool, state, quality_, test);
+      return;
+    }
+    if (count_ == 0) return;
+    const mutation::Subject subject(session);
+    mutation::DrawOptions draw;
+    for (const std::string& text : mutation::presets().find("deepmutation").specs)
+      draw.operators.emplace_back(text);
+    draw.per_operator = count_;
+    draw.seed = context.settings.seed;
+    std::vector<mutation::PlannedMutant> planned;
+    for (const mutation::Mutant& mutant : mutation::draw_mutants(subject, draw).mutants)
+      planned.push_back(mutation::planned(subject, mutant));
+    mutation::RunOptions run;
+    run.quality = quality_;
+    run.batch = context.settings.batch;
+    mutation::RunFigures figures;
+    const mutation::MutationState state =
+        mutation::run_mutants(session, planned, test, run, nullptr, figures, context.progress);
+    audit::add_mutants(pool, state, quality_, test);
+  }
+
+  ModelInput model_;
+  DataInput train_{"train", "training records, which criteria compare with"},
+      test_{"test", "test records, of which subsets are drawn"};
+  std::vector<std::string> criteria_, twins_;
+  std::string preset_, mutants_, sizes_;
+  std::size_t count_ = 25;
+  double quality_ = 0.2;
+  bool by_layer_ = false;
+  std::optional<double> noise_;
+  coverage::LearnOptions learn_;
+  audit::AuditOptions options_;
+};
+
+}  // namespace
+
+CommandInfo audit_command() {
+  return {"audit", "which criterion to believe: does covering more mean finding more faults?",
+          "  assay audit --model net.onnx --train train.npz --test test.npz --html audit.html\n"
+          "  assay audit --model net.onnx --train train.npz --test test.npz --criterion idc[m=6] --criterion "
+          "nc[threshold=0.5] --by-layer\n"
+          "  assay audit --model net.onnx --train train.npz --test test.npz --mutants net.mut --sizes 50,200 "
+          "--twin other-seed.onnx --noise 0.05",
+          make_command<Audit>};
+}
+
+}  // namespace assay::app

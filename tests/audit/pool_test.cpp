@@ -1,0 +1,153 @@
+// Pools made from a network, records and mutants: what each record covers and reveals is what the analyses
+// say of it alone.
+
+#include <gmock/gmock.h>
+
+#include <assay/audit.h>
+#include <assay/coverage.h>
+#include <assay/error.h>
+#include <assay/mutation.h>
+#include <assay/records.h>
+
+#include "tests/engine/graphs.h"
+
+namespace assay::audit {
+namespace {
+
+using testing::HasSubstr;
+
+DatasetPtr pictures(std::int64_t records, std::uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values;
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < records; ++i) {
+    for (std::int64_t p = 0; p < 144; ++p)
+      values.push_back(static_cast<float>(20 * rng.normal() + 15 * (static_cast<double>(i % 3) - 1)));
+    labels.push_back(i % 5);
+  }
+  return from_arrays(Array::of<float>({records, 1, 12, 12}, values), std::move(labels),
+                     {.name = "pictures", .class_names = {"a", "b", "c", "d", "e"}});
+}
+
+class PoolOfNetwork : public testing::Test {
+ protected:
+  const Session session{test::lenet_like()};
+  const DatasetPtr train = pictures(80, 1), test = pictures(60, 2);
+  const std::vector<std::string> criteria{"nc[threshold=0.5]", "kmnc[sections=10]", "dsc"};
+  std::shared_ptr<const coverage::Profile> profile = [&] {
+    coverage::LearnOptions options;
+    for (const std::string& text : criteria) options.criteria.emplace_back(parse_spec("criterion", text));
+    return std::make_shared<const coverage::Profile>(
+        coverage::learn_profile(session, train, options, silence()).profile);
+  }();
+};
+
+TEST_F(PoolOfNetwork, CountsWhatASubsetAloneCovers) {
+  const Pool pool = make_pool(session, profile, criteria, test, {}, silence());
+  ASSERT_EQ(pool.records(), 60U);
+  // The subset of every third record, measured by itself.
+  std::vector<std::size_t> subset;
+  for (std::size_t r = 0; r < 60; r += 3) subset.push_back(r);
+  for (std::size_t c = 0; c < criteria.size(); ++c) {
+    EXPECT_EQ(pool.criteria[c].name, parse_spec("criterion", criteria[c]).text());
+    std::set<std::uint32_t> items;
+    std::vector<float> values;
+    for (const std::size_t r : subset) {
+      for (const std::uint32_t item : pool.criteria[c].rows.row(r)) items.insert(item);
+      const Batch one = test->read(std::span(&r, 1));
+      values.insert(values.end(), one.inputs.as<float>().begin(), one.inputs.as<float>().end());
+    }
+    const DatasetPtr alone =
+        from_arrays(Array::of<float>({static_cast<std::int64_t>(subset.size()), 1, 12, 12}, values), {},
+                    {.name = "part"});
+    coverage::CoverageState state(profile, {parse_spec("criterion", criteria[c])}, false);
+    coverage::measure(session, state, alone, {}, silence());
+    EXPECT_EQ(std::to_string(items.size()), state.total(0)->result().back().covered) << criteria[c];
+    EXPECT_EQ(pool.criteria[c].coverable, std::stod(state.total(0)->result().back().coverable));
+  }
+}
+
+TEST_F(PoolOfNetwork, HasBaselinesClustersAndMistakes) {
+  const Pool pool = make_pool(session, profile, criteria, test, {.clusters = 6}, silence());
+  std::vector<std::string> baselines;
+  for (const Measured& measured : pool.criteria) {
+    if (measured.baseline) baselines.push_back(measured.name);
+  }
+  EXPECT_THAT(baselines, testing::ElementsAre("sum of dsc", "different classes", "sum of deepgini"));
+  EXPECT_LE(*std::ranges::max_element(pool.clusters), 5);
+  EXPECT_EQ(std::set(pool.clusters.begin(), pool.clusters.end()).size(), 6U);
+  const Evaluation evaluation = evaluate(session, test, {}, silence());
+  ASSERT_EQ(pool.faults.at(0).name, "misclassified");
+  for (std::size_t r = 0; r < 60; ++r) {
+    EXPECT_EQ(pool.faults[0].rows.row(r).size() == 1, evaluation.predictions[r] != test->label(r));
+  }
+}
+
+TEST_F(PoolOfNetwork, TakesMutantsByContent) {
+  Pool pool = make_pool(session, profile, criteria, test, {}, silence());
+  const mutation::Subject subject(session);
+  mutation::DrawOptions draw;
+  draw.operators.emplace_back("gf[ratio=0.5,sigma=5]");
+  draw.per_operator = 12;
+  std::vector<mutation::PlannedMutant> planned;
+  for (const mutation::Mutant& mutant : mutation::draw_mutants(subject, draw).mutants)
+    planned.push_back(mutation::planned(subject, mutant));
+  mutation::RunFigures figures;
+  mutation::RunOptions run;
+  run.quality = 2;
+  const mutation::MutationState state =
+      mutation::run_mutants(session, planned, test, run, nullptr, figures, silence());
+  add_mutants(pool, state, 2, test);
+  const Faults& faults = pool.faults.back();
+  ASSERT_EQ(faults.name, "mutants");
+  // By id instead of content.
+  std::map<std::string, std::size_t> known;
+  for (std::size_t r = 0; r < state.records().size(); ++r) known[state.records()[r].id] = r;
+  std::size_t killing = 0;
+  for (std::size_t r = 0; r < 60; ++r) {
+    const std::size_t record = known.at(test->id(r));
+    std::size_t killed = 0;
+    for (const mutation::MutantOutcome& mutant : state.mutants())
+      killed += state.records()[record].judged && mutant.killed[record];
+    EXPECT_EQ(faults.rows.row(r).size(), killed);
+    killing += killed;
+  }
+  EXPECT_GT(killing, 0U);
+  Pool other = make_pool(session, profile, criteria, train, {}, silence());
+  try {
+    add_mutants(other, state, 2, train);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("none of them is known"));
+  }
+}
+
+TEST_F(PoolOfNetwork, IsMeasuredAgain) {
+  Pool pool = make_pool(session, profile, criteria, test, {.noise = 1e-9}, silence());
+  measure_again(pool, "itself", session, profile, criteria, test, {}, silence());
+  AuditOptions options;
+  options.sizes = {10};
+  options.subsets = 20;
+  options.permutations = 19;
+  options.resamples = options.orders = 20;
+  const Audit result = audit(pool, options, silence());
+  EXPECT_NEAR(result.criteria[0].again.at("itself"), 1, 1e-12);
+  EXPECT_NEAR(result.criteria[1].again.at("noise 1e-09"), 1, 1e-12);
+  EXPECT_THROW(measure_again(pool, "train", session, profile, criteria, train, {}, silence()), Error);
+}
+
+TEST_F(PoolOfNetwork, RefusesCriteriaWithoutItems) {
+  coverage::LearnOptions options;
+  options.criteria.emplace_back(parse_spec("criterion", "nlc"));
+  const auto learned = std::make_shared<const coverage::Profile>(
+      coverage::learn_profile(session, train, options, silence()).profile);
+  try {
+    make_pool(session, learned, {"nlc"}, test, {}, silence());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("nlc has no items"));
+  }
+}
+
+}  // namespace
+}  // namespace assay::audit

@@ -1,0 +1,76 @@
+// Audits as people use them.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+
+namespace assay {
+namespace {
+
+class AuditProgram : public Program {
+ protected:
+  Outcome audit(const std::string& more) const {
+    return assay(
+        "audit --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --subsets 12 "
+        "--permutations 39 --resamples 30 --orders 19 --quality 1 --count 3 " +
+        more);
+  }
+  nlohmann::json json(const std::string& name) const {
+    return nlohmann::json::parse(read_file(folder / name));
+  }
+};
+
+TEST_F(AuditProgram, JudgesEachCriterionByEachKindOfFaults) {
+  const Outcome done = audit(
+      "--criterion 'nc[threshold=0.5]' --criterion 'kmnc[sections=10]' --noise 0.05 --twin net.onnx --json "
+      "a.json");
+  ASSERT_EQ(done.code, 0) << done.err;
+  const auto document = json("a.json");
+  std::map<std::string, nlohmann::json> tables;
+  for (const auto& [id, table] : document["tables"].items()) tables[id] = table["rows"];
+  std::size_t criteria = 0;
+  for (const auto& row : tables.at("verdicts")) criteria += row["baseline"] == false;
+  EXPECT_EQ(criteria % 2, 0U);
+  EXPECT_GE(criteria, 2U);
+  for (const auto& row : tables.at("discrimination")) {
+    // The same network says the same.
+    if (row["criterion"].get<std::string>().starts_with("nc") && !row["again_net"].is_null()) {
+      EXPECT_NEAR(row["again_net"].get<double>(), 1, 1e-9);
+    }
+  }
+  EXPECT_GT(tables.at("orders").size(), 0U);
+  // The same seed gives the same document, whatever the number of threads.
+  ASSERT_EQ(audit("--criterion 'nc[threshold=0.5]' --criterion 'kmnc[sections=10]' --noise 0.05 --twin "
+                  "net.onnx --threads 1 --json b.json")
+                .code,
+            0);
+  EXPECT_EQ(json("b.json")["tables"], document["tables"]);
+}
+
+TEST_F(AuditProgram, TakesMutantsOfAState) {
+  ASSERT_EQ(
+      assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator 'gf[sigma=2]' --quality "
+            "1 --count 5 --state m.mut")
+          .code,
+      0);
+  const Outcome done = audit("--criterion nc --mutants m.mut --by-layer --json m.json");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_NE(json("m.json").dump().find("nc[layer="), std::string::npos);
+  const Outcome wrong = audit("--criterion nc --mutants net.onnx");
+  EXPECT_EQ(wrong.code, 5) << wrong.err;
+}
+
+TEST_F(AuditProgram, SaysWhatIsWrong) {
+  const Outcome size = audit("--criterion nc --sizes 20,100000");
+  EXPECT_EQ(size.code, 1);
+  EXPECT_NE(size.err.find("cannot be drawn from"), std::string::npos) << size.err;
+  const Outcome sampler = audit("--criterion nc --sampler classes");
+  EXPECT_EQ(sampler.code, 1);
+  EXPECT_NE(sampler.err.find("did you mean 'class'"), std::string::npos) << sampler.err;
+  const Outcome criterion = audit("--criterion nlc");
+  EXPECT_EQ(criterion.code, 1);
+  EXPECT_NE(criterion.err.find("choose another criterion"), std::string::npos) << criterion.err;
+}
+
+}  // namespace
+}  // namespace assay
