@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <mutex>
 #include <numeric>
 
 #include <assay/error.h>
@@ -54,7 +54,8 @@ std::optional<double> apfd_of(std::span<const std::size_t> order, const selectio
 }
 
 std::vector<OrderScore> score_orders(const Pool& pool, const AuditOptions& options, Progress& progress) {
-  const Stage stage(progress, "ordering records", 0, "orders");
+  Stage stage(progress, "ordering records", pool.criteria.size(), "orders");
+  std::mutex one_at_a_time;
   // Random orders, once for each kind of faults.
   std::vector<std::vector<double>> random(pool.faults.size(), std::vector<double>(options.orders));
   parallel_for(options.orders, options.threads, [&](std::size_t i) {
@@ -66,7 +67,6 @@ std::vector<OrderScore> score_orders(const Pool& pool, const AuditOptions& optio
   std::vector<std::vector<OrderScore>> found(pool.criteria.size());
   parallel_for(pool.criteria.size(), options.threads, [&](std::size_t c) {
     const Measured& measured = pool.criteria[c];
-    check_interrupt();
     const std::vector<std::size_t> order = measured.scores.empty()
                                                ? selection::order_additional(measured.rows)
                                                : selection::order_by_score(measured.scores).order;
@@ -82,6 +82,8 @@ std::vector<OrderScore> score_orders(const Pool& pool, const AuditOptions& optio
       score.p = (static_cast<double>(as_good) + 1) / (static_cast<double>(options.orders) + 1);
       found[c].push_back(std::move(score));
     }
+    const std::lock_guard lock(one_at_a_time);
+    stage.advance(1, measured.name);
   });
   std::vector<OrderScore> all;
   for (auto& of_criterion : found) std::ranges::move(of_criterion, std::back_inserter(all));

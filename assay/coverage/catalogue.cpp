@@ -11,6 +11,7 @@ namespace assay::coverage {
 // One line for each: NAME_criterion() is defined in the file of that name.
 #define ASSAY_CRITERIA(X) \
   X(idc)                  \
+  X(tidc)                 \
   X(nc)                   \
   X(kmnc)                 \
   X(nbc)                  \

@@ -151,30 +151,25 @@ report::Table agreement_table(const audit::Audit& result) {
   return table;
 }
 
-std::string names_of(const audit::Audit& result, const std::string& faults,
-                     std::initializer_list<Verdict> verdicts) {
+// "mutants killed: told by lsc, dsc (2 of 17 criteria)".
+std::string telling(const audit::Audit& result, const audit::Faults& faults) {
   std::vector<std::string> names;
+  std::size_t criteria = 0;
   for (const audit::Tracking& tracking : result.trackings) {
-    if (!tracking.baseline && tracking.faults == faults &&
-        std::ranges::find(verdicts, tracking.verdict) != verdicts.end())
+    if (tracking.baseline || tracking.faults != faults.name) continue;
+    ++criteria;
+    if (tracking.verdict == Verdict::beyond_classes || tracking.verdict == Verdict::by_classes)
       names.push_back(tracking.criterion);
   }
-  return joined(names);
+  return names.empty() ? fmt::format("{}: told by none of {} criteria", faults.title, criteria)
+                       : fmt::format("{}: told by {} ({} of {} criteria)", faults.title, joined(names),
+                                     names.size(), criteria);
 }
 
 std::string headline_of(const audit::Audit& result, const audit::Pool& pool, const std::string& subject) {
-  std::vector<std::string> parts;
-  for (const audit::Faults& faults : pool.faults) {
-    const std::string telling = names_of(result, faults.name, {Verdict::beyond_classes, Verdict::by_classes});
-    const std::string others = names_of(result, faults.name, {Verdict::silent, Verdict::misleading});
-    std::string part = fmt::format(
-        "{}: {}", faults.title,
-        telling.empty() ? "no criterion is shown to tell strong subsets from weak ones of their size"
-                        : telling + " tell strong subsets from weak ones of their size");
-    if (!telling.empty() && !others.empty()) part += fmt::format(", {} do not", others);
-    parts.push_back(std::move(part));
-  }
-  return fmt::format("{}; {}", subject, joined(parts, "; "));
+  std::vector<std::string> parts{subject};
+  for (const audit::Faults& faults : pool.faults) parts.push_back(telling(result, faults));
+  return joined(parts, "; ");
 }
 
 }  // namespace

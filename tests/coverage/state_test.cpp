@@ -37,7 +37,7 @@ DatasetPtr pictures(std::int64_t records, std::uint64_t seed) {
 std::vector<Spec> all_specs() {
   std::vector<Spec> specs;
   for (const CriterionInfo& info : criteria())
-    specs.push_back(parse_spec("criterion", info.name == "idc" ? "idc[m=4]" : info.name));
+    specs.push_back(parse_spec("criterion", info.name.ends_with("idc") ? info.name + "[m=4]" : info.name));
   return specs;
 }
 

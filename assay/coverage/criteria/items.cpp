@@ -88,20 +88,21 @@ ItemCriterion::ItemCriterion(const CriterionSetup& setup, std::size_t items_per_
   }
 }
 
-ItemCriterion::ItemCriterion(const CriterionSetup& setup, std::span<const std::size_t> positions,
-                             std::size_t items)
-    : spec_(setup.spec.text()), per_neuron_(items), keep_(Keep::first_record), adds_up_(false) {
-  for (const std::size_t position : positions) {
-    LayerItems layer{.name = setup.profile.statistics[position].layer,
-                     .position = position,
-                     .neurons = 1,
-                     .offset = items * layers_.size(),
+ItemCriterion::ItemCriterion(const CriterionSetup& setup, std::span<const WholeLayer> layers)
+    : spec_(setup.spec.text()), per_neuron_(1), keep_(Keep::first_record), adds_up_(false) {
+  std::uint64_t offset = 0;
+  for (const WholeLayer& whole : layers) {
+    LayerItems layer{.name = setup.profile.statistics[whole.position].layer,
+                     .position = whole.position,
+                     .neurons = whole.items,
+                     .offset = offset,
                      .bits = {},
                      .first = {},
                      .counted = {},
                      .attainable = {},
                      .note = {}};
     allocate(layer);
+    offset += whole.items;
     layers_.push_back(std::move(layer));
   }
 }
@@ -212,7 +213,7 @@ std::vector<Difference> ItemCriterion::difference(const Criterion& other, std::s
       if (here == beyond) continue;
       const std::size_t neuron = i / per_neuron_;
       const auto name = [&] {
-        if (!adds_up_) return item_name(i);
+        if (!adds_up_) return whole_item_name(ours, i);
         return per_neuron_ == 1 ? fmt::format("neuron {}", neuron)
                                 : fmt::format("neuron {}, {}", neuron, item_name(i % per_neuron_));
       };

@@ -14,6 +14,12 @@ namespace assay::coverage {
 
 struct CriterionSetup;
 
+// A layer whose items belong to no neuron.
+struct WholeLayer {
+  std::size_t position = 0;  // in the profile
+  std::size_t items = 0;
+};
+
 class ItemCriterion : public Criterion, public Itemised, public Comparable, public Guiding {
  public:
   void merge(const Criterion& other) override;
@@ -32,13 +38,13 @@ class ItemCriterion : public Criterion, public Itemised, public Comparable, publ
   enum class Keep { first_record, bit };
   // Items of the layers in setup. `excluded`: why items of a neuron do not count as attainable.
   ItemCriterion(const CriterionSetup& setup, std::size_t items_per_neuron, Keep keep);
-  // The same number of items for whole layers, such as buckets of surprise, which do not add up.
-  ItemCriterion(const CriterionSetup& setup, std::span<const std::size_t> positions, std::size_t items);
+  // Items of whole layers, such as buckets of surprise, which do not add up.
+  ItemCriterion(const CriterionSetup& setup, std::span<const WholeLayer> layers);
 
   struct LayerItems {
     std::string name;
-    std::size_t position = 0;  // in the profile and in batches
-    std::size_t neurons = 0;
+    std::size_t position = 0;          // in the profile and in batches
+    std::size_t neurons = 0;           // of whole layers: items
     std::uint64_t offset = 0;          // of its items among those of all layers
     std::vector<std::uint64_t> bits;   // Keep::bit
     std::vector<std::uint32_t> first;  // Keep::first_record: none or the record
@@ -77,6 +83,10 @@ class ItemCriterion : public Criterion, public Itemised, public Comparable, publ
 
   // Words for an item of a neuron: "section 7", "above".
   virtual std::string item_name(std::size_t item_of_neuron) const { return std::to_string(item_of_neuron); }
+  // The same for an item of a whole layer.
+  virtual std::string whole_item_name(const LayerItems&, std::size_t item) const {
+    return std::to_string(item);
+  }
   // Added to the note of a layer's result.
   virtual std::string remark(std::size_t) const { return {}; }  // position among layers()
 

@@ -19,17 +19,17 @@ constexpr std::size_t most_waiting = 8192;  // records
 
 // Counted layers that have traces. States carry profiles without traces; then the layers named, or the last,
 // stand in.
-std::vector<std::size_t> traced_layers(const CriterionSetup& setup) {
-  std::vector<std::size_t> positions;
+std::vector<WholeLayer> traced_layers(const CriterionSetup& setup) {
+  std::vector<WholeLayer> layers;
   for (const std::size_t position : setup.layers) {
     const std::string& name = setup.profile.statistics[position].layer;
     if (std::ranges::find(setup.profile.traced, name) != setup.profile.traced.end())
-      positions.push_back(position);
+      layers.push_back({position, setup.options.count("buckets", 1)});
   }
-  if (positions.empty())
+  if (layers.empty())
     fail(Fault::mismatch, "{}: the profile has no traces of these layers; learn it again with {}",
          setup.spec.text(), setup.spec.name);
-  return positions;
+  return layers;
 }
 
 bool by_label(const SpecOptions& options) {
@@ -48,9 +48,10 @@ std::vector<SpecOption> surprise_options(const std::string& upper) {
 }
 
 SurpriseCriterion::SurpriseCriterion(const CriterionSetup& setup)
-    : ItemCriterion(setup, traced_layers(setup), setup.options.count("buckets", 1)),
+    : ItemCriterion(setup, traced_layers(setup)),
       lower_(setup.options.number("lower")),
       upper_(setup.options.number("upper")),
+      buckets_(setup.options.count("buckets", 1)),
       by_label_(by_label(setup.options)),
       waiting_(layers().size()),
       values_(layers().size()) {
@@ -75,7 +76,7 @@ std::vector<std::vector<Aim>> SurpriseCriterion::aims(const ActivationBatch& bat
   for (std::size_t l = 0; l < layers().size(); ++l) {
     const LayerItems& layer = layers()[l];
     bool any_open = false;
-    for (std::size_t item = 0; item < items_per_neuron() && !any_open; ++item) any_open = open(layer, item);
+    for (std::size_t item = 0; item < buckets_ && !any_open; ++item) any_open = open(layer, item);
     if (any_open)
       ways.push_back(away_from_mean(layer.position, means_[l], batch.layers[layer.position].row(row)));
   }
@@ -109,8 +110,7 @@ void SurpriseCriterion::settle() const {
         score(*traces_[l], {waiting.values, traces_[l]->dimensions, waiting.classes});
     for (std::size_t i = 0; i < scores.size(); ++i) {
       values_[l][waiting.records[i]] = scores[i];
-      const surprise::SurpriseBucket bucket =
-          surprise::surprise_bucket(scores[i], lower_, upper_, items_per_neuron());
+      const surprise::SurpriseBucket bucket = surprise::surprise_bucket(scores[i], lower_, upper_, buckets_);
       if (bucket.place == surprise::BucketPlace::inside)
         self.cover(self.layers()[l], bucket.index, waiting.records[i]);
     }
@@ -175,8 +175,8 @@ std::vector<std::size_t> SurpriseCriterion::first_records() const {
   return ItemCriterion::first_records();
 }
 
-std::string SurpriseCriterion::item_name(std::size_t item) const {
-  const double width = (upper_ - lower_) / static_cast<double>(items_per_neuron());
+std::string SurpriseCriterion::whole_item_name(const LayerItems&, std::size_t item) const {
+  const double width = (upper_ - lower_) / static_cast<double>(buckets_);
   return fmt::format("({:g}, {:g}]", lower_ + width * static_cast<double>(item),
                      lower_ + width * static_cast<double>(item + 1));
 }

@@ -29,7 +29,7 @@ class SurpriseCriterion : public ItemCriterion, public Valued {
   // Reads the options lower, upper, buckets and classes. Buckets are of the profile's layers with traces that
   // count.
   explicit SurpriseCriterion(const CriterionSetup& setup);
-  std::string item_name(std::size_t item) const override;
+  std::string whole_item_name(const LayerItems&, std::size_t item) const override;
   Wanted wanted(const LayerItems&, const ActivationBatch&, std::size_t) const override {
     return [](std::size_t) { return std::nullopt; };
   }
@@ -49,6 +49,7 @@ class SurpriseCriterion : public ItemCriterion, public Valued {
   void settle() const;
 
   double lower_, upper_;
+  std::size_t buckets_;
   bool by_label_;
   std::vector<std::vector<double>> means_;  // per layer, over the training set
   std::vector<std::shared_ptr<const LayerTraces>>
