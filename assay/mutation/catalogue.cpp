@@ -17,7 +17,10 @@ namespace assay::mutation {
   X(bitflip)                        \
   X(fp16)                           \
   X(bf16)                           \
-  X(int8)
+  X(int8)                           \
+  X(le)                             \
+  X(afrs)                           \
+  X(epochs)
 
 #define DECLARE(name) OperatorInfo name##_operator();
 ASSAY_MUTATION_OPERATORS(DECLARE)

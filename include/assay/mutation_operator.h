@@ -13,6 +13,7 @@
 
 #include <assay/catalogue.h>
 #include <assay/mutation_edit.h>
+#include <assay/mutation_program.h>
 #include <assay/random.h>
 
 namespace assay::mutation {
@@ -29,7 +30,8 @@ struct Strike {
 
 struct OperatorInfo {
   static constexpr const char* kind = "mutation operator";
-  enum class Level { weight, neuron, layer };
+  // The first three change a trained network, the others what a network is trained from.
+  enum class Level { weight, neuron, layer, data, structure, recipe };
 
   std::string name, title;  // "gf", "Gaussian fuzzing"
   std::string summary;      // one line
@@ -42,9 +44,13 @@ struct OperatorInfo {
   std::int64_t variants = 1;
   // Why the operator cannot act on the layer; empty when it can. Throws Error{usage} for options out of
   // range.
-  std::function<std::string(const SubjectLayer& layer, const SpecOptions& options)> refusal;
+  std::function<std::string(const SubjectLayer& layer, const SpecOptions& options)> refusal = {};
   // REQUIRES an empty refusal(). May find nothing to change at these sites.
-  std::function<void(const Strike& target, Edit& edit)> apply;
+  std::function<void(const Strike& target, Edit& edit)> apply = {};
+  // In place of variants, refusal and apply from the level data on.
+  ProgramFault program = {};
+
+  bool of_source() const { return level >= Level::data; }
 };
 
 // The options every operator of the weight and neuron level has: ratio, count, and bias for weights, with
