@@ -222,6 +222,45 @@ class Relabelled final : public View {
   std::vector<std::int64_t> labels_;
 };
 
+class Altered final : public View {
+ public:
+  using Change = std::function<void(std::size_t position, std::span<float> values)>;
+  Altered(DatasetPtr whole, std::vector<bool> marked, Change change, std::string mark)
+      : View(std::move(whole)),
+        marked_(std::move(marked)),
+        change_(std::move(change)),
+        mark_(std::move(mark)) {
+    if (marked_.size() != below().size())
+      fail(Fault::usage, "{} marks for {} records of {}", marked_.size(), below().size(), below().describe());
+    if (dtype() != DType::float32)
+      fail(Fault::usage, "the inputs of {} are {}, which cannot be altered", below().describe(),
+           to_string(dtype()));
+    facts_.description += " with other inputs";
+  }
+  Batch read(std::span<const std::size_t> indices) const override {
+    Batch batch = below().read(indices);
+    const auto before = batch.inputs.as<float>();
+    std::vector<float> values(before.begin(), before.end());
+    const std::size_t size = values.size() / std::max<std::size_t>(indices.size(), 1);
+    for (std::size_t row = 0; row < indices.size(); ++row)
+      if (marked_.at(indices[row])) change_(indices[row], std::span(values).subspan(row * size, size));
+    batch.inputs = Array::of<float>(batch.inputs.shape(), values);
+    return batch;
+  }
+  std::string hash() const override {
+    Hasher hasher;
+    hasher.text("altered").text(below().hash()).text(mark_);
+    for (std::size_t i = 0; i < marked_.size(); ++i)
+      if (marked_[i]) hasher.number(static_cast<std::int64_t>(i));
+    return hasher.hex();
+  }
+
+ private:
+  std::vector<bool> marked_;
+  Change change_;
+  std::string mark_;
+};
+
 }  // namespace
 
 DatasetPtr joined(std::vector<DatasetPtr> parts) {
@@ -235,6 +274,12 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions) {
 
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) {
   return std::make_shared<Relabelled>(std::move(whole), std::move(labels));
+}
+
+DatasetPtr altered(DatasetPtr whole, std::vector<bool> marked,
+                   std::function<void(std::size_t position, std::span<float> values)> change,
+                   std::string mark) {
+  return std::make_shared<Altered>(std::move(whole), std::move(marked), std::move(change), std::move(mark));
 }
 
 std::vector<std::int64_t> classes_named(const std::string& names, const Dataset& data) {

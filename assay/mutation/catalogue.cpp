@@ -18,7 +18,15 @@ namespace assay::mutation {
   X(fp16)                           \
   X(bf16)                           \
   X(int8)                           \
+  X(dr)                             \
   X(le)                             \
+  X(dm)                             \
+  X(df)                             \
+  X(np)                             \
+  X(unbalance)                      \
+  X(overlap)                        \
+  X(corruption)                     \
+  X(backdoor)                       \
   X(afrs)                           \
   X(epochs)
 

@@ -17,17 +17,16 @@ std::int64_t wrong_label(const ProgramStrike& strike, const Dataset& data, std::
 
 ProgramChange falsify(const ProgramStrike& strike, Program& program) {
   const Dataset& data = *program.training;
-  const std::vector<std::size_t> chosen = chosen_records(strike, data);
   std::vector<std::int64_t> labels(data.size());
   for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = data.label(i);
   std::int64_t count = 0;
-  for (const std::size_t i : chosen) {
+  for (const std::size_t i : chosen_records(strike, data)) {
     const std::int64_t wrong = wrong_label(strike, data, labels[i]);
     count += wrong != labels[i];
     labels[i] = wrong;
   }
   const std::string what = fmt::format("{} of {} records have another label", count, data.size());
-  program.training = relabelled(program.training, std::move(labels));
+  if (count > 0) program.training = relabelled(program.training, std::move(labels));
   return {count, what};
 }
 
@@ -48,16 +47,14 @@ OperatorInfo le_operator() {
       .paper = "Ma et al., DeepMutation, ISSRE 2018; Humbatova et al., DeepCrime, ISSTA 2021 (change_label)",
       .level = OperatorInfo::Level::data,
       .options = std::move(options),
-      .program = {.places =
-                      [](const Program& program, const Subject&, const SpecOptions&) {
-                        std::string reason = needs_labels(program);
-                        if (reason.empty() && program.training->class_count() < 2)
-                          reason = "the training data have one class only";
-                        return data_place(std::move(reason));
-                      },
-                  .apply = falsify,
-                  .option = "ratio",
-                  .range = [](const Program&) { return OptionRange{}; }}};
+      .program = data_fault(
+          [](const Program& program, const SpecOptions&) {
+            const std::string reason = needs_labels(program);
+            return reason.empty() && program.training->class_count() < 2
+                       ? "the training data have one class only"
+                       : reason;
+          },
+          falsify)};
 }
 
 }  // namespace assay::mutation
