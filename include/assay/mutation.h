@@ -51,6 +51,7 @@ Drawn draw_mutants(const Subject& subject, const DrawOptions& options);
 struct PlannedMutant {
   MutantOutcome description;
   std::function<Graph()> make;
+  bool separate = false;  // a network of its own (trained), not an edit of the original's graph
 };
 // One that was drawn. The subject must outlive the result. Throws as apply().
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);

@@ -109,15 +109,11 @@ ProgramMutation apply(const Program& program, const Subject& subject, const Muta
 }
 
 std::string hash_of(const Program& program) {
-  const training::Recipe& recipe = program.recipe;
   return Hasher()
       .text(program.graph.hash())
       .text(program.training->hash())
       .text(program.validation ? program.validation->hash() : std::string())
-      .text(training::recipe_hash(recipe))
-      .number(static_cast<std::int64_t>(recipe.epochs))
-      .number(recipe.best_epoch)
-      .text(recipe.initialiser)
+      .text(training::recipe_hash(program.recipe))
       .hex();
 }
 
