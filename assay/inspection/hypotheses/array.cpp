@@ -102,9 +102,9 @@ class ArrayValues final : public Annotator {
     return wanted == "binary" || (wanted == "auto" && binary) ? BehaviourKind::binary
                                                               : BehaviourKind::categorical;
   }
-  void name_hypotheses(const std::string& name, BehaviourKind kind) {
-    if (kind != BehaviourKind::categorical) {
-      hypotheses_ = {{name, kind}};
+  void name_hypotheses(const std::string& name, BehaviourKind as) {
+    if (as != BehaviourKind::categorical) {
+      hypotheses_ = {{name, as}};
       return;
     }
     for (const float value : values_) {

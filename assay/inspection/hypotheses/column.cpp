@@ -65,7 +65,7 @@ class Columns final : public Annotator {
   }
   void add(std::size_t place, const std::string& shown, const AnnotatorSetup& setup) {
     const std::string name = setup.options.text("name") + shown;
-    const std::string& kind = setup.options.word("kind", kinds);
+    const std::string& wanted = setup.options.word("kind", kinds);
     std::set<std::string> cells;
     bool numbers = true;
     for (const auto& row : table_.rows) {
@@ -73,11 +73,11 @@ class Columns final : public Annotator {
       if (!number_in(row[place])) numbers = false;
       cells.insert(row[place]);
     }
-    if (kind == "numeric" && !numbers)
+    if (wanted == "numeric" && !numbers)
       fail(Fault::data, "{}: column '{}' has cells that are no numbers; take it as categorical", table_.path,
            shown);
     Column column{place, {}};
-    if (kind == "numeric" || (kind == "auto" && numbers)) {
+    if (wanted == "numeric" || (wanted == "auto" && numbers)) {
       hypotheses_.push_back({name, BehaviourKind::numeric});
     } else {
       if (cells.size() > most_column_classes)

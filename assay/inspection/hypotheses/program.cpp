@@ -28,15 +28,15 @@ class Program final : public Annotator {
         timeout_(setup.options.number("timeout", 0)) {
     if (command_.empty())
       fail(Fault::usage, "hypothesis 'program' needs a command: program[command=./tagger]");
-    const std::string& kind = setup.options.word("kind", kinds);
+    const std::string& wanted = setup.options.word("kind", kinds);
     const std::vector<std::string> classes = setup.options.words("classes");
     hypotheses_.push_back({setup.options.text("name"),
-                           kind == "binary"    ? BehaviourKind::binary
-                           : kind == "numeric" ? BehaviourKind::numeric
-                                               : BehaviourKind::categorical,
-                           kind == "categorical" ? classes : std::vector<std::string>{}});
+                           wanted == "binary"    ? BehaviourKind::binary
+                           : wanted == "numeric" ? BehaviourKind::numeric
+                                                 : BehaviourKind::categorical,
+                           wanted == "categorical" ? classes : std::vector<std::string>{}});
     Hasher hasher;
-    hasher.text(command_).text(input_).text(kind).text(setup.options.text("version"));
+    hasher.text(command_).text(input_).text(wanted).text(setup.options.text("version"));
     const std::string file = command_.substr(0, command_.find(' '));
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored)) hasher.text(hash_hex(read_file(file)));
