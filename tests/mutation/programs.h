@@ -75,9 +75,8 @@ inline Graph trainable_network() {
 inline Program small_program(std::size_t records = 48) {
   Program program;
   program.graph = trainable_network();
-  program.recipe.optimiser = "sgd";
+  program.recipe.optimiser = "sgd[momentum=0.5]";
   program.recipe.learning_rate = 0.1;
-  program.recipe.momentum = 0.5;
   program.recipe.batch = 16;
   program.recipe.epochs = 3;
   program.training = pictures(labels_in_turn(records));

@@ -76,7 +76,9 @@ void TrainedStore::keep_failure(const std::string& key, const std::string& what,
   fs::remove(checkpoint(key), ignored);
 }
 
-fs::path TrainedStore::checkpoint(const std::string& key) const { return folder_ / (key + ".checkpoint.npz"); }
+fs::path TrainedStore::checkpoint(const std::string& key) const {
+  return folder_ / (key + ".checkpoint.npz");
+}
 
 fs::path TrainedStore::log(const std::string& key) const { return folder_ / (key + ".log"); }
 

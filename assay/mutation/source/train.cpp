@@ -30,7 +30,10 @@ class Stoppable final : public Progress {
 class ProgramTrainer {
  public:
   ProgramTrainer(const TrainingPlan& plan, std::size_t jobs, Progress& progress)
-      : plan_(plan), store_(plan.store), progress_(progress), stage_(progress, "training", jobs, "networks") {}
+      : plan_(plan),
+        store_(plan.store),
+        progress_(progress),
+        stage_(progress, "training", jobs, "networks") {}
 
   // Called by several threads.
   Trained train(const TrainingJob& job) {
@@ -141,8 +144,8 @@ std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const 
   return trained;
 }
 
-PlannedMutant planned(const TrainedStore& store, const Mutant& mutant, const ProgramMutation& made,
-                      const Trained& trained) {
+PlannedMutant planned(std::shared_ptr<const TrainedStore> store, const Mutant& mutant,
+                      const ProgramMutation& made, const Trained& trained) {
   MutantOutcome outcome;
   outcome.id = mutant.id();
   outcome.op = mutant.op.text();
@@ -152,11 +155,11 @@ PlannedMutant planned(const TrainedStore& store, const Mutant& mutant, const Pro
   outcome.sites = made.sites;
   outcome.summary = made.summary;
   return {std::move(outcome),
-          [&store, key = trained.key, what = mutant.text()] {
-            std::optional<Graph> network = store.find(key);
+          [store = std::move(store), key = trained.key, what = mutant.text()] {
+            std::optional<Graph> network = store->find(key);
             if (!network)
               fail(Fault::io, "{}: the network of {} is gone; run the same command again",
-                   store.folder().string(), what);
+                   store->folder().string(), what);
             return std::move(*network);
           },
           true};
