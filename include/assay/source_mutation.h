@@ -82,6 +82,7 @@ struct TrainingPlan {
   std::string command = {};  // of a trainer of the user's own (docs/source-mutation.md); empty: Assay trains
   double time_limit = 0;     // seconds for one training by `command`; 0: any
   std::size_t jobs = 0;      // trainings at a time; 0: one a core. Assay's own take one thread each
+  SessionOptions session = {};  // device and limits of Assay's own
 };
 
 // One training to be done. `make` may be called from several threads.

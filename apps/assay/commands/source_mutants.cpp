@@ -78,6 +78,8 @@ SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const
   refuse_pruning();
   if (trainer_.empty() && time_limit_ > 0)
     fail(Fault::usage, "--trainer-timeout has no effect without --trainer");
+  if (architecture_.empty() == model.path().empty())
+    fail(Fault::usage, "what is trained? give either --model FILE or --architecture SPEC");
   const DatasetPtr training = train_.open(), validation = validation_.given() ? validation_.open() : nullptr;
   Session session = architecture_.empty() ? model.open(context, training.get())
                                           : Session(training::build_architecture(architecture_),
@@ -95,7 +97,9 @@ SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const
 mutation::TrainingPlan SourceMutants::plan(Context& context) const {
   if (store_.empty()) fail(Fault::usage, "where are trained networks to be kept? give --store FOLDER");
   mutation::TrainingPlan plan{.store = store_, .command = trainer_, .time_limit = time_limit_};
+  plan.session = session_options(context);
   plan.jobs = jobs_ > 0 ? jobs_ : static_cast<std::size_t>(std::max(context.settings.threads, 0));
+  if (context.settings.device != "cpu" && trainer_.empty()) plan.jobs = 1;
   return plan;
 }
 

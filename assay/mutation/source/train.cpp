@@ -45,6 +45,8 @@ class ProgramTrainer {
       trained.failure = store_.failure(trained.key);
       trained.known = !trained.failure.empty() || store_.find(trained.key).has_value();
       if (!trained.known) trained.failure = fresh(job, program, trained.key);
+      std::error_code ignored;  // what a kill may have left
+      std::filesystem::remove(store_.checkpoint(trained.key), ignored);
     } catch (...) {
       stop_ = true;
       throw;
@@ -64,7 +66,7 @@ class ProgramTrainer {
       const Graph network = plan_.command.empty()
                                 ? train_here(program, key)
                                 : train_by_command(job, program, key, plan_, [this] { return stop_asked(); });
-      Session{network, {.threads = 1}};  // one that cannot run is none
+      require_running(network);
       store_.keep(key, job.what, network);
       return {};
     } catch (const Error& error) {
@@ -76,10 +78,20 @@ class ProgramTrainer {
     }
   }
 
+  // One that cannot run is none.
+  void require_running(const Graph& network) const {
+    SessionOptions options = plan_.session;
+    options.threads = 1;
+    const Session session(network, options);
+    if (session.shape(session.logits()).empty())
+      fail(Fault::unsupported, "network '{}' gives nothing that can be judged", network.name());
+  }
+
   Graph train_here(Program program, const std::string& key) {
     program.recipe.checkpoint = store_.checkpoint(key);
     Stoppable progress(stop_);
-    SessionOptions options{.threads = 1};
+    SessionOptions options = plan_.session;
+    options.threads = 1;
     set_record_shapes(options, program.training->facts());
     const auto train = [&] {
       return training::train(program.graph, program.training, program.validation, program.recipe, options,
@@ -130,17 +142,16 @@ std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const 
   std::vector<Trained> trained(jobs.size());
   ProgramTrainer trainer(plan, jobs.size(), progress);
   const std::size_t at_a_time = plan.jobs > 0 ? plan.jobs : available_threads();
-  const int threads = 0;
   try {
     parallel_for(jobs.size(), at_a_time, [&](std::size_t i) {
       if (plan.command.empty()) set_engine_threads(1);
       trained[i] = trainer.train(jobs[i]);
     });
   } catch (...) {
-    set_engine_threads(threads);
+    set_engine_threads(plan.session.threads);
     throw;
   }
-  set_engine_threads(threads);
+  set_engine_threads(plan.session.threads);
   return trained;
 }
 
