@@ -56,7 +56,7 @@ report::Document document_of(std::span<const mutation::Mutant> mutants,
       "not_trained", "Mutants without a network", {{"mutant", "mutant"}, {"reason", "why"}}, {}, false};
   std::size_t known = 0;
   for (std::size_t i = 0; i < mutants.size(); ++i) {
-    known += trained[i].known;
+    known += trained[i].known && trained[i].failure.empty();
     if (!trained[i].failure.empty()) failed.rows.push_back({mutants[i].text(), trained[i].failure});
   }
   document.facts = {count_fact("trained", "mutants trained now", mutants.size() - known - failed.rows.size()),

@@ -75,6 +75,8 @@ class ProgramTrainer {
       if (plan_.command.empty() && error.fault() == Fault::data)
         store_.keep_failure(key, job.what, error.what());
       return error.what();
+    } catch (const std::exception& error) {  // of the engine's libraries
+      return fmt::format("training stopped: {}", std::string_view(error.what()).substr(0, 200));
     }
   }
 
@@ -98,14 +100,15 @@ class ProgramTrainer {
                              progress)
           .graph;
     };
+    std::error_code unreadable;
+    const bool resumed = std::filesystem::exists(program.recipe.checkpoint, unreadable);
     try {
       return train();
-    } catch (const Error&) {
-      // A checkpoint that a kill or a full disk spoilt must not stand in the way.
-      std::error_code error;
-      if (!std::filesystem::remove(program.recipe.checkpoint, error)) throw;
-      if (stop_) throw;
+    } catch (const Error& error) {
+      if (!resumed || error.fault() == Fault::interrupted) throw;
     }
+    // A checkpoint that was spoilt must not stand in the way.
+    std::filesystem::remove(program.recipe.checkpoint, unreadable);
     return train();
   }
 
