@@ -35,6 +35,10 @@ ProgramMutation apply(const Program& program, const Subject& subject, const Muta
 // exist.
 Drawn draw_mutants(const Program& program, const Subject& subject, const DrawOptions& options);
 
+// The same program with its data in memory, where they take at most `most` bytes, so that all mutants share
+// one reading. Nothing else changes, its hash included.
+Program in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
+
 // What decides the result of training, as 32 hex digits: data, graph, recipe and seed. Reads all records
 // once.
 std::string hash_of(const Program& program);

@@ -91,7 +91,7 @@ SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const
       .validation = validation,
   };
   program.recipe.seed = context.settings.seed;
-  return {std::move(program), std::move(session)};
+  return {mutation::in_memory(std::move(program)), std::move(session)};
 }
 
 mutation::TrainingPlan SourceMutants::plan(Context& context) const {
