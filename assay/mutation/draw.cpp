@@ -76,7 +76,7 @@ class Drawer {
     return Result::taken;
   }
 
-  bool enough() const { return count_ >= options_.per_operator; }
+  bool enough() const { return count_ >= options_.most(op_.name); }
 
   // Every layer once, in random order, then again for further variants.
   void draw_layers() {

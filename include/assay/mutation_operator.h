@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -92,6 +93,7 @@ Catalogue<OperatorInfo>& operators();
 struct MutationPreset : Preset {
   std::size_t per_operator = 50;
   bool whole_network = false;
+  std::map<std::string, std::size_t> counts = {};  // in place of per_operator, by name
 };
 Catalogue<MutationPreset>& presets();
 

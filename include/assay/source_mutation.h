@@ -1,11 +1,12 @@
 #pragma once
 
-// Mutants of training programs: drawing and making them, training them, and keeping what was trained (Ma et al.,
-// DeepMutation, ISSRE 2018; Humbatova et al., DeepCrime, ISSTA 2021; docs/source-mutation.md).
+// Mutants of training programs: drawing and making them, training them, and keeping what was trained (Ma et
+// al., DeepMutation, ISSRE 2018; Humbatova et al., DeepCrime, ISSTA 2021; docs/source-mutation.md).
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,16 +29,18 @@ struct ProgramMutation {
 // operators that have one. Throws Error{usage} when the operator does not apply, with the reason.
 ProgramMutation apply(const Program& program, const Subject& subject, const Mutant& mutant);
 
-// Mutants of the operators of the levels data, structure and recipe in `options`, with their places filled in;
-// `options.layers` names places, `whole_network` does not matter. Every mutant changes something, and no two of
-// an operator give the same program. Throws Error{usage} for operators, options and places that do not exist.
+// Mutants of the operators of the levels data, structure and recipe in `options`, with their places filled
+// in; `options.layers` names places, `whole_network` does not matter. Every mutant changes something, and no
+// two of an operator give the same program. Throws Error{usage} for operators, options and places that do not
+// exist.
 Drawn draw_mutants(const Program& program, const Subject& subject, const DrawOptions& options);
 
-// What decides the result of training, as 32 hex digits: data, graph, recipe and seed. Reads all records once.
+// What decides the result of training, as 32 hex digits: data, graph, recipe and seed. Reads all records
+// once.
 std::string hash_of(const Program& program);
 
-// Trained networks in a folder, each under the hash of what it was trained from. Several processes may use one
-// store. Files are complete or not there; what is damaged counts as not there.
+// Trained networks in a folder, each under the hash of what it was trained from. Several processes may use
+// one store. Files are complete or not there; what is damaged counts as not there.
 class TrainedStore {
  public:
   enum class Status { trained, failed, unfinished, damaged };
@@ -79,12 +82,13 @@ struct TrainingPlan {
   std::string command = {};  // of a trainer of the user's own (docs/source-mutation.md); empty: Assay trains
   double time_limit = 0;     // seconds for one training by `command`; 0: any
   std::size_t jobs = 0;      // trainings at a time; 0: one a core. Assay's own take one thread each
+  SessionOptions session = {};  // device and limits of Assay's own
 };
 
 // One training to be done. `make` may be called from several threads.
 struct TrainingJob {
-  std::string what;               // "original", or the text of a mutant
-  std::optional<Mutant> mutant;   // for the user's trainer; none for the original
+  std::string what;              // "original", or the text of a mutant
+  std::optional<Mutant> mutant;  // for the user's trainer; none for the original
   std::function<Program()> make;
 };
 
@@ -100,8 +104,8 @@ struct Trained {
 std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,
                                     Progress& progress);
 
-// A trained mutant as run_mutants() takes it. The store must outlive the result. REQUIRES no failure.
-PlannedMutant planned(const TrainedStore& store, const Mutant& mutant, const ProgramMutation& made,
-                      const Trained& trained);
+// A trained mutant as run_mutants() takes it. REQUIRES no failure.
+PlannedMutant planned(std::shared_ptr<const TrainedStore> store, const Mutant& mutant,
+                      const ProgramMutation& made, const Trained& trained);
 
 }  // namespace assay::mutation

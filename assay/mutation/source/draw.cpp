@@ -32,9 +32,10 @@ class ProgramDrawer {
     std::vector<Candidate> places = candidates_of(op);
     const std::string& name = op.spec().name;
     Rng(options_.seed, {hash_128(name.data(), name.size())[0]}).shuffle(places);
-    for (std::size_t count = 0; !places.empty() && count < options_.per_operator;) {
+    const std::size_t most = options_.most(name);
+    for (std::size_t count = 0; !places.empty() && count < most;) {
       for (Candidate& place : places) {
-        if (count < options_.per_operator) count += take(op, place);
+        if (count < most) count += take(op, place);
       }
       std::erase_if(places, [](const Candidate& place) { return place.exhausted; });
     }

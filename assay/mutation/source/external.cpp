@@ -1,5 +1,6 @@
-// The protocol between Assay and a trainer: a folder with the data as .npz, the network as ONNX and mutant.json,
-// whose path is the command's last argument; the command leaves the trained network in that folder.
+// The protocol between Assay and a trainer: a folder with the data as .npz, the network as ONNX and
+// mutant.json, whose path is the command's last argument; the command leaves the trained network in that
+// folder.
 
 #include "assay/mutation/source/external.h"
 
@@ -138,7 +139,8 @@ std::string last_words(const ChildResult& result) {
 
 void complain_of(const ChildResult& result, const TrainingPlan& plan) {
   if (result.timed_out)
-    fail(Fault::data, "the trainer took more than {} s and was ended; {}", plan.time_limit, last_words(result));
+    fail(Fault::data, "the trainer took more than {} s and was ended; {}", plan.time_limit,
+         last_words(result));
   if (result.signal != 0)
     fail(Fault::data, "the trainer was ended by signal {}; {}", result.signal, last_words(result));
   if (result.exit_code != 0)

@@ -65,18 +65,16 @@ void TrainedStore::keep(const std::string& key, const std::string& what, const G
   // The hash of what a reader gets.
   const std::string hash = read_model(folder_ / (key + ".onnx")).hash();
   write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"network", hash}});
-  std::error_code ignored;
-  fs::remove(checkpoint(key), ignored);
 }
 
 void TrainedStore::keep_failure(const std::string& key, const std::string& what,
                                 const std::string& reason) const {
   write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"failure", reason}});
-  std::error_code ignored;
-  fs::remove(checkpoint(key), ignored);
 }
 
-fs::path TrainedStore::checkpoint(const std::string& key) const { return folder_ / (key + ".checkpoint.npz"); }
+fs::path TrainedStore::checkpoint(const std::string& key) const {
+  return folder_ / (key + ".checkpoint.npz");
+}
 
 fs::path TrainedStore::log(const std::string& key) const { return folder_ / (key + ".log"); }
 

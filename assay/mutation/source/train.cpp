@@ -30,7 +30,10 @@ class Stoppable final : public Progress {
 class ProgramTrainer {
  public:
   ProgramTrainer(const TrainingPlan& plan, std::size_t jobs, Progress& progress)
-      : plan_(plan), store_(plan.store), progress_(progress), stage_(progress, "training", jobs, "networks") {}
+      : plan_(plan),
+        store_(plan.store),
+        progress_(progress),
+        stage_(progress, "training", jobs, "networks") {}
 
   // Called by several threads.
   Trained train(const TrainingJob& job) {
@@ -42,6 +45,8 @@ class ProgramTrainer {
       trained.failure = store_.failure(trained.key);
       trained.known = !trained.failure.empty() || store_.find(trained.key).has_value();
       if (!trained.known) trained.failure = fresh(job, program, trained.key);
+      std::error_code ignored;  // what a kill may have left
+      std::filesystem::remove(store_.checkpoint(trained.key), ignored);
     } catch (...) {
       stop_ = true;
       throw;
@@ -61,7 +66,7 @@ class ProgramTrainer {
       const Graph network = plan_.command.empty()
                                 ? train_here(program, key)
                                 : train_by_command(job, program, key, plan_, [this] { return stop_asked(); });
-      Session{network, {.threads = 1}};  // one that cannot run is none
+      require_running(network);
       store_.keep(key, job.what, network);
       return {};
     } catch (const Error& error) {
@@ -70,27 +75,40 @@ class ProgramTrainer {
       if (plan_.command.empty() && error.fault() == Fault::data)
         store_.keep_failure(key, job.what, error.what());
       return error.what();
+    } catch (const std::exception& error) {  // of the engine's libraries
+      return fmt::format("training stopped: {}", std::string_view(error.what()).substr(0, 200));
     }
+  }
+
+  // One that cannot run is none.
+  void require_running(const Graph& network) const {
+    SessionOptions options = plan_.session;
+    options.threads = 1;
+    const Session session(network, options);
+    if (session.shape(session.logits()).empty())
+      fail(Fault::unsupported, "network '{}' gives nothing that can be judged", network.name());
   }
 
   Graph train_here(Program program, const std::string& key) {
     program.recipe.checkpoint = store_.checkpoint(key);
     Stoppable progress(stop_);
-    SessionOptions options{.threads = 1};
+    SessionOptions options = plan_.session;
+    options.threads = 1;
     set_record_shapes(options, program.training->facts());
     const auto train = [&] {
       return training::train(program.graph, program.training, program.validation, program.recipe, options,
                              progress)
           .graph;
     };
+    std::error_code unreadable;
+    const bool resumed = std::filesystem::exists(program.recipe.checkpoint, unreadable);
     try {
       return train();
-    } catch (const Error&) {
-      // A checkpoint that a kill or a full disk spoilt must not stand in the way.
-      std::error_code error;
-      if (!std::filesystem::remove(program.recipe.checkpoint, error)) throw;
-      if (stop_) throw;
+    } catch (const Error& error) {
+      if (!resumed || error.fault() == Fault::interrupted) throw;
     }
+    // A checkpoint that was spoilt must not stand in the way.
+    std::filesystem::remove(program.recipe.checkpoint, unreadable);
     return train();
   }
 
@@ -127,22 +145,21 @@ std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const 
   std::vector<Trained> trained(jobs.size());
   ProgramTrainer trainer(plan, jobs.size(), progress);
   const std::size_t at_a_time = plan.jobs > 0 ? plan.jobs : available_threads();
-  const int threads = 0;
   try {
     parallel_for(jobs.size(), at_a_time, [&](std::size_t i) {
       if (plan.command.empty()) set_engine_threads(1);
       trained[i] = trainer.train(jobs[i]);
     });
   } catch (...) {
-    set_engine_threads(threads);
+    set_engine_threads(plan.session.threads);
     throw;
   }
-  set_engine_threads(threads);
+  set_engine_threads(plan.session.threads);
   return trained;
 }
 
-PlannedMutant planned(const TrainedStore& store, const Mutant& mutant, const ProgramMutation& made,
-                      const Trained& trained) {
+PlannedMutant planned(std::shared_ptr<const TrainedStore> store, const Mutant& mutant,
+                      const ProgramMutation& made, const Trained& trained) {
   MutantOutcome outcome;
   outcome.id = mutant.id();
   outcome.op = mutant.op.text();
@@ -152,11 +169,11 @@ PlannedMutant planned(const TrainedStore& store, const Mutant& mutant, const Pro
   outcome.sites = made.sites;
   outcome.summary = made.summary;
   return {std::move(outcome),
-          [&store, key = trained.key, what = mutant.text()] {
-            std::optional<Graph> network = store.find(key);
+          [store = std::move(store), key = trained.key, what = mutant.text()] {
+            std::optional<Graph> network = store->find(key);
             if (!network)
               fail(Fault::io, "{}: the network of {} is gone; run the same command again",
-                   store.folder().string(), what);
+                   store->folder().string(), what);
             return std::move(*network);
           },
           true};
