@@ -27,8 +27,29 @@ namespace assay::mutation {
   X(overlap)                        \
   X(corruption)                     \
   X(backdoor)                       \
+  X(lr)                             \
+  X(las)                            \
   X(afrs)                           \
-  X(epochs)
+  X(activation)                     \
+  X(add_activation)                 \
+  X(remove_bias)                    \
+  X(add_bias)                       \
+  X(dropout)                        \
+  X(initialiser)                    \
+  X(add_regularisation)             \
+  X(regularisation)                 \
+  X(remove_regularisation)          \
+  X(epochs)                         \
+  X(batch_size)                     \
+  X(learning_rate)                  \
+  X(optimiser)                      \
+  X(loss)                           \
+  X(momentum)                       \
+  X(disable_batching)               \
+  X(no_shuffling)                   \
+  X(clip_gradient)                  \
+  X(patience)                       \
+  X(remove_validation)
 
 #define DECLARE(name) OperatorInfo name##_operator();
 ASSAY_MUTATION_OPERATORS(DECLARE)

@@ -103,6 +103,17 @@ std::vector<InitialiserPart> initialiser_parts(const std::string& text) {
   return parts;
 }
 
+std::vector<std::string> kernel_layers(const Graph& graph) {
+  std::vector<int> nodes;
+  for (const Weight& weight : find_weights(graph))
+    if (weight.role == Role::kernel) nodes.push_back(weight.node);
+  std::ranges::sort(nodes);
+  nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
+  std::vector<std::string> names;
+  for (const int node : nodes) names.push_back(graph.nodes()[static_cast<std::size_t>(node)].name);
+  return names;
+}
+
 std::vector<std::size_t> kernels_of(const Graph& graph, const std::vector<Weight>& weights,
                                     const std::vector<std::string>& layers) {
   std::vector<std::size_t> all;

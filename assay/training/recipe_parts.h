@@ -38,6 +38,9 @@ std::vector<InitialiserPart> initialiser_parts(const std::string& text);
 // there are: what a checkpoint can be continued under.
 std::string steps_hash(const Recipe& recipe);
 
+// Names of the nodes that have kernels, in the order of computation, each once: what layer= can name.
+std::vector<std::string> kernel_layers(const Graph& graph);
+
 // Positions in `weights` of the kernels of these layers (names of their nodes); of all kernels for no names.
 // Throws Error{usage} for a layer without a kernel, with the nearest name.
 std::vector<std::size_t> kernels_of(const Graph& graph, const std::vector<Weight>& weights,

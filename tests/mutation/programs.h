@@ -84,6 +84,23 @@ inline Program small_program(std::size_t records = 48) {
   return program;
 }
 
+// With something for every operator: a layer without bias and activation function, regularisation, early
+// stopping.
+inline Program rich_program() {
+  Program program = small_program();
+  Net net("rich");
+  ValueId x = net.input({-1, 2, 4, 4});
+  x = net.relu("relu1", net.batch_norm("bn", net.conv("conv", x, 2, 3, 3), 3));
+  x = net.flatten("flatten", net.conv("mix", x, 3, 3, 1, {}, false));
+  const ValueId ratio = net.builder.constant("ratio", Array::of<float>({}, std::vector<float>{0.25F}));
+  x = net.builder.add("Dropout", "dropout", {x, ratio});
+  x = net.relu("relu2", net.dense("square", x, 12, 12));
+  program.graph = net.build(net.builder.add("Softmax", "softmax", {net.dense("logits", x, 12, 4)}));
+  program.recipe.regularisation = "l2[amount=0.001,layer=square+logits]";
+  program.recipe.patience = 2;
+  return program;
+}
+
 // With the subject that its mutants are made by.
 struct SmallStudy {
   explicit SmallStudy(Program given = small_program())

@@ -25,7 +25,7 @@ Drawn some_mutants(const SmallStudy& study, const OperatorInfo& info, std::size_
 class EverySourceOperator : public testing::TestWithParam<std::string> {
  protected:
   const OperatorInfo& info() const { return operators().find(GetParam()); }
-  SmallStudy study_;
+  SmallStudy study_{test::rich_program()};
 };
 
 TEST_P(EverySourceOperator, MakesTheSameProgramAgainAndLeavesTheOriginal) {
