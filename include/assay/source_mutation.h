@@ -65,6 +65,9 @@ class TrainedStore {
   // `what` is for people. Throws Error{io}.
   void keep(const std::string& key, const std::string& what, const Graph& network) const;
   void keep_failure(const std::string& key, const std::string& what, const std::string& reason) const;
+  // What a network scored on a data set, by that set's hash; nothing where it is not known.
+  std::optional<double> score(const std::string& key, const std::string& data) const;
+  void keep_score(const std::string& key, const std::string& data, double score) const;
   // Where the training of a program may leave its checkpoint.
   std::filesystem::path checkpoint(const std::string& key) const;
   // Where what a trainer printed is kept.
