@@ -21,6 +21,7 @@ class ModelInput {
   void declare(CLI::App& app, bool positional = false);
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr) const;
+  const std::string& path() const { return path_; }
 
  private:
   std::string path_, input_shape_;

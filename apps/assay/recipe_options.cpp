@@ -1,19 +1,69 @@
 #include "apps/assay/recipe_options.h"
 
+#include <assay/error.h>
+#include "assay/support/text.h"
+
 namespace assay::app {
+namespace {
+
+template <typename Info>
+std::string names_of(const Catalogue<Info>& catalogue) {
+  return joined(catalogue.names());
+}
+
+}  // namespace
 
 void RecipeOptions::declare(CLI::App& app) {
-  app.add_option("--loss", recipe_.loss, "cross-entropy, or mse for regression");
-  app.add_option("--optimiser", recipe_.optimiser, "sgd, adam, adadelta, rmsprop");
-  app.add_option("--learning-rate", recipe_.learning_rate, "learning rate")->check(CLI::PositiveNumber);
-  app.add_option("--momentum", recipe_.momentum, "of sgd")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--rho", recipe_.rho, "of adadelta and rmsprop")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--loss", recipe_.loss, "as in huber[delta=2]: " + names_of(training::losses()))
+      ->type_name("SPEC");
+  app.add_option("--optimiser", recipe_.optimiser,
+                 "as in sgd[momentum=0.9,nesterov=true]: " + names_of(training::optimisers()))
+      ->type_name("SPEC");
+  app.add_option("--learning-rate", recipe_.learning_rate,
+                 "learning rate; if not given, the optimiser's own as in Keras 2")
+      ->check(CLI::PositiveNumber);
   app.add_option("--decay", recipe_.decay, "learning rate over 1 + decay * step")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--weight-decay", recipe_.weight_decay, "L2 penalty on parameters")
+  app.add_option("--weight-decay", recipe_.weight_decay, "added to gradients, times the weight")
       ->check(CLI::NonNegativeNumber);
+  app.add_option("--regularisation", recipe_.regularisation,
+                 "penalties on the weights of kernels, as in l2[amount=0.01,layer=conv1+fc1]: " +
+                     names_of(training::regularisers()))
+      ->type_name("SPEC,...");
+  app.add_option("--clip-norm", recipe_.clip_norm, "greatest length of all gradients together")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--clip-value", recipe_.clip_value, "greatest size of an element of a gradient")
+      ->check(CLI::PositiveNumber);
   app.add_option("--train-batch", recipe_.batch, "records per step")->check(CLI::Range(1, 1 << 20));
   app.add_option("--epochs", recipe_.epochs, "passes over the data")->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--no-shuffling", no_shuffling_, "take the records in their order, in every epoch");
+}
+
+void RecipeOptions::declare_run(CLI::App& app) {
+  app.add_option("--initialiser", recipe_.initialiser,
+                 "keras, pytorch, keep (the weights of the network file), and for kernels, as in "
+                 "keras,he-normal[layer=conv1+fc1]: " +
+                     names_of(training::initialisers()))
+      ->type_name("SPEC,...");
+  app.add_option("--validation-share", recipe_.validation_share,
+                 "this share of the training records, the last of them, validates instead")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--patience", recipe_.patience,
+                 "stop after so many epochs without a lower validation loss (early stopping)")
+      ->check(CLI::Range(0, 1 << 20));
+  app.add_option("--min-delta", recipe_.min_delta, "a loss is lower when it is lower by more than this")
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
+}
+
+training::Recipe RecipeOptions::recipe(bool validated) const {
+  training::Recipe recipe = recipe_;
+  recipe.shuffle = !no_shuffling_;
+  recipe.best_epoch = !last_epoch_;
+  training::check_recipe(recipe, validated);
+  if (last_epoch_ && !validated && recipe.validation_share == 0)
+    fail(Fault::usage, "--last-epoch has no effect without validation data: the last epoch is kept anyway");
+  return recipe;
 }
 
 }  // namespace assay::app

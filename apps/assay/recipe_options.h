@@ -10,11 +10,17 @@ namespace assay::app {
 class RecipeOptions {
  public:
   explicit RecipeOptions(std::size_t epochs) { recipe_.epochs = epochs; }
+  // What decides the steps of training.
   void declare(CLI::App& app);
-  const training::Recipe& recipe() const { return recipe_; }
+  // What decides where they begin, which of them count and when they end.
+  void declare_run(CLI::App& app);
+  // `validated`: whether there are validation data beside those of --validation-share. Throws Error{usage}
+  // for names, options and numbers that there are not, and for flags without effect.
+  training::Recipe recipe(bool validated) const;
 
  private:
   training::Recipe recipe_;
+  bool last_epoch_ = false, no_shuffling_ = false;
 };
 
 }  // namespace assay::app

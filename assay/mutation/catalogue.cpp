@@ -17,7 +17,39 @@ namespace assay::mutation {
   X(bitflip)                        \
   X(fp16)                           \
   X(bf16)                           \
-  X(int8)
+  X(int8)                           \
+  X(dr)                             \
+  X(le)                             \
+  X(dm)                             \
+  X(df)                             \
+  X(np)                             \
+  X(unbalance)                      \
+  X(overlap)                        \
+  X(corruption)                     \
+  X(backdoor)                       \
+  X(lr)                             \
+  X(las)                            \
+  X(afrs)                           \
+  X(activation)                     \
+  X(add_activation)                 \
+  X(remove_bias)                    \
+  X(add_bias)                       \
+  X(dropout)                        \
+  X(initialiser)                    \
+  X(add_regularisation)             \
+  X(regularisation)                 \
+  X(remove_regularisation)          \
+  X(epochs)                         \
+  X(batch_size)                     \
+  X(learning_rate)                  \
+  X(optimiser)                      \
+  X(loss)                           \
+  X(momentum)                       \
+  X(disable_batching)               \
+  X(no_shuffling)                   \
+  X(clip_gradient)                  \
+  X(patience)                       \
+  X(remove_validation)
 
 #define DECLARE(name) OperatorInfo name##_operator();
 ASSAY_MUTATION_OPERATORS(DECLARE)

@@ -12,9 +12,6 @@
 namespace assay::mutation {
 namespace {
 
-// Seeds of mutants are this many times the seed of the draw, plus 1, 2, ...: short to read, and different
-// between draws.
-constexpr std::uint64_t seeds_per_draw = 1'000'000;
 constexpr std::size_t most_duplicates = 200;  // in a row, until an operator is taken to have no more mutants
 constexpr std::int64_t draws_per_variant = 8;
 
@@ -79,7 +76,7 @@ class Drawer {
     return Result::taken;
   }
 
-  bool enough() const { return count_ >= options_.per_operator; }
+  bool enough() const { return count_ >= options_.most(op_.name); }
 
   // Every layer once, in random order, then again for further variants.
   void draw_layers() {
@@ -137,6 +134,7 @@ Drawn draw_mutants(const Subject& subject, const DrawOptions& options) {
   std::map<std::string, std::uint64_t> last_seeds;  // by name of the operator, so that ids are unique
   std::map<std::string, std::set<std::string>> seen;
   for (const OperatorChoice& op : options.operators) {
+    refuse_source(info_of(op));
     const std::string& name = op.spec().name;
     const auto seed = last_seeds.try_emplace(name, options.seed * seeds_per_draw).first;
     Drawer(subject, options, op, seed->second, seen[name], drawn).draw(layers);

@@ -117,6 +117,7 @@ Outcome plan_mutant(const Subject& subject, const Mutant& mutant, std::size_t mo
   const OperatorChoice op = mutant.choice();
   const OperatorInfo& info = info_of(op);
   const SpecOptions options = options_of(op);
+  refuse_source(info);
   Outcome outcome;
   const auto layers = layers_for(subject, mutant, info, options, outcome.reason);
   if (layers.empty()) return outcome;

@@ -268,7 +268,10 @@ class Runner {
       const std::span places = part.subspan(chunk * batch, std::min(batch, part.size() - chunk * batch));
       const Bits& known = state_.mutants()[position].known;
       if (std::ranges::all_of(places, [&](const Place* place) { return known[place->known_as]; })) continue;
-      if (!replay) replay.emplace(session, mutants_[index].make(), options_.naive);
+      if (!replay) {
+        const PlannedMutant& mutant = mutants_[index];
+        replay.emplace(session, mutant.make(), options_.naive, mutant.separate);
+      }
       run_chunk(*replay, block, chunk, places, known, found, figures);
       stop = static_cast<double>(state_.mutants()[position].killed.count() + found.killed.count()) >
                  options_.quality * static_cast<double>(places_.size()) &&

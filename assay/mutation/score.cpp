@@ -26,7 +26,8 @@ MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::
   result.error_rate =
       result.ran == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(result.ran);
   const double least = judged == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(judged);
-  if (least > options.quality) {
+  result.uncounted = options.uncounted.contains(mutant.key());
+  if (result.uncounted || least > options.quality) {
     result.status = MutantStatus::excluded;  // however the records that did not run would have answered
   } else if (result.ran < judged) {
     result.status = MutantStatus::incomplete;

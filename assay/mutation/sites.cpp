@@ -9,6 +9,14 @@
 
 namespace assay::mutation {
 
+void refuse_source(const OperatorInfo& info) {
+  if (!info.of_source()) return;
+  fail(Fault::usage,
+       "mutation operator {} changes what a network is trained from, so its mutants must be trained; give "
+       "training data",
+       info.name);
+}
+
 WeightPlace weight_at(const SubjectLayer& layer, std::int64_t position) {
   for (const auto* arrays : {&layer.weights, &layer.biases}) {
     for (const LayerWeights& weights : *arrays) {
@@ -59,6 +67,10 @@ std::int64_t population(const OperatorInfo& info, const SpecOptions& options, co
       return layer.layer.neurons;
     case OperatorInfo::Level::layer:
       return 1;
+    case OperatorInfo::Level::data:
+    case OperatorInfo::Level::structure:
+    case OperatorInfo::Level::recipe:
+      break;
   }
   return 0;
 }

@@ -10,6 +10,13 @@
 
 namespace assay::mutation {
 
+// Seeds of mutants are this many times the seed of the draw, plus 1, 2, ...: short to read, and different
+// between draws.
+constexpr std::uint64_t seeds_per_draw = 1'000'000;
+
+// Throws Error{usage} for operators that change what a network is trained from.
+void refuse_source(const OperatorInfo& info);
+
 // `count` distinct numbers out of [0, size), ascending; cost depends on `count` alone (Floyd's algorithm).
 // REQUIRES count <= size.
 std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t count);

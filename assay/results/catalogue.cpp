@@ -72,6 +72,12 @@ std::string level_of(const mutation::OperatorInfo& info) {
       return "weights";
     case mutation::OperatorInfo::Level::neuron:
       return "neurons";
+    case mutation::OperatorInfo::Level::data:
+      return "training data";
+    case mutation::OperatorInfo::Level::structure:
+      return "structure before training";
+    case mutation::OperatorInfo::Level::recipe:
+      return "recipe of training";
     case mutation::OperatorInfo::Level::layer:
       break;
   }

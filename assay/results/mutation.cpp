@@ -48,6 +48,7 @@ std::string labels_of(const mutation::MutantScore& mutant) {
   add(mutant.looks_equivalent, "looks equivalent");
   add(mutant.trivial, "trivial");
   add(mutant.unstable, "unstable");
+  add(mutant.uncounted, "not killed by the training data");
   return labels;
 }
 
@@ -153,7 +154,7 @@ report::Table survivor_table(const mutation::MutationState& state, const mutatio
 
 report::Table excluded_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
   report::Table table{"excluded",
-                      "Left out: beyond the quality bound, or not run to the end",
+                      "Left out: beyond the quality bound, not run to the end, or not counted",
                       {{"mutant", "mutant"},
                        {"ran", "records run", Kind::count},
                        {"killers", "answered wrongly", Kind::count},
@@ -293,6 +294,8 @@ void add_figures(report::Document& document, const mutation::MutationScore& scor
     document.notices.push_back("some classes have no record in T', so the score cannot reach 100 %");
 }
 
+}  // namespace
+
 report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries) {
   report::Table table{"not_applicable",
                       "Where operators do not apply",
@@ -303,8 +306,6 @@ report::Table not_applicable_table(std::span<const mutation::NotApplicable> entr
     table.rows.push_back({entry.op.text(), entry.layer, entry.reason});
   return table;
 }
-
-}  // namespace
 
 std::vector<report::Measurement> measurements_of(const mutation::MutationState& state,
                                                  const mutation::MutationScore& score) {

@@ -18,6 +18,9 @@ report::Table matrix_table(const mutation::MutationState& state, const mutation:
 // How many records keep the score.
 report::Fact subset_fact(const selection::Cover& subset);
 
+// Where operators cannot act, and why.
+report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries);
+
 // Mutants by their texts, with what each would change. Throws what mutation::apply() throws.
 report::Document document_of(const mutation::Subject& subject, std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::NotApplicable> not_applicable);

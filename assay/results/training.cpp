@@ -14,15 +14,13 @@ report::Table epoch_table(const training::TrainingResult& result, bool classific
     table.columns.insert(table.columns.end(),
                          {{"accuracy", "accuracy", Kind::percent},
                           {"validation_accuracy", "validation accuracy", Kind::percent}});
-  else
-    table.columns.push_back({"validation_loss", "validation mse", Kind::number, 5});
+  table.columns.push_back({"validation_loss", "validation loss", Kind::number, 5});
   for (std::size_t e = 0; e < result.epochs.size(); ++e) {
     const training::EpochResult& epoch = result.epochs[e];
     std::vector<report::Cell> row{static_cast<std::int64_t>(e + 1), epoch.loss};
     if (classification)
       row.insert(row.end(), {report::Cell{epoch.accuracy}, optional_cell(epoch.validation_accuracy)});
-    else
-      row.push_back(optional_cell(epoch.validation_loss));
+    row.push_back(optional_cell(epoch.validation_loss));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -31,8 +29,7 @@ report::Table epoch_table(const training::TrainingResult& result, bool classific
 std::string score_text(const training::EpochResult& epoch) {
   if (epoch.validation_accuracy)
     return fmt::format("validation accuracy {:.2f} %", 100 * *epoch.validation_accuracy);
-  if (epoch.validation_loss)
-    return fmt::format("validation mean squared error {:.5f}", *epoch.validation_loss);
+  if (epoch.validation_loss) return fmt::format("validation loss {:.5f}", *epoch.validation_loss);
   return fmt::format("training loss {:.5f}", epoch.loss);
 }
 
@@ -44,9 +41,13 @@ report::Document document_of(const training::TrainingResult& result, const train
   document.headline = fmt::format("trained {} on {}: epoch {}, {}", result.graph.name(), data.describe(),
                                   result.best_epoch + 1, score_text(result.epochs.at(result.best_epoch)));
   document.facts = {{"parameters", "parameters", result.graph.parameter_count(), Kind::count},
-                    count_fact("best_epoch", "epoch kept", result.best_epoch + 1)};
-  document.tables = {epoch_table(result, recipe.loss == "cross-entropy")};
-  document.provenance = {{"model_hash", result.graph.hash()}};
+                    count_fact("best_epoch", "epoch kept", result.best_epoch + 1),
+                    {"learning_rate", "learning rate", training::learning_rate_of(recipe), Kind::number, 6}};
+  if (result.stopped_early)
+    document.notices.push_back(fmt::format("stopped after epoch {} of {}: patience {} ran out",
+                                           result.epochs.size(), recipe.epochs, *recipe.patience));
+  document.tables = {epoch_table(result, data.has_labels())};
+  document.provenance = {{"model_hash", result.graph.hash()}, {"recipe_hash", training::recipe_hash(recipe)}};
   add_provenance(document, "data", data);
   if (validation != nullptr) document.provenance.emplace_back("validation_hash", validation->hash());
   return document;

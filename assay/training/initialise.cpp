@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <optional>
 
 #include <assay/error.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/training.h>
 #include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/training/draws.h"
+#include "assay/training/recipe_parts.h"
 #include "assay/training/weights.h"
 
 namespace assay::training {
@@ -21,31 +21,6 @@ Rng stream_of(const std::string& name, std::uint64_t seed) {
 }
 
 using Values = std::vector<float>;
-
-void fill_uniform(Values& values, Rng& rng, double limit) {
-  for (float& value : values) value = static_cast<float>(rng.uniform(-limit, limit));
-}
-
-// Columns of a [rows, columns] matrix that are orthonormal: normal numbers after Gram and Schmidt, twice for
-// accuracy.
-void fill_orthogonal(std::span<float> matrix, std::size_t columns, Rng& rng) {
-  const std::size_t rows = matrix.size() / columns;
-  std::vector<std::vector<double>> basis;
-  while (basis.size() < columns) {
-    std::vector<double> column(rows);
-    for (double& value : column) value = rng.normal();
-    for (int pass = 0; pass < 2; ++pass) {
-      for (const auto& other : basis) {
-        const double along = std::inner_product(column.begin(), column.end(), other.begin(), 0.0);
-        for (std::size_t i = 0; i < rows; ++i) column[i] -= along * other[i];
-      }
-    }
-    const double length = std::sqrt(std::inner_product(column.begin(), column.end(), column.begin(), 0.0));
-    for (double& value : column) value /= length;
-    for (std::size_t i = 0; i < rows; ++i) matrix[i * columns + basis.size()] = static_cast<float>(column[i]);
-    basis.push_back(std::move(column));
-  }
-}
 
 // Glorot and Bengio 2010: kernels uniform within sqrt(6 / (fan_in + fan_out)); recurrent kernels orthogonal;
 // zero biases, 1 for LSTM forget gates.
@@ -79,36 +54,52 @@ void pytorch(Values& values, const Weight& weight, const Shape&, Rng& rng) {
   }
 }
 
-using Initialiser = void (*)(Values& values, const Weight& weight, const Shape& shape, Rng& rng);
-
-Initialiser find_initialiser(const std::string& name) {
-  if (name == "keras") return keras;
-  if (name == "pytorch") return pytorch;
-  fail(Fault::usage, "no initialiser is named '{}'{}; there are keras, pytorch and keep", name,
-       did_you_mean(name, {"keras", "pytorch", "keep"}));
-}
-
 // Normalisations begin as the identity whoever draws the weights.
 bool is_fixed(Role role) {
   return role == Role::scale || role == Role::shift || role == Role::mean || role == Role::variance;
 }
 
+// The part that fills each weight, by its position; none for weights that stay.
+std::vector<const InitialiserPart*> parts_by_weight(const Graph& graph, const std::vector<Weight>& weights,
+                                                    const std::vector<InitialiserPart>& parts,
+                                                    const InitialiserPart& base) {
+  std::vector<const InitialiserPart*> chosen(weights.size(), &base);
+  for (const InitialiserPart& part : parts) {
+    if (part.info == nullptr) {
+      std::ranges::fill(chosen, part.name == "keep" ? nullptr : &part);
+    } else {
+      for (const std::size_t kernel : kernels_of(graph, weights, part.layers())) chosen[kernel] = &part;
+    }
+  }
+  return chosen;
+}
+
+Values drawn(const Weight& weight, const Shape& shape, const InitialiserPart& part, Rng& rng) {
+  Values values(static_cast<std::size_t>(element_count(shape)), 0.0F);
+  if (weight.role == Role::scale || weight.role == Role::variance) std::ranges::fill(values, 1.0F);
+  if (is_fixed(weight.role)) return values;
+  if (part.info != nullptr) {
+    part.info->fill({values, shape, weight.fan_in, weight.fan_out}, part.options, rng);
+  } else {
+    (part.name == "pytorch" ? pytorch : keras)(values, weight, shape, rng);
+  }
+  return values;
+}
+
 }  // namespace
 
 Graph initialise(const Graph& graph, const std::string& initialiser, std::uint64_t seed) {
-  if (initialiser == "keep") return graph;
-  const Initialiser draw = find_initialiser(initialiser);
+  const std::vector<InitialiserPart> parts = initialiser_parts(initialiser),
+                                     base = initialiser_parts("keras");
+  const std::vector<Weight> weights = find_weights(graph);
+  const auto chosen = parts_by_weight(graph, weights, parts, base.front());
   GraphBuilder edit(graph);
-  for (const Weight& weight : find_weights(graph)) {
-    const Shape& shape = graph.constant(weight.value).shape();
-    Values values(static_cast<std::size_t>(element_count(shape)), 0.0F);
-    if (weight.role == Role::scale || weight.role == Role::variance)
-      std::fill(values.begin(), values.end(), 1.0F);
-    if (!is_fixed(weight.role)) {
-      Rng rng = stream_of(graph.value(weight.value).name, seed);
-      draw(values, weight, shape, rng);
-    }
-    edit.replace_constant(weight.value, Array::of<float>(shape, values));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if (chosen[i] == nullptr) continue;
+    const Shape& shape = graph.constant(weights[i].value).shape();
+    Rng rng = stream_of(graph.value(weights[i].value).name, seed);
+    edit.replace_constant(weights[i].value,
+                          Array::of<float>(shape, drawn(weights[i], shape, *chosen[i], rng)));
   }
   return edit.build();
 }

@@ -26,7 +26,10 @@ class Finder {
   explicit Finder(const Graph& graph) : graph_(graph) {}
 
   std::vector<Weight> run() {
-    for (const Node& node : graph_.nodes()) visit(node);
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      at_ = static_cast<int>(n);
+      visit(graph_.nodes()[n]);
+    }
     std::vector<Weight> weights;
     for (const auto& [id, weight] : found_) weights.push_back(weight);
     return weights;
@@ -53,7 +56,7 @@ class Finder {
   void add(const Node& node, std::size_t input, Role role, std::int64_t fan_in = 1,
            std::int64_t fan_out = 1) {
     if (const auto found = source(node, input))
-      found_.insert({found->value, {found->value, role, fan_in, fan_out}});
+      found_.insert({found->value, {found->value, role, fan_in, fan_out, at_}});
   }
 
   const Shape& shape(const Source& source) const { return graph_.constant(source.value).shape(); }
@@ -105,15 +108,17 @@ class Finder {
       const bool transposed = kernel->transposed != (node.integer(flag, 0) != 0);
       if (transposed != (input == 0)) std::swap(rows, columns);
       add(node, input, Role::kernel, rows, columns);
-      fans_[node.outputs[0]] = {rows, columns};
+      products_[node.outputs[0]] = {rows, columns, at_};
       if (node.op == "Gemm") add(node, 2, Role::bias, rows, columns);
     }
   }
 
   void bias_after_product(const Node& node) {
     for (const std::size_t input : {0, 1}) {
-      const auto fans = fans_.find(node.inputs[1 - input]);
-      if (fans != fans_.end()) add(node, input, Role::bias, fans->second.first, fans->second.second);
+      const auto product = products_.find(node.inputs[1 - input]);
+      if (product == products_.end()) continue;
+      at_ = product->second.node;
+      add(node, input, Role::bias, product->second.rows, product->second.columns);
     }
   }
 
@@ -134,9 +139,15 @@ class Finder {
     add(node, 7, Role::bias, hidden, gates);
   }
 
+  struct Product {
+    std::int64_t rows, columns;
+    int node;
+  };
+
   const Graph& graph_;
+  int at_ = -1;  // the node that weights are found for
   std::map<ValueId, Weight> found_;
-  std::map<ValueId, std::pair<std::int64_t, std::int64_t>> fans_;  // of products, by their result
+  std::map<ValueId, Product> products_;  // by their result
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <ATen/ATen.h>
 
 #include <assay/plugin.h>
-#include <assay/training.h>
+#include <assay/recipe.h>
 
 namespace {
 
@@ -18,8 +18,11 @@ class SignSgd final : public training::Optimiser {
 };
 
 void enter() {
-  training::optimisers().add({"sign-sgd", "steps of one length along the sign of the gradient",
-                              [](const training::Recipe&) -> std::unique_ptr<training::Optimiser> {
+  training::optimisers().add({.name = "sign-sgd",
+                              .summary = "steps of one length along the sign of the gradient",
+                              .paper = "Bernstein et al., ICML 2018",
+                              .options = {},
+                              .make = [](const SpecOptions&) -> std::unique_ptr<training::Optimiser> {
                                 return std::make_unique<SignSgd>();
                               }});
 }

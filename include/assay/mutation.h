@@ -1,17 +1,18 @@
 #pragma once
 
-// Drawing mutants of a network, running them on a data set, and what the data set is worth against them (Ma
-// et al., DeepMutation, ISSRE 2018; docs/mutation.md).
+// Running mutants of a network on a data set, and what the data set is worth against them (Ma et al.,
+// DeepMutation, ISSRE 2018; docs/mutation.md).
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <assay/dataset.h>
-#include <assay/mutation_operator.h>
+#include <assay/mutation_draw.h>
 #include <assay/mutation_state.h>
 #include <assay/progress.h>
 #include <assay/selection.h>
@@ -19,38 +20,11 @@
 
 namespace assay::mutation {
 
-struct DrawOptions {
-  std::vector<OperatorChoice> operators;
-  std::size_t per_operator = 50;    // at most, for each entry of `operators`
-  std::vector<std::string> layers;  // that may be mutated; empty: all
-  // false: the sites of a mutant lie in one layer, drawn with layers weighted by their weights (weight level)
-  // or neurons (neuron level). true: over all layers together, as DeepMutation does; layer-level operators
-  // are not concerned.
-  bool whole_network = false;
-  std::uint64_t seed = 0;
-};
-
-struct NotApplicable {
-  Spec op;
-  std::string layer;
-  std::string reason;
-};
-
-struct Drawn {
-  std::vector<Mutant> mutants;                // in the order of operators
-  std::vector<NotApplicable> not_applicable;  // layers that an operator cannot act on
-};
-
-// Every mutant changes something, and no two of an operator make the same change; an operator gives less than
-// `per_operator` where there are no more or they are not found in a bounded number of draws. The mutants of
-// one operator do not depend on which others are drawn. Throws Error{usage} for operators, options and layers
-// that do not exist. Cost per mutant: that of the layer it changes.
-Drawn draw_mutants(const Subject& subject, const DrawOptions& options);
-
 // A mutant to be run: who it is (without results), and how its network is made when its turn comes.
 struct PlannedMutant {
   MutantOutcome description;
   std::function<Graph()> make;
+  bool separate = false;  // a network of its own (trained), not an edit of the original's graph
 };
 // One that was drawn. The subject must outlive the result. Throws as apply().
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);
@@ -95,7 +69,8 @@ struct ScoreOptions {
       1e-6;  // a survivor whose decision values never changed by more than this looks equivalent
   double indecisive =
       1e-4;  // a mutant whose surest kill is nearer to a tie than this, relative to the values, is unstable
-  std::uint64_t seed = 1;  // of the bootstrap
+  std::set<std::string> uncounted = {};  // keys of mutants that do not count, whatever kills them
+  std::uint64_t seed = 1;                // of the bootstrap
   std::size_t resamples = 1000;
 };
 
@@ -109,6 +84,7 @@ struct MutantScore {
   std::size_t killed_classes = 0;
   double error_rate = 0;  // killers / ran
   bool looks_equivalent = false, trivial = false, unstable = false;
+  bool uncounted = false;  // excluded by ScoreOptions::uncounted
 };
 
 // Over a group of mutants: those of an operator, a layer, all.

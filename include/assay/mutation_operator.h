@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <assay/catalogue.h>
 #include <assay/mutation_edit.h>
+#include <assay/mutation_program.h>
 #include <assay/random.h>
 
 namespace assay::mutation {
@@ -29,7 +31,8 @@ struct Strike {
 
 struct OperatorInfo {
   static constexpr const char* kind = "mutation operator";
-  enum class Level { weight, neuron, layer };
+  // The first three change a trained network, the others what a network is trained from.
+  enum class Level { weight, neuron, layer, data, structure, recipe };
 
   std::string name, title;  // "gf", "Gaussian fuzzing"
   std::string summary;      // one line
@@ -42,9 +45,13 @@ struct OperatorInfo {
   std::int64_t variants = 1;
   // Why the operator cannot act on the layer; empty when it can. Throws Error{usage} for options out of
   // range.
-  std::function<std::string(const SubjectLayer& layer, const SpecOptions& options)> refusal;
+  std::function<std::string(const SubjectLayer& layer, const SpecOptions& options)> refusal = {};
   // REQUIRES an empty refusal(). May find nothing to change at these sites.
-  std::function<void(const Strike& target, Edit& edit)> apply;
+  std::function<void(const Strike& target, Edit& edit)> apply = {};
+  // In place of variants, refusal and apply from the level data on.
+  ProgramFault program = {};
+
+  bool of_source() const { return level >= Level::data; }
 };
 
 // The options every operator of the weight and neuron level has: ratio, count, and bias for weights, with
@@ -82,10 +89,11 @@ std::string shapes_differ(const SubjectLayer& layer);
 
 Catalogue<OperatorInfo>& operators();
 
-// Operators with the options a paper uses.
 struct MutationPreset : Preset {
   std::size_t per_operator = 50;
   bool whole_network = false;
+  std::map<std::string, std::size_t> counts = {};  // in place of per_operator, by name
+  std::vector<std::size_t> runs = {};              // of a study of repeated trainings
 };
 Catalogue<MutationPreset>& presets();
 

@@ -14,6 +14,7 @@ struct CommandRun {
   std::vector<std::string> files;    // results, the same bytes every time
   std::vector<std::string> tables;   // result documents, the same tables every time
   bool slow = false;                 // only in the whole suite
+  std::string variant = {};          // tells runs of one command apart
 };
 
 inline std::vector<CommandRun> command_runs() {
@@ -45,6 +46,16 @@ inline std::vector<CommandRun> command_runs() {
        {},
        {"s.mut", "m.csv"},
        {"r.json"}},
+      {"mutate",
+       "--train '" + data + "[:80]' --test '" + data +
+           "[80:]' --model net.onnx --operator 'le[ratio=0.5]' --operator 'epochs[to=1]' --count 1 "
+           "--optimiser adam --epochs 2 --train-batch 20 --store kept --state s.mut --matrix m.csv --json "
+           "r.json",
+       {},
+       {"s.mut", "m.csv"},
+       {"r.json"},
+       false,
+       "_source"},
       {"inspect",
        "--model net.onnx --data " + data +
            " --hypotheses label --no-early-stop --journal-every 0 --block 16 --state s.inspect --scores "

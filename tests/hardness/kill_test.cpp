@@ -123,7 +123,7 @@ TEST_P(KillSuite, GoesOnAfterManyKills) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, KillSuite, testing::ValuesIn(command_runs()),
-                         [](const auto& run) { return run.param.name; });
+                         [](const auto& run) { return run.param.name + run.param.variant; });
 
 using KillSuiteOfAll = Program;
 

@@ -127,7 +127,8 @@ TEST_P(EveryOperator, WrittenAsOnnxAndReadBackGivesTheSameOutputs) {
 
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
-  for (const OperatorInfo& info : operators()) names.push_back(info.name);
+  for (const OperatorInfo& info : operators())
+    if (!info.of_source()) names.push_back(info.name);
   return names;
 }
 std::vector<std::string> network_names() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <assay/error.h>
 #include <assay/training.h>
@@ -96,6 +97,92 @@ TEST(Initialise, KerasDrawsOrthogonalRecurrentKernelsAndOpensForgetGates) {
   }
   const std::span<const float> bias = weights(fresh, "lstm/b");  // input, output, forget, cell; twice
   for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(bias[i], i >= 10 && i < 15 ? 1 : 0) << i;
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, largest = 0;
+};
+
+Moments moments_of(std::span<const float> values) {
+  Moments of;
+  for (const float value : values) {
+    of.mean += value / static_cast<double>(values.size());
+    of.largest = std::max(of.largest, static_cast<double>(std::abs(value)));
+  }
+  for (const float value : values)
+    of.deviation += (value - of.mean) * (value - of.mean) / static_cast<double>(values.size());
+  of.deviation = std::sqrt(of.deviation);
+  return of;
+}
+
+Graph wide() {
+  test::Net net("wide");
+  const ValueId x = net.input({-1, 300});
+  return net.build(net.dense("second", net.relu("relu", net.dense("first", x, 300, 100)), 100, 100));
+}
+
+TEST(Initialise, KernelsAreDrawnFromTheDistributionsOfKeras) {
+  struct Wanted {
+    const char* name;
+    double mean, deviation, limit;
+  };
+  const double cut = 2 / 0.87962566103423978;
+  const Wanted all[] = {{"glorot-uniform", 0, std::sqrt(2.0 / 400), std::sqrt(6.0 / 400)},
+                        {"glorot-normal", 0, std::sqrt(2.0 / 400), cut * std::sqrt(2.0 / 400)},
+                        {"he-uniform", 0, std::sqrt(2.0 / 300), std::sqrt(6.0 / 300)},
+                        {"he-normal", 0, std::sqrt(2.0 / 300), cut * std::sqrt(2.0 / 300)},
+                        {"lecun-uniform", 0, std::sqrt(1.0 / 300), std::sqrt(3.0 / 300)},
+                        {"lecun-normal", 0, std::sqrt(1.0 / 300), cut * std::sqrt(1.0 / 300)},
+                        {"random-normal", 0, 0.05, 0.5},
+                        {"random-normal[mean=1,stddev=0.5]", 1, 0.5, 5},
+                        {"random-uniform", 0, 0.1 / std::sqrt(12.0), 0.05},
+                        {"random-uniform[low=1,high=3]", 2, 2 / std::sqrt(12.0), 3},
+                        {"truncated-normal", 0, 0.05 * 0.87962566103423978, 0.1},
+                        {"zeros", 0, 0, 0},
+                        {"ones", 1, 0, 1},
+                        {"constant[value=-2]", -2, 0, 2},
+                        {"orthogonal", 0, std::sqrt(1.0 / 300), 0.5},
+                        {"identity", 1.0 / 300, std::sqrt(1.0 / 300 - 1.0 / 90000), 1}};
+  std::set<std::string> seen;
+  for (const Wanted& wanted : all) {
+    seen.insert(parse_spec("initialiser", wanted.name).name);
+    const Graph fresh = initialise(wide(), wanted.name, 3);
+    const Moments of = moments_of(weights(fresh, "first/w"));
+    EXPECT_NEAR(of.mean, wanted.mean, 0.02 * wanted.deviation + 1e-7) << wanted.name;
+    EXPECT_NEAR(of.deviation, wanted.deviation, 0.02 * wanted.deviation + 1e-7) << wanted.name;
+    EXPECT_LE(of.largest, wanted.limit + 1e-6) << wanted.name;
+    expect_all(weights(fresh, "first/b"), 0);
+  }
+  for (const std::string& name : initialisers().names())
+    EXPECT_TRUE(seen.contains(name)) << name << ": write its distribution above";
+}
+
+TEST(Initialise, OrthogonalKernelsAreOrthonormalWhicheverWayIsShorter) {
+  const Graph fresh = initialise(wide(), "orthogonal[gain=2]", 3);
+  const auto first = weights(fresh, "first/w");  // [100, 300]
+  for (std::size_t a = 0; a < 100; a += 9) {
+    for (std::size_t b = 0; b < 100; b += 7) {
+      double product = 0;
+      for (std::size_t i = 0; i < 300; ++i)
+        product += static_cast<double>(first[a * 300 + i]) * first[b * 300 + i];
+      EXPECT_NEAR(product, a == b ? 4 : 0, 1e-5);
+    }
+  }
+}
+
+TEST(Initialise, KernelsOfNamedLayersBeginOtherwise) {
+  const Graph plain = initialise(wide(), "keras", 3),
+              mixed = initialise(wide(), "keras,ones[layer=second]", 3);
+  const auto same = weights(plain, "first/w"), here = weights(mixed, "first/w");
+  EXPECT_TRUE(std::equal(same.begin(), same.end(), here.begin()));
+  expect_all(weights(mixed, "second/w"), 1);
+  const Graph kept = initialise(wide(), "keep,zeros[layer=first]", 3);
+  expect_all(weights(kept, "first/w"), 0);
+  EXPECT_TRUE(std::ranges::equal(weights(kept, "second/w"), weights(wide(), "second/w")));
+  EXPECT_TRUE(std::ranges::equal(weights(kept, "first/b"), weights(wide(), "first/b")));
+  EXPECT_EQ(initialise(wide(), "glorot-uniform", 3).hash(), plain.hash());
+  EXPECT_THROW(initialise(wide(), "ones[layer=third]", 3), Error);
+  EXPECT_THROW(initialise(network(), "identity", 3), Error);  // a convolution is no matrix
 }
 
 }  // namespace

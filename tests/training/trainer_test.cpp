@@ -11,6 +11,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/model.h>
+#include <assay/records.h>
 #include "assay/support/file.h"
 #include "tests/engine/graphs.h"
 
@@ -90,11 +91,10 @@ TEST(Trainer, UpdatesTheRunningStatistics) {
 }
 
 TEST(Trainer, ResumingGivesTheWeightsOfAnUninterruptedRun) {
-  for (const char* optimiser : {"adam", "adadelta", "sgd", "rmsprop"}) {
+  for (const char* optimiser : {"adam", "adadelta[rho=0.9]", "sgd[momentum=0.5]", "nadam"}) {
     const TemporaryFolder folder;
     Recipe whole = recipe();
     whole.optimiser = optimiser;
-    whole.momentum = 0.5;
     whole.decay = 0.01;
     const TrainingResult wanted = trained(whole);
     Recipe part = whole;
@@ -136,11 +136,15 @@ TEST(Trainer, ANonFiniteLossIsAnErrorThatNamesTheEpoch) {
 }
 
 TEST(Trainer, RefusesWhatDoesNotFit) {
-  Recipe squared = recipe();
-  squared.loss = "mse";
-  EXPECT_EQ(fault_of([&] { trained(squared); }), Fault::mismatch);
+  const DatasetPtr numbers = from_arrays(Array::zeros(DType::float32, {4, 1, 28, 28}), {},
+                                         {.targets = Array::zeros(DType::float32, {4, 3})});
+  for (const char* loss : {"cross-entropy", "mse"}) {  // no labels; three targets for ten outputs
+    Recipe misfit = recipe();
+    misfit.loss = loss;
+    EXPECT_EQ(fault_of([&] { train(network(), numbers, nullptr, misfit, {}, silence()); }), Fault::mismatch);
+  }
   Recipe unknown = recipe();
-  unknown.loss = "hinge";
+  unknown.loss = "hing";
   EXPECT_EQ(fault_of([&] { trained(unknown); }), Fault::usage);
   Recipe empty = recipe();
   empty.batch = 0;

@@ -9,10 +9,13 @@
 #include <assay/mutation_operator.h>
 #include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/commands/source_mutants.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
+#include "assay/results/killing_study.h"
 #include "assay/results/mutation.h"
+#include "assay/results/source_mutation.h"
 #include "assay/support/file.h"
 #include "assay/support/journal.h"
 
@@ -24,24 +27,31 @@ namespace fs = std::filesystem;
 class Mutate final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("action", action_,
-                   "run: judge mutants by a test set; list: only name them; export: write one as ONNX")
+    app.add_option(
+           "action", action_,
+           "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
+           "list and check what is in --store")
         ->type_name("ACTION")
-        ->check(CLI::IsMember({"run", "list", "export"}));
+        ->check(CLI::IsMember({"run", "list", "export", "store"}));
     model_.declare(app);
-    test_.declare(app);
-    app.add_option("--operator", operators_,
-                   "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's "
-                   "eight; `assay operators` lists all)")
+    app.add_option("--test", tests_,
+                   "test records to be judged; of mutants that are trained it may be repeated, and the "
+                   "others are compared with the first")
         ->type_name("SPEC");
-    app.add_option("--preset", preset_, "operators and sites of a paper: deepmutation")->type_name("NAME");
+    app.add_option("--operator", operators_,
+                   "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
+                   "`assay operators` lists all)")
+        ->type_name("SPEC");
+    app.add_option("--preset", preset_,
+                   "operators and sites of a paper: deepmutation (the default), deepmutation-source, ...")
+        ->type_name("NAME");
     app.add_option("--count", count_,
                    "mutants per operator, where so many are possible (default: 50, or the preset's)")
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--layer", draw_.layers, "layer to mutate, may be repeated (default: all with weights)")
         ->type_name("NAME");
-    app.add_flag("--whole-network", draw_.whole_network,
-                 "draw a mutant's sites over all layers together rather than in one");
+    edits_.push_back(app.add_flag("--whole-network", draw_.whole_network,
+                                  "draw a mutant's sites over all layers together rather than in one"));
     app.add_option("--mutant", mutants_,
                    "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no "
                    "others are drawn")
@@ -67,7 +77,12 @@ class Mutate final : public Command {
         ->type_name("FILE.txt");
     app.add_option("--keep", memory_, "GiB for what the original network computes, which mutants start from")
         ->check(CLI::PositiveNumber);
-    app.add_flag("--naive", naive_, "run each mutant whole for each record: slow, the same result");
+    edits_.push_back(
+        app.add_flag("--naive", naive_, "run each mutant whole for each record: slow, the same result"));
+    for (const char* flag : {"--count", "--mutant", "--quality", "--margin", "--state", "--shard", "--matrix",
+                             "--killing-subset", "--keep"})
+      single_.push_back(app.get_option(flag));
+    source_.declare(app);
     check_.declare(app);
     gates_.declare(app);
   }
@@ -75,6 +90,7 @@ class Mutate final : public Command {
   std::vector<Output> outputs() const override {
     std::vector<Output> all{{"--matrix", matrix_}, {"--killing-subset", subset_}};
     if (action_ == "export") all.push_back({"--out", out_});
+    for (Output& output : source_.outputs()) all.push_back(std::move(output));
     if (state_.empty()) return all;
     all.push_back({"--state", state_, Output::Kind::file, true});
     all.push_back({"the journal of --state", state_ + ".journal", Output::Kind::journal});
@@ -82,49 +98,171 @@ class Mutate final : public Command {
   }
 
   report::Document run(Context& context) override {
-    const DatasetPtr test = test_.given() ? test_.open() : nullptr;
-    const Session session = model_.open(context, test.get());
-    check_replaced(state_, "mutants of this network", context.settings, [&] {
-      return mutation::MutationState::read(state_).model_hash() == session.graph().hash();
-    });
+    if (action_ == "store") return source_.store();
     gates_.check({"mutation", "killed-mutants"});
+    choose_operators();
+    return from_source() ? run_source(context) : run_edits(context);
+  }
+
+ private:
+  // Mutants are edits of a trained network.
+  report::Document run_edits(Context& context) {
     report::Document document;
+    source_.refuse_without_training(document);
+    if (tests_.size() > 1)
+      fail(Fault::usage, "--test is repeated: only mutants that are trained are judged by several test sets");
+    const DatasetPtr test = tests_.empty() ? nullptr : open_dataset(tests_[0]);
+    const Session session = model_.open(context, test.get());
+    check_state(session, context);
     const mutation::Subject subject(session);
     for (const auto& [layer, reason] : subject.left_out())
       document.notices.push_back(fmt::format("layer {} is not mutated: {}", layer, reason));
-    const mutation::Drawn drawn = chosen(subject, context);
+    const mutation::Drawn drawn = drawn_by(context, [&] { return mutation::draw_mutants(subject, draw_); });
     if (action_ == "export") {
       exported(subject, drawn, document);
     } else if (action_ == "list" || list_) {
-      listed(subject, drawn, document);
+      results::append(document, results::document_of(subject, part_of(drawn), drawn.not_applicable));
+      document.headline += "; --mutant TEXT names one";
     } else {
-      judged(session, subject, drawn, test, context, document);
+      require_judgeable(drawn, session.graph());
+      check_.run_if_asked(session, test, context, document);
+      std::vector<mutation::PlannedMutant> planned;
+      for (const mutation::Mutant& mutant : part_of(drawn))
+        planned.push_back(mutation::planned(subject, mutant));
+      judged(session, planned, drawn, test, context, document);
     }
     results::add_provenance(document, session.graph(), {});
     if (test) results::add_provenance(document, "test", *test);
     return document;
   }
 
- private:
-  mutation::Drawn chosen(const mutation::Subject& subject, Context& context) {
-    if (!mutants_.empty()) {
-      mutation::Drawn drawn;
-      for (const std::string& text : mutants_) drawn.mutants.push_back(mutation::parse_mutant(text));
-      return drawn;
+  // Mutants are networks trained with a fault.
+  report::Document run_source(Context& context) {
+    for (const CLI::Option* option : edits_) {
+      if (option->count() > 0)
+        fail(Fault::usage, "{} has no effect on mutants that are trained", option->get_name());
     }
+    source_.take_runs(mutants_.empty() && !preset_.empty() ? mutation::presets().find(preset_).runs
+                                                           : std::vector<std::size_t>());
+    const SourceStudy study = source_.open(model_, context);
+    report::Document document;
+    if (source_.repeated()) return run_repeated(study, context);
+    const mutation::Drawn drawn =
+        drawn_by(context, [&] { return mutation::draw_mutants(study.program, study.subject, draw_); });
+    if (action_ == "list" || list_) {
+      results::append(
+          document, results::document_of(study.program, study.subject, part_of(drawn), drawn.not_applicable));
+      document.headline += "; --mutant TEXT names one";
+    } else if (action_ == "export") {
+      const mutation::Mutant& mutant = exported_mutant(drawn);
+      write_onnx(source_.network(study, mutant, context), out_);
+      document.headline =
+          fmt::format("{}: {}", out_, mutation::apply(study.program, study.subject, mutant).summary);
+    } else {
+      judged_by_all(study, drawn, context, document);
+    }
+    results::add_provenance(document, study.program.graph, {});
+    results::add_provenance(document, "training", *study.program.training);
+    return document;
+  }
+
+  // Mutants are trained several times.
+  report::Document run_repeated(const SourceStudy& study, Context& context) const {
+    if (action_ != "run" || list_)
+      fail(Fault::usage,
+           "trained several times (--runs, or a preset that has runs), mutants are only judged");
+    for (const CLI::Option* option : single_) {
+      if (option->count() > 0)
+        fail(Fault::usage, "{} has no effect on mutants that are trained several times", option->get_name());
+    }
+    if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
+    std::vector<DatasetPtr> tests;
+    for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
+    const mutation::KillingStudy found = source_.studied(study, tests, draw_, context);
+    report::Document document =
+        results::document_of(found, source_.design(), study.program.graph.name(), tests_);
+    gates_.apply(document, results::measurements_of(found));
+    results::add_provenance(document, study.program.graph, {});
+    results::add_provenance(document, "training", *study.program.training);
+    for (std::size_t t = 0; t < tests.size(); ++t)
+      results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
+    return document;
+  }
+
+  void judged_by_all(const SourceStudy& study, const mutation::Drawn& drawn, Context& context,
+                     report::Document& document) {
+    require_judgeable(drawn, study.program.graph);
+    std::vector<DatasetPtr> tests;
+    for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
+    Session original = source_.original(study, context);
+    check_state(original, context);
+    check_.run_if_asked(original, tests[0], context, document);
+    TrainedMutants trained = source_.trained(study, std::move(original), part_of(drawn), context);
+    score_.uncounted = source_.uncounted(study, trained, context);
+    results::append(document, std::move(trained.document));
+    if (trained.planned.empty()) fail(Fault::data, "none of the mutants could be trained");
+    std::vector<results::ComparedTests> compared{
+        {tests_[0], judged(trained.original, trained.planned, drawn, tests[0], context, document)}};
+    for (std::size_t t = 1; t < tests.size(); ++t) {
+      mutation::RunFigures figures;
+      const mutation::MutationState state =
+          mutation::run_mutants(trained.original, trained.planned, tests[t], run_options(context), nullptr,
+                                figures, context.progress);
+      compared.push_back({tests_[t], mutation::score(state, score_)});
+    }
+    if (tests.size() > 1) document.tables.insert(document.tables.begin(), results::compared_table(compared));
+    document.provenance.emplace_back("trained_hash", trained.original.graph().hash());
+    for (std::size_t t = 0; t < tests.size(); ++t)
+      results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
+  }
+
+  void check_state(const Session& original, Context& context) const {
+    check_replaced(state_, "mutants of this network", context.settings, [&] {
+      return mutation::MutationState::read(state_).model_hash() == original.graph().hash();
+    });
+  }
+
+  // Operators of preset and flags, or those of the mutants that are named.
+  void choose_operators() {
+    for (const std::string& text : mutants_) {
+      named_.push_back(mutation::parse_mutant(text));
+      draw_.operators.emplace_back(named_.back().op);
+    }
+    if (!named_.empty()) return;
     const bool own = !operators_.empty() && preset_.empty();
-    const mutation::MutationPreset& preset =
-        mutation::presets().find(preset_.empty() ? "deepmutation" : preset_);
-    std::vector<std::string> texts = own ? std::vector<std::string>() : preset.specs;
-    texts.insert(texts.end(), operators_.begin(), operators_.end());
-    for (const std::string& text : texts) {
-      draw_.operators.emplace_back(text);
-      mutation::info_of(draw_.operators.back());
+    if (!own) {
+      const mutation::MutationPreset& preset =
+          mutation::presets().find(preset_.empty() ? "deepmutation" : preset_);
+      draw_.operators.assign(preset.specs.begin(), preset.specs.end());
+      // Without --preset only its operators are meant.
+      if (!preset_.empty()) {
+        draw_.per_operator = preset.per_operator;
+        draw_.counts = preset.counts;
+        draw_.whole_network = draw_.whole_network || preset.whole_network;
+      }
     }
-    draw_.per_operator = count_.value_or(preset_.empty() ? 50 : preset.per_operator);
-    if (!preset_.empty()) draw_.whole_network = draw_.whole_network || preset.whole_network;
+    draw_.operators.insert(draw_.operators.end(), operators_.begin(), operators_.end());
+    if (!count_) return;
+    draw_.per_operator = *count_;
+    draw_.counts.clear();
+  }
+
+  // Whether mutants are trained. Throws Error{usage} for operators of both kinds.
+  bool from_source() const {
+    std::vector<std::string> edits, trained;
+    for (const mutation::OperatorChoice& op : draw_.operators)
+      (mutation::info_of(op).of_source() ? trained : edits).push_back(op.spec().name);
+    if (!edits.empty() && !trained.empty())
+      fail(Fault::usage,
+           "{} changes a trained network and {} what it is trained from; run them one after another",
+           edits[0], trained[0]);
+    return edits.empty();
+  }
+
+  mutation::Drawn drawn_by(Context& context, const std::function<mutation::Drawn()>& draw) {
+    if (!named_.empty()) return {.mutants = named_, .not_applicable = {}};
     draw_.seed = context.settings.seed;
-    return mutation::draw_mutants(subject, draw_);
+    return draw();
   }
 
   // This shard's mutants.
@@ -136,44 +274,47 @@ class Mutate final : public Command {
     return part;
   }
 
-  void listed(const mutation::Subject& subject, const mutation::Drawn& drawn,
-              report::Document& document) const {
-    results::append(document, results::document_of(subject, part_of(drawn), drawn.not_applicable));
-    document.headline += "; --mutant TEXT names one";
-  }
-
-  void exported(const mutation::Subject& subject, const mutation::Drawn& drawn,
-                report::Document& document) const {
+  // The one that --mutant names.
+  const mutation::Mutant& exported_mutant(const mutation::Drawn& drawn) const {
     if (mutants_.size() != 1 || out_.empty())
       fail(Fault::usage,
            "export writes one mutant: name it with --mutant TEXT (assay mutate list shows them) and its file "
            "with --out FILE.onnx");
-    const mutation::Mutation made = mutation::apply(subject, drawn.mutants[0]);
+    return drawn.mutants[0];
+  }
+
+  void exported(const mutation::Subject& subject, const mutation::Drawn& drawn,
+                report::Document& document) const {
+    const mutation::Mutation made = mutation::apply(subject, exported_mutant(drawn));
     write_onnx(made.graph, out_);
     results::append(document, results::document_of(made, 20));
     document.headline = fmt::format("{}: {}", out_, made.summary);
   }
 
-  void judged(const Session& session, const mutation::Subject& subject, const mutation::Drawn& drawn,
-              const DatasetPtr& test, Context& context, report::Document& document) {
-    if (!test) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
-    if (drawn.mutants.empty()) {
-      fail(Fault::usage, "no mutant can be made of '{}'{}", subject.graph().name(),
-           drawn.not_applicable.empty()
-               ? std::string()
-               : fmt::format(": {} on {}: {}", drawn.not_applicable[0].op.text(),
-                             drawn.not_applicable[0].layer, drawn.not_applicable[0].reason));
-    }
-    check_.run_if_asked(session, test, context, document);
-    std::vector<mutation::PlannedMutant> planned;
-    for (const mutation::Mutant& mutant : part_of(drawn))
-      planned.push_back(mutation::planned(subject, mutant));
+  void require_judgeable(const mutation::Drawn& drawn, const Graph& graph) const {
+    if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
+    if (!drawn.mutants.empty()) return;
+    fail(Fault::usage, "no mutant can be made of '{}'{}", graph.name(),
+         drawn.not_applicable.empty()
+             ? std::string()
+             : fmt::format(": {} on {}: {}", drawn.not_applicable[0].op.text(), drawn.not_applicable[0].layer,
+                           drawn.not_applicable[0].reason));
+  }
+
+  mutation::RunOptions run_options(const Context& context) const {
     mutation::RunOptions options;
     options.margin = margin_;
     options.quality = score_.quality;
     options.naive = naive_;
     options.batch = context.settings.batch;
     options.memory = memory_ * 1024 * 1024 * 1024;
+    return options;
+  }
+
+  mutation::MutationScore judged(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
+                                 const mutation::Drawn& drawn, const DatasetPtr& test, Context& context,
+                                 report::Document& document) {
+    mutation::RunOptions options = run_options(context);
     std::optional<mutation::MutationState> earlier;
     if (!state_.empty()) {
       options.journal = state_ + ".journal";
@@ -189,12 +330,12 @@ class Mutate final : public Command {
       state.write(state_);
       Journal::remove(options.journal);
     }
-    report(state, figures, document);
+    return report(state, figures, document);
   }
 
-  void report(const mutation::MutationState& state, const mutation::RunFigures& figures,
-              report::Document& document) const {
-    const mutation::MutationScore result = mutation::score(state, score_);
+  mutation::MutationScore report(const mutation::MutationState& state, const mutation::RunFigures& figures,
+                                 report::Document& document) const {
+    mutation::MutationScore result = mutation::score(state, score_);
     results::append(document, results::document_of(state, result, score_, &figures));
     if (!matrix_.empty()) write_file(matrix_, report::to_csv(results::matrix_table(state, result)));
     if (!subset_.empty()) {
@@ -205,14 +346,18 @@ class Mutate final : public Command {
       document.facts.push_back(results::subset_fact(subset));
     }
     gates_.apply(document, results::measurements_of(state, result));
+    return result;
   }
 
   ModelInput model_;
-  DataInput test_{"test", "test records to be judged"};
+  SourceMutants source_;
+  std::vector<const CLI::Option*> edits_;   // that matter to edits of a trained network only
+  std::vector<const CLI::Option*> single_;  // that matter to mutants that are trained once only
   AccuracyCheck check_;
   GateOptions gates_;
   std::string action_ = "run", preset_, out_, state_, shard_, matrix_, subset_;
-  std::vector<std::string> operators_, mutants_;
+  std::vector<std::string> tests_, operators_, mutants_;
+  std::vector<mutation::Mutant> named_;  // of mutants_
   std::optional<std::size_t> count_;
   std::optional<double> margin_;
   double memory_ = 1;
@@ -224,13 +369,18 @@ class Mutate final : public Command {
 }  // namespace
 
 CommandInfo mutate_command() {
-  return {"mutate", "which faults in the network the test set would notice: mutation score and error rate",
-          "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
-          "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count "
-          "20 --fail-under mutation=0.7\n"
-          "  assay mutate list --model net.onnx --operator ns --layer conv2\n"
-          "  assay mutate export --model net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
-          make_command<Mutate>};
+  return {
+      "mutate",
+      "which faults in the network or its training the test set would notice: mutation score and error rate",
+      "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
+      "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count "
+      "20 --fail-under mutation=0.7\n"
+      "  assay mutate --train train.npz --test test.npz --model net.onnx --operator 'le[ratio=0.1]' --count "
+      "5 "
+      "--store trained\n"
+      "  assay mutate list --model net.onnx --operator ns --layer conv2\n"
+      "  assay mutate export --model net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
+      make_command<Mutate>};
 }
 
 }  // namespace assay::app

@@ -65,7 +65,7 @@ class Retrain final : public Command {
     document.notices.insert(document.notices.end(), given.notices.begin(), given.notices.end());
     retraining::RetrainingPlan plan;
     plan.training = training;
-    plan.recipe = recipe_.recipe();
+    plan.recipe = recipe_.recipe(false);
     plan.count = count_;
     plan.repeats = repeats_;
     plan.seed = context.settings.seed;

@@ -30,8 +30,7 @@ class Train final : public Command {
                    "written after each epoch; the same command continues from it")
         ->type_name("FILE.npz");
     options_.declare(app);
-    app.add_option("--initialiser", initialiser_, "keras, pytorch, or keep the weights of --model");
-    app.add_flag("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
+    options_.declare_run(app);
   }
 
   std::vector<Output> outputs() const override {
@@ -42,14 +41,12 @@ class Train final : public Command {
     if (architecture_.empty() == model_.empty())
       fail(Fault::usage, "what to train? give either --architecture NAME or --model FILE");
     if (out_.empty()) fail(Fault::usage, "where should the trained network go? give --out FILE.onnx");
+    training::Recipe recipe = options_.recipe(validation_.given());
+    recipe.seed = context.settings.seed;
+    recipe.checkpoint = checkpoint_;
     const Graph graph =
         architecture_.empty() ? read_model(model_) : training::build_architecture(architecture_);
     const DatasetPtr data = data_.open(), validation = validation_.given() ? validation_.open() : nullptr;
-    training::Recipe recipe = options_.recipe();
-    recipe.initialiser = initialiser_;
-    recipe.seed = context.settings.seed;
-    recipe.checkpoint = checkpoint_;
-    recipe.best_epoch = !last_epoch_;
     const training::TrainingResult result = training::train(
         graph, data, validation, recipe, session_options(context, data.get()), context.progress);
     write_onnx(result.graph, out_);
@@ -59,8 +56,7 @@ class Train final : public Command {
   }
 
  private:
-  std::string architecture_, model_, out_, checkpoint_, initialiser_ = "keras";
-  bool last_epoch_ = false;
+  std::string architecture_, model_, out_, checkpoint_;
   RecipeOptions options_{10};
   DataInput data_{"data", "training records"},
       validation_{"validation", "records that choose the best epoch"};
@@ -69,14 +65,18 @@ class Train final : public Command {
 }  // namespace
 
 CommandInfo train_command() {
-  return {"train", "train a published architecture or any network on data",
-          "  assay train --architecture lenet5 --data digits:12000 --validation digits:2000,seed=2 --epochs "
-          "4 --out lenet5.onnx\n"
-          "  assay train --architecture dave2 --data frames.tar,targets=steering.csv --loss mse --out "
-          "dave2.onnx\n"
-          "  assay train --model net.onnx --initialiser keep --optimiser adam --learning-rate 1e-4 --data "
-          "more.npz --out tuned.onnx",
-          make_command<Train>};
+  return {
+      "train", "train a published architecture or any network on data",
+      "  assay train --architecture lenet5 --data digits:12000 --validation digits:2000,seed=2 --epochs "
+      "4 --out lenet5.onnx\n"
+      "  assay train --architecture dave2 --data frames.tar,targets=steering.csv --loss mse --out "
+      "dave2.onnx\n"
+      "  assay train --architecture lenet5 --data digits:12000 --validation-share 0.1 --patience 3 --epochs "
+      "50 \\\n"
+      "      --optimiser 'sgd[momentum=0.9]' --regularisation 'l2[amount=1e-4]' --out regular.onnx\n"
+      "  assay train --model net.onnx --initialiser keep --optimiser adam --learning-rate 1e-4 --data "
+      "more.npz --out tuned.onnx",
+      make_command<Train>};
 }
 
 }  // namespace assay::app

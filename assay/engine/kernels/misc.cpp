@@ -22,12 +22,13 @@ Outputs identity(const Call& call) { return {call.input(0)}; }
 Outputs dropout(const Call& call) {
   const Tensor& x = call.input(0);
   const double ratio = call.number(1, 0.5);
-  if (!(ratio >= 0 && ratio < 1)) fail(Fault::model, "the ratio is {}; it must be in [0, 1)", ratio);
+  if (!(ratio >= 0 && ratio <= 1)) fail(Fault::model, "the ratio is {}; it must be in [0, 1]", ratio);
   if (!call.context.training && ratio > 0 && call.has(2) && call.number(2, 0) != 0)
     fail(Fault::unsupported, "an input asks for training mode, whose random numbers no standard lays down");
   if (!call.context.training || ratio == 0) {
     return {x, call.wants(1) ? at::ones_like(x, at::kBool) : Tensor()};
   }
+  if (ratio == 1) return {x * 0, at::zeros_like(x, at::kBool)};
   const Tensor keep = keep_mask(x, ratio, *call.context.random);
   return {x * keep / (1 - ratio), keep};
 }

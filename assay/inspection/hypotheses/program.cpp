@@ -6,8 +6,8 @@
 
 #include <assay/error.h>
 #include <assay/hypothesis.h>
-#include "assay/inspection/child_process.h"
 #include "assay/inspection/text.h"
+#include "assay/support/child_process.h"
 #include "assay/support/file.h"
 #include "assay/support/hash.h"
 
@@ -49,7 +49,7 @@ class Program final : public Annotator {
   Behaviours annotate(const RecordBlock& records) const override {
     std::string input;
     for (std::size_t r = 0; r < records.size(); ++r) input += line_of(records, r);
-    const ChildResult result = run_child(command_, input, timeout_);
+    const ChildResult result = run_child(command_, input, {.silence = timeout_});
     Behaviours behaviours;
     std::size_t answers = 0, at = 0;
     for (; answers < records.size() && at < result.output.size(); ++answers) {

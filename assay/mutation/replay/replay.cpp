@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <assay/error.h>
 #include <assay/operator_traits.h>
 
 namespace assay::mutation {
@@ -94,8 +95,12 @@ const Tensor& Block::value(std::size_t index, ValueId id) {
   return chunk.values[id] = session_.run(frontier(chunk, id), std::span(&id, 1)).at(id);
 }
 
-Replay::Replay(const Session& original, Graph mutant, bool naive)
-    : original_(original), mutant_(std::move(mutant)), naive_(naive || fixes_batch(original.graph())) {
+Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
+    : original_(original),
+      mutant_(std::move(mutant)),
+      separate_(separate),
+      naive_(naive || separate || fixes_batch(original.graph())) {
+  if (separate_) check_separate();
   if (naive_) return;
   const auto known = static_cast<ValueId>(original.graph().values().size());
   difference_ = compare(original.graph(), mutant_, original.logits(),
@@ -117,6 +122,30 @@ const Session& Replay::whole() const {
   return *whole_;
 }
 
+void Replay::check_separate() const {
+  const auto ours = original_.graph().inputs(), theirs = mutant_.inputs();
+  const auto differ = [&](const char* what, const std::string& here, const std::string& there) {
+    fail(Fault::mismatch, "network '{}' {} {}, the original {}", mutant_.name(), what, there, here);
+  };
+  if (ours.size() != theirs.size())
+    differ("has inputs:", std::to_string(ours.size()), std::to_string(theirs.size()));
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    const Shape &here = original_.shape(ours[i]), &there = whole().shape(theirs[i]);
+    if (here != there) differ("takes records", to_string(here), to_string(there));
+  }
+  const Shape &here = original_.shape(original_.logits()), &there = whole().shape(whole().logits());
+  if (here != there) differ("gives", to_string(here), to_string(there));
+}
+
+Tensor Replay::decide(const Tensors& inputs) const {
+  const ValueId decision = separate_ ? whole().logits() : original_.logits();
+  if (!separate_) return whole().run(inputs, std::span(&decision, 1)).at(decision);
+  Tensors given;
+  for (std::size_t i = 0; i < mutant_.inputs().size(); ++i)
+    given.emplace(mutant_.inputs()[i], inputs.at(original_.graph().inputs()[i]));
+  return whole().run(given, std::span(&decision, 1)).at(decision);
+}
+
 Replay::Answer Replay::run(Block& block, std::size_t chunk) const {
   if (naive_) return run_whole(block, chunk);
   if (difference_.empty())
@@ -130,10 +159,10 @@ Replay::Answer Replay::run(Block& block, std::size_t chunk) const {
 }
 
 Replay::Answer Replay::run_whole(Block& block, std::size_t chunk) const {
-  const ValueId decision = original_.logits();
+  if (naive_) return {decide(block.inputs(chunk)), {}};
   Tensors given;
   for (const auto& [id, source] : difference_.border) given.emplace(id, block.value(chunk, source));
-  return {whole().run(naive_ ? block.inputs(chunk) : given, std::span(&decision, 1)).at(decision), {}};
+  return {decide(given), {}};
 }
 
 Tensor Replay::run_behind(Block& block, std::size_t chunk, Tensors seams,
@@ -190,7 +219,6 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
 }
 
 Tensor Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const {
-  const ValueId decision = original_.logits();
   Tensors given;
   for (const auto& [id, tensor] : block.inputs(chunk)) {
     const auto [axis, multiple] = original_.record_axis(id);
@@ -198,7 +226,7 @@ Tensor Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int
                           ? tensor.index_select(0, at::tensor(rows, at::kLong).to(tensor.device()))
                           : tensor);
   }
-  return whole().run(given, std::span(&decision, 1)).at(decision);
+  return decide(given);
 }
 
 std::string Replay::way() const {

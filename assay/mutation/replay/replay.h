@@ -53,8 +53,10 @@ class Block {
 class Replay {
  public:
   // `naive`: no shortcut, the whole mutant for every record; what the others are measured against, and the
-  // only way for networks whose file fixes the batch size.
-  Replay(const Session& original, Graph mutant, bool naive = false);
+  // only way for networks whose file fixes the batch size. `separate`: the mutant was not made by editing the
+  // original's graph (it was trained), so that it is run whole and its inputs are those of the original in
+  // their order. Throws Error{mismatch} when a separate network takes other inputs or gives other outputs.
+  Replay(const Session& original, Graph mutant, bool naive = false, bool separate = false);
 
   // False when the mutant computes what the original computes.
   bool changes_anything() const { return naive_ || !difference_.empty(); }
@@ -80,10 +82,13 @@ class Replay {
   Answer run_tail(Block& block, std::size_t chunk) const;
   Answer run_channels(Block& block, std::size_t chunk) const;
   const Session& whole() const;
+  void check_separate() const;
+  // Decisions of the whole mutant for the original's inputs.
+  Tensor decide(const Tensors& inputs) const;
 
   const Session& original_;
   Graph mutant_;
-  bool naive_;
+  bool separate_, naive_;
   Difference difference_;
   bool pickable_ = true;  // what the rest reads beside the seams can be cut to some records
   std::optional<ChannelPath> channels_;

@@ -1,4 +1,4 @@
-#include "assay/inspection/child_process.h"
+#include "assay/support/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,14 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 
 #include <assay/error.h>
 
-namespace assay::inspection {
+namespace assay {
 namespace {
 
 constexpr std::size_t longest_complaint = 2000;
@@ -97,24 +99,58 @@ bool take_in(int from, std::string& to) {
   return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
+// Cuts off the beginning of a text that has grown to twice what is wanted of it.
+void keep_end(std::string& text, std::size_t most) {
+  if (text.size() / 2 >= most) text.erase(0, text.size() - most);
+}
+
+// When a child has to be ended.
+class ChildClock {
+ public:
+  explicit ChildClock(const ChildLimits& limits) : limits_(limits), begin_(now()), heard_(begin_) {}
+  void heard() { heard_ = now(); }
+  // Milliseconds until it is worth looking again.
+  int wait() const {
+    double left = limits_.stop ? 0.2 : 3600;
+    if (limits_.silence > 0) left = std::min(left, heard_ + limits_.silence - now());
+    if (limits_.total > 0) left = std::min(left, begin_ + limits_.total - now());
+    return std::max(1, static_cast<int>(left * 1000));
+  }
+  // Whether it is over; then `result` says why.
+  bool over(ChildResult& result) const {
+    const double time = now();
+    result.timed_out = (limits_.silence > 0 && time >= heard_ + limits_.silence) ||
+                       (limits_.total > 0 && time >= begin_ + limits_.total);
+    result.stopped = limits_.stop && limits_.stop();
+    return result.timed_out || result.stopped;
+  }
+
+ private:
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+  const ChildLimits& limits_;
+  double begin_, heard_;
+};
+
 // The status of a child that has closed its output. One that goes on all the same is ended.
-int wait_for(pid_t child, int limit, bool& timed_out) {
+int wait_for(pid_t child, const ChildClock& clock, ChildResult& result) {
   constexpr int pause = 10;  // milliseconds
   int status = 0;
-  for (int waited = 0;; waited += pause) {
-    const pid_t ended = ::waitpid(child, &status, timed_out || limit < 0 ? 0 : WNOHANG);
-    if (ended == child || (ended < 0 && errno != EINTR)) return status;
-    if (limit >= 0 && waited >= limit) {
-      timed_out = true;
+  for (bool ended = result.timed_out || result.stopped;;) {
+    const pid_t found = ::waitpid(child, &status, ended ? 0 : WNOHANG);
+    if (found == child || (found < 0 && errno != EINTR)) return status;
+    if (!ended && clock.over(result)) {
+      ended = true;
       ::kill(-child, SIGKILL);
     }
-    ::poll(nullptr, 0, pause);
+    if (!ended) ::poll(nullptr, 0, pause);
   }
 }
 
 }  // namespace
 
-ChildResult run_child(const std::string& command, std::string_view input, double timeout) {
+ChildResult run_child(const std::string& command, std::string_view input, const ChildLimits& limits) {
   ChildPipe in, out, err;
   const NoPipeSignal no_signal;
   const pid_t child = start(command, in, out, err);
@@ -123,18 +159,18 @@ ChildResult run_child(const std::string& command, std::string_view input, double
   err.close(1);
   ::fcntl(in[1], F_SETFL, O_NONBLOCK);
   ChildResult result;
-  const int limit = timeout > 0 ? static_cast<int>(timeout * 1000) : -1;
+  ChildClock clock(limits);
   if (input.empty()) in.close(1);
   while (out[0] >= 0 || err[0] >= 0) {
     std::array<pollfd, 3> watched{pollfd{in[1], POLLOUT, 0}, pollfd{out[0], POLLIN, 0},
                                   pollfd{err[0], POLLIN, 0}};
-    const int ready = ::poll(watched.data(), watched.size(), limit);
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready <= 0) {
-      result.timed_out = true;
+    const int ready = ::poll(watched.data(), watched.size(), clock.wait());
+    if (ready > 0) clock.heard();
+    if (clock.over(result)) {
       ::kill(-child, SIGKILL);
       break;
     }
+    if (ready <= 0) continue;
     if (watched[0].revents != 0) {
       const ssize_t written = ::write(in[1], input.data(), input.size());
       if (written > 0) input.remove_prefix(static_cast<std::size_t>(written));
@@ -142,13 +178,13 @@ ChildResult run_child(const std::string& command, std::string_view input, double
     }
     if (watched[1].revents != 0 && !take_in(out[0], result.output)) out.close(0);
     if (watched[2].revents != 0 && !take_in(err[0], result.errors)) err.close(0);
-    if (result.errors.size() > 2 * longest_complaint)
-      result.errors.erase(0, result.errors.size() - longest_complaint);
+    keep_end(result.errors, longest_complaint);
+    keep_end(result.output, limits.kept);
   }
-  const int status = wait_for(child, limit, result.timed_out);
+  const int status = wait_for(child, clock, result);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   return result;
 }
 
-}  // namespace assay::inspection
+}  // namespace assay

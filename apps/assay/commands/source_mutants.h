@@ -1,0 +1,80 @@
+#pragma once
+
+// The part of `assay mutate` that trains: flags that say what is trained, by whom and where it is kept.
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <assay/killing_study.h>
+#include <assay/report.h>
+#include <assay/source_mutation.h>
+#include "apps/assay/inputs.h"
+#include "apps/assay/outputs.h"
+#include "apps/assay/recipe_options.h"
+
+namespace assay::app {
+
+// A program of training, ready to be mutated.
+struct SourceStudy {
+  mutation::Program program;
+  Session session;  // of the program's graph
+  mutation::Subject subject{session};
+};
+
+// Trained mutants beside the network that was trained without a fault.
+struct TrainedMutants {
+  Session original;
+  std::vector<mutation::Mutant> mutants;
+  std::vector<mutation::PlannedMutant> planned;  // those that have a network
+  report::Document document;                     // what became of the trainings
+};
+
+class SourceMutants {
+ public:
+  void declare(CLI::App& app);
+  std::vector<Output> outputs() const;
+  // Where nothing is trained: a notice that training data are not used (which may stand in assay.toml for
+  // other commands), and an Error{usage} for flags that only matter when something is.
+  void refuse_without_training(report::Document& document) const;
+
+  // Throws Error{usage} for flags that contradict each other.
+  SourceStudy open(const ModelInput& model, Context& context) const;
+  // The network trained without a fault.
+  Session original(const SourceStudy& study, Context& context) const;
+  // A mutant's network.
+  Graph network(const SourceStudy& study, const mutation::Mutant& mutant, Context& context) const;
+  TrainedMutants trained(const SourceStudy& study, Session original,
+                         const std::vector<mutation::Mutant>& mutants, Context& context) const;
+  // Keys of mutants that the training data do not kill; none unless asked for.
+  std::set<std::string> uncounted(const SourceStudy& study, const TrainedMutants& trained,
+                                  Context& context) const;
+  // Whether original and mutants are trained several times.
+  bool repeated() const { return !design_.looks.empty(); }
+  // Takes the runs of a preset where none are given.
+  void take_runs(const std::vector<std::size_t>& runs);
+  // DeepCrime's study: all sets' verdicts over repeated trainings.
+  mutation::KillingStudy studied(const SourceStudy& study, const std::vector<DatasetPtr>& tests,
+                                 const mutation::DrawOptions& draw, Context& context) const;
+  const mutation::KillDesign& design() const { return design_; }
+  // What is in the store, without what --prune says.
+  report::Document store() const;
+
+ private:
+  mutation::TrainingPlan plan(Context& context) const;
+  void refuse_pruning() const;
+
+  DataInput train_{"train", "training records, for operators that change what a network is trained from"};
+  DataInput validation_{"validation", "records that validate while training"};
+  RecipeOptions recipe_{10};
+  std::vector<const CLI::Option*> own_;
+  std::string architecture_, store_, trainer_, prune_;
+  double time_limit_ = 0;
+  std::size_t jobs_ = 0;
+  bool killable_ = false;
+  mutation::KillDesign design_{.looks = {}};
+  std::string runs_, kill_test_ = "glm", spending_ = "obrien-fleming";
+  std::vector<const CLI::Option*> repeated_;  // that matter with --runs only
+};
+
+}  // namespace assay::app

@@ -1,0 +1,16 @@
+#pragma once
+
+// Operators that other operators are made of.
+
+#include <assay/mutation_operator.h>
+
+namespace assay::mutation {
+
+OperatorInfo afrm_operator();
+OperatorInfo lam_operator();
+OperatorInfo ld_operator();
+
+// What an operator of the layer level does, for a network before it is trained.
+ProgramFault before_training(const OperatorInfo& op);
+
+}  // namespace assay::mutation

@@ -1,0 +1,81 @@
+// Layer addition before training (Ma et al., DeepMutation, ISSRE 2018).
+
+#include <algorithm>
+#include <array>
+
+#include <assay/model.h>
+#include <assay/mutation_operator.h>
+#include "assay/mutation/operators/family.h"
+
+namespace assay::mutation {
+namespace {
+
+const std::array<std::string, 6> added_kinds{"any", "duplicate", "relu", "tanh", "sigmoid", "normalisation"};
+
+std::string normalisation_refusal(const SubjectLayer& layer) {
+  if (layer.last) return "it gives the network's output; a layer is added between layers";
+  const Layer& of = layer.layer;
+  return of.batch_axis == 0 && of.batch_multiple == 1 && of.neuron_axes == std::vector<int>{1}
+             ? ""
+             : "its neurons do not lie along the axis that a batch normalisation normalises";
+}
+
+void add_normalisation(const SubjectLayer& layer, Edit& edit) {
+  edit.note(layer, -1, "is followed by a batch normalisation");
+  edit.restructure([&layer](GraphBuilder& builder) {
+    const std::string name = builder.unused_name(layer.name() + "/normalisation");
+    std::vector<ValueId> inputs{layer.layer.value};
+    for (const char* part : {"/scale", "/shift", "/mean", "/variance"}) {
+      const bool one = std::string(part) == "/scale" || std::string(part) == "/variance";
+      const std::vector<float> values(static_cast<std::size_t>(layer.layer.neurons), one ? 1.0F : 0.0F);
+      inputs.push_back(builder.constant(builder.unused_name(name + part),
+                                        Array::of<float>({layer.layer.neurons}, values)));
+    }
+    builder.wrap(layer.layer.value, {.name = name,
+                                     .op = "BatchNormalization",
+                                     .inputs = std::move(inputs),
+                                     .outputs = {},
+                                     .attributes = {}});
+  });
+}
+
+}  // namespace
+
+OperatorInfo las_operator() {
+  const OperatorInfo of_models = lam_operator();
+  const ProgramFault others = before_training(of_models);
+  const auto refusal = [of_models](const SubjectLayer& layer, const SpecOptions& options) {
+    const std::string& kind = options.word("kind", added_kinds);
+    return kind == "normalisation" ? normalisation_refusal(layer) : of_models.refusal(layer, options);
+  };
+  return {
+      .name = "las",
+      .title = "layer addition before training",
+      .summary = "a layer that keeps the shape is inserted after a layer before training",
+      .definition =
+          "the change of lam made before training (a copy of the layer, or relu, tanh or sigmoid, by the "
+          "seed), "
+          "or by the seed a batch normalisation of what the layer gives",
+      .limits = "at most five mutants per layer; nothing is added after the layer that gives the output",
+      .paper = "Ma et al., DeepMutation, ISSRE 2018",
+      .level = OperatorInfo::Level::structure,
+      .options = {{"kind", "any", "what is inserted: any, duplicate, relu, tanh, sigmoid or normalisation"}},
+      .program = {.places =
+                      [refusal](const Program&, const Subject& subject, const SpecOptions& options) {
+                        return layer_places(
+                            subject, [&](const SubjectLayer& layer) { return refusal(layer, options); });
+                      },
+                  .apply =
+                      [others](const ProgramStrike& strike, Program& program) {
+                        const SubjectLayer& layer = strike.subject.layer(strike.place);
+                        const std::string& kind = strike.options.text("kind");
+                        const bool may = normalisation_refusal(layer).empty();
+                        if (kind == "normalisation" ||
+                            (kind == "any" && may && strike.rng.below(added_kinds.size() - 1) == 0)) {
+                          return edit_layer(strike, program, add_normalisation);
+                        }
+                        return others.apply(strike, program);
+                      }}};
+}
+
+}  // namespace assay::mutation

@@ -1,0 +1,48 @@
+// A layer without bias (remove_bias of Humbatova et al., DeepCrime, ISSTA 2021).
+
+#include <assay/model.h>
+#include <assay/mutation_operator.h>
+
+namespace assay::mutation {
+namespace {
+
+void remove_bias(const SubjectLayer& layer, Edit& edit) {
+  edit.note(layer, -1, "has no bias");
+  edit.restructure([&layer](GraphBuilder& builder) {
+    for (const LayerWeights& bias : layer.biases) {
+      Node node = builder.nodes()[static_cast<std::size_t>(bias.node)];
+      if (node.op == "Add") {
+        node.inputs = {node.inputs[1 - bias.input]};
+        node.op = "Identity";
+      } else {
+        node.inputs[bias.input] = no_value;
+        while (node.inputs.back() == no_value) node.inputs.pop_back();
+      }
+      builder.replace_node(bias.node, std::move(node));
+    }
+  });
+}
+
+}  // namespace
+
+OperatorInfo remove_bias_operator() {
+  return {
+      .name = "remove-bias",
+      .title = "bias removed",
+      .summary = "a layer is trained without its bias",
+      .definition = "the layer's linear part adds nothing to the products of its weights",
+      .limits =
+          "one mutant per layer; before a batch normalisation, which takes means away, it changes nothing",
+      .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (remove_bias)",
+      .level = OperatorInfo::Level::structure,
+      .program = {.places =
+                      [](const Program&, const Subject& subject, const SpecOptions&) {
+                        return layer_places(subject, [](const SubjectLayer& layer) -> std::string {
+                          return layer.biases.empty() ? "it has no bias" : "";
+                        });
+                      },
+                  .apply = [](const ProgramStrike& strike,
+                              Program& program) { return edit_layer(strike, program, remove_bias); }}};
+}
+
+}  // namespace assay::mutation

@@ -1,0 +1,145 @@
+// Trained networks by what they were trained from: KEY.onnx is the network, KEY.json says what it is and is
+// written last.
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/source_mutation.h>
+#include "assay/support/file.h"
+#include "assay/support/hash.h"
+#include "assay/support/text.h"
+
+namespace assay::mutation {
+namespace {
+
+namespace fs = std::filesystem;
+using StoreJson = nlohmann::json;
+
+constexpr const char* store_format = "assay trained network 1";
+constexpr std::size_t key_digits = 32;
+
+bool is_key(const std::string& text) {
+  return text.size() == key_digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+// What KEY.json says; nothing where it is not there, not ours, or damaged.
+std::optional<StoreJson> facts_of(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
+  StoreJson facts = StoreJson::parse(read_file(file, 1 << 24), nullptr, false);
+  const auto text = [&](const char* name) { return facts.contains(name) && facts[name].is_string(); };
+  if (!facts.is_object() || !text("format") || facts["format"] != store_format || !text("what") ||
+      (!text("network") && !text("failure")))
+    return {};
+  return facts;
+}
+
+void write_facts(const fs::path& file, const StoreJson& facts) {
+  write_file(file, facts.dump(1, ' ', false, StoreJson::error_handler_t::replace) + "\n");
+}
+
+}  // namespace
+
+std::optional<Graph> TrainedStore::find(const std::string& key) const {
+  const auto facts = facts_of(folder_ / (key + ".json"));
+  if (!facts || !facts->contains("network")) return {};
+  try {
+    Graph network = read_model(folder_ / (key + ".onnx"));
+    if (network.hash() == facts->at("network")) return network;
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
+  }
+  return {};
+}
+
+std::string TrainedStore::failure(const std::string& key) const {
+  const auto facts = facts_of(folder_ / (key + ".json"));
+  return facts ? facts->value("failure", std::string()) : std::string();
+}
+
+void TrainedStore::keep(const std::string& key, const std::string& what, const Graph& network) const {
+  write_onnx(network, folder_ / (key + ".onnx"));
+  // The hash of what a reader gets.
+  const std::string hash = read_model(folder_ / (key + ".onnx")).hash();
+  write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"network", hash}});
+}
+
+void TrainedStore::keep_failure(const std::string& key, const std::string& what,
+                                const std::string& reason) const {
+  write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"failure", reason}});
+}
+
+std::optional<double> TrainedStore::score(const std::string& key, const std::string& data) const {
+  const fs::path file = folder_ / fmt::format("{}.{}.score", key, data);
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
+  const std::string text = read_file(file, 1000);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // The end of line says that it is whole.
+  if (error != std::errc() || end == text.data() + text.size() || *end != '\n') return {};
+  return value;
+}
+
+void TrainedStore::keep_score(const std::string& key, const std::string& data, double score) const {
+  write_file(folder_ / fmt::format("{}.{}.score", key, data), fmt::format("{}\n", score));
+}
+
+fs::path TrainedStore::checkpoint(const std::string& key) const {
+  return folder_ / (key + ".checkpoint.npz");
+}
+
+fs::path TrainedStore::log(const std::string& key) const { return folder_ / (key + ".log"); }
+
+std::vector<TrainedStore::Entry> TrainedStore::list(bool verify) const {
+  std::error_code error;
+  std::map<std::string, Entry> entries;
+  for (fs::directory_iterator file(folder_, error), end; !error && file != end; file.increment(error)) {
+    const std::string name = file->path().filename().string(), key = name.substr(0, name.find('.'));
+    std::error_code ignored;
+    if (!is_key(key) || !file->is_regular_file(ignored)) continue;
+    Entry& entry = entries[key];
+    entry.key = key;
+    const std::uintmax_t bytes = file->file_size(ignored);
+    if (!ignored) entry.bytes += bytes;
+  }
+  if (error) fail(Fault::io, "{}: the store cannot be read: {}", folder_.string(), error.message());
+  std::vector<Entry> all;
+  for (auto& [key, entry] : entries) {
+    const auto facts = facts_of(folder_ / (key + ".json"));
+    std::error_code ignored;
+    if (!facts) {
+      entry.status = Status::unfinished;
+    } else if (facts->contains("failure")) {
+      entry.status = Status::failed;
+      entry.status_text = facts->at("failure");
+    } else {
+      entry.network = facts->at("network");
+      const bool there = verify ? find(key).has_value() : fs::exists(folder_ / (key + ".onnx"), ignored);
+      if (!there) entry.status = Status::damaged;
+    }
+    if (facts) entry.what = facts->at("what");
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+void TrainedStore::remove(const std::string& key) const {
+  // The description first: without it, the rest counts as not there.
+  std::vector<fs::path> files{folder_ / (key + ".json")};
+  std::error_code error;
+  for (fs::directory_iterator file(folder_, error), end; !error && file != end; file.increment(error)) {
+    if (file->path().filename().string().starts_with(key + ".")) files.push_back(file->path());
+  }
+  for (const fs::path& file : files) {
+    fs::remove(file, error);
+    if (error) fail(Fault::io, "{}: cannot be removed: {}", file.string(), error.message());
+  }
+}
+
+}  // namespace assay::mutation

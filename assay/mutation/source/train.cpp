@@ -1,0 +1,182 @@
+// Training programs, several at a time, each once.
+
+#include <atomic>
+#include <mutex>
+
+#include <assay/error.h>
+#include <assay/source_mutation.h>
+#include "assay/mutation/source/external.h"
+#include "assay/support/hash.h"
+#include "assay/support/threads.h"
+
+namespace assay::mutation {
+namespace {
+
+// Progress of a training beside others: it only asks whether to stop.
+class Stoppable final : public Progress {
+ public:
+  explicit Stoppable(const std::atomic<bool>& stop) : stop_(stop) {}
+  void begin(std::string_view, std::size_t, std::string_view) override {}
+  void advance(std::size_t, std::string_view) override {
+    if (stop_) throw Error(Fault::interrupted, "interrupted");
+  }
+  void end() override {}
+  void notice(std::string_view) override {}
+
+ private:
+  const std::atomic<bool>& stop_;
+};
+
+class ProgramTrainer {
+ public:
+  ProgramTrainer(const TrainingPlan& plan, std::size_t jobs, Progress& progress)
+      : plan_(plan),
+        store_(plan.store),
+        progress_(progress),
+        stage_(progress, "training", jobs, "networks") {}
+
+  // Called by several threads.
+  Trained train(const TrainingJob& job) {
+    Trained trained;
+    if (stop_) return trained;
+    try {
+      const Program program = job.make();
+      trained.key = key_of(program);
+      trained.failure = store_.failure(trained.key);
+      trained.known = !trained.failure.empty() || store_.find(trained.key).has_value();
+      if (!trained.known) trained.failure = fresh(job, program, trained.key);
+      std::error_code ignored;  // what a kill may have left
+      std::filesystem::remove(store_.checkpoint(trained.key), ignored);
+    } catch (...) {
+      stop_ = true;
+      throw;
+    }
+    note(job, trained);
+    return trained;
+  }
+
+ private:
+  std::string key_of(const Program& program) const {
+    return Hasher().text(hash_of(program)).text(plan_.command).hex();
+  }
+
+  // Why it failed; empty when the network is in the store.
+  std::string fresh(const TrainingJob& job, const Program& program, const std::string& key) {
+    try {
+      const Graph network = plan_.command.empty()
+                                ? train_here(program, key)
+                                : train_by_command(job, program, key, plan_, [this] { return stop_asked(); });
+      require_running(network);
+      store_.keep(key, job.what, network);
+      return {};
+    } catch (const Error& error) {
+      if (error.fault() == Fault::interrupted || error.fault() == Fault::internal) throw;
+      // Without a command the same would happen again.
+      if (plan_.command.empty() && error.fault() == Fault::data)
+        store_.keep_failure(key, job.what, error.what());
+      return error.what();
+    } catch (const std::exception& error) {  // of the engine's libraries
+      return fmt::format("training stopped: {}", std::string_view(error.what()).substr(0, 200));
+    }
+  }
+
+  // One that cannot run is none.
+  void require_running(const Graph& network) const {
+    SessionOptions options = plan_.session;
+    options.threads = 1;
+    const Session session(network, options);
+    if (session.shape(session.logits()).empty())
+      fail(Fault::unsupported, "network '{}' gives nothing that can be judged", network.name());
+  }
+
+  Graph train_here(Program program, const std::string& key) {
+    program.recipe.checkpoint = store_.checkpoint(key);
+    Stoppable progress(stop_);
+    SessionOptions options = plan_.session;
+    options.threads = 1;
+    set_record_shapes(options, program.training->facts());
+    const auto train = [&] {
+      return training::train(program.graph, program.training, program.validation, program.recipe, options,
+                             progress)
+          .graph;
+    };
+    std::error_code unreadable;
+    const bool resumed = std::filesystem::exists(program.recipe.checkpoint, unreadable);
+    try {
+      return train();
+    } catch (const Error& error) {
+      if (!resumed || error.fault() == Fault::interrupted) throw;
+    }
+    // A checkpoint that was spoilt must not stand in the way.
+    std::filesystem::remove(program.recipe.checkpoint, unreadable);
+    return train();
+  }
+
+  bool stop_asked() {
+    if (stop_) return true;
+    try {
+      check_interrupt();
+    } catch (const Error&) {
+      stop_ = true;
+    }
+    return stop_;
+  }
+
+  void note(const TrainingJob& job, const Trained& trained) {
+    const std::lock_guard lock(mutex_);
+    known_ += trained.known;
+    if (!trained.failure.empty()) progress_.notice(fmt::format("{}: {}", job.what, trained.failure));
+    stage_.advance(1, known_ == 0 ? std::string() : fmt::format("{} were trained before", known_));
+  }
+
+  const TrainingPlan& plan_;
+  TrainedStore store_;
+  Progress& progress_;
+  Stage stage_;
+  std::mutex mutex_;  // over progress and known_
+  std::size_t known_ = 0;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace
+
+std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,
+                                    Progress& progress) {
+  std::vector<Trained> trained(jobs.size());
+  ProgramTrainer trainer(plan, jobs.size(), progress);
+  const std::size_t at_a_time = plan.jobs > 0 ? plan.jobs : available_threads();
+  try {
+    parallel_for(jobs.size(), at_a_time, [&](std::size_t i) {
+      if (plan.command.empty()) set_engine_threads(1);
+      trained[i] = trainer.train(jobs[i]);
+    });
+  } catch (...) {
+    set_engine_threads(plan.session.threads);
+    throw;
+  }
+  set_engine_threads(plan.session.threads);
+  return trained;
+}
+
+PlannedMutant planned(std::shared_ptr<const TrainedStore> store, const Mutant& mutant,
+                      const ProgramMutation& made, const Trained& trained) {
+  MutantOutcome outcome;
+  outcome.id = mutant.id();
+  outcome.op = mutant.op.text();
+  outcome.operator_name = mutant.op.name;
+  outcome.layer = mutant.layer;
+  outcome.seed = mutant.seed;
+  outcome.sites = made.sites;
+  outcome.summary = made.summary;
+  return {std::move(outcome),
+          [store = std::move(store), key = trained.key, what = mutant.text()] {
+            std::optional<Graph> network = store->find(key);
+            if (!network)
+              fail(Fault::io, "{}: the network of {} is gone; run the same command again",
+                   store->folder().string(), what);
+            return std::move(*network);
+          },
+          true};
+}
+
+}  // namespace assay::mutation

@@ -1,0 +1,153 @@
+// Losses as Keras 2.3 defines them: y is the truth, p the output, both [records, outputs]; the mean over
+// records.
+
+#include <assay/recipe.h>
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+namespace assay::training {
+namespace {
+
+constexpr double tiny = 1e-7;  // as Keras's epsilon
+
+struct Pair {
+  explicit Pair(const Answers& answers) : y(answers.target()), p(answers.output()) {}
+  Tensor y, p;
+};
+
+// -1 and 1 for labels, numbers as they are.
+Tensor signed_target(const Answers& answers) {
+  return answers.labels.defined() ? answers.target().mul(2).sub(1) : answers.target();
+}
+
+Tensor cross_entropy(const Answers& answers, const SpecOptions&) {
+  if (answers.scores.size(1) > 1) return at::cross_entropy_loss(answers.scores, answers.labels);
+  const Tensor y = answers.target();
+  if (!answers.probabilities) return at::binary_cross_entropy_with_logits(answers.scores, y);
+  return at::binary_cross_entropy(answers.scores.clamp(tiny, 1 - tiny), y);
+}
+
+Tensor binary_cross_entropy(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  return at::binary_cross_entropy(of.p.clamp(tiny, 1 - tiny), of.y);
+}
+
+Tensor squared_error(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  return at::mse_loss(of.p, of.y);
+}
+
+Tensor absolute_error(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  return at::l1_loss(of.p, of.y);
+}
+
+Tensor percentage_error(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  return (of.y - of.p).abs().div(of.y.abs().clamp_min(tiny)).mean().mul(100);
+}
+
+Tensor logarithmic_error(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  return (of.p.clamp_min(tiny).log1p() - of.y.clamp_min(tiny).log1p()).square().mean();
+}
+
+Tensor huber(const Answers& answers, const SpecOptions& options) {
+  const double delta = options.number("delta");
+  if (!(delta > 0)) fail(Fault::usage, "huber: delta {} must be above 0", delta);
+  const Pair of(answers);
+  const Tensor size = (of.y - of.p).abs(), small = size.clamp_max(delta);
+  return (small.square() * 0.5 + delta * (size - small)).mean();
+}
+
+Tensor logcosh(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  const Tensor x = of.p - of.y;
+  return (x + at::softplus(x * -2) - std::log(2.0)).mean();
+}
+
+Tensor hinge(const Answers& answers, const SpecOptions&) {
+  return (1 - signed_target(answers) * answers.output()).clamp_min(0).mean();
+}
+
+Tensor squared_hinge(const Answers& answers, const SpecOptions&) {
+  return (1 - signed_target(answers) * answers.output()).clamp_min(0).square().mean();
+}
+
+Tensor categorical_hinge(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  const Tensor right = (of.y * of.p).sum(1), wrong = at::amax((1 - of.y) * of.p, {1});
+  return (wrong - right + 1).clamp_min(0).mean();
+}
+
+Tensor kl_divergence(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  const Tensor y = of.y.clamp(tiny, 1), p = of.p.clamp(tiny, 1);
+  return (y * (y / p).log()).sum(1).mean();
+}
+
+Tensor poisson(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  return (of.p - of.y * (of.p + tiny).log()).mean();
+}
+
+Tensor cosine_similarity(const Answers& answers, const SpecOptions&) {
+  const Pair of(answers);
+  const auto unit = [](const Tensor& rows) {
+    return rows / rows.square().sum(1, true).clamp_min(1e-12).sqrt();
+  };
+  return -(unit(of.y) * unit(of.p)).sum(1).mean();
+}
+
+}  // namespace
+
+Tensor Answers::output() const {
+  if (!labels.defined() || probabilities) return scores;
+  return scores.size(1) == 1 ? at::sigmoid(scores) : at::softmax(scores, 1);
+}
+
+Tensor Answers::target() const {
+  if (!labels.defined()) return numbers;
+  const Tensor rows = scores.size(1) == 1 ? labels.unsqueeze(1) : at::one_hot(labels, scores.size(1));
+  return rows.to(scores.scalar_type());
+}
+
+Catalogue<LossInfo>& losses() {
+  static Catalogue<LossInfo> all(
+      {"loss"},
+      {{"cross-entropy",
+        "-log p at the label, p being the softmax of the scores; of one output, binary cross-entropy",
+        true,
+        {},
+        cross_entropy},
+       {"binary-cross-entropy",
+        "mean over outputs of -(y log p + (1 - y) log(1 - p))",
+        true,
+        {},
+        binary_cross_entropy},
+       {"categorical-hinge", "max(0, 1 + max of (1 - y) p - sum of y p)", true, {}, categorical_hinge},
+       {"hinge", "mean over outputs of max(0, 1 - y p), y being -1 or 1", false, {}, hinge},
+       {"squared-hinge", "mean over outputs of max(0, 1 - y p)^2, y being -1 or 1", false, {}, squared_hinge},
+       {"kl-divergence",
+        "sum over outputs of y log(y / p), both kept within 1e-7 and 1",
+        false,
+        {},
+        kl_divergence},
+       {"poisson", "mean over outputs of p - y log p", false, {}, poisson},
+       {"cosine-similarity", "minus the cosine of the angle between y and p", false, {}, cosine_similarity},
+       {"mse", "mean over outputs of (y - p)^2", false, {}, squared_error},
+       {"mae", "mean over outputs of |y - p|", false, {}, absolute_error},
+       {"mape", "100 times the mean over outputs of |y - p| / |y|", false, {}, percentage_error},
+       {"msle", "mean over outputs of (log(1 + y) - log(1 + p))^2", false, {}, logarithmic_error},
+       {"huber",
+        "mean over outputs of half the square of y - p, beyond delta of delta times what is beyond",
+        false,
+        {{"delta", "1", "where the parabola becomes a line"}},
+        huber},
+       {"logcosh", "mean over outputs of log cosh(p - y)", false, {}, logcosh}});
+  return all;
+}
+
+}  // namespace assay::training

@@ -1,0 +1,54 @@
+#pragma once
+
+// The trainable weights of a network: one tensor for all of them, so that a step of an optimiser is a few
+// operations whatever their number, with a view of it for each.
+
+#include <memory>
+#include <vector>
+
+#include <assay/graph.h>
+#include <assay/recipe.h>
+#include <assay/tensor.h>
+
+namespace assay::training {
+
+class Parameters {
+ public:
+  // The weights of `graph`. Throws Error{mismatch} when there are none, Error{usage} as the recipe demands.
+  Parameters(const Graph& graph, const Recipe& recipe, const std::string& device);
+
+  // Leaves for autograd by the value they stand for: they follow every step.
+  const Tensors& leaves() const { return leaves_; }
+  // What regularisation adds to the loss.
+  double penalty() const;
+  // One step from the gradients of leaves(), in their order; undefined ones count as zeros. Regularisation,
+  // clipping of all gradients together and then of each element, weight decay and the optimiser, in this
+  // order.
+  void step(const std::vector<Tensor>& gradients);
+  std::int64_t steps() const { return steps_; }
+
+  // What the optimiser keeps, [parameters] each, for checkpoints.
+  const std::vector<Tensor>& state() const { return state_; }
+  // Throws Error{data} for values or state of another size.
+  void restore(const Tensors& values, const std::vector<Tensor>& state, std::int64_t steps);
+
+ private:
+  struct Part {
+    ValueId value;
+    Tensor weight, gradient;  // views
+    Penalty penalty;
+  };
+
+  void regularise();
+  void clip();
+
+  std::unique_ptr<Optimiser> optimiser_;
+  double rate_, decay_, weight_decay_, clip_norm_, clip_value_;
+  std::vector<Part> parts_;  // as in leaves_
+  Tensors leaves_;
+  Tensor values_, gradients_;
+  std::vector<Tensor> state_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace assay::training
