@@ -13,31 +13,17 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/data/content.h"
 #include "assay/engine/crew.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
 #include "assay/support/binary.h"
-#include "assay/support/hash.h"
 #include "assay/support/journal.h"
 
 namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
-
-// Hash of a record's elements.
-Hash128 content_of(const Array& inputs, std::size_t row) {
-  const std::size_t size = inputs.byte_size() / static_cast<std::size_t>(inputs.shape()[0]);
-  return hash_128(inputs.data() + row * size, size);
-}
-
-// Of all inputs of a record.
-Hash128 content_of(const Batch& batch, std::size_t row) {
-  std::vector<Hash128> parts{content_of(batch.inputs, row)};
-  if (batch.others.empty()) return parts[0];
-  for (const NamedArray& other : batch.others) parts.push_back(content_of(other.values, row));
-  return hash_128(parts.data(), parts.size() * sizeof(Hash128));
-}
 
 class Runner {
  public:
@@ -224,10 +210,10 @@ class Runner {
     return order;
   }
 
-  bool beyond(const MutantOutcome& mutant) const {
-    return static_cast<double>(mutant.killed.count()) >
-           options_.quality * static_cast<double>(places_.size());
+  bool is_beyond(std::size_t kills) const {
+    return static_cast<double>(kills) > options_.quality * static_cast<double>(places_.size());
   }
+  bool beyond(const MutantOutcome& mutant) const { return is_beyond(mutant.killed.count()); }
 
   void run_blocks(Progress& progress) {
     std::vector<const Place*> needed;
@@ -283,10 +269,8 @@ class Runner {
       const Bits& known = state_.mutants()[position].known;
       if (std::ranges::all_of(places, [&](const Place* place) { return known[place->known_as]; })) continue;
       if (!replay) replay.emplace(session, mutants_[index].make(), options_.naive);
-      run_chunk(*replay, block, chunk, places, known, found, figures);
-      stop = static_cast<double>(state_.mutants()[position].killed.count() + found.killed.count()) >
-                 options_.quality * static_cast<double>(places_.size()) &&
-             chunk + 1 < block.chunks();
+      run_chunk(*replay, block, chunk, places, state_.mutants()[position], found, figures);
+      stop = is_beyond(state_.mutants()[position].killed.count() + found.killed.count());
     }
     if (!replay) return;
     const Json cell = cell_of(found);
@@ -298,7 +282,7 @@ class Runner {
   }
 
   void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places,
-                 const Bits& known, MutantOutcome& found, RunFigures& figures) const {
+                 const MutantOutcome& before, MutantOutcome& found, RunFigures& figures) const {
     const Replay::Answer answer = replay.run(block, chunk);
     const Tensor& original = block.value(chunk, session_.logits());
     std::vector<std::int64_t> expected;
@@ -312,14 +296,18 @@ class Runner {
         close.push_back(static_cast<std::int64_t>(r));
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
-    for (std::size_t r = 0; r < verdicts.size(); ++r) {
+    // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records
+    // whatever the batches.
+    std::size_t kills = before.killed.count() + found.killed.count();
+    for (std::size_t r = 0; r < verdicts.size() && !is_beyond(kills); ++r) {
       const std::size_t record = places[r]->known_as;
-      if (known[record]) continue;
+      if (before.known[record]) continue;
       const Judge::Verdict& verdict = verdicts[r];
       const bool killed = verdict.killed && !untouched(r);
       found.known.set(record);
       figures.untouched += untouched(r);
       if (killed) {
+        ++kills;
         found.killed.set(record);
         found.decisiveness = std::max(found.decisiveness,
                                       verdict.finite ? -verdict.slack / std::max(verdict.scale, 1e-30) : 1.0);

@@ -50,7 +50,7 @@ class Documents : public Program {
       {"diff", "a.cov b.cov"},
       {"evaluate", "--model net.onnx --data images-idx3-ubyte"},
       {"explore",
-       "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --output "
+       "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --out "
        "explored"},
       {"hypotheses", ""},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},
@@ -65,7 +65,7 @@ class Documents : public Program {
        "--data images-idx3-ubyte --findings 'images-idx3-ubyte[:3]' --window-size 3 --label 1 --truth "
        "'images-idx3-ubyte,relabel=1>0:0.5'"},
       {"retrain",
-       "net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 "
+       "net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 "
        "--repeats 2 --epochs 1 --fail-under 'retrained[condition=given,set=test]=1%'"},
       {"select",
        "--model net.onnx --profile net.profile --test images-idx3-ubyte --by additional --criterion kmnc"},

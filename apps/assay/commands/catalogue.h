@@ -7,6 +7,7 @@ namespace assay::app {
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();
 CommandInfo attacks_command();
+CommandInfo evidence_command();
 CommandInfo explore_command();
 CommandInfo constraints_command();
 CommandInfo cover_command();
@@ -29,5 +30,6 @@ CommandInfo report_command();
 CommandInfo retrain_command();
 CommandInfo select_command();
 CommandInfo train_command();
+CommandInfo verify_command();
 
 }  // namespace assay::app

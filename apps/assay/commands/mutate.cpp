@@ -88,6 +88,7 @@ class Mutate final : public Command {
       return mutation::MutationState::read(state_).model_hash() == session.graph().hash();
     });
     gates_.check({"mutation", "killed-mutants"});
+    gates_.check_baseline(session.graph().hash(), test ? test->hash() : "");
     report::Document document;
     const mutation::Subject subject(session);
     for (const auto& [layer, reason] : subject.left_out())
