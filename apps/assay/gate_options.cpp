@@ -10,7 +10,11 @@ namespace assay::app {
 namespace {
 
 report::Measurement warning_count(double count) {
-  return {.criterion = "warnings", .value = count, .higher_is_better = false};
+  report::Measurement m;
+  m.criterion = "warnings";
+  m.value = count;
+  m.higher_is_better = false;
+  return m;
 }
 
 std::string provenance_of(const report::Document& document, std::string_view key) {

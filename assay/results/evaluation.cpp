@@ -81,11 +81,13 @@ void add_scores(report::Document& document, const Evaluation& evaluation, const 
 std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, const Dataset& data) {
   std::vector<report::Measurement> all;
   const auto add_count = [&](const std::string& of_class, std::size_t correct, std::size_t records) {
-    all.push_back({.criterion = "accuracy",
-                   .class_name = of_class,
-                   .covered = std::to_string(correct),
-                   .coverable = std::to_string(records),
-                   .value = records == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(records)});
+    report::Measurement m;
+    m.criterion = "accuracy";
+    m.class_name = of_class;
+    m.covered = std::to_string(correct);
+    m.coverable = std::to_string(records);
+    m.value = records == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(records);
+    all.push_back(std::move(m));
   };
   if (evaluation.accuracy) {
     std::size_t correct = 0, records = 0;
@@ -100,7 +102,11 @@ std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, c
                 evaluation.class_records[c]);
   }
   const auto add_error = [&](const std::string& name, double value) {
-    all.push_back({.criterion = name, .value = value, .higher_is_better = false});
+    report::Measurement m;
+    m.criterion = name;
+    m.value = value;
+    m.higher_is_better = false;
+    all.push_back(std::move(m));
   };
   if (evaluation.mean_squared_error) add_error("mean-squared-error", *evaluation.mean_squared_error);
   for (std::size_t t = 0; t < evaluation.targets.size(); ++t) {

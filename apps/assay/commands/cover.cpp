@@ -192,9 +192,13 @@ class Cover final : public Command {
     std::vector<report::Measurement> measured;
     for (const Spec& spec : specs) {
       names.push_back(spec.name);
-      for (const Layer& layer : session.layers())
-        measured.push_back({.criterion = spec.text(), .layer = layer.name});
-      measured.push_back({.criterion = spec.text()});
+      report::Measurement figure;
+      figure.criterion = spec.text();
+      measured.push_back(figure);
+      for (const Layer& layer : session.layers()) {
+        figure.layer = layer.name;
+        measured.push_back(figure);
+      }
     }
     gates_.check(names);
     gates_.check(measured);

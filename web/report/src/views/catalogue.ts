@@ -24,6 +24,7 @@ export interface View {
 
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
+  { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
   { id: "criteria", title: "Criteria", tables: ["criteria"], Component: Criteria },
   {
     id: "relevance",
@@ -55,7 +56,6 @@ export const views: readonly View[] = [
     tables: ["scores", "convergence", "close_ups"],
     Component: Inspection,
   },
-  { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
 ];
 
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {

@@ -22,7 +22,7 @@ function Figures({ measure }: { measure: Measure }) {
       <span class="criterion-share">{percent(measure.coverage)}</span>
       <span class="criterion-counts quiet">
         {show(measure.covered, "count")} of {show(measure.coverable, "count")}
-        {measure.attainable !== undefined && (
+        {measure.attainable !== undefined && measure.attainable !== measure.coverage && (
           <span class="criterion-attainable">
             {percent(measure.attainable)} of{" "}
             {measure.attainableCount === "" ? "" : `${show(measure.attainableCount, "count")} `}attainable
@@ -51,9 +51,9 @@ function Line({ name, measure }: { name: string; measure: Measure }) {
 
 const LAYERS = 12;
 
-function Lines({ criterion, family }: { criterion: Criterion; family: string }) {
+function Lines({ criterion }: { criterion: Criterion }) {
   const variant = variantOf(criterion.name);
-  if (criterion.total !== undefined) return <Line name={variant || family} measure={criterion.total} />;
+  if (criterion.total !== undefined) return <Line name={variant || "all layers"} measure={criterion.total} />;
   const layers = [...criterion.byLayer].sort(([, a], [, b]) => (a.coverage ?? 0) - (b.coverage ?? 0));
   return (
     <>
@@ -84,7 +84,7 @@ function Family({ name, variants }: { name: string; variants: readonly Criterion
       )}
       <ul class="criteria">
         {variants.map((criterion) => (
-          <Lines key={criterion.name} criterion={criterion} family={name} />
+          <Lines key={criterion.name} criterion={criterion} />
         ))}
       </ul>
     </section>
