@@ -26,11 +26,11 @@ tune train --model lenet1.onnx --initialiser keep --optimiser adam --data digits
 model model lenet5.onnx --data digits:60 --write copy.onnx
 data data digits:100,seed=7 --sheet digits.png --write test.npz
 labels data 'digits:100,seed=7,relabel=9>1:0.5' --labels-of digits:100,seed=7 --ids ids.txt
-evaluate evaluate --model lenet5.onnx --data digits:100,seed=7 --html evaluate.html --csv evaluate.csv
+evaluate evaluate --model lenet5.onnx --data digits:100,seed=7 --html evaluate.html --csv evaluate
 importance importance --model lenet5.onnx --data digits:60 --layer conv2 --top 5 --heatmaps 2 --out relevance
 cover cover --model lenet5.onnx --train digits:200 --test digits:100,seed=7 -m 4,6 --criterion idc --criterion nc --criterion kmnc --criterion lsc --profile net.profile --state first.cov --context day --by-class --html cover.html --fail-under nc=0.99 --expect-accuracy 0.5 --tolerance 0.5
 more cover --model lenet5.onnx --profile net.profile --test digits:60,seed=9 -m 4,6 --criterion idc --criterion nc --criterion kmnc --criterion lsc --by-class --context night --state second.cov --junit cover.xml
-extend cover --model lenet5.onnx --profile net.profile --test digits:30,seed=9 --criterion idc[m=4] --criterion nc --extend-with noise,fgsm,fgsm[eps=0.2] --extensions extended
+extend cover --model lenet5.onnx --profile net.profile --test digits:30,seed=9 --criterion idc[m=4] --criterion nc --extend-with noise,fgsm,fgsm[eps=0.2] --made-dir extended
 no-better cover --model lenet5.onnx --profile net.profile --test digits:30,seed=9 --criterion nc --no-worse-than cover.json
 combine combine first.cov second.cov --out both.cov --fail-under nc=0.1
 diff diff first.cov second.cov --examples 4
@@ -46,14 +46,14 @@ select-budget select --model lenet5.onnx --profile net.profile --test digits:60,
 select-doubt select --model lenet5.onnx --test digits:60,seed=7 --by deepgini --size 20 --out order.txt
 select-surprise select --model lenet5.onnx --train digits:200 --test digits:60,seed=7 --by dsa
 select-random select --model lenet5.onnx --test digits:60,seed=7 --by random
-attack attack lenet5.onnx digits:40,seed=7 --attack fgsm[eps=0.3] --attack pgd[eps=0.2,steps=3] --attack noise --attack fgsm[eps=0.1] --pictures 2 --output attacked
-attack-levels attack lenet5.onnx digits:30,seed=7 --attack fgsm[eps=0.05] --all --levels --only-successful --pictures 1 --output levels
-explore explore lenet5.onnx lenet1.onnx --data digits:20,seed=7 --training digits:200 --iterations 10 --pictures 3 --output explored
-explore-mutant explore lenet5.onnx --mutant int8@all --mutant ns --mutant gf[sigma=0.5]@conv2#17 --data digits:15,seed=7 --constraint occl[size=10x10] --iterations 5 --output mutants
-polluted polluted --data digits:100,relabel=9>1:0.5 --findings explored/findings.npz --truth digits:100 --out suspects.csv --pictures 3 --output polluted
+attack attack lenet5.onnx digits:40,seed=7 --attack fgsm[eps=0.3] --attack pgd[eps=0.2,steps=3] --attack noise --attack fgsm[eps=0.1] --pictures 2 --out attacked
+attack-levels attack lenet5.onnx digits:30,seed=7 --attack fgsm[eps=0.05] --all --levels --only-successful --pictures 1 --out levels
+explore explore lenet5.onnx lenet1.onnx --data digits:20,seed=7 --train digits:200 --iterations 10 --pictures 3 --out explored
+explore-mutant explore lenet5.onnx --mutant int8@all --mutant ns --mutant gf[sigma=0.5]@conv2#17 --data digits:15,seed=7 --constraint occl[size=10x10] --iterations 5 --out mutants
+polluted polluted --data digits:100,relabel=9>1:0.5 --findings explored/findings.npz --truth digits:100 --out suspects.csv --pictures 3 --out-dir polluted
 polluted-label polluted --data digits:100 --findings attacked/fgsm.npz --label 1+7 --rank votes --window uniform --window-size 7 --truth ids.txt
-retrain retrain lenet5.onnx --data digits:100 --test digits:60,seed=7 --add attacked/noise.npz --count 5 --pool 60 --repeats 2 --epochs 1 --coverage-raising kmnc[sections=50] --checkpoint kept --against noise,fgsm[eps=0.1] --evaluate-on noise --fail-under 'retrained[condition=given,set=test]=0.01'
-retrain-votes retrain lenet5.onnx --data digits:100 --test digits:60,seed=7 --add attacked/noise.npz --held-out digits:20,seed=3 --labels majority --voters lenet5.onnx lenet1.onnx tuned.onnx --count 5 --repeats 1 --epochs 1 --against none --evaluate-on none
+retrain retrain lenet5.onnx --train digits:100 --test digits:60,seed=7 --add attacked/noise.npz --count 5 --pool 60 --repeats 2 --epochs 1 --coverage-raising kmnc[sections=50] --checkpoint kept --against noise,fgsm[eps=0.1] --evaluate-on noise --fail-under 'retrained[condition=given,set=test]=0.01'
+retrain-votes retrain lenet5.onnx --train digits:100 --test digits:60,seed=7 --add attacked/noise.npz --held-out digits:20,seed=3 --labels majority --voters lenet5.onnx lenet1.onnx tuned.onnx --count 5 --repeats 1 --epochs 1 --against none --evaluate-on none
 attacks attacks
 attacks-one attacks pgd
 criteria criteria
@@ -79,10 +79,10 @@ no-criterion select --model lenet5.onnx --test digits:10 --by dsa
 no-findings polluted --data digits:10
 no-truth polluted --data digits:10 --findings explored/findings.npz --between 1+2+3
 no-additions retrain lenet5.onnx --data digits:10 --test digits:10
-no-pool retrain lenet5.onnx --data digits:50 --test digits:10 --add test.npz,range=0:1 --count 20 --pool 5 --made few
+no-pool retrain lenet5.onnx --train digits:50 --test digits:10 --add test.npz,range=0:1 --count 20 --pool 5 --made-dir few
 no-states diff first.cov
 no-profile cover --model lenet1.onnx --profile net.profile --test digits:10
-no-judging explore lenet5.onnx lenet1.onnx --data digits:10 --plausibility dsa --iterations 1 --output unjudged
+no-judging explore lenet5.onnx lenet1.onnx --data digits:10 --plausibility dsa --iterations 1 --out unjudged
 no-document report net.profile
 COMMANDS
 }

@@ -17,6 +17,7 @@
 #include <assay/progress.h>
 #include <assay/report.h>
 #include "apps/assay/outputs.h"
+#include "apps/assay/recorded_options.h"
 
 namespace assay::app {
 
@@ -26,7 +27,7 @@ struct Settings {
   std::map<std::string, std::string> renderings;  // file by name of renderer
   std::string config;                             // assay.toml
   std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
-  bool quiet = false, force = false;
+  bool quiet = false, force = false, strict = false;
   std::uint64_t seed = 1;
   int threads = 0;        // 0: all
   std::size_t batch = 0;  // 0: chosen by the engine
@@ -37,6 +38,8 @@ struct Settings {
 struct Context {
   const Settings& settings;
   Progress& progress;
+  // Values in effect that the command line does not tell: what a command found out itself.
+  EffectiveOptions effective = {};
 };
 
 class Command {

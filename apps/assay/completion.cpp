@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "assay/support/shell.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
@@ -15,18 +16,11 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
-// Single quotes for a shell: what is inside stays as it is.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 std::string bash(const CLI::App& root) {
   std::string names, cases;
   for (const CLI::App* sub : shown_subcommands(root)) {
     names += (names.empty() ? "" : " ") + sub->get_name();
-    cases += fmt::format("    {}) words={} ;;\n", sub->get_name(), quoted(joined(flags_of(*sub), " ")));
+    cases += fmt::format("    {}) words={} ;;\n", sub->get_name(), shell_word(joined(flags_of(*sub), " ")));
   }
   return fmt::format(
       "_assay() {{\n"
@@ -42,18 +36,18 @@ std::string bash(const CLI::App& root) {
       "  esac\n"
       "}}\n"
       "complete -o filenames -F _assay assay\n",
-      quoted(names + " --help --version"), cases);
+      shell_word(names + " --help --version"), cases);
 }
 
 std::string fish(const CLI::App& root) {
   std::string script;
   for (const CLI::App* sub : shown_subcommands(root)) {
     script += fmt::format("complete -c assay -n __fish_use_subcommand -f -a {} -d {}\n", sub->get_name(),
-                          quoted(sub->get_description()));
+                          shell_word(sub->get_description()));
     for (const CLI::Option* option : sub->get_options()) {
       for (const std::string& name : option->get_lnames()) {
         script += fmt::format("complete -c assay -n '__fish_seen_subcommand_from {}' -l {} -d {}\n",
-                              sub->get_name(), name, quoted(option->get_description()));
+                              sub->get_name(), name, shell_word(option->get_description()));
       }
     }
   }

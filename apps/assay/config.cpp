@@ -7,6 +7,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "apps/assay/words.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
 
@@ -73,8 +74,9 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
                                      CLI::App& command, const Seen& given, Seen& done) {
   std::vector<std::string> unknown;
   for (const auto& [key, node] : table) {
-    if (node.is_table()) continue;
-    CLI::Option* option = find_option(command, std::string(key.str()));
+    if (node.is_table() || node.is_array_of_tables()) continue;
+    const std::string name = new_word(command.get_name(), key.str()).value_or(std::string(key.str()));
+    CLI::Option* option = find_option(command, name);
     if (option == nullptr) {
       unknown.emplace_back(key.str());
     } else if (!given.contains(option) && done.insert(option).second) {
@@ -110,7 +112,9 @@ void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& c
       fail(Fault::usage, "{}: no subcommand is named '{}'{}", place(file, node), name,
            did_you_mean(name, command_names));
     }
-    if (!node.is_table() && std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
+    const bool old = std::any_of(command_names.begin(), command_names.end(),
+                                 [&](const std::string& one) { return new_word(one, name).has_value(); });
+    if (!node.is_table() && !old && std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
       fail(Fault::usage, "{}: no flag is named '--{}'{}", place(file, node), name,
            did_you_mean(name, all_options));
     }

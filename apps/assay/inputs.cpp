@@ -84,6 +84,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) const {
   for (const std::string& notice : graph.notices()) context.progress.notice(notice);
   SessionOptions options = session_options(context, dataset);
   if (!input_shape_.empty()) take_shapes(input_shape_, options);
+  check_result_replaced(graph.hash(), context.settings);
   Session session(std::move(graph), std::move(options));
   for (const std::string& notice : session.notices()) context.progress.notice(notice);
   return session;
@@ -104,10 +105,11 @@ DatasetPtr DataInput::open() const {
 
 void AccuracyCheck::declare(CLI::App& app) {
   app.add_option("--expect-accuracy", expected_,
-                 "stop unless the network reaches this accuracy (0.9879) on the data")
+                 "stop unless the network reaches at least this accuracy (0.9879) on the data")
       ->default_str("")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--tolerance", tolerance_, "how far the accuracy may be off")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--tolerance", tolerance_, "how far below the accuracy may be")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--tolerance-above", above_, "how far above it may be; 1: any")->check(CLI::Range(0.0, 1.0));
 }
 
 Evaluation AccuracyCheck::run(const Session& session, const DatasetPtr& dataset, Context& context) const {
@@ -123,7 +125,7 @@ void AccuracyCheck::run_if_asked(const Session& session, const DatasetPtr& datas
 
 void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session,
                           const DatasetPtr& dataset) const {
-  if (expected_ >= 0) require_accuracy(session, dataset, evaluation, expected_, tolerance_);
+  if (expected_ >= 0) require_accuracy(session, dataset, evaluation, {expected_, tolerance_, above_});
 }
 
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {

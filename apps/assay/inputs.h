@@ -42,7 +42,7 @@ class DataInput {
   std::string flag_, help_, spec_;
 };
 
-// --expect-accuracy A [--tolerance T]: the check before every analysis.
+// --expect-accuracy A [--tolerance T] [--tolerance-above T]: the check before every analysis.
 class AccuracyCheck {
  public:
   void declare(CLI::App& app);
@@ -55,7 +55,7 @@ class AccuracyCheck {
   void apply(const Evaluation& evaluation, const Session& session, const DatasetPtr& dataset) const;
 
  private:
-  double expected_ = -1, tolerance_ = 0.005;
+  double expected_ = -1, tolerance_ = 0.005, above_ = 1;
 };
 
 // The options for Session that the common flags and the data imply.

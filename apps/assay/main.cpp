@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -19,9 +20,11 @@
 #include "apps/assay/completion.h"
 #include "apps/assay/config.h"
 #include "apps/assay/flag_names.h"
+#include "apps/assay/help.h"
 #include "apps/assay/manual.h"
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
+#include "apps/assay/words.h"
 #include "assay/support/file.h"
 #include "assay/support/memory.h"
 #include "assay/support/text.h"
@@ -29,7 +32,7 @@
 namespace assay::app {
 namespace {
 
-constexpr int gate_failed = 2, signal_base = 128;  // docs/exit-codes.md, as all codes
+constexpr int gate_failed = 2, warned = 9, signal_base = 128;  // docs/exit-codes.md, as all codes
 
 volatile std::sig_atomic_t stopped_by = 0;  // the signal that asked for an end
 
@@ -79,7 +82,7 @@ int exit_code(Fault fault) {
 }
 
 void declare_common(CLI::App& app, Settings& settings) {
-  const std::string group = "Common";
+  const std::string group = common_group;
   app.add_option("--json", settings.json,
                  "write the result document to FILE ('-': standard output, instead of tables)")
       ->type_name("FILE")
@@ -87,9 +90,10 @@ void declare_common(CLI::App& app, Settings& settings) {
   for (const report::Renderer& renderer : report::renderers()) {
     const std::string name(renderer.name);
     app.add_option("--" + renderer.name, settings.renderings[renderer.name],
-                   fmt::format("write the {} to FILE", renderer.summary))
-        ->type_name("FILE" + renderer.extension)
-        ->group("Outputs");
+                   fmt::format("write the {} to {}", renderer.summary,
+                               renderer.render_files ? "FOLDER" : "FILE"))
+        ->type_name(renderer.render_files ? "FOLDER" : "FILE" + renderer.extension)
+        ->group(outputs_group);
   }
   app.add_option("--config", settings.config, "read flags from FILE (default: ./assay.toml where it exists)")
       ->type_name("FILE")
@@ -101,8 +105,10 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->allow_extra_args(false)
       ->group(group);
   app.add_flag("--quiet", settings.quiet, "no progress, only the result")->group(group);
-  app.add_flag("--force", settings.force, "replace a state or profile that holds something else")
+  app.add_flag("--force", settings.force,
+               "replace a state, profile or result that holds something else")
       ->group(group);
+  app.add_flag("--strict", settings.strict, "end with exit code 9 where the result has warnings")->group(group);
   app.add_option("--seed", settings.seed, "seed of everything random")->group(group);
   app.add_option("--threads", settings.threads, "threads; 0: all cores")
       ->check(CLI::Range(0, 4096))
@@ -130,7 +136,14 @@ void render(const report::Document& document, const Settings& settings) {
   const bool only_json = settings.json == "-";
   if (!only_json && !settings.json.empty()) write_file(settings.json, report::to_json(document));
   for (const auto& [name, file] : settings.renderings) {
-    if (!file.empty()) write_file(file, report::renderers().find(name).render(document));
+    if (file.empty()) continue;
+    const report::Renderer& renderer = report::renderers().find(name);
+    if (!renderer.render_files) {
+      write_file(file, renderer.render(document));
+      continue;
+    }
+    for (const auto& [part, text] : renderer.render_files(document))
+      write_file(std::filesystem::path(file) / part, text);
   }
   if (only_json) {
     std::cout << report::to_json(document);
@@ -143,16 +156,18 @@ void render(const report::Document& document, const Settings& settings) {
 }
 
 // What every result rests on, whatever the subcommand.
-void add_common_provenance(report::Document& document, const CLI::App& command, const Settings& settings,
+void add_common_provenance(report::Document& document, const CLI::App& command, const Context& context,
                            double seconds) {
-  std::string options;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() == 0 || option->get_lnames().empty() || option->get_lnames()[0] == "help") continue;
-    const bool is_flag = option->get_expected_max() == 0;
-    options += fmt::format("{}--{}{}", options.empty() ? "" : " ", option->get_lnames()[0],
-                           is_flag ? "" : " " + joined(option->results(), " "));
+  const Settings& settings = context.settings;
+  document.provenance.emplace_back("options", recorded_options(command, context.effective));
+  if (const std::string file = file_of_option(command, "model"); !file.empty())
+    document.provenance.emplace_back("model_file", file);
+  for (const char* name : {"test", "data", "train"}) {
+    const std::string file = file_of_option(command, name);
+    if (file.empty()) continue;
+    document.provenance.emplace_back("data_file", file);
+    break;
   }
-  document.provenance.emplace_back("options", options);
   document.provenance.emplace_back("seed", static_cast<std::int64_t>(settings.seed));
   for (const auto& [name, version] : component_versions()) document.provenance.emplace_back(name, version);
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
@@ -161,6 +176,20 @@ void add_common_provenance(report::Document& document, const CLI::App& command, 
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
   document.provenance.emplace_back("finished", std::string(text));
   document.provenance.emplace_back("seconds", seconds);
+}
+
+// Whoever reads the headline alone is told, too.
+void name_warnings(report::Document& document) {
+  for (report::Warning& warning : document.warnings) {
+    warning.text = with_flags(std::move(warning.text));
+    warning.cause = with_flags(std::move(warning.cause));
+  }
+  if (document.warnings.empty()) return;
+  std::vector<std::string> ids;
+  for (const report::Warning& warning : document.warnings) {
+    if (std::ranges::find(ids, warning.id) == ids.end()) ids.push_back(warning.id);
+  }
+  document.headline += fmt::format(" [doubtful: {}]", joined(ids));
 }
 
 int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
@@ -177,11 +206,16 @@ int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& setti
   document.command = sub.get_name();
   for (std::string& notice : document.notices) notice = with_flags(std::move(notice));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  add_common_provenance(document, sub, settings, seconds);
+  add_common_provenance(document, sub, context, seconds);
+  name_warnings(document);
   render(document, settings);
-  if (!report::any_failed(document)) return 0;
-  if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");
-  return gate_failed;
+  if (report::any_failed(document)) {
+    if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");
+    return gate_failed;
+  }
+  if (!settings.strict || document.warnings.empty()) return 0;
+  if (settings.json == "-") say("assay: WARNINGS, see \"warnings\" in the result");
+  return warned;
 }
 
 // Plug-ins on the command line are loaded before it is read as a whole: what they add has flags of its own.
@@ -197,6 +231,7 @@ void load_plugins(std::span<char* const> arguments) {
 int run(int argc, char** argv) {
   load_plugins({argv, static_cast<std::size_t>(argc)});
   CLI::App root("Assay: white-box testing for deep-learning models.", "assay");
+  root.formatter(make_help_formatter());
   root.set_version_flag("--version", version_text());
   root.require_subcommand(0, 1);
   root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
@@ -209,6 +244,7 @@ int run(int argc, char** argv) {
     auto command = info.make();
     command->declare(*sub);
     declare_common(*sub, settings);
+    sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
     for (CLI::Option* option : sub->get_options()) {
       if (option->get_default_str() == "[]") option->default_str("");
     }
@@ -226,8 +262,10 @@ int run(int argc, char** argv) {
   CLI::App* manual = root.add_subcommand("manual", "write pages for man(1)")->group("");
   std::string folder = ".";
   manual->add_option("folder", folder, "where the pages go");
+  const std::vector<std::string> arguments =
+      with_new_words({argv + 1, argv + argc}, [](const std::string& notice) { say("assay: " + notice); });
   try {
-    root.parse(argc, argv);
+    root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success& help) {
     const int code = root.exit(help);
     flush_standard_output();
@@ -236,6 +274,8 @@ int run(int argc, char** argv) {
     std::string message = error.what();
     if (argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty()) {
       message = fmt::format("no subcommand is named '{}'{}", argv[1], did_you_mean(argv[1], names));
+    } else if (!root.get_subcommands().empty()) {
+      message += flag_suggestion(*root.get_subcommands().front(), arguments);
     }
     fail(Fault::usage, "{}\n`{} --help` shows what there is", message,
          root.get_subcommands().empty() ? "assay" : "assay " + root.get_subcommands().front()->get_name());

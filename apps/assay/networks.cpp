@@ -20,7 +20,7 @@ void NetworksInput::declare(CLI::App& app) {
       ->type_name("TEXT");
   app.add_option("--profile", profiles_,
                  "profile of each network in their order, as `assay cover --profile` writes it, in place of "
-                 "--training")
+                 "--train")
       ->type_name("FILE");
   training_.declare(app);
 }
@@ -70,7 +70,7 @@ void NetworksInput::learn(const coverage::LearnOptions& options, const DatasetPt
   const DatasetPtr training = training_.given() ? training_.open() : fallback;
   if (!training_.given())
     document.notices.push_back(
-        "no training records are named (--training): what is usual for a neuron is learned from the seeds");
+        "no training records are named (--train): what is usual for a neuron is learned from the seeds");
   for (explore::ExploredNetwork& network : networks_) {
     network.profile = std::make_shared<const coverage::Profile>(
         coverage::learn_profile(*network.session, training, options, context.progress).profile);

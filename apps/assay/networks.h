@@ -30,7 +30,7 @@ class NetworksInput {
   void add(const std::string& name, Graph graph, const SessionOptions& options);
 
   std::vector<std::string> models_, mutants_, profiles_;
-  DataInput training_{"training",
+  DataInput training_{"train",
                       "training records, from which activations' ranges, clusters and surprise are learned "
                       "(default: the seeds)"};
   std::vector<std::unique_ptr<Session>> sessions_;

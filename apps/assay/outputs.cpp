@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -30,7 +31,10 @@ std::optional<Identity> identity_of(const fs::path& path) {
 // What every command can write.
 std::vector<Output> with_renderings(std::vector<Output> outputs, const Settings& settings) {
   if (settings.json != "-") outputs.push_back({"--json", settings.json});
-  for (const auto& [name, file] : settings.renderings) outputs.push_back({"--" + name, file});
+  for (const auto& [name, file] : settings.renderings) {
+    const bool folder = report::renderers().find(name).render_files != nullptr;
+    outputs.push_back({"--" + name, file, folder ? Output::Kind::folder : Output::Kind::file});
+  }
   std::erase_if(outputs, [](const Output& output) { return output.path.empty(); });
   return outputs;
 }
@@ -124,6 +128,17 @@ void check_replaced(const std::string& path, std::string_view what, const Settin
   if (!fits)
     fail(Fault::mismatch, "{} holds something else than {}; name another file, or replace it with --force",
          path, what);
+}
+
+void check_result_replaced(const std::string& model_hash, const Settings& settings) {
+  if (settings.json == "-") return;
+  check_replaced(settings.json, "a result of this network", settings, [&] {
+    const report::Document found = report::read_document(read_file(settings.json), settings.json);
+    return std::ranges::none_of(found.provenance, [&](const auto& entry) {
+      const auto* hash = std::get_if<std::string>(&entry.second);
+      return entry.first == "model_hash" && hash != nullptr && *hash != model_hash;
+    });
+  });
 }
 
 }  // namespace assay::app

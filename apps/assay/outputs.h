@@ -31,4 +31,7 @@ void check_outputs(const std::vector<Output>& outputs, const CLI::App& command, 
 void check_replaced(const std::string& path, std::string_view what, const Settings& settings,
                     const std::function<bool()>& belongs);
 
+// The same for the result document that --json will write: one of another network stays.
+void check_result_replaced(const std::string& model_hash, const Settings& settings);
+
 }  // namespace assay::app

@@ -12,6 +12,8 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/coverage/finite.h"
+#include "assay/coverage/inputs_seen.h"
+#include "assay/coverage/settings.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -162,10 +164,13 @@ class Learner {
     profile.data_hash = training_->hash();
     profile.data = training_->describe();
     profile.reduction = options_.reduction;
+    profile.settings = settings_of(session_, options_);
     if (wishes_.clusters) rank(progress);
     if (wishes_.traces) start_traces();
     walk(session_, training_, {.batch = options_.batch, .stage = "learning the profile"}, progress,
          [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+    profile.inputs = inputs_.summary();
+    std::ranges::sort(profile.contents);
     if (profile.records == 0)
       fail(Fault::mismatch, "nothing can be learned from {}: it has no record with finite activations",
            training_->describe());
@@ -218,6 +223,8 @@ class Learner {
   }
 
   void observe(const Batch& batch, const Tensors& given) {
+    inputs_.add(batch);
+    for (const std::uint64_t content : contents_of(batch)) learned_.profile.contents.push_back(content);
     const ValueId logits = session_.logits();
     const std::span<const ValueId> outputs =
         wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
@@ -300,6 +307,7 @@ class Learner {
   std::vector<StatisticsLearner> statistics_;
   std::vector<std::vector<std::vector<double>>> columns_;  // per subject layer and important neuron
   std::vector<std::shared_ptr<LayerTraces>> traces_;
+  InputsSeen inputs_;
   Learned learned_;
 };
 

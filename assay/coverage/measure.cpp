@@ -14,6 +14,7 @@
 #include <assay/evaluate.h>
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
+#include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/observer.h"
 #include "assay/coverage/profile_json.h"
 #include "assay/support/binary.h"
@@ -87,6 +88,8 @@ JournalKey key_of(const Session& session, const CoverageState& state, const Data
 // What the rest of a run needs beside the state.
 Json saved(const Observations& seen) {
   Json json = {{"records", Json::array()}, {"growth", Json::array()}, {"histograms", Json::array()}};
+  json["inputs"] = {seen.inputs.records, to_binary(std::vector{seen.inputs.low, seen.inputs.high, seen.inputs.mean})};
+  json["in_training"] = seen.in_training;
   for (const RecordFacts& facts : seen.records)
     json["records"].push_back(
         {facts.record, facts.predicted, facts.label, facts.confidence, to_binary(facts.doubts)});
@@ -102,6 +105,9 @@ Json saved(const Observations& seen) {
 
 // Throws std::exception for what saved() did not write. `seen`: prepared for this profile.
 void restore(const Json& json, Observations& seen) {
+  const std::vector<double> inputs = from_binary<double>(json.at("inputs").at(1), 3);
+  seen.inputs = {json.at("inputs").at(0), inputs[0], inputs[1], inputs[2]};
+  seen.in_training = json.at("in_training");
   for (const Json& facts : json.at("records"))
     seen.records.push_back({facts.at(0), facts.at(1), facts.at(2), facts.at(3),
                             from_binary<double>(facts.at(4), selection::doubts().size())});
@@ -181,6 +187,7 @@ class Measurer {
 
  private:
   void observe(const Batch& batch, const Tensors& given) {
+    note_inputs(batch);
     const Observer::Seen seen = observer_.observe(given, classifies_);
     const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
     const ActivationBatch whole = seen.batch(batch.indices, batch.labels);
@@ -195,6 +202,16 @@ class Measurer {
       journal_->replace("state", to_bytes({{"state", state_.save()}, {"seen", saved(seen_)}}));
       last_written_ = Clock::now();
     }
+  }
+
+  void note_inputs(const Batch& batch) {
+    InputsSeen inputs(seen_.inputs);
+    inputs.add(batch);
+    seen_.inputs = inputs.summary();
+    const std::vector<std::uint64_t>& known = state_.profile().contents;
+    if (known.empty()) return;
+    for (const std::uint64_t content : contents_of(batch))
+      seen_.in_training += std::ranges::binary_search(known, content);
   }
 
   void name_records() {

@@ -155,6 +155,11 @@ Json to_json(const Profile& profile, bool with_traces) {
                {"statistics", Json::array()},
                {"clusters", Json::array()},
                {"traces", Json::array()}};
+  // Profiles of earlier programs have none of these, and keep their hash.
+  if (!profile.settings.empty()) json["settings"] = profile.settings;
+  if (profile.inputs.records > 0)
+    json["inputs"] = {profile.inputs.records, profile.inputs.low, profile.inputs.high, profile.inputs.mean};
+  if (with_traces && !profile.contents.empty()) json["contents"] = to_binary(profile.contents);
   for (const LayerStatistics& layer : profile.statistics) json["statistics"].push_back(to_json(layer));
   for (const LayerClusters& layer : profile.clusters) json["clusters"].push_back(to_json(layer));
   if (with_traces) {
@@ -178,6 +183,18 @@ Profile profile_from(const Json& json) {
   profile.method = json.at("method").get<std::string>();
   profile.clusterer = json.at("clusterer").get<std::string>();
   profile.traced = json.at("traced").get<std::vector<std::string>>();
+  if (json.contains("settings"))
+    profile.settings = json.at("settings").get<std::map<std::string, std::vector<std::string>>>();
+  if (json.contains("inputs")) {
+    const Json& inputs = json.at("inputs");
+    profile.inputs = {inputs.at(0).get<std::size_t>(), inputs.at(1).get<double>(), inputs.at(2).get<double>(),
+                      inputs.at(3).get<double>()};
+  }
+  if (json.contains("contents")) {
+    profile.contents = from_binary<std::uint64_t>(json.at("contents"));
+    if (!std::ranges::is_sorted(profile.contents))
+      throw std::runtime_error("the hashes of its records are not sound");
+  }
   for (const Json& layer : json.at("statistics")) profile.statistics.push_back(statistics_from(layer));
   for (const Json& layer : json.at("clusters")) profile.clusters.push_back(clusters_from(layer, profile));
   for (const Json& traces : json.at("traces")) profile.traces.push_back(traces_from(traces));

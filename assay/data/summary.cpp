@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/random.h>
-#include "assay/support/hash.h"
+#include "assay/data/content.h"
 
 namespace assay {
 namespace {
@@ -39,18 +40,6 @@ void add_targets(const Array& targets, DataSummary& summary) {
     summary.target_high[t] = std::max<double>(summary.target_high[t], values[i]);
     summary.target_mean[t] += values[i];
   }
-}
-
-// Hash of all inputs of a record.
-std::string content_of(const Batch& batch, std::size_t row) {
-  Hasher hasher;
-  const auto add = [&](const Array& values) {
-    const std::size_t bytes = values.byte_size() / batch.indices.size();
-    hasher.bytes(values.data() + row * bytes, bytes);
-  };
-  add(batch.inputs);
-  for (const NamedArray& other : batch.others) add(other.values);
-  return hasher.hex();
 }
 
 void copy_into(Image& sheet, const Image& picture, int x0, int y0) {
@@ -87,7 +76,7 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   summary.low = std::numeric_limits<double>::infinity();
   summary.high = -summary.low;
   summary.class_records.assign(dataset->class_count(), 0);
-  std::unordered_map<std::string, std::size_t> seen;
+  std::map<Hash128, std::size_t> seen;
   double sum = 0, squares = 0;
   std::int64_t count = 0;
   BatchReader reader(dataset, 256);

@@ -91,18 +91,24 @@ std::string likely_cause(const Session& session, const Dataset& dataset, double 
 }  // namespace
 
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
-                      double expected, double tolerance) {
+                      const AccuracyBounds& bounds) {
+  const double expected = bounds.expected;
   if (!evaluation.accuracy) {
     fail(Fault::usage, "an accuracy of {:.2f} % was declared, but '{}' has no labels to compare with",
          expected * 100, dataset->describe());
   }
-  if (std::abs(*evaluation.accuracy - expected) <= tolerance) return;
+  constexpr double rounding = 1e-12;  // of a decimal as a double
+  const double least = expected - bounds.below, most = expected + bounds.above;
+  if (*evaluation.accuracy >= least - rounding && *evaluation.accuracy <= most + rounding) return;
+  const std::string declared =
+      bounds.above < 1 ? fmt::format("{:.2f} % to {:.2f} % was declared", least * 100, most * 100)
+                       : fmt::format("at least {:.2f} % was declared", least * 100);
   std::string cause = likely_cause(session, *dataset, expected);
   if (cause.empty())
     cause = "; none of the usual preprocessing mistakes explains it: are these the network's data?";
   fail(Fault::mismatch,
-       "network '{}' reaches an accuracy of {:.2f} %, but {:.2f} % (within {:.2f}) was declared{}",
-       session.graph().name(), *evaluation.accuracy * 100, expected * 100, tolerance * 100, cause);
+       "network '{}' reaches an accuracy of {:.2f} % on {}, but {}{}", session.graph().name(),
+       *evaluation.accuracy * 100, dataset->describe(), declared, cause);
 }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -39,8 +40,12 @@ class Evaluator {
     if (result.records == 0) return result;
     const auto records = static_cast<double>(result.records);
     if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
-    if (!classifies_)
-      result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+    if (classifies_) return result;
+    result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+    for (TargetError& target : result.targets) {
+      target.mean_squared /= records;
+      target.mean_absolute /= records;
+    }
     return result;
   }
 
@@ -80,7 +85,17 @@ class Evaluator {
       fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
            session_.graph().name(), values.size(1), dataset_.target_width());
     }
-    squared_error_ += (values.to(at::kDouble) - targets.to(at::kDouble)).square().sum().item<double>();
+    const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
+    const auto width = static_cast<std::size_t>(errors.size(1));
+    result_.targets.resize(width);
+    const double* const error = errors.data_ptr<double>();
+    for (std::size_t i = 0; i < batch.indices.size() * width; ++i) {
+      TargetError& target = result_.targets[i % width];
+      squared_error_ += error[i] * error[i];
+      target.mean_squared += error[i] * error[i];
+      target.mean_absolute += std::abs(error[i]);
+      target.greatest = std::max(target.greatest, std::abs(error[i]));
+    }
   }
 
   const Session& session_;

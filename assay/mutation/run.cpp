@@ -18,7 +18,6 @@
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
 #include "assay/support/binary.h"
-#include "assay/support/hash.h"
 #include "assay/support/journal.h"
 
 namespace assay::mutation {
@@ -210,10 +209,10 @@ class Runner {
     return order;
   }
 
-  bool beyond(const MutantOutcome& mutant) const {
-    return static_cast<double>(mutant.killed.count()) >
-           options_.quality * static_cast<double>(places_.size());
+  bool is_beyond(std::size_t kills) const {
+    return static_cast<double>(kills) > options_.quality * static_cast<double>(places_.size());
   }
+  bool beyond(const MutantOutcome& mutant) const { return is_beyond(mutant.killed.count()); }
 
   void run_blocks(Progress& progress) {
     std::vector<const Place*> needed;
@@ -272,10 +271,8 @@ class Runner {
         const PlannedMutant& mutant = mutants_[index];
         replay.emplace(session, mutant.make(), options_.naive, mutant.separate);
       }
-      run_chunk(*replay, block, chunk, places, known, found, figures);
-      stop = static_cast<double>(state_.mutants()[position].killed.count() + found.killed.count()) >
-                 options_.quality * static_cast<double>(places_.size()) &&
-             chunk + 1 < block.chunks();
+      run_chunk(*replay, block, chunk, places, state_.mutants()[position], found, figures);
+      stop = is_beyond(state_.mutants()[position].killed.count() + found.killed.count());
     }
     if (!replay) return;
     const Json cell = cell_of(found);
@@ -287,7 +284,7 @@ class Runner {
   }
 
   void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places,
-                 const Bits& known, MutantOutcome& found, RunFigures& figures) const {
+                 const MutantOutcome& before, MutantOutcome& found, RunFigures& figures) const {
     const Replay::Answer answer = replay.run(block, chunk);
     const Tensor& original = block.value(chunk, session_.logits());
     std::vector<std::int64_t> expected;
@@ -301,14 +298,18 @@ class Runner {
         close.push_back(static_cast<std::int64_t>(r));
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
-    for (std::size_t r = 0; r < verdicts.size(); ++r) {
+    // Beyond the bound nothing more is noted, so that what is known of a mutant rests on the same records
+    // whatever the batches.
+    std::size_t kills = before.killed.count() + found.killed.count();
+    for (std::size_t r = 0; r < verdicts.size() && !is_beyond(kills); ++r) {
       const std::size_t record = places[r]->known_as;
-      if (known[record]) continue;
+      if (before.known[record]) continue;
       const Judge::Verdict& verdict = verdicts[r];
       const bool killed = verdict.killed && !untouched(r);
       found.known.set(record);
       figures.untouched += untouched(r);
       if (killed) {
+        ++kills;
         found.killed.set(record);
         found.decisiveness = std::max(found.decisiveness,
                                       verdict.finite ? -verdict.slack / std::max(verdict.scale, 1e-30) : 1.0);

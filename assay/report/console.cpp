@@ -144,6 +144,13 @@ std::string shown(const Cell& cell, Column::Kind kind, int decimals) {
 void print(const Document& document, std::ostream& out, const ConsoleStyle& style) {
   const auto width = static_cast<std::size_t>(std::max(style.width, 40));
   if (!document.headline.empty()) out << paint(style, bold, visible(document.headline)) << "\n";
+  if (!document.warnings.empty()) out << "\n";
+  for (const Warning& warning : document.warnings) {
+    out << "  " << paint(style, alarm, "WARNING") << " "
+        << wrapped(visible(warning.text + (warning.cause.empty() ? "" : "; likely cause: " + warning.cause)),
+                   10, width)
+               .substr(10);
+  }
   if (!document.facts.empty()) {
     out << "\n";
     print_facts(document.facts, out, style);

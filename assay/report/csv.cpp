@@ -38,6 +38,18 @@ Table gate_table(const std::vector<Gate>& gates) {
   return table;
 }
 
+Table fact_table(const std::vector<Fact>& facts) {
+  Table table{"facts", "Facts", {{"fact", ""}, {"value", ""}}, {}};
+  for (const Fact& fact : facts) table.rows.push_back({fact.id, fact.value});
+  return table;
+}
+
+Table warning_table(const std::vector<Warning>& warnings) {
+  Table table{"warnings", "Warnings", {{"id", ""}, {"text", ""}, {"cause", ""}}, {}};
+  for (const Warning& w : warnings) table.rows.push_back({w.id, w.text, w.cause});
+  return table;
+}
+
 }  // namespace
 
 std::string to_csv(const Table& table) {
@@ -52,14 +64,17 @@ std::string to_csv(const Table& table) {
   return text;
 }
 
-std::string to_csv(const Document& document) {
+std::vector<std::pair<std::string, std::string>> to_csv_files(const Document& document) {
   std::vector<Table> tables = document.tables;
-  if (!document.gates.empty()) tables.push_back(gate_table(document.gates));
-  if (tables.size() == 1) return to_csv(tables[0]);
-  std::string text;
-  for (const Table& table : tables)
-    text += (text.empty() ? "" : "\r\n") + csv_field(table.id) + "\r\n" + to_csv(table);
-  return text;
+  const auto add = [&](Table table) {
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  };
+  add(fact_table(document.facts));
+  add(gate_table(document.gates));
+  add(warning_table(document.warnings));
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Table& table : tables) files.emplace_back(table.id + ".csv", to_csv(table));
+  return files;
 }
 
 }  // namespace assay::report

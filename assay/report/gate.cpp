@@ -74,6 +74,63 @@ Number number_of(const Measurement& m) {
 
 bool selects(const std::string& wanted, const std::string& found) { return wanted == "*" || wanted == found; }
 
+// "a=1,b=2" of "name[a=1,b=2]", in parts.
+std::set<std::string> options_of(std::string_view criterion) {
+  std::set<std::string> options;
+  const std::size_t open = criterion.find('[');
+  if (open == std::string_view::npos || !criterion.ends_with(']')) return options;
+  const std::string_view inside = criterion.substr(open + 1, criterion.size() - open - 2);
+  for (std::size_t begin = 0; begin < inside.size();) {
+    const std::size_t end = std::min(inside.find(',', begin), inside.size());
+    options.emplace(inside.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return options;
+}
+
+// Whether `found` is `wanted` with further options.
+bool is_variant(const std::string& wanted, const std::string& found) {
+  if (base_name(wanted) != base_name(found)) return false;
+  const std::set<std::string> have = options_of(found), need = options_of(wanted);
+  return std::includes(have.begin(), have.end(), need.begin(), need.end());
+}
+
+// What a gate's name asks for: the figure of this very name, or else all variants of the criterion.
+std::vector<const Measurement*> of_criterion(const std::string& wanted,
+                                             std::span<const Measurement> measurements) {
+  std::vector<const Measurement*> exact, variants;
+  for (const Measurement& m : measurements) {
+    if (selects(wanted, m.criterion)) exact.push_back(&m);
+    if (is_variant(wanted, m.criterion)) variants.push_back(&m);
+  }
+  return exact.empty() ? variants : exact;
+}
+
+// Those of a layer; without one those of all layers together, and each layer where they do not add up.
+std::vector<const Measurement*> of_layer(const std::string& wanted, std::vector<const Measurement*> list) {
+  if (!wanted.empty()) {
+    std::erase_if(list, [&](const Measurement* m) { return !selects(wanted, m->layer); });
+    return list;
+  }
+  const auto adds_up = [&](const Measurement* m) {
+    return std::ranges::any_of(
+        list, [&](const Measurement* o) { return o->criterion == m->criterion && o->layer == "all"; });
+  };
+  std::vector<const Measurement*> chosen;
+  for (const Measurement* m : list) {
+    if (m->layer == "all" || !adds_up(m)) chosen.push_back(m);
+  }
+  return chosen;
+}
+
+std::vector<const Measurement*> chosen_by(const Gate& gate, std::span<const Measurement> measurements) {
+  std::vector<const Measurement*> list = of_layer(gate.layer, of_criterion(gate.criterion, measurements));
+  std::erase_if(list, [&](const Measurement* m) {
+    return !selects(gate.class_name, m->class_name) || !selects(gate.context, m->context);
+  });
+  return list;
+}
+
 void record(Gate& gate, const Measurement& m) {
   gate.layer = m.layer;
   gate.class_name = m.class_name;
@@ -104,27 +161,28 @@ void decide(Gate& gate, const Measurement& m, const Ratio& demand) {
 
 // Why nothing was selected: the first selector without a match, with the names there are.
 std::string nothing_selected(const Gate& gate, std::span<const Measurement> measurements) {
-  struct Selector {
-    std::string_view what;
-    const std::string& wanted;
-    std::string Measurement::*field;
+  const auto names = [](const auto& list, std::string Measurement::*field) {
+    std::set<std::string> found;
+    for (const Measurement* m : list) found.insert((m->*field).empty() ? "(none)" : m->*field);
+    return std::vector<std::string>(found.begin(), found.end());
   };
-  std::vector<const Measurement*> left;
-  for (const Measurement& m : measurements) left.push_back(&m);
-  for (const Selector& s : {Selector{"criterion", gate.criterion, &Measurement::criterion},
-                            {"layer", gate.layer, &Measurement::layer},
-                            {"class", gate.class_name, &Measurement::class_name},
-                            {"context", gate.context, &Measurement::context}}) {
-    std::set<std::string> names;
-    for (const Measurement* m : left) names.insert((m->*s.field).empty() ? "(none)" : m->*s.field);
-    std::erase_if(left, [&](const Measurement* m) { return !selects(s.wanted, m->*s.field); });
-    if (!left.empty()) continue;
-    const std::vector<std::string> known(names.begin(), names.end());
-    if (known.empty()) return "nothing was measured";
-    return fmt::format("no {} '{}' was measured; there are {}{}", s.what, s.wanted, joined(known),
-                       did_you_mean(s.wanted, known));
-  }
-  return "nothing was measured";
+  const auto refusal = [&](std::string_view what, const std::string& wanted, const auto& list,
+                           std::string Measurement::*field) {
+    const std::vector<std::string> known = names(list, field);
+    if (known.empty()) return std::string("nothing was measured");
+    return fmt::format("no {} '{}' was measured; there are {}{}", what, wanted, joined(known),
+                       did_you_mean(wanted, known));
+  };
+  std::vector<const Measurement*> all;
+  for (const Measurement& m : measurements) all.push_back(&m);
+  std::vector<const Measurement*> left = of_criterion(gate.criterion, measurements);
+  if (left.empty()) return refusal("criterion", gate.criterion, all, &Measurement::criterion);
+  const std::vector<const Measurement*> layers = of_layer(gate.layer, left);
+  if (layers.empty()) return refusal("layer", gate.layer, left, &Measurement::layer);
+  left = layers;
+  std::erase_if(left, [&](const Measurement* m) { return !selects(gate.class_name, m->class_name); });
+  if (left.empty()) return refusal("class", gate.class_name, layers, &Measurement::class_name);
+  return refusal("context", gate.context, left, &Measurement::context);
 }
 
 bool same_place(const Measurement& a, const Measurement& b) {
@@ -139,12 +197,30 @@ std::string place(const Measurement& m) {
   return fmt::format("{}[{}]", m.criterion, joined(selectors, ","));
 }
 
-Gate ratchet(const Measurement& then, std::span<const Measurement> measurements) {
+// a - b, both exact.
+Ratio difference(const Ratio& a, const Ratio& b) {
+  const ExactCount left = a.numerator.times(b.denominator), right = b.numerator.times(a.denominator);
+  Ratio result;
+  result.denominator = a.denominator.times(b.denominator);
+  if (a.negative != b.negative) {
+    result.negative = a.negative;
+    result.numerator = left.plus(right);
+    return result;
+  }
+  const bool swapped = left < right;
+  result.negative = a.negative != swapped;
+  result.numerator = swapped ? right.minus(left) : left.minus(right);
+  return result;
+}
+
+Gate ratchet_of(const Measurement& then, std::span<const Measurement> measurements,
+                const std::string& tolerance) {
   Gate gate;
   gate.criterion = then.criterion;
   gate.relation = then.higher_is_better ? ">=" : "<=";
   gate.threshold = is_count(then) ? then.covered + "/" + then.coverable : fmt::format("{}", then.value);
-  gate.text = fmt::format("{} no worse than {}", place(then), gate.threshold);
+  gate.text = fmt::format("{} no worse than {}{}", place(then), gate.threshold,
+                          tolerance == "0" ? "" : " less " + tolerance);
   gate.layer = then.layer;
   gate.class_name = then.class_name;
   gate.context = then.context;
@@ -165,39 +241,82 @@ Gate ratchet(const Measurement& then, std::span<const Measurement> measurements)
     gate.reason = "a count in one run and a measure in the other";
     return gate;
   }
-  decide(gate, *now, demand.ratio);
+  Ratio allowed = of_decimal(tolerance);
+  allowed.negative = !then.higher_is_better;
+  decide(gate, *now, difference(demand.ratio, allowed));
   return gate;
 }
 
 }  // namespace
 
+std::string_view base_name(std::string_view criterion) { return criterion.substr(0, criterion.find('[')); }
+
 Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
+  constexpr std::size_t most_named = 12;
   gate.passed = false;
-  Gate wanted = gate;
-  if (wanted.layer.empty()) wanted.layer = "all";
   const Ratio demand = of_decimal(gate.threshold);
-  std::optional<Gate> outcome;
-  for (const Measurement& m : measurements) {
-    const bool chosen = selects(wanted.criterion, m.criterion) && selects(wanted.layer, m.layer) &&
-                        selects(wanted.class_name, m.class_name) && selects(wanted.context, m.context);
-    if (!chosen) continue;
+  const std::vector<const Measurement*> asked = chosen_by(gate, measurements);
+  std::optional<Gate> outcome, failure;
+  std::vector<std::string> failing;
+  for (const Measurement* m : asked) {
     Gate decided = gate;
-    decide(decided, m, demand);
-    if (!decided.passed) return decided;
+    decide(decided, *m, demand);
     if (!outcome) outcome = decided;
+    if (decided.passed) continue;
+    if (!failure) failure = decided;
+    failing.push_back(place(*m));
   }
+  if (failure && asked.size() > 1) {
+    const std::string more =
+        failing.size() > most_named ? fmt::format(" and {} more", failing.size() - most_named) : "";
+    const std::size_t count = failing.size();
+    failing.resize(std::min(failing.size(), most_named));
+    failure->reason += fmt::format("{}fails for {} of {}: {}{}", failure->reason.empty() ? "" : "; ", count,
+                                   asked.size(), joined(failing), more);
+  }
+  if (failure) return *failure;
   if (outcome) return *outcome;
-  gate.reason = nothing_selected(wanted, measurements);
+  gate.reason = nothing_selected(gate, measurements);
   if (gate.relation == "=") gate.relation = ">=";
   return gate;
 }
 
-std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measurement> measurements) {
+std::string impossible(const Gate& gate, std::span<const Measurement> measurements) {
+  Gate anywhere = gate;
+  anywhere.class_name = anywhere.context = "*";
+  const std::vector<const Measurement*> asked = chosen_by(anywhere, measurements);
+  if (asked.empty()) return nothing_selected(anywhere, measurements);
+  const bool at_least = std::ranges::any_of(asked, [&](const Measurement* m) {
+    return is_count(*m) && (gate.relation == ">=" || (gate.relation == "=" && m->higher_is_better));
+  });
+  if (at_least && compare(of_decimal(gate.threshold), {false, ExactCount(1), ExactCount(1)}) > 0)
+    return fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);
+  return {};
+}
+
+std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measurement> measurements,
+                                const Ratchet& ratchet) {
   const std::vector<Measurement> then = measurements_of(baseline);
   if (then.empty())
     fail(Fault::data, "the baseline holds no measured criterion; give the result of a measuring command");
+  std::set<const Measurement*> chosen;
+  for (const std::string& text : ratchet.only) {
+    Gate selector = parse_gate(text + "=0");
+    if (selector.class_name.empty()) selector.class_name = "*";
+    if (selector.context.empty()) selector.context = "*";
+    const auto found = chosen_by(selector, then);
+    if (found.empty())
+      fail(Fault::usage, "'{}' chooses no figure of the baseline: {}", text,
+           nothing_selected(selector, then));
+    chosen.insert(found.begin(), found.end());
+  }
+  const std::string tolerance = parse_gate("tolerance=" + ratchet.tolerance).threshold;
+  if (tolerance.starts_with('-')) fail(Fault::usage, "a tolerance of {} is less than 0", tolerance);
   std::vector<Gate> gates;
-  for (const Measurement& m : then) gates.push_back(ratchet(m, measurements));
+  for (const Measurement& m : then) {
+    if (ratchet.only.empty() || chosen.contains(&m))
+      gates.push_back(ratchet_of(m, measurements, tolerance));
+  }
   return gates;
 }
 

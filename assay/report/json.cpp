@@ -85,6 +85,9 @@ std::string to_json(const Document& document) {
   for (const Table& table : document.tables) json["tables"][table.id] = to_json_table(table);
   json["gates"] = Json::array();
   for (const Gate& gate : document.gates) json["gates"].push_back(to_json_gate(gate));
+  json["warnings"] = Json::array();
+  for (const Warning& w : document.warnings)
+    json["warnings"].push_back({{"id", w.id}, {"text", w.text}, {"cause", w.cause}});
   json["pictures"] = Json::array();
   for (const Picture& picture : document.pictures) {
     json["pictures"].push_back({{"title", picture.title}, {"path", picture.path.string()}});

@@ -57,6 +57,10 @@ std::string to_markdown(const Document& document) {
   std::string text = fmt::format("## Assay {}: {}\n\n", markdown_escaped(document.command),
                                  markdown_escaped(document.headline));
   if (!document.gates.empty()) text += gates(document.gates);
+  for (const Warning& warning : document.warnings) {
+    text += "> **Warning:** " + markdown_escaped(warning.text) +
+            (warning.cause.empty() ? "" : " *Likely cause:* " + markdown_escaped(warning.cause)) + "\n\n";
+  }
   for (const Fact& fact : document.facts) {
     text += fmt::format("- {}: {}\n", markdown_escaped(fact.title),
                         markdown_escaped(shown(fact.value, fact.kind, fact.decimals)));

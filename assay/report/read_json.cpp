@@ -29,7 +29,7 @@ class Reader {
     if (json.value("version", Json()) != document_schema_version)
       refuse(fmt::format("its version is not {}", document_schema_version));
     only(json,
-         {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "pictures",
+         {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "warnings", "pictures",
           "notices", "definitions", "provenance"},
          "document");
     Document document;
@@ -39,6 +39,11 @@ class Reader {
     for (const auto& [id, table] : object_at(json, "tables").items())
       document.tables.push_back(read_table(id, table));
     for (const Json& gate : array_at(json, "gates")) document.gates.push_back(read_gate(gate));
+    // Documents of earlier programs have none.
+    for (const Json& w : json.contains("warnings") ? array_at(json, "warnings") : Json::array()) {
+      only(w, {"id", "text", "cause"}, "warning");
+      document.warnings.push_back({text_at(w, "id"), text_at(w, "text"), text_at(w, "cause")});
+    }
     for (const Json& picture : array_at(json, "pictures")) {
       only(picture, {"title", "path"}, "picture");
       document.pictures.push_back({text_at(picture, "title"), text_at(picture, "path")});

@@ -7,9 +7,9 @@ Catalogue<Renderer>& renderers() {
       {{"html", ".html", "result as a page that opens in any browser",
         [](const Document& document) { return to_html(document); }},
        {"junit", ".xml", "gates as JUnit XML for CI servers", to_junit},
-       {"sarif", ".sarif", "failed gates as SARIF 2.1.0 for code scanning", to_sarif},
+       {"sarif", ".sarif", "failed gates and warnings as SARIF 2.1.0 for code scanning", to_sarif},
        {"markdown", ".md", "result as Markdown for a pull request comment", to_markdown},
-       {"csv", ".csv", "all tables as CSV", [](const Document& document) { return to_csv(document); }},
+       {"csv", "", "tables as CSV, one a file", {}, to_csv_files},
        {"elements", ".json", "mutants as mutation-testing-elements JSON for its viewers", to_elements}});
   return all;
 }

@@ -17,11 +17,23 @@ std::string lower(std::string text) {
   return text;
 }
 
+// A path as RFC 3986 has it: what is no letter, digit or one of -._~/ is percent-encoded.
+std::string uri_of(const std::string& path) {
+  std::string uri;
+  for (const char c : path) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~/").find(c) != std::string_view::npos;
+    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return path.starts_with('/') ? "file://" + uri : uri;
+}
+
 class Rules {
  public:
   explicit Rules(const Document& document) {
     for (const Definition& d : document.definitions) add(d.term, fmt::format("{} [{}]", d.text, d.source));
     for (const Gate& gate : document.gates) add(gate.criterion, "a gate on " + gate.criterion);
+    for (const Warning& w : document.warnings) add(w.id, "what makes figures doubtful");
   }
   const Json& json() const { return rules_; }
   std::size_t index(const std::string& term) const {
@@ -42,14 +54,43 @@ class Rules {
   Json rules_ = Json::array();
 };
 
-Json result(const Gate& gate, const Rules& rules) {
+// The file that the results are about. Viewers want a place in one; binary files have a first line, too.
+Json physical_location(const Document& document) {
+  for (const char* key : {"model_file", "data_file"}) {
+    for (const auto& [name, value] : document.provenance) {
+      const auto* file = std::get_if<std::string>(&value);
+      if (name == key && file != nullptr && !file->empty())
+        return {{"artifactLocation", {{"uri", uri_of(*file)}}}, {"region", {{"startLine", 1}}}};
+    }
+  }
+  return {};
+}
+
+Json location_of(const Document& document, const Json& logical) {
+  Json location = {{"logicalLocations", Json::array({logical})}};
+  if (const Json physical = physical_location(document); !physical.is_null())
+    location["physicalLocation"] = physical;
+  return Json::array({location});
+}
+
+Json result(const Document& document, const Gate& gate, const Rules& rules) {
   const std::string layer = gate.layer.empty() ? "all" : gate.layer;
   Json location = {{"name", layer}, {"fullyQualifiedName", gate.criterion + "/" + layer}, {"kind", "layer"}};
   return {{"ruleId", lower(gate.criterion)},
           {"ruleIndex", rules.index(gate.criterion)},
           {"level", "error"},
           {"message", {{"text", "GATE FAILED: " + described(gate)}}},
-          {"locations", Json::array({{{"logicalLocations", Json::array({location})}}})}};
+          {"locations", location_of(document, location)}};
+}
+
+Json result(const Document& document, const Warning& warning, const Rules& rules) {
+  const Json location = {{"name", document.command}, {"kind", "module"}};
+  const std::string cause = warning.cause.empty() ? "" : "; likely cause: " + warning.cause;
+  return {{"ruleId", lower(warning.id)},
+          {"ruleIndex", rules.index(warning.id)},
+          {"level", "warning"},
+          {"message", {{"text", warning.text + cause}}},
+          {"locations", location_of(document, location)}};
 }
 
 }  // namespace
@@ -58,8 +99,9 @@ std::string to_sarif(const Document& document) {
   const Rules rules(document);
   Json results = Json::array();
   for (const Gate& gate : document.gates) {
-    if (!gate.passed) results.push_back(result(gate, rules));
+    if (!gate.passed) results.push_back(result(document, gate, rules));
   }
+  for (const Warning& warning : document.warnings) results.push_back(result(document, warning, rules));
   const Json run = {{"tool", {{"driver", {{"name", "Assay"}, {"rules", rules.json()}}}}},
                     {"invocations", Json::array({{{"executionSuccessful", true}}})},
                     {"results", results}};

@@ -13,6 +13,7 @@
 #include "assay/data/summary.h"
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
+#include "assay/results/warnings.h"
 #include "assay/support/text.h"
 
 namespace assay::results {
@@ -28,16 +29,8 @@ std::string class_text(std::int64_t only_class) {
   return only_class == coverage::every_class ? "" : std::to_string(only_class);
 }
 
-// kmnc where only one kmnc was measured, whatever its options; else kmnc[sections=100].
-std::string short_name(const coverage::CoverageState& state, const coverage::CoverageFigure& figure) {
-  const Spec& spec = state.specs()[figure.criterion];
-  const auto alike = std::ranges::count(state.specs(), spec.name, &Spec::name);
-  return alike == 1 ? spec.name : figure.name;
-}
-
-report::Measurement measurement_of(const coverage::CoverageState& state,
-                                   const coverage::CoverageFigure& figure) {
-  return {.criterion = short_name(state, figure),
+report::Measurement measurement_of(const coverage::CoverageFigure& figure) {
+  return {.criterion = figure.name,
           .layer = figure.coverage.layer,
           .class_name = class_text(figure.only_class),
           .context = figure.context == "all" ? "" : figure.context,
@@ -114,7 +107,7 @@ report::Table criteria_table(const coverage::CoverageState& state) {
   const std::vector<coverage::CoverageFigure> figures = named_figures(state);
   std::vector<report::Measurement> measurements;
   for (const coverage::CoverageFigure& figure : figures)
-    measurements.push_back(measurement_of(state, figure));
+    measurements.push_back(measurement_of(figure));
   report::Table table = report::criteria_table(measurements);
   table.title = "Coverage";
   const auto remove = [&](const char* id) {
@@ -492,11 +485,9 @@ report::Table record_table(const coverage::CoverageState& state, const coverage:
 
 void add_facts(report::Document& document, const coverage::CoverageState& state) {
   std::uint64_t labelled = 0, correct = 0;
-  std::size_t non_finite = 0;
   for (const auto& part : state.parts()) {
     labelled += part->labelled;
     correct += part->correct;
-    non_finite += part->non_finite.size();
   }
   document.facts.push_back({"records", "test records", report::count_cell(state.records()), Kind::count});
   if (labelled > 0)
@@ -504,9 +495,7 @@ void add_facts(report::Document& document, const coverage::CoverageState& state)
                               static_cast<double>(correct) / static_cast<double>(labelled), Kind::percent});
   document.facts.push_back(
       {"training_records", "training records", report::count_cell(state.profile().records), Kind::count});
-  if (non_finite > 0)
-    document.notices.push_back(
-        fmt::format("{} records have activations that are not finite and cover nothing", non_finite));
+  add_warnings(document, coverage_warnings(state));
 }
 
 std::string headline_of(const coverage::CoverageState& state, const std::string& subject) {
@@ -514,12 +503,13 @@ std::string headline_of(const coverage::CoverageState& state, const std::string&
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < std::min(most, state.specs().size()); ++c) {
     const coverage::Coverage row = state.total(c)->result().back();
-    const std::string& name = state.specs()[c].name;
-    const std::string m = state.specs()[c].options.contains("m")
-                              ? fmt::format(" (m {})", state.specs()[c].options.at("m"))
-                              : "";
-    texts.push_back(row.coverable.empty() ? fmt::format("{}{} {:.4g}", name, m, row.value)
-                                          : fmt::format("{}{} {}", name, m, report::percent(row.value)));
+    const std::string name = state.specs()[c].text();
+    if (row.coverable.empty())
+      texts.push_back(fmt::format("{} {:.4g}", name, row.value));
+    else if (row.coverable == "1")
+      texts.push_back(name + " has one combination only");
+    else
+      texts.push_back(fmt::format("{} {}", name, report::percent(row.value)));
   }
   if (state.specs().size() > most)
     texts.push_back(fmt::format("{} more criteria", state.specs().size() - most));
@@ -565,7 +555,10 @@ std::vector<report::Definition> definitions_of(const coverage::CoverageState& st
   std::set<std::string> defined;
   for (const Spec& spec : state.specs()) {
     const coverage::CriterionInfo& info = coverage::criteria().find(spec.name);
-    if (defined.insert(info.name).second) definitions.push_back({info.name, info.definition, info.paper});
+    if (!defined.insert(info.name).second) continue;
+    definitions.push_back({info.name, info.definition, info.paper});
+    if (!info.limits.empty())
+      definitions.push_back({info.name + " (limits)", info.limits, "docs/algorithms/criteria.md"});
   }
   const coverage::Profile& profile = state.profile();
   if (!profile.method.empty()) {
@@ -586,7 +579,7 @@ std::vector<report::Definition> definitions_of(const coverage::CoverageState& st
 std::vector<report::Measurement> measurements_of(const coverage::CoverageState& state) {
   std::vector<report::Measurement> measurements;
   for (const coverage::CoverageFigure& figure : named_figures(state))
-    measurements.push_back(measurement_of(state, figure));
+    measurements.push_back(measurement_of(figure));
   return measurements;
 }
 
@@ -635,11 +628,8 @@ report::Document combined_document_of(const coverage::CoverageState& state, cons
 report::Document document_of(const coverage::Learned& learned) {
   report::Document document;
   if (learned.importance.records > 0) add_scores(document, learned.importance.evaluation, "training");
-  if (learned.non_finite > 0) {
-    document.notices.push_back(
-        fmt::format("{} training records have activations that are not finite and were left out: {}",
-                    learned.non_finite, joined(learned.non_finite_ids)));
-  }
+  if (learned.non_finite > 0)
+    document.warnings.push_back(dropped_records(learned.non_finite, "training", learned.non_finite_ids));
   return document;
 }
 

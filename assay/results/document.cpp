@@ -17,6 +17,7 @@ void append(report::Document& document, report::Document more) {
   append_list(document.facts, more.facts);
   append_list(document.tables, more.tables);
   append_list(document.gates, more.gates);
+  append_list(document.warnings, more.warnings);
   append_list(document.pictures, more.pictures);
   append_list(document.notices, more.notices);
   append_list(document.definitions, more.definitions);

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "assay/results/document.h"
-#include "assay/support/text.h"
+#include "assay/results/warnings.h"
 
 namespace assay::results {
 namespace {
@@ -61,6 +61,13 @@ report::Table accuracy_table(const Evaluation& evaluation, const Dataset& data) 
   return table;
 }
 
+report::Table figures_table(const Evaluation& evaluation, const Dataset& data) {
+  report::Table table = report::criteria_table(measurements_of(evaluation, data));
+  table.title = "Figures for gates";
+  table.detail = true;
+  return table;
+}
+
 }  // namespace
 
 void add_scores(report::Document& document, const Evaluation& evaluation, const std::string& which) {
@@ -69,22 +76,63 @@ void add_scores(report::Document& document, const Evaluation& evaluation, const 
   if (evaluation.mean_squared_error)
     document.facts.push_back({which + "_mean_squared_error", which + " mean squared error",
                               *evaluation.mean_squared_error, Kind::number, 5});
-  if (evaluation.non_finite > 0)
-    document.notices.push_back(fmt::format("{} records give a NaN or infinite output: {}",
-                                           evaluation.non_finite, joined(evaluation.non_finite_ids)));
+}
+
+std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, const Dataset& data) {
+  std::vector<report::Measurement> all;
+  const auto add_count = [&](const std::string& of_class, std::size_t correct, std::size_t records) {
+    report::Measurement m;
+    m.criterion = "accuracy";
+    m.class_name = of_class;
+    m.covered = std::to_string(correct);
+    m.coverable = std::to_string(records);
+    m.value = records == 0 ? 0 : static_cast<double>(correct) / static_cast<double>(records);
+    all.push_back(std::move(m));
+  };
+  if (evaluation.accuracy) {
+    std::size_t correct = 0, records = 0;
+    for (std::size_t c = 0; c < evaluation.class_records.size(); ++c) {
+      correct += evaluation.class_correct[c];
+      records += evaluation.class_records[c];
+    }
+    add_count("", correct, records);
+    const std::vector<std::string> names = data.class_names();
+    for (std::size_t c = 0; c < evaluation.class_records.size(); ++c)
+      add_count(class_name(names, static_cast<std::int64_t>(c)), evaluation.class_correct[c],
+                evaluation.class_records[c]);
+  }
+  const auto add_error = [&](const std::string& name, double value) {
+    report::Measurement m;
+    m.criterion = name;
+    m.value = value;
+    m.higher_is_better = false;
+    all.push_back(std::move(m));
+  };
+  if (evaluation.mean_squared_error) add_error("mean-squared-error", *evaluation.mean_squared_error);
+  for (std::size_t t = 0; t < evaluation.targets.size(); ++t) {
+    const TargetError& error = evaluation.targets[t];
+    add_error(fmt::format("mean-squared-error[target={}]", t), error.mean_squared);
+    add_error(fmt::format("mean-absolute-error[target={}]", t), error.mean_absolute);
+    add_error(fmt::format("greatest-error[target={}]", t), error.greatest);
+  }
+  return all;
 }
 
 report::Document document_of(const Evaluation& evaluation, const Graph& network, const Dataset& data) {
   report::Document document;
   document.facts.push_back(count_fact("records", "records", data.size()));
   add_scores(document, evaluation, "test");
+  if (evaluation.non_finite > 0)
+    document.warnings.push_back(dropped_records(evaluation.non_finite, "", evaluation.non_finite_ids));
   if (evaluation.accuracy) {
     document.headline = fmt::format("{} classifies {} correctly: {}", network.name(), data.describe(),
                                     report::percent(*evaluation.accuracy));
     document.tables = {accuracy_table(evaluation, data), confusion_table(evaluation, data, 10)};
+    document.tables.push_back(figures_table(evaluation, data));
   } else if (evaluation.mean_squared_error) {
     document.headline = fmt::format("{} on {}: mean squared error {:.6f}", network.name(), data.describe(),
                                     *evaluation.mean_squared_error);
+    document.tables = {figures_table(evaluation, data)};
   } else {
     document.headline = fmt::format("{} ran on {}; without labels or targets there is no score",
                                     network.name(), data.describe());

@@ -3,17 +3,22 @@
 // How well a network does on data, as a result document.
 
 #include <string>
+#include <vector>
 
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
+#include <assay/gate.h>
 #include <assay/graph.h>
 #include <assay/report.h>
 #include <assay/results.h>
 
 namespace assay::results {
 
-// Accuracy or mean squared error as facts about the data set `which` ("test"), and a notice about outputs
-// that are not finite.
+// Accuracy or mean squared error as facts about the data set `which` ("test").
 void add_scores(report::Document& document, const Evaluation& evaluation, const std::string& which);
+
+// For gates: accuracy (over all and by class), or mean-squared-error, and by target mean-squared-error,
+// mean-absolute-error and greatest-error[target=N], of which less is better.
+std::vector<report::Measurement> measurements_of(const Evaluation& evaluation, const Dataset& data);
 
 }  // namespace assay::results

@@ -6,6 +6,7 @@
 
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
+#include "assay/results/warnings.h"
 
 namespace assay::results {
 namespace {
@@ -40,7 +41,7 @@ report::Table conservation_table(const relevance::Importance& importance, double
                        {"neurons", "neurons", Kind::count},
                        {"relevance_in", "relevance put in", Kind::number, 1},
                        {"relevance_here", "arriving here", Kind::number, 1},
-                       {"conserved", "conserved", Kind::percent},
+                       {"conserved", "conserved (1: all)", Kind::number, 3},
                        {"m", "smallest m", Kind::count}},
                       {}};
   for (const relevance::LayerImportance& layer : importance.layers) {
@@ -61,6 +62,18 @@ std::string method_of(const relevance::Importance& importance, const Session& se
   return relevance::make_attribution(options.method, session, attribution)->describe();
 }
 
+std::string headline_of(const relevance::LayerImportance& layer, const std::string& network, double share) {
+  const std::size_t first = layer.ranking().front();
+  if (std::ranges::all_of(layer.absolute, [](double a) { return a == 0; }))
+    return fmt::format("{}: no neuron of {} carries any relevance", network, layer.layer.name);
+  const double conserved = layer.total_in == 0 ? 0 : layer.total_here / layer.total_in;
+  return fmt::format("{}: neuron {} of {} carries most relevance ({:.2f}); {} of {} neurons hold {} of it; "
+                     "{:.2f} of the relevance put in arrives there",
+                     network, first, layer.layer.name, layer.relevance[first],
+                     layer.smallest_m(share, layer.relevance.size()), layer.relevance.size(),
+                     report::percent(share), conserved);
+}
+
 }  // namespace
 
 report::Document document_of(const relevance::Importance& importance, const Session& session,
@@ -71,10 +84,8 @@ report::Document document_of(const relevance::Importance& importance, const Sess
   document.facts.push_back(count_fact("records", "records", importance.records));
   document.facts.push_back(count_fact("used", "of them used (correct and finite)", importance.used));
   document.tables = {conservation_table(importance, share, most_m), ranking_table(importance, top)};
-  const relevance::LayerImportance& first = importance.layers.at(0);
-  document.headline = fmt::format("{}: neuron {} of {} carries most relevance; {} neurons hold {} of it",
-                                  session.graph().name(), first.ranking().front(), first.layer.name,
-                                  first.smallest_m(share, first.relevance.size()), report::percent(share));
+  add_warnings(document, importance_warnings(importance, share, most_m));
+  document.headline = headline_of(importance.layers.at(0), session.graph().name(), share);
   document.definitions = {
       {"relevance", method_of(importance, session, options), "docs/algorithms/relevance.md"},
       {"importance",

@@ -98,6 +98,7 @@ report::Table mutant_table(const mutation::MutationState& state, const mutation:
                        {"killed_classes", "classes killed", Kind::count},
                        {"score", "score", Kind::percent},
                        {"error_rate", "error rate", Kind::percent},
+                       {"ran", "of so many records", Kind::count},
                        {"label", "label"},
                        {"change", "largest change", Kind::number, 4},
                        {"non_finite", "not finite", Kind::count},
@@ -119,7 +120,7 @@ report::Table mutant_table(const mutation::MutationState& state, const mutation:
          counts(result)
              ? report::Cell(static_cast<double>(result.killed_classes) / static_cast<double>(state.classes()))
              : report::Cell(),
-         result.error_rate, labels_of(result), mutant.change, report::count_cell(mutant.non_finite.count()),
+         result.error_rate, report::count_cell(result.ran), labels_of(result), mutant.change, report::count_cell(mutant.non_finite.count()),
          mutant.sites, mutant.summary, mutant.changes, nearest});
   }
   return table;

@@ -26,6 +26,7 @@ void add_cover(report::Document& document, const selection::Cover& cover, bool m
   document.facts.push_back(count_fact("coverable", "items that all records cover", cover.coverable));
   if (minimised) {
     document.facts.push_back({"optimal", "proven to be the smallest", cover.optimal});
+    document.facts.push_back(count_fact("forced", "of them alone in covering something", cover.forced));
     document.facts.push_back(count_fact("lower_bound", "no subset is smaller than", cover.lower_bound));
   }
   document.facts.push_back(
@@ -33,7 +34,10 @@ void add_cover(report::Document& document, const selection::Cover& cover, bool m
        cover.factor, Kind::number, 3});
   document.definitions.push_back(
       {"choice",
-       minimised ? "greedy cover with lazy evaluation, then branch and bound where the problem is small"
+       minimised ? "records that alone cover something are taken and records and items that others make "
+                   "superfluous dropped, exactly; then greedy cover without redundant records, then branch "
+                   "and bound where little is left. The bound is what was taken and a fractional bound of "
+                   "the rest"
                  : "greedy choice with lazy evaluation",
        "docs/algorithms/selection.md"});
 }
@@ -63,6 +67,11 @@ report::Document document_of(const coverage::Selection& selection, const coverag
   report::Document document;
   document.headline = fmt::format("{} of {} records of {} by {}", selection.records.size(), test.size(),
                                   test.describe(), options.by);
+  if (selection.cover && options.by == "minimise")
+    document.headline += selection.cover->optimal
+                             ? ", proved to be the fewest that keep all coverage"
+                             : fmt::format(", which keep all coverage; at least {} are needed",
+                                           selection.cover->lower_bound);
   document.facts = {count_fact("records", "records", test.size()),
                     count_fact("chosen", "chosen", selection.records.size())};
   document.tables = {chosen_table(selection.records, test)};

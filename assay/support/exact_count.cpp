@@ -40,6 +40,32 @@ ExactCount ExactCount::times(const ExactCount& other) const {
   return product;
 }
 
+ExactCount ExactCount::plus(const ExactCount& other) const {
+  ExactCount sum;
+  sum.digits_.clear();
+  std::uint32_t carry = 0;
+  for (std::size_t i = 0; i < std::max(digits_.size(), other.digits_.size()) || carry > 0; ++i) {
+    const std::uint32_t value = (i < digits_.size() ? digits_[i] : 0) +
+                                (i < other.digits_.size() ? other.digits_[i] : 0) + carry;
+    sum.digits_.push_back(value % base);
+    carry = value / base;
+  }
+  return sum;
+}
+
+ExactCount ExactCount::minus(const ExactCount& other) const {
+  ExactCount result = *this;
+  std::uint32_t borrow = 0;
+  for (std::size_t i = 0; i < digits_.size(); ++i) {
+    const std::uint32_t taken = (i < other.digits_.size() ? other.digits_[i] : 0) + borrow;
+    borrow = result.digits_[i] < taken ? 1 : 0;
+    result.digits_[i] += borrow * base;
+    result.digits_[i] -= taken;
+  }
+  while (result.digits_.size() > 1 && result.digits_.back() == 0) result.digits_.pop_back();
+  return result;
+}
+
 ExactCount ExactCount::times_power(std::uint32_t factor, std::size_t exponent) const {
   ExactCount result = *this;
   for (std::size_t i = 0; i < exponent; ++i) result.multiply(factor);

@@ -24,6 +24,8 @@ class ExactCount {
 
   void multiply(std::uint32_t factor);
   ExactCount times(const ExactCount& other) const;  // O(digits * digits)
+  ExactCount plus(const ExactCount& other) const;
+  ExactCount minus(const ExactCount& other) const;  // REQUIRES: `other` is not greater
   // This count times factor^exponent.
   ExactCount times_power(std::uint32_t factor, std::size_t exponent) const;
   bool is_zero() const { return digits_.size() == 1 && digits_[0] == 0; }

@@ -77,6 +77,8 @@ struct Observations {
   std::vector<GrowthPoint> growth;
   std::vector<std::vector<std::vector<std::uint64_t>>>
       items;  // [criterion][record position][items], if remembered; empty for criteria without items
+  InputSummary inputs;
+  std::size_t in_training = 0;  // records that are training records, too, by their elements
   // Activations of the important neurons, in bins as in their profile: [clusters entry][neuron][bin].
   std::vector<std::vector<std::vector<std::uint32_t>>> histograms;
 };

@@ -25,11 +25,17 @@ struct WalkOptions {
 void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress,
           const std::function<void(const Batch&, const Tensors&)>& visit);
 
+// How far one target of a regression network is missed.
+struct TargetError {
+  double mean_squared = 0, mean_absolute = 0, greatest = 0;
+};
+
 struct Evaluation {
   std::size_t records = 0;
   std::vector<std::int64_t> predictions;                  // per record; empty for regression
   std::optional<double> accuracy;                         // classification with labels
   std::optional<double> mean_squared_error;               // regression with targets
+  std::vector<TargetError> targets;                       // the same by target
   std::vector<std::size_t> class_records, class_correct;  // per class
   std::size_t non_finite = 0;                             // records with a NaN or infinity in the output
   std::vector<std::string> non_finite_ids;                // the first few
@@ -38,11 +44,15 @@ struct Evaluation {
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress);
 
-// Throws Error{mismatch} when the accuracy is off by more than `tolerance`; the message names the likely
-// preprocessing cause, found by trying the usual suspects (scale, inversion, channel order, layout) on a
-// sample.
+// Which accuracy is right: at least `expected` less `below`, at most `expected` and `above`.
+struct AccuracyBounds {
+  double expected = 0, below = 0, above = 1;
+};
+
+// Throws Error{mismatch} when the accuracy is not within the bounds; the message names the likely preprocessing
+// cause, found by trying the usual suspects (scale, inversion, channel order, layout) on a sample.
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
-                      double expected, double tolerance);
+                      const AccuracyBounds& bounds);
 
 // The class that a classifier's decision value [N, classes] names for each record: the largest score (the
 // first among equals), or with a single column whether it says yes (a probability above one half, a logit

@@ -69,9 +69,19 @@ struct LayerTraces {
   mutable std::map<std::string, std::shared_ptr<const void>> derived_;
 };
 
+// The elements of the records that a network was given, where they are numbers: to tell other preprocessing.
+struct InputSummary {
+  std::size_t records = 0;  // 0: none, or records of tokens
+  double low = 0, high = 0, mean = 0;
+};
+
 struct Profile {
   std::string model_hash, data_hash, data;  // of network and training set
   std::size_t records = 0;                  // that were learned from
+  // How it was learned, by the names of options: "reduction": {"mean"}. Empty in profiles of earlier programs.
+  std::map<std::string, std::vector<std::string>> settings;
+  InputSummary inputs;
+  std::vector<std::uint64_t> contents;  // hash of each training record, ascending; not in a state's profile
   Reduction reduction = Reduction::mean;
   std::vector<LayerStatistics> statistics;  // of the layers that count, in the order of computation
   std::string method, clusterer;            // definitions behind `clusters`, as text

@@ -70,12 +70,20 @@ struct Gate {
   std::string reason;              // why it could not be evaluated, or what to know about the outcome
 };
 
+// What makes figures doubtful, and what has probably brought it about.
+struct Warning {
+  std::string id;     // stable: "same-data"
+  std::string text;   // one sentence with the figures
+  std::string cause;  // the likely cause and the remedy; may be empty
+};
+
 struct Document {
   std::string command;   // "cover"
   std::string headline;  // one line that answers the question
   std::vector<Fact> facts;
   std::vector<Table> tables;
   std::vector<Gate> gates;
+  std::vector<Warning> warnings;
   std::vector<Picture> pictures;
   std::vector<std::string> notices;
   std::vector<Definition> definitions;
@@ -109,18 +117,20 @@ std::string to_html(const Document& document);
 
 struct Renderer {
   std::string name;       // "junit", also the flag that asks for it
-  std::string extension;  // ".xml"
+  std::string extension;  // ".xml"; empty: a folder of files
   std::string summary;    // one line for --help
-  std::function<std::string(const Document& document)> render;
+  std::function<std::string(const Document& document)> render;  // of one file
+  // Files of a folder, by name; instead of `render`.
+  std::function<std::vector<std::pair<std::string, std::string>>(const Document& document)> render_files = {};
 };
 
 Catalogue<Renderer>& renderers();
 
-// RFC 4180. Numbers in full precision, fractions in [0, 1], nothing for empty cells. A document with one
-// table and no gates gives that table; else each table is a section: a line with its id, the table, an empty
-// line.
-std::string to_csv(const Document& document);
+// RFC 4180. Numbers in full precision, fractions in [0, 1], nothing for empty cells.
 std::string to_csv(const Table& table);
+// One file for each table, named after its id ("criteria.csv"), and facts, gates and warnings where there are
+// any.
+std::vector<std::pair<std::string, std::string>> to_csv_files(const Document& document);
 // A comment for a pull request: headline, gates, facts, and the tables folded, each cut after 50 rows.
 std::string to_markdown(const Document& document);
 // JUnit XML: a test case per gate, or without gates per row of the table "criteria".
@@ -128,7 +138,8 @@ std::string to_junit(const Document& document);
 // The report schema of mutation-testing-elements, version 2: layers as files, the rows of the table "mutants"
 // as mutants.
 std::string to_elements(const Document& document);
-// SARIF 2.1.0: an error per failed gate, a rule per criterion.
+// SARIF 2.1.0: an error per failed gate, a warning per warning, a rule per criterion. What they are about is
+// the file of the network, or of the data where there is none (provenance "model_file", "data_file").
 std::string to_sarif(const Document& document);
 
 }  // namespace assay::report

@@ -43,20 +43,24 @@ struct Cover {
   // minimise(): at most `factor` times as many records as the smallest subset. budgeted(): at least `factor`
   // times as many items as the best subset of that size.
   double factor = 1;
+  std::uint64_t forced = 0;       // minimise(): records that alone cover something, in every covering subset
   std::uint64_t lower_bound = 0;  // minimise(): no subset with fewer records covers everything
   bool optimal = false;           // proven to be the smallest (minimise)
   std::uint64_t nodes = 0;        // subproblems looked at by the exact search
 };
 
 struct MinimiseOptions {
-  bool exact = true;              // search for the optimum where the reduced problem is small
-  std::uint64_t nodes = 200'000;  // the search gives up after so many subproblems
-  std::uint64_t cells = 1 << 24;  // ... and is not begun with more records times items than this
+  bool exact = true;               // reduce, and search for the optimum where what is left is small
+  std::uint64_t nodes = 200'000;   // the search gives up after so many subproblems
+  std::uint64_t cells = 1 << 22;   // ... and is not begun with more records times items left than this
+  std::uint64_t work = 1'000'000'000;  // comparisons of items after which no more is looked for to reduce
 };
 
-// A small set of records that covers everything that all cover. Greedy (Chvatal 1979) with lazy evaluation
-// (Minoux 1978): factor H(n), n items in the largest row, 1 + 1/2 + ... + 1/n; then, where it is small,
-// branch and bound.
+// A small set of records that covers everything that all cover. What every smallest subset may contain is
+// taken and what none needs is dropped first, exactly; the rest greedily (Chvatal 1979) with lazy evaluation
+// (Minoux 1978): factor H(n), n items in the largest row, 1 + 1/2 + ... + 1/n; records that the others make
+// redundant are dropped; then, where it is small, branch and bound. The lower bound is the number of forced
+// records and a fractional bound of the rest (a feasible solution of the dual linear program).
 Cover minimise(const CoveredRows& rows, const MinimiseOptions& options = {});
 
 // At most `budget` records that cover much: factor 1 - 1/e (Nemhauser, Wolsey and Fisher 1978). Stops early

@@ -15,9 +15,9 @@ for network in $networks; do
   result=$out/lenet$network
   model=$models/LeNet$network.onnx
   [ -f "$model" ] || model=$models/LeNet$network.h5
-  [ -f "$result.csv" ] && continue
+  [ -f "$result-tables/extensions.csv" ] && continue
   echo "== LeNet-$network"
   "$assay" cover --model "$model" --train "$train" --test "$test" --preset deepimportance --seed "${SEED:-1}" \
-    --extend-with "${ATTACKS:-deepimportance}" --extensions "$result" --json "$result.json" --csv "$result.csv" > /dev/null
+    --extend-with "${ATTACKS:-deepimportance}" --made-dir "$result" --json "$result.json" --csv "$result-tables" > /dev/null
 done
 "$(dirname "$0")/table.sh" "$out"

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # What run.sh left in a folder as Table 4 of the paper, in percent. Usage: table.sh OUT
 set -euo pipefail
-for result in "$1"/lenet*.csv; do
-  printf '\nLeNet-%s\n\n' "$(basename "$result" .csv | tr -dc 0-9)"
-  # The table named "extensions", up to the next name of a table or an empty line. Only the first cell may hold commas, in quotes.
+for result in "$1"/lenet*-tables/extensions.csv; do
+  printf '\nLeNet-%s\n\n' "$(basename "$(dirname "$result")" | tr -dc 0-9)"
+  # Only the first cell may hold commas, in quotes.
   tr -d '\r' < "$result" | awk '
-    !inside { inside = ($0 == "extensions"); next }
-    !/,/ { exit }
     {
       name = $0
       if (sub(/^"/, "", name)) { rest = name; sub(/".*/, "", name); sub(/^[^"]*",/, "", rest) }

@@ -16,7 +16,7 @@ for constraint in $constraints; do
   number=$((number + 1))
   result=$out/constraint-$number.json
   # shellcheck disable=SC2086
-  [ -f "$result" ] || "$assay" explore "$@" --data "$data" --constraint "$constraint" --quiet --pictures 6 --output "$out/constraint-$number" --json "$result" ${OPTIONS:-} > /dev/null
+  [ -f "$result" ] || "$assay" explore "$@" --data "$data" --constraint "$constraint" --quiet --pictures 6 --out "$out/constraint-$number" --json "$result" ${OPTIONS:-} > /dev/null
   fact() { grep -o "\"$1\": *[0-9.e+-]*" "$result" | head -1 | sed 's/.*: *//'; }
   printf '%-60s %8s %9s %10s %9.2f %9.3f %8.1f%%\n' "$constraint" "$(fact seeds)" "$(fact findings)" "$(fact iterations)" "$(fact mean_l1)" "$(fact mean_l2)" "$(awk "BEGIN { print 100 * $(fact coverage) }")"
 done

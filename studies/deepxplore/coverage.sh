@@ -14,7 +14,7 @@ mkdir -p "$out"
 # Findings, from seeds in their order until there are enough.
 # shellcheck disable=SC2086
 [ -f "$out/findings.json" ] || "$assay" explore "$@" --data "$data" --constraint "$constraint" --findings "$count" --criterion 'nc[threshold=0.25]' --pictures 0 --quiet \
-  --output "$out/findings" --json "$out/findings.json" ${OPTIONS:-} > /dev/null
+  --out "$out/findings" --json "$out/findings.json" ${OPTIONS:-} > /dev/null
 spec=$(grep -o '"data": *"[^"]*findings.npz[^"]*"' "$out/findings.json" | head -1 | sed 's/.*: *"//; s/"$//')
 
 criteria=()
@@ -29,7 +29,7 @@ value() {  # result, threshold: coverage of all layers in percent
 printf '%-20s %-10s %10s %12s %10s\n' network threshold findings adversarial random
 for model in "$@"; do
   name=$(basename "$model" .onnx)
-  [ -f "$out/$name-fgsm/fgsm.npz" ] || "$assay" attack "$model" "$data[:$count]" --attack "fgsm[eps=$eps]" --all --pictures 0 --levels --quiet --output "$out/$name-fgsm" --json "$out/$name-fgsm.json" > /dev/null
+  [ -f "$out/$name-fgsm/fgsm.npz" ] || "$assay" attack "$model" "$data[:$count]" --attack "fgsm[eps=$eps]" --all --pictures 0 --levels --quiet --out "$out/$name-fgsm" --json "$out/$name-fgsm.json" > /dev/null
   cover "$model" "$spec[:$count]" "$out/$name-findings.json"
   cover "$model" "$out/$name-fgsm/fgsm.npz" "$out/$name-adversarial.json"
   cover "$model" "$data[$count:$((2 * count))]" "$out/$name-random.json"

@@ -18,7 +18,7 @@ for run in $(seq 1 "$runs"); do
     # Other seeds in every run: the records from (run - 1) * SEEDS on.
     # shellcheck disable=SC2086
     [ -f "$result" ] || "$assay" explore "$@" --data "$data[$(((run - 1) * seeds)):$((run * seeds))]" --constraint "$constraint" --step "$step" \
-      --criterion 'nc[threshold=0.25]' --lambda2 "$lambda2" --no-shrink --seed "$run" --pictures 0 --quiet --output "$out/diversity-$run-$lambda2" --json "$result" ${OPTIONS:-} > /dev/null
+      --criterion 'nc[threshold=0.25]' --lambda2 "$lambda2" --no-shrink --seed "$run" --pictures 0 --quiet --out "$out/diversity-$run-$lambda2" --json "$result" ${OPTIONS:-} > /dev/null
     fact() { grep -o "\"$1\": *[0-9.e+-]*" "$result" | head -1 | sed 's/.*: *//'; }
     printf '%-4s %-8s %9s %9.1f %9.3f %9.1f%% %10s\n' "$run" "$lambda2" "$(fact found)" "$(fact mean_l1)" "$(fact mean_l2)" "$(awk "BEGIN { print 100 * $(fact coverage) }")" "$(fact iterations)"
   done

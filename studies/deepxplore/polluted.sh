@@ -33,11 +33,11 @@ for constraint in $constraints; do
   [ -f "$folder/findings.npz" ] && continue
   echo "== looking for inputs on which they disagree: $constraint"
   "$assay" explore "$out/clean.onnx" "$out/misled.onnx" --data "$test,classes=9" --target 1 --probability --constraint "$constraint" --step 0.02 --iterations 30 --no-shrink \
-    --lambda2 0 --seed "$seed" --plausibility none --pictures 0 --output "$folder" --json "$folder.json" | head -1
+    --lambda2 0 --seed "$seed" --plausibility none --pictures 0 --out "$folder" --json "$folder.json" | head -1
 done
 
 for rank in similarity mean votes; do
   "$assay" polluted --data "$polluted" "${findings[@]}" --between 9+1 --label 1 --truth "$train" --rank "$rank" --nearest 50 \
-    --output "$out/suspects-$rank" --out "$out/suspects-$rank.csv" --json "$out/suspects-$rank.json" --html "$out/suspects-$rank.html" > /dev/null
+    --out-dir "$out/suspects-$rank" --out "$out/suspects-$rank.csv" --json "$out/suspects-$rank.json" --html "$out/suspects-$rank.html" > /dev/null
   echo "$rank: $(sed -n 's/^ *"headline": "\(.*\)",$/\1/p' "$out/suspects-$rank.json")"
 done

@@ -23,12 +23,12 @@ fi
 # Seeds are training records: what is found from test records would carry the test set into training.
 echo "== looking for inputs on which the networks disagree"
 "$assay" explore "${networks[@]}" --data "$train,sample=$seeds,seed=$seed" --constraint "$constraint" --seed "$seed" --plausibility none --pictures 0 \
-  --output "$out/found" --json "$out/found.json" | head -1
+  --out "$out/found" --json "$out/found.json" | head -1
 
 for network in "${networks[@]}"; do
   name=$(basename "$network" .onnx)
   echo "== retraining $name"
-  "$assay" retrain "$network" --data "$train" --test "$test" --add "$out/found/voted.npz" --against noise,fgsm --evaluate-on noise \
-    --count "$count" --repeats "$repeats" --epochs "$epochs" --seed "$seed" --made "$out/made-$name" --checkpoint "$out/checkpoint-$name" \
+  "$assay" retrain "$network" --train "$train" --test "$test" --add "$out/found/voted.npz" --against noise,fgsm --evaluate-on noise \
+    --count "$count" --repeats "$repeats" --epochs "$epochs" --seed "$seed" --made-dir "$out/made-$name" --checkpoint "$out/checkpoint-$name" \
     --json "$out/retrain-$name.json" --html "$out/retrain-$name.html"
 done

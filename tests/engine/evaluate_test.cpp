@@ -126,9 +126,11 @@ TEST(RequireAccuracy, NamesTheScaleThatWasForgotten) {
   const auto good = records({1}, right, labels), bad = records({1}, wrong, labels);
   const Evaluation well = evaluate(session, good, {}, silence());
   EXPECT_GT(well.accuracy.value(), 0.97);
-  EXPECT_NO_THROW(require_accuracy(session, good, well, 0.99, 0.02));
+  EXPECT_NO_THROW(require_accuracy(session, good, well, {0.99, 0.02}));
+  EXPECT_NO_THROW(require_accuracy(session, good, well, {0.5, 0})) << "more than is asked for is enough";
+  EXPECT_THROW(require_accuracy(session, good, well, {0.5, 0, 0.1}), Error) << "unless an upper bound is given";
   try {
-    require_accuracy(session, bad, evaluate(session, bad, {}, silence()), 0.99, 0.02);
+    require_accuracy(session, bad, evaluate(session, bad, {}, silence()), {0.99, 0.02});
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::mismatch);

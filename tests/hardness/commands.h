@@ -23,7 +23,7 @@ inline std::vector<CommandRun> command_runs() {
                             " -m 2 --criterion kmnc --criterion idc --criterion nlc ";
   return {
       {"model", "net.onnx --write copy.onnx --json r.json", {}, {"copy.onnx"}, {"r.json"}},
-      {"data", data + " --write copy.npz --json r.json --csv r.csv", {}, {"copy.npz", "r.csv"}, {"r.json"}},
+      {"data", data + " --write copy.npz --json r.json --csv tables", {}, {"copy.npz", "tables/facts.csv"}, {"r.json"}},
       {"evaluate", "--model net.onnx --data " + data + " --json r.json", {}, {}, {"r.json"}},
       {"importance",
        "--model net.onnx --data " + data + " --heatmaps 1 --out pictures --json r.json",
@@ -86,18 +86,18 @@ inline std::vector<CommandRun> command_runs() {
        {"ids.txt", "chosen.npz"},
        {"r.json"}},
       {"attack",
-       "net.onnx " + data + " --batch 16 --attack fgsm --attack noise --output attacked",
+       "net.onnx " + data + " --batch 16 --attack fgsm --attack noise --out attacked",
        {},
        {"attacked/fgsm.npz", "attacked/noise.npz"},
        {}},
       {"explore",
        "net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data '" + data +
-           "[:40]' --constraint none --step 0.3 --round 16 --pictures 2 --output found",
+           "[:40]' --constraint none --step 0.3 --round 16 --pictures 2 --out found",
        {},
        {"found/findings.npz", "found/voted.npz"},
        {}},
       {"retrain",
-       "net.onnx --data '" + data + "[:120]' --test '" + data + "[120:]' --add '" + data +
+       "net.onnx --train '" + data + "[:120]' --test '" + data + "[120:]' --add '" + data +
            "[:60]' --count 10 --repeats 2 --epochs 1 --against noise --checkpoint runs --out-dir made --json "
            "r.json",
        {},

@@ -16,7 +16,7 @@ using Faults = Program;
 const std::string
     cover = "$assay cover --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --criterion nc",
     mutate = "$assay mutate --model net.onnx --test images-idx3-ubyte --operator gf --count 2",
-    attack = "$assay attack net.onnx images-idx3-ubyte --attack fgsm --output made";
+    attack = "$assay attack net.onnx images-idx3-ubyte --attack fgsm --out made";
 
 TEST_F(Faults, NobodyHasToListenToStandardError) {
   for (const std::string& command : {cover, mutate, attack}) {
@@ -61,7 +61,7 @@ TEST_F(Faults, PlacesThatCannotBeWrittenAreFoundBeforeTheWork) {
   write_file(folder / "file", "x");
   for (const std::string& command :
        {cover + " --state file/s.cov", cover + " --json /proc/none/r.json", attack + " --html file/r.html",
-        std::string("$assay explore net.onnx --mutant ws --data images-idx3-ubyte --output file/found"),
+        std::string("$assay explore net.onnx --mutant ws --data images-idx3-ubyte --out file/found"),
         mutate + " --state made", cover + " --csv ''"}) {
     fs::create_directories(folder / "made");
     const Outcome outcome = shell(command);

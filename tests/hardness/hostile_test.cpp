@@ -95,7 +95,7 @@ TEST_F(Hostile, NamesActOnNothing) {
       write_png(folder / "pictures" / name / (std::to_string(i) + ".png"), make_image(4, 4, 1));
   }
   const Outcome outcome =
-      assay("data pictures --json r.json --csv r.csv --html r.html --markdown r.md --junit r.xml");
+      assay("data pictures --json r.json --csv tables --html r.html --markdown r.md --junit r.xml");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto acts = [](const std::string& text) {
     return text.find('\x1b') != std::string::npos || text.find("\xE2\x80\xAE") != std::string::npos ||
@@ -103,10 +103,10 @@ TEST_F(Hostile, NamesActOnNothing) {
   };
   EXPECT_FALSE(acts(outcome.out)) << outcome.out;
   EXPECT_FALSE(acts(outcome.err)) << outcome.err;
-  for (const char* file : {"r.csv", "r.md", "r.xml"}) EXPECT_FALSE(acts(read_file(folder / file))) << file;
+  for (const char* file : {"tables/classes.csv", "r.md", "r.xml"}) EXPECT_FALSE(acts(read_file(folder / file))) << file;
   const std::string page = read_file(folder / "r.html");
   EXPECT_EQ(page.find("\\u001b[2J"), std::string::npos);
-  EXPECT_NE(read_file(folder / "r.csv").find("'=1+1"), std::string::npos);
+  EXPECT_NE(read_file(folder / "tables" / "classes.csv").find("'=1+1"), std::string::npos);
   EXPECT_NE(nlohmann::json::parse(read_file(folder / "r.json")).dump().find("\\u001b[2J"), std::string::npos)
       << "exact in JSON";
   const Outcome missing =

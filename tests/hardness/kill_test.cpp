@@ -146,7 +146,7 @@ TEST_F(KillSuiteOfAll, KnowsEveryCommandThatGoesOn) {
 TEST_F(KillSuiteOfAll, SignalsStopCleanlyAndTheSameCommandGoesOn) {
   const std::string run =
       "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack noise --attack fgsm "
-      "--output ";
+      "--out ";
   ASSERT_EQ(assay(run + "calm").code, 0);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string out = "stopped-" + std::to_string(signal);

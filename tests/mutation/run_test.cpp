@@ -112,6 +112,23 @@ TEST_F(RunOfMutants, BatchAndMemoryChangeNothing) {
   EXPECT_EQ(matrix(run({.quality = 2, .batch = 10, .memory = 1})), expected);
 }
 
+TEST_F(RunOfMutants, WhatIsKnownOfHopelessMutantsDoesNotDependOnBatches) {
+  const MutationState reference = run({.quality = 0.1, .batch = 90});
+  EXPECT_GT(figures.stopped, 0U);
+  for (const std::size_t batch : {1U, 7U, 20U, 64U}) {
+    const MutationState other = run({.quality = 0.1, .batch = batch});
+    EXPECT_EQ(matrix(other), matrix(reference)) << batch;
+  }
+  EXPECT_EQ(matrix(run({.quality = 0.1, .batch = 10, .memory = 1})), matrix(reference));
+  const MutationScore score = mutation::score(reference, {.quality = 0.1});
+  for (const MutantScore& mutant : score.mutants) {
+    if (mutant.status != MutantStatus::excluded) continue;
+    // As many killers as are needed to be beyond the bound: 8 of 77, the last record that ran being one.
+    EXPECT_EQ(mutant.killers, 8U);
+    EXPECT_DOUBLE_EQ(mutant.error_rate, 8.0 / static_cast<double>(mutant.ran));
+  }
+}
+
 TEST_F(RunOfMutants, HopelessMutantsStopEarlyAndAreExcluded) {
   const MutationState all = run({.quality = 2, .batch = 10}), some = run({.quality = 0.1, .batch = 10});
   EXPECT_GT(figures.stopped, 0U);

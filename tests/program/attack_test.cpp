@@ -17,7 +17,7 @@ class AttackProgram : public Program {
 TEST_F(AttackProgram, DrawsWhatChangedInsideThePage) {
   const Outcome outcome = assay(
       "attack net.onnx images-idx3-ubyte --quiet --attack 'fgsm[eps=0.5]' --attack 'noise[sigma=0.0001]' "
-      "--pictures 2 --output out --json out.json --html out.html");
+      "--pictures 2 --out out --json out.json --html out.html");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto pictures = json("out.json")["pictures"];
   ASSERT_EQ(pictures.size(), 4U);
@@ -33,7 +33,7 @@ TEST_F(AttackProgram, DrawsWhatChangedInsideThePage) {
 
 TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
   const Outcome outcome = assay(
-      "attack net.onnx images-idx3-ubyte --quiet --attack fgsm --pictures 0 --output out --json out.json");
+      "attack net.onnx images-idx3-ubyte --quiet --attack fgsm --pictures 0 --out out --json out.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(json("out.json")["pictures"].empty());
 }
@@ -61,7 +61,7 @@ TEST_F(AttackProgram, ExtendsCoverageByPresetsAndAttacks) {
 TEST_F(AttackProgram, ARunThatIsKilledGoesOn) {
   const std::string run =
       "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack 'cw[iterations=20,search=2]' "
-      "--attack noise --output ";
+      "--attack noise --out ";
   ASSERT_EQ(assay(run + "calm").code, 0);
   EXPECT_GT(killed_until_done(run + "killed"), 2);
   ASSERT_EQ(assay(run + "killed").code, 0);

@@ -38,7 +38,7 @@ class Documents : public Program {
   // Arguments that exercise each command.
   const std::map<std::string, std::string> runs{
       {"cover", std::string("--model net.onnx --profile net.profile --test images-idx3-ubyte --fail-under "
-                            "nc=0.1 --fail-under 'kmnc[layer=nowhere]=0.1' ") +
+                            "nc=0.1 --fail-under 'kmnc[context=nowhere]=0.1' ") +
                     criteria},
       {"attack", "net.onnx images-idx3-ubyte --attack noise"},
       {"attacks", ""},
@@ -50,7 +50,7 @@ class Documents : public Program {
       {"diff", "a.cov b.cov"},
       {"evaluate", "--model net.onnx --data images-idx3-ubyte"},
       {"explore",
-       "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --output "
+       "net.onnx --mutant gf --mutant ns --data images-idx3-ubyte --constraint occl --iterations 5 --out "
        "explored"},
       {"hypotheses", ""},
       {"importance", "--model net.onnx --data images-idx3-ubyte --heatmaps 2"},
@@ -60,12 +60,14 @@ class Documents : public Program {
       {"mutate", "--model net.onnx --test images-idx3-ubyte --operator gf --count 3"},
       {"operators", ""},
       {"report", "a.json"},
+      {"evidence", "--model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --out pack"},
+      {"verify", "pack"},
       {"prune", "--model net.onnx --units layer=hidden,units=0 --test images-idx3-ubyte --random-groups 2"},
       {"polluted",
        "--data images-idx3-ubyte --findings 'images-idx3-ubyte[:3]' --window-size 3 --label 1 --truth "
        "'images-idx3-ubyte,relabel=1>0:0.5'"},
       {"retrain",
-       "net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 "
+       "net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte --count 9 "
        "--repeats 2 --epochs 1 --fail-under 'retrained[condition=given,set=test]=1%'"},
       {"select",
        "--model net.onnx --profile net.profile --test images-idx3-ubyte --by additional --criterion kmnc"},
@@ -93,7 +95,7 @@ TEST_F(Documents, OfEveryCommandFitTheSchema) {
 
 TEST_F(Documents, OfGatesAreWellFormedJunit) {
   const Outcome run =
-      assay(cover("--junit gates.xml --fail-under nc=0.1 --fail-under 'kmnc[layer=\"<a&b>\"]=0.1'"));
+      assay(cover("--junit gates.xml --fail-under nc=0.1 --fail-under 'kmnc[context=\"<a&b>\"]=0.1'"));
   ASSERT_EQ(run.code, 2) << run.err;
   const test::XmlElement root = test::XmlReader::read(read_file(folder / "gates.xml"));
   EXPECT_EQ(root.name, "testsuites");
@@ -111,7 +113,7 @@ TEST_F(Documents, OfGatesAreWellFormedJunit) {
     for (const test::XmlElement* failure : one->all("failure")) {
       ++failures;
       EXPECT_TRUE(failure->attributes.contains("message") && failure->attributes.contains("type"));
-      EXPECT_EQ(one->attributes.at("name"), "kmnc[layer=\"<a&b>\"]=0.1");
+      EXPECT_EQ(one->attributes.at("name"), "kmnc[context=\"<a&b>\"]=0.1");
     }
   }
   EXPECT_EQ(failures, 1U);

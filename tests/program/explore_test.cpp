@@ -15,7 +15,7 @@ class ExploreProgram : public Program {
   }
   const std::string run =
       "explore net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data images-idx3-ubyte --constraint none "
-      "--step 0.3 --quiet --output out --pictures 2 ";
+      "--step 0.3 --quiet --out out --pictures 2 ";
 };
 
 TEST_F(ExploreProgram, LeavesDataManifestAndPictures) {

@@ -27,8 +27,8 @@ with optimiser 'accuracy' train --architecture lenet1 --data digits:200 --epochs
 run train --architecture lenet1 --data digits:200 --epochs 1 --seed 2 --out second.onnx
 with criterion 'busiest' cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest
 with criterion 'most active of their layer' criteria busiest
-with attack 'margin-step' attack net.onnx digits:20 --attack 'margin-step[eps=0.2]' --output attacked
-with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --constraint left-half --output found
+with attack 'margin-step' attack net.onnx digits:20 --attack 'margin-step[eps=0.2]' --out attacked
+with constraint 'left-half' explore net.onnx second.onnx --data digits:20 --constraint left-half --out found
 with measure 'exactly where' measures agreement
 with hypothesis 'read backwards\|palindrome' hypotheses palindrome
 with clusterer 'criteria' criteria

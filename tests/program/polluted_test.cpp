@@ -32,7 +32,7 @@ class PollutedProgram : public Program {
 TEST_F(PollutedProgram, TheRecordsThatFindingsComeFromAreFoundFirst) {
   write_file(folder / "truth.txt", "3\n13\n23\n");
   const Outcome run = polluted(
-      "--truth truth.txt --out list.csv --output pictures --pictures 2 --json result.json --html page.html");
+      "--truth truth.txt --out list.csv --out-dir pictures --pictures 2 --json result.json --html page.html");
   ASSERT_EQ(run.code, 0) << run.err;
   const auto document = json("result.json");
   EXPECT_EQ(document["facts"]["recall"], 1.0);

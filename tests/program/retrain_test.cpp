@@ -14,7 +14,7 @@ class RetrainProgram : public Program {
     write_data("more-idx3-ubyte", "more-labels-idx1-ubyte", 90);
   }
   static std::string command(const std::string& more) {
-    return "retrain --quiet net.onnx --data 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' --add "
+    return "retrain --quiet net.onnx --train 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' --add "
            "'more-idx3-ubyte,labels=more-labels-idx1-ubyte' "
            "--optimiser adam --learning-rate 1e-3 --train-batch 20 --threads 1 " +
            more;
@@ -78,13 +78,13 @@ TEST_F(RetrainProgram, CoverageRaisingRecordsAreOneMoreKind) {
   EXPECT_GT(json("raising.json")["facts"]["raised"], 0);
   EXPECT_EQ(retrain("--coverage-raising kmcn").code, 1);
   const Outcome none = assay(
-      "retrain --quiet net.onnx --data images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte "
+      "retrain --quiet net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --add images-idx3-ubyte "
       "--coverage-raising nc --count 5");
   EXPECT_EQ(none.code, 5) << none.err;
 }
 
 TEST_F(RetrainProgram, SaysWhatIsMissing) {
-  EXPECT_EQ(assay("retrain --quiet net.onnx --data images-idx3-ubyte --test images-idx3-ubyte").code, 1);
+  EXPECT_EQ(assay("retrain --quiet net.onnx --train images-idx3-ubyte --test images-idx3-ubyte").code, 1);
   const Outcome two = retrain("--labels majority --voters net.onnx net.onnx");
   EXPECT_EQ(two.code, 1);
   EXPECT_NE(two.err.find("at least three"), std::string::npos) << two.err;

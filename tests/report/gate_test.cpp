@@ -136,6 +136,42 @@ TEST(Gate, FailsClosed) {
   EXPECT_THAT(evaluate(parse_gate("kmnc=35"), sample()).reason, HasSubstr("35%"));
 }
 
+TEST(Gate, ANameAsksForAllItsVariantsUnlessItIsOne) {
+  const std::vector<Measurement> idc{counted("idc[m=6]", "all", "3", "4"), counted("idc[m=8]", "all", "1", "4"),
+                                     counted("idc[layer=fc1,m=8]", "all", "1", "8")};
+  EXPECT_TRUE(passes("idc[m=6]=0.75", idc));
+  EXPECT_TRUE(passes("idc=0.125", idc)) << "what help and tables print is a gate";
+  EXPECT_FALSE(passes("idc=0.25", idc));
+  EXPECT_FALSE(passes("idc[m=6]=0.8", idc));
+  EXPECT_TRUE(passes("idc[m=8]=0.25", idc)) << "the figure of this very name alone";
+  EXPECT_FALSE(passes("idc[m=9]=0", idc));
+  const std::vector<Measurement> score{counted("mutation", "all", "3", "4"),
+                                       counted("mutation[operator=gf]", "all", "0", "4")};
+  EXPECT_TRUE(passes("mutation=0.75", score));
+}
+
+TEST(Gate, WithoutALayerIsAboutEachWhereTheyDoNotAddUp) {
+  const std::vector<Measurement> idc{counted("idc[m=6]", "fc1", "3", "4"), counted("idc[m=6]", "fc2", "1", "4")};
+  EXPECT_TRUE(passes("idc=0.25", idc));
+  const Gate gate = evaluate(parse_gate("idc=0.5"), idc);
+  EXPECT_FALSE(gate.passed);
+  EXPECT_THAT(gate.reason, HasSubstr("fails for 1 of 2: idc[m=6][layer=fc2]"));
+}
+
+TEST(Gate, ThatNoRunCouldPassIsFoundBefore) {
+  EXPECT_EQ(impossible(parse_gate("kmnc[layer=conv2]=0.6"), sample()), "");
+  EXPECT_EQ(impossible(parse_gate("kmnc[class=3,context=day]=0.6"), sample()), "");
+  EXPECT_THAT(impossible(parse_gate("kmnc[layer=conv3]=0.6"), sample()), HasSubstr("did you mean 'conv1'"));
+  EXPECT_THAT(impossible(parse_gate("kmnc[sections=7]=0.6"), sample()), HasSubstr("no criterion"));
+  EXPECT_THAT(impossible(parse_gate("kmnc=60"), sample()), HasSubstr("60%"));
+  EXPECT_EQ(impossible(parse_gate("kmnc<=60"), sample()), "");
+}
+
+TEST(Gate, AFailingStarNamesTheLayers) {
+  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample());
+  EXPECT_THAT(gate.reason, HasSubstr("fails for 1 of 3: kmnc[layer=conv2]"));
+}
+
 TEST(Gate, StarAsksForEveryLayer) {
   EXPECT_TRUE(passes("kmnc[layer=*]=0.6", sample()));
   const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample());
@@ -175,6 +211,26 @@ TEST(Ratchet, KnowsMeasuresAndTheirDirection) {
   EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), std::vector{measured("nlc", std::nextafter(0.1, 0)),
                                                                   measured("loss", 0.6, false)})),
             std::vector<bool>(2, false));
+}
+
+TEST(Ratchet, AllowsForATolerance) {
+  const std::vector<Measurement> then{counted("nc", "all", "1", "3"), measured("loss", 0.5, false)},
+      now{counted("nc", "all", "7", "30"), measured("loss", 0.55, false)};
+  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), now, {"0.05", {}})), (std::vector<bool>{false, false}))
+      << "0.55 as a float64 is a little more than 0.5 and 0.05";
+  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), now, {"0.1", {}})), (std::vector<bool>{true, true}));
+  EXPECT_EQ(outcomes(no_worse_than(baseline_of(then), now, {"0.0999999999999999999999", {}})),
+            (std::vector<bool>{false, true}))
+      << "1/3 - 1/10 is 7/30 exactly";
+  EXPECT_THROW(no_worse_than(baseline_of(then), now, {"-0.1", {}}), Error);
+  EXPECT_THROW(no_worse_than(baseline_of(then), now, {"much", {}}), Error);
+}
+
+TEST(Ratchet, ComparesWhatIsChosen) {
+  const Document baseline = baseline_of(sample());
+  EXPECT_EQ(no_worse_than(baseline, sample(), {"0", {"kmnc[layer=conv2]"}}).size(), 2U) << "day and night";
+  EXPECT_EQ(no_worse_than(baseline, sample(), {"0", {"kmnc", "kmnc[layer=conv1]"}}).size(), 2U);
+  EXPECT_THROW(no_worse_than(baseline, sample(), {"0", {"nc"}}), Error);
 }
 
 TEST(Ratchet, RefusesABaselineWithoutMeasurements) {

@@ -106,22 +106,32 @@ TEST(Csv, QuotesAsRfc4180Says) {
       {{"a", "a"}, {"b,c", "b"}},
       {{std::string("x\"y\n"), 0.1}, {std::monostate{}, std::int64_t{-7}}, {true, std::string()}}};
   EXPECT_EQ(to_csv(table), "a,\"b,c\"\r\n\"x\"\"y\n\",0.1\r\n,-7\r\ntrue,\r\n");
+}
+
+TEST(Csv, HasOneTableAFile) {
   Document document;
-  document.tables = {table};
-  EXPECT_EQ(to_csv(document), to_csv(table));
-  document.tables.push_back({"u", "U", {{"z", "z"}}, {{0.5}}});
-  EXPECT_EQ(to_csv(document), "t\r\n" + to_csv(table) + "\r\nu\r\nz\r\n0.5\r\n");
+  document.tables = {{"t", "T", {{"z", "z"}}, {{0.5}}}, {"u", "U", {{"z", "z"}}, {}}};
+  document.facts = {{"chosen", "chosen", std::int64_t{3}}};
+  document.warnings = {{"scale", "other inputs", "a, b"}};
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(to_csv_files(document), (Files{{"t.csv", "z\r\n0.5\r\n"},
+                                           {"u.csv", "z\r\n"},
+                                           {"facts.csv", "fact,value\r\nchosen,3\r\n"},
+                                           {"warnings.csv", "id,text,cause\r\nscale,other inputs,\"a, b\"\r\n"}}));
 }
 
 TEST(Renderers, AllRenderAnything) {
   ASSERT_FALSE(renderers().empty());
   for (const Renderer& renderer : renderers()) {
     for (const Document& document : {sample(), sample(false), Document{}}) {
-      const std::string text = renderer.render(document);
-      EXPECT_TRUE(!text.empty() || renderer.name == "csv") << renderer.name;
-      if (renderer.name != "csv") {
-        EXPECT_EQ(valid_utf8(text), text) << renderer.name;
+      EXPECT_NE(renderer.render == nullptr, renderer.render_files == nullptr) << renderer.name;
+      if (renderer.render_files) {
+        EXPECT_EQ(renderer.render_files(document).empty(), document.tables.empty() && document.facts.empty());
+        continue;
       }
+      const std::string text = renderer.render(document);
+      EXPECT_FALSE(text.empty()) << renderer.name;
+      EXPECT_EQ(valid_utf8(text), text) << renderer.name;
     }
   }
 }

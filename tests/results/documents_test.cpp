@@ -202,8 +202,10 @@ TEST(Results, AnEvaluationIsToldByClassAndConfusion) {
   ASSERT_EQ(table_of(document, "confusions").rows.size(), 2U);
   EXPECT_EQ(cell_of(document, "confusions", 0, "first"), report::Cell("1"));
   EXPECT_EQ(cell_of(document, "confusions", 1, "first"), report::Cell("3"));
-  ASSERT_EQ(document.notices.size(), 1U);
-  EXPECT_NE(document.notices[0].find("NaN or infinite output: 3"), std::string::npos);
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_EQ(document.warnings[0].id, "dropped-records");
+  EXPECT_NE(document.warnings[0].text.find("1 record gives a NaN or an infinity and is left out: 3"),
+            std::string::npos);
 }
 
 TEST(Results, AnOrderTellsHowEarlyFaultsAreFound) {

@@ -124,6 +124,51 @@ TEST(Minimise, FindsTheOptimumOfSmallRandomInstances) {
   }
 }
 
+TEST(Minimise, ReducesExactlyBeforeItChooses) {
+  // Records 0 and 1 alone cover 0 and 1; 2 is then all within them; 3 dominates 4; nothing is left to search.
+  const Cover cover = minimise(rows_of({{0, 5}, {1, 6}, {5, 6}, {7, 8, 9}, {8, 9}}), {.nodes = 0});
+  EXPECT_EQ(std::set<std::size_t>(cover.records.begin(), cover.records.end()), (std::set<std::size_t>{0, 1, 3}));
+  EXPECT_EQ(cover.forced, 3U) << "7 is covered by one record only";
+  EXPECT_EQ(cover.lower_bound, 3U);
+  EXPECT_TRUE(cover.optimal);
+}
+
+TEST(Minimise, HasNoRedundantRecordsAndBoundsWhatIsForced) {
+  Rng rng(7);
+  for (int trial = 0; trial < 40; ++trial) {
+    // Many records with an item of their own, which greedy choice finds last, and items shared by many.
+    Sets sets = random_sets(rng, 120, 200, 12);
+    std::set<std::size_t> forced;
+    for (std::uint32_t item = 200; item < 240; ++item) {
+      const std::size_t r = rng.below(sets.size());
+      sets[r].push_back(item);
+      forced.insert(r);
+    }
+    const Cover cover = minimise(rows_of(sets), {.nodes = 200});
+    EXPECT_EQ(covered_by(sets, cover.records), covered_by(sets, all_of(sets)));
+    EXPECT_GE(cover.forced, forced.size());
+    EXPECT_GE(cover.lower_bound, cover.forced);
+    EXPECT_LE(cover.lower_bound, cover.records.size());
+    for (const std::size_t r : forced)
+      EXPECT_NE(std::find(cover.records.begin(), cover.records.end(), r), cover.records.end());
+    for (const std::size_t left_out : cover.records) {
+      std::vector<std::size_t> fewer = cover.records;
+      std::erase(fewer, left_out);
+      EXPECT_LT(covered_by(sets, fewer).size(), covered_by(sets, cover.records).size())
+          << left_out << " is redundant";
+    }
+  }
+}
+
+TEST(Minimise, BoundsAreTrueWithoutAnySearch) {
+  Rng rng(8);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Sets sets = random_sets(rng, 12, 24, 4);
+    const Cover cover = minimise(rows_of(sets), {.nodes = 0});
+    EXPECT_LE(cover.lower_bound, smallest_cover(sets)) << trial;
+  }
+}
+
 TEST(Minimise, KeepsCoverageWithinItsFactorWhateverTheNodeLimit) {
   Rng rng(2);
   for (int trial = 0; trial < 100; ++trial) {

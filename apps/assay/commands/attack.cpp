@@ -6,6 +6,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
+#include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
@@ -19,8 +20,8 @@ class AttackCommand final : public Command {
            "--attack", attacks_,
            "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)")
         ->type_name("SPEC");
-    app.add_option("--preset", preset_, "attacks and options of a paper: deepimportance")->type_name("NAME");
-    app.add_option("--output", output_, "folder for the attacked records, one .npz per attack")
+    app.add_option("--preset", preset_, "attacks and options of a paper: " + joined(attack::presets().names()))->type_name("NAME");
+    app.add_option("--out", output_, "folder for the attacked records, one .npz per attack")
         ->type_name("FOLDER");
     app.add_flag(
         "--all", options_.all,
@@ -40,11 +41,11 @@ class AttackCommand final : public Command {
   }
 
   std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--output", output_, Output::Kind::folder}};
+    std::vector<Output> all{{"--out", output_, Output::Kind::folder}};
     for (const std::string& name : attack::names_of(chosen_specs())) {
       const std::filesystem::path file = std::filesystem::path(output_) / (name + ".npz");
-      all.push_back({"--output", file.string()});
-      all.push_back({"the journal of --output", attack::journal_of(file).string(), Output::Kind::journal});
+      all.push_back({"--out", file.string()});
+      all.push_back({"the journal of --out", attack::journal_of(file).string(), Output::Kind::journal});
     }
     return all;
   }
@@ -108,7 +109,7 @@ CommandInfo attack_command() {
       "attack",
       "records changed so that the network gets them wrong: adversarial attacks, noise, natural corruptions",
       "  assay attack net.onnx test.npz,range=0:1 --attack 'fgsm[eps=0.1]' --attack 'pgd[eps=0.1,starts=3]' "
-      "--output attacked\n"
+      "--out attacked\n"
       "  assay attack lenet5.onnx t10k-images-idx3-ubyte.gz --preset deepimportance --levels",
       make_command<AttackCommand>};
 }

@@ -12,7 +12,7 @@ std::span<const CommandInfo> commands() {
       select_command(),   audit_command(),       attack_command(),  attacks_command(),
       explore_command(),  constraints_command(), inspect_command(), hypotheses_command(),
       measures_command(), prune_command(),       retrain_command(), polluted_command(),
-      report_command(),
+      report_command(),   evidence_command(),    verify_command(),
   };
   return all;
 }

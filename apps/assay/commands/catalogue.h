@@ -7,6 +7,7 @@ namespace assay::app {
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();
 CommandInfo attacks_command();
+CommandInfo evidence_command();
 CommandInfo explore_command();
 CommandInfo constraints_command();
 CommandInfo audit_command();
@@ -30,5 +31,6 @@ CommandInfo report_command();
 CommandInfo retrain_command();
 CommandInfo select_command();
 CommandInfo train_command();
+CommandInfo verify_command();
 
 }  // namespace assay::app

@@ -1,16 +1,23 @@
 // assay cover: what a test set exercises.
 
+#include <algorithm>
+#include <array>
+
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/attack/extension.h"
+#include "assay/coverage/possible.h"
 #include "assay/coverage/profile_json.h"
+#include "assay/coverage/settings.h"
 #include "assay/results/coverage.h"
 #include "assay/results/document.h"
 #include "assay/results/extension.h"
+#include "assay/results/warnings.h"
 #include "assay/support/journal.h"
+#include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
@@ -20,16 +27,17 @@ namespace fs = std::filesystem;
 class Cover final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    app_ = &app;
+    model_.declare(app, true);
     train_.declare(app);
     test_.declare(app);
     app.add_option("--criterion", criteria_,
                    "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for "
                    "each m; `assay criteria` lists all)")
         ->type_name("SPEC");
-    app.add_option(
-           "--preset", preset_,
-           "criteria and options of a paper: deepimportance, deepxplore, deepgauge, surprise; or all, fast")
+    app.add_option("--preset", preset_,
+                   "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
+                       "; those that network and data do not allow are left out with a warning")
         ->type_name("NAME");
     app.add_option("--layer", learn_.subjects,
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
@@ -81,7 +89,7 @@ class Cover final : public Command {
                    "attack all test records and show the coverage of the test set extended by each kind: "
                    "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)")
         ->type_name("SPEC,...");
-    app.add_option("--extensions", folder_, "folder for the attacked records")->type_name("FOLDER");
+    app.add_option("--made-dir", folder_, "folder for the attacked records")->type_name("FOLDER");
     check_.declare(app);
     gates_.declare(app);
   }
@@ -89,7 +97,7 @@ class Cover final : public Command {
   std::vector<Output> outputs() const override {
     std::vector<Output> all;
     if (train_.given()) all.push_back({"--profile", profile_});
-    if (!attacks_.empty()) all.push_back({"--extensions", folder_, Output::Kind::folder});
+    if (!attacks_.empty()) all.push_back({"--made-dir", folder_, Output::Kind::folder});
     if (state_.empty()) return all;
     all.push_back({"--state", state_, Output::Kind::file, append_});
     all.push_back({"the journal of --state", state_ + ".journal", Output::Kind::journal});
@@ -101,16 +109,21 @@ class Cover final : public Command {
     const Session session = model_.open(context, test.get());
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
-    const std::vector<Spec> specs = chosen_specs();
-    std::vector<std::string> names;
-    for (const Spec& spec : specs) names.push_back(spec.name);
-    gates_.check(names);
+    if (train_.given()) training_ = train_.open();
+    learn_.reduction = reduction_ == "max"    ? Reduction::max
+                       : reduction_ == "mean" ? Reduction::mean
+                                              : Reduction::every_position;
+    std::vector<Spec> specs = chosen_specs();
+    check_gates_early(session, specs, *test);
     check_replaced(session, context.settings);
     const std::vector<Spec> extending =
         attacks_.empty() ? std::vector<Spec>() : attack::parse_attacks(attacks_);
     report::Document learning;
     const auto profile = obtain_profile(session, specs, context, learning);
+    tell_effective(*profile, specs, context);
     coverage::CoverageState state = begin(profile, specs);
+    gates_.check(results::measurements_of(state));
+    check_state_replaced(state, *test, context.settings);
     const bool detailed = !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
     measure_.batch = context.settings.batch;
     measure_.growth_points = detailed ? 25 : 0;
@@ -127,9 +140,21 @@ class Cover final : public Command {
                              {test.get(), detailed ? &seen : nullptr, top_, top_, records_});
     document.facts.insert(document.facts.end(), learning.facts.begin(), learning.facts.end());
     document.notices.insert(document.notices.begin(), learning.notices.begin(), learning.notices.end());
+    results::add_warnings(document, std::move(learning.warnings));
+    results::add_warnings(document, results::data_warnings(*profile, seen, *test));
+    results::add_warnings(document, results::class_warnings(session, *test));
+    for (const report::Fact& fact : document.facts) {
+      if (fact.id == "test_accuracy")
+        results::add_warnings(document, results::accuracy_warnings(std::get<double>(fact.value),
+                                                                   results::output_count(session)));
+    }
+    if (seen.in_training > 0)
+      document.facts.push_back({"in_training", "of them training records, too",
+                                report::count_cell(seen.in_training), report::Column::Kind::count});
     if (!extending.empty()) extend(session, profile, state, test, extending, context, document);
     gates_.apply(document, results::measurements_of(state));
     results::add_provenance(document, session.graph(), {{"test", test}});
+    document.provenance.emplace_back("criteria", whole_criteria(specs));
     document.provenance.emplace_back("train", profile->data);
     document.provenance.emplace_back("train_hash", profile->data_hash);
     document.provenance.emplace_back("profile_hash", state.profile_hash());
@@ -137,16 +162,109 @@ class Cover final : public Command {
   }
 
  private:
-  // Profile and state of another network, or another kind of file, stay.
+  // A profile of another network, of other data or learned in another way, or another kind of file, stays.
   void check_replaced(const Session& session, const Settings& settings) const {
-    const auto of_this_network = [&](const coverage::Profile& profile) {
-      return profile.model_hash == session.graph().hash();
-    };
-    if (train_.given())
-      app::check_replaced(profile_, "a profile of this network", settings,
-                          [&] { return of_this_network(coverage::read_profile(profile_)); });
-    app::check_replaced(state_, "coverage of this network", settings,
-                        [&] { return of_this_network(coverage::CoverageState::read(state_).profile()); });
+    app::check_replaced(state_, "coverage of this network", settings, [&] {
+      return coverage::CoverageState::read(state_).profile().model_hash == session.graph().hash();
+    });
+    if (!training_) return;
+    app::check_replaced(profile_, "a profile of this network and these training records", settings, [&] {
+      const coverage::Profile found = coverage::read_profile(profile_);
+      return found.model_hash == session.graph().hash() && found.data_hash == training_->hash();
+    });
+  }
+
+  // A state of another profile, of other criteria or of another test set stays, unless it is added to.
+  void check_state_replaced(const coverage::CoverageState& state, const Dataset& test,
+                            const Settings& settings) const {
+    if (append_) return;
+    app::check_replaced(state_, "coverage of this test set by these criteria", settings, [&] {
+      const coverage::CoverageState found = coverage::CoverageState::read(state_);
+      return found.profile_hash() == state.profile_hash() && found.specs() == state.specs() &&
+             std::ranges::all_of(found.parts(),
+                                 [&](const auto& part) { return part->data_hash == test.hash(); });
+    });
+  }
+
+  // What can be known before anything is learned: criteria and layers.
+  void check_gates_early(const Session& session, const std::vector<Spec>& specs, const Dataset& test) const {
+    std::vector<std::string> names;
+    std::vector<report::Measurement> measured;
+    for (const Spec& spec : specs) {
+      names.push_back(spec.name);
+      report::Measurement figure;
+      figure.criterion = spec.text();
+      measured.push_back(figure);
+      for (const Layer& layer : session.layers()) {
+        figure.layer = layer.name;
+        measured.push_back(figure);
+      }
+    }
+    gates_.check(names);
+    gates_.check(measured);
+    gates_.check_baseline(session.graph().hash(), test.hash());
+  }
+
+  // Flags about learning and the names under which a profile keeps them.
+  static constexpr std::array<std::pair<const char*, const char*>, 12> learning_flags{
+      {{"layer", "subjects"},
+       {"count-layer", "layers"},
+       {"share", "share"},
+       {"cap", "cap"},
+       {"method", "method"},
+       {"absolute", "absolute"},
+       {"normalised", "normalised"},
+       {"min-k", "min_k"},
+       {"max-k", "max_k"},
+       {"drop-zeros", "drop_zeros"},
+       {"round", "round"},
+       {"reduction", "reduction"}}};
+
+  // A profile was learned in one way; flags that say another would have no effect.
+  void check_contradictions(const Session& session, const coverage::Profile& profile,
+                            const std::vector<Spec>& specs) {
+    coverage::LearnOptions asked = learn_;
+    asked.criteria = choices_of<coverage::CriterionInfo>(specs);
+    const coverage::Settings settings = coverage::settings_of(session, asked);
+    for (const auto& [flag, name] : learning_flags) {
+      if (app_->get_option(std::string("--") + flag)->count() == 0) continue;
+      const auto known = profile.settings.find(name);
+      if (known == profile.settings.end())
+        fail(Fault::mismatch,
+             "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it out, "
+             "or learn anew with --train",
+             flag, profile_);
+      const auto given = settings.find(name);
+      if (given != settings.end() && given->second == known->second) continue;
+      const std::string wanted = given == settings.end() ? "" : joined(given->second);
+      fail(Fault::mismatch,
+           "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew with "
+           "--train",
+           flag, wanted, profile_, known->second.empty() ? "all" : joined(known->second));
+    }
+  }
+
+  // What the command line leaves open, as it came out.
+  void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs, Context& context) const {
+    for (const auto& [flag, name] : learning_flags) {
+      const auto known = profile.settings.find(name);
+      if (known != profile.settings.end()) context.effective[flag] = known->second;
+    }
+    for (const Spec& spec : specs) context.effective["criterion"].push_back(spec.text());
+    context.effective["preset"] = {};
+    context.effective["neurons"] = {};  // now part of the criteria
+  }
+
+  // Criteria with all their options, those that nobody gave, too.
+  static std::string whole_criteria(const std::vector<Spec>& specs) {
+    std::vector<std::string> texts;
+    for (Spec spec : specs) {
+      for (const SpecOption& option : coverage::criteria().find(spec.name).options) {
+        if (!option.fallback.empty()) spec.options.emplace(option.name, option.fallback);
+      }
+      texts.push_back(spec.text());
+    }
+    return joined(texts);
   }
 
   std::vector<Spec> chosen_specs() const {
@@ -179,24 +297,36 @@ class Cover final : public Command {
     return expanded;
   }
 
-  std::shared_ptr<const coverage::Profile> obtain_profile(const Session& session,
-                                                          const std::vector<Spec>& specs, Context& context,
-                                                          report::Document& learning) {
-    if (!train_.given()) {
+  // Leaves out of the preset's criteria what cannot be measured.
+  void keep_possible(std::vector<Spec>& specs, const coverage::PossibleCriteria& found,
+                     report::Document& learning) const {
+    if (found.impossible.empty()) return;
+    if (found.possible.empty()) fail(Fault::mismatch, "--preset {}: {}", preset_, found.impossible[0].second);
+    for (const auto& [spec, why] : found.impossible)
+      learning.warnings.push_back({"left-out", fmt::format("{} was left out: {}", spec.text(), why),
+                                   "the criterion is not for this network or these data"});
+    specs = found.possible;
+  }
+
+  std::shared_ptr<const coverage::Profile> obtain_profile(const Session& session, std::vector<Spec>& specs,
+                                                          Context& context, report::Document& learning) {
+    const bool only_preset = !preset_.empty() && criteria_.empty();
+    if (!training_) {
       if (profile_.empty())
         fail(Fault::usage,
              "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
       auto profile = std::make_shared<const coverage::Profile>(coverage::read_profile(profile_));
       coverage::require_profile_fits(*profile, session.graph().hash(), session.graph().name());
+      check_contradictions(session, *profile, specs);
+      if (only_preset) keep_possible(specs, coverage::possible_criteria(profile, specs), learning);
       return profile;
     }
-    learn_.criteria = choices_of<coverage::CriterionInfo>(specs);
-    learn_.reduction = reduction_ == "max"    ? Reduction::max
-                       : reduction_ == "mean" ? Reduction::mean
-                                              : Reduction::every_position;
     learn_.batch = learn_.importance.batch = context.settings.batch;
-    coverage::Learned learned = coverage::learn_profile(session, train_.open(), learn_, context.progress);
-    learning = results::document_of(learned);
+    if (only_preset)
+      keep_possible(specs, coverage::possible_criteria(session, training_, specs, learn_), learning);
+    learn_.criteria = choices_of<coverage::CriterionInfo>(specs);
+    coverage::Learned learned = coverage::learn_profile(session, training_, learn_, context.progress);
+    results::append(learning, results::document_of(learned));
     if (!profile_.empty()) coverage::write_profile(learned.profile, profile_);
     return std::make_shared<const coverage::Profile>(std::move(learned.profile));
   }
@@ -236,6 +366,8 @@ class Cover final : public Command {
     results::append(document, std::move(more));
   }
 
+  CLI::App* app_ = nullptr;
+  DatasetPtr training_;  // null: a profile is read instead
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned"},
       test_{"test", "test records whose coverage is measured"};

@@ -1,9 +1,11 @@
 // assay evaluate: accuracy or mean squared error of a network on data, per class, with a confusion summary.
 
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
+#include "assay/results/warnings.h"
 
 namespace assay::app {
 namespace {
@@ -11,24 +13,39 @@ namespace {
 class Evaluate final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    model_.declare(app, true);
     data_.declare(app);
     check_.declare(app);
+    gates_.declare(app);
   }
 
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
-    report::Document document =
-        results::document_of(check_.run(session, data, context), session.graph(), *data);
+    gates_.check(names_of(*data));
+    gates_.check_baseline(session.graph().hash(), data->hash());
+    const Evaluation evaluation = check_.run(session, data, context);
+    report::Document document = results::document_of(evaluation, session.graph(), *data);
+    results::add_warnings(document, results::class_warnings(session, *data));
+    if (evaluation.accuracy)
+      results::add_warnings(document,
+                            results::accuracy_warnings(*evaluation.accuracy, results::output_count(session)));
+    gates_.apply(document, results::measurements_of(evaluation, *data));
     results::add_provenance(document, session.graph(), {{"data", data}});
     return document;
   }
 
  private:
+  // What gates can be about.
+  static std::vector<std::string> names_of(const Dataset& data) {
+    if (data.target_width() > 0) return {"mean-squared-error", "mean-absolute-error", "greatest-error"};
+    return {"accuracy"};
+  }
+
   ModelInput model_;
   DataInput data_{"data", "records to evaluate on"};
   AccuracyCheck check_;
+  GateOptions gates_;
 };
 
 }  // namespace
@@ -37,6 +54,10 @@ CommandInfo evaluate_command() {
   return {"evaluate", "accuracy or mean squared error of a network on data",
           "  assay evaluate --model lenet5.onnx --data t10k-images-idx3-ubyte.gz\n"
           "  assay evaluate --model net.h5 --data digits:1000 --expect-accuracy 0.98\n"
+          "  assay evaluate --model net.onnx --data test.npz --fail-under accuracy=0.97 --fail-under "
+          "'accuracy[class=*]=0.9'\n"
+          "  assay evaluate --model dave2.onnx --data test.tar,targets=steering.csv --fail-under "
+          "'mean-absolute-error[target=0]<=0.05'\n"
           "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
           make_command<Evaluate>};
 }

@@ -93,10 +93,10 @@ class Explore final : public Command {
         ->type_name("SHARE");
     app.add_option("--plausibility", plausibility_,
                    "judge findings by dsa or lsa against the training records, or not: none (default: dsa, "
-                   "for regression lsa, with --training)")
+                   "for regression lsa, with --train)")
         ->check(CLI::IsMember({"dsa", "lsa", "none"}))
         ->type_name("MEASURE");
-    app.add_option("--output", output_,
+    app.add_option("--out", output_,
                    "folder for findings.npz, voted.npz, manifest.json, pictures and the journal")
         ->type_name("FOLDER");
     app.add_option("--pictures", pictures_, "findings drawn as before, after and difference")
@@ -104,8 +104,8 @@ class Explore final : public Command {
   }
 
   std::vector<Output> outputs() const override {
-    return {{"--output", output_, Output::Kind::folder},
-            {"the journal of --output", (fs::path(output_) / "journal").string(), Output::Kind::journal}};
+    return {{"--out", output_, Output::Kind::folder},
+            {"the journal of --out", (fs::path(output_) / "journal").string(), Output::Kind::journal}};
   }
 
   report::Document run(Context& context) override {
@@ -192,7 +192,7 @@ CommandInfo explore_command() {
           "  assay explore lenet1.onnx lenet4.onnx lenet5.onnx --data t10k-images-idx3-ubyte.gz --constraint "
           "'occl[size=10x10]'\n"
           "  assay explore net.onnx --mutant int8@all --data test.npz,range=0:1 --constraint 'linf[eps=0.1]' "
-          "--criterion 'idc[m=6]' --training train.npz,range=0:1\n"
+          "--criterion 'idc[m=6]' --train train.npz,range=0:1\n"
           "  assay explore a.onnx b.onnx c.onnx --data frames.tar,targets=steering.csv --constraint light "
           "--margin 0.2",
           make_command<Explore>};

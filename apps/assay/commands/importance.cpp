@@ -6,6 +6,7 @@
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
 #include "assay/results/pictures.h"
+#include "assay/results/warnings.h"
 
 namespace assay::app {
 namespace {
@@ -20,7 +21,7 @@ std::string method_help() {
 class ImportanceCommand final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    model_.declare(app, true);
     data_.declare(app);
     check_.declare(app);
     app.add_option(
@@ -73,6 +74,7 @@ class ImportanceCommand final : public Command {
                         to_string(data->record_shape())));
       }
     }
+    results::add_warnings(document, results::class_warnings(session, *data));
     results::add_provenance(document, session.graph(), {{"data", data}});
     return document;
   }

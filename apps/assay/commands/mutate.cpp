@@ -114,6 +114,7 @@ class Mutate final : public Command {
     const DatasetPtr test = tests_.empty() ? nullptr : open_dataset(tests_[0]);
     const Session session = model_.open(context, test.get());
     check_state(session, context);
+    gates_.check_baseline(session.graph().hash(), test ? test->hash() : "");
     const mutation::Subject subject(session);
     for (const auto& [layer, reason] : subject.left_out())
       document.notices.push_back(fmt::format("layer {} is not mutated: {}", layer, reason));
@@ -178,6 +179,7 @@ class Mutate final : public Command {
     if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
     std::vector<DatasetPtr> tests;
     for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
+    gates_.check_baseline(study.program.graph.hash(), tests[0]->hash());
     const mutation::KillingStudy found = source_.studied(study, tests, draw_, context);
     report::Document document =
         results::document_of(found, source_.design(), study.program.graph.name(), tests_);
@@ -194,6 +196,7 @@ class Mutate final : public Command {
     require_judgeable(drawn, study.program.graph);
     std::vector<DatasetPtr> tests;
     for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
+    gates_.check_baseline(study.program.graph.hash(), tests[0]->hash());
     Session original = source_.original(study, context);
     check_state(original, context);
     check_.run_if_asked(original, tests[0], context, document);

@@ -52,12 +52,12 @@ class Polluted final : public Command {
     app.add_option("--out", out_, "write the whole ranking")->type_name("FILE.csv");
     app.add_option("--pictures", pictures_, "draw so many suspects beside the finding that they resemble")
         ->check(CLI::Range(0, 1000));
-    app.add_option("--output", folder_, "folder for pictures")->type_name("FOLDER");
+    app.add_option("--out-dir", folder_, "folder for pictures")->type_name("FOLDER");
   }
 
   std::vector<Output> outputs() const override {
     std::vector<Output> all{{"--out", out_}};
-    if (pictures_ > 0) all.push_back({"--output", folder_, Output::Kind::folder});
+    if (pictures_ > 0) all.push_back({"--out-dir", folder_, Output::Kind::folder});
     return all;
   }
 

@@ -45,7 +45,7 @@ class Retrain final : public Command {
   }
 
   std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--made", folder_, Output::Kind::folder},
+    std::vector<Output> all{{"--made-dir", folder_, Output::Kind::folder},
                             {"--out-dir", out_, Output::Kind::folder}};
     if (checkpoint_.empty()) return all;
     all.push_back({"--checkpoint", checkpoint_, Output::Kind::folder});
@@ -175,7 +175,7 @@ class Retrain final : public Command {
         ->check(CLI::PositiveNumber);
     app.add_flag("--only-successful", only_successful_,
                  "add attacked records only where the attack succeeded");
-    app.add_option("--made", folder_, "folder for the records that attacks make")->type_name("FOLDER");
+    app.add_option("--made-dir", folder_, "folder for the records that attacks make")->type_name("FOLDER");
   }
 
   void check_given() const {
@@ -207,7 +207,7 @@ class Retrain final : public Command {
   }
 
   ModelInput model_;
-  DataInput data_{"data", "training records"}, test_{"test", "clean test records"};
+  DataInput data_{"train", "training records"}, test_{"test", "clean test records"};
   RecipeOptions recipe_{5};
   AccuracyCheck check_;
   GateOptions gates_;
@@ -227,12 +227,12 @@ CommandInfo retrain_command() {
   return {"retrain",
           "does it help to train on these records, too? compared with random and adversarial additions, with "
           "intervals",
-          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add "
+          "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add "
           "attacked/pgd.npz --count 100 --repeats 5\n"
-          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add findings.npz "
+          "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add findings.npz "
           "--labels majority --voters a.onnx b.onnx c.onnx \\\n"
           "      --against noise,'pgd[eps=0.1]' --checkpoint retraining --out-dir retrained\n"
-          "  assay retrain net.onnx --data train.npz,range=0:1 --test test.npz,range=0:1 --add "
+          "  assay retrain net.onnx --train train.npz,range=0:1 --test test.npz,range=0:1 --add "
           "attacked/pgd.npz --coverage-raising 'idc[m=6]' --evaluate-on noise,removal",
           make_command<Retrain>};
 }

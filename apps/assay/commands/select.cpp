@@ -1,5 +1,7 @@
 // assay select: which tests to keep, or to look at first.
 
+#include <algorithm>
+
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
@@ -7,6 +9,7 @@
 #include "assay/data/records_file.h"
 #include "assay/results/document.h"
 #include "assay/results/selection.h"
+#include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
@@ -14,7 +17,7 @@ namespace {
 class Select final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    model_.declare(app, true);
     train_.declare(app);
     test_.declare(app);
     app.add_option("--by", options_.by,
@@ -60,6 +63,8 @@ class Select final : public Command {
   std::shared_ptr<const coverage::Profile> profile(const Session& session, Context& context) const {
     const std::optional<Spec> criterion = coverage::criterion_of(options_);
     if (!criterion) return nullptr;
+    if (train_.given() && !profile_.empty())
+      fail(Fault::usage, "--train learns what --profile {} would hold; give one of them", profile_);
     if (train_.given()) {
       coverage::LearnOptions learn;
       learn.criteria = {*criterion};
@@ -71,7 +76,16 @@ class Select final : public Command {
     if (profile_.empty())
       fail(Fault::usage, "--by {} compares with training data: give --train SPEC, or --profile FILE",
            options_.by);
-    return std::make_shared<const coverage::Profile>(coverage::read_profile(profile_));
+    auto known = std::make_shared<const coverage::Profile>(coverage::read_profile(profile_));
+    for (const std::string& name : layers_) {
+      const auto subjects = known->settings.find("subjects");
+      const std::string layer = session.layer(name).name;
+      if (subjects != known->settings.end() && std::ranges::find(subjects->second, layer) != subjects->second.end())
+        continue;
+      fail(Fault::mismatch, "--layer {} contradicts --profile {}, which was learned with {}; learn anew with --train",
+           layer, profile_, subjects == known->settings.end() ? "no subject layer" : joined(subjects->second));
+    }
+    return known;
   }
 
   ModelInput model_;

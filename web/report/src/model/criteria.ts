@@ -4,6 +4,8 @@ import { groups, label } from "./rows";
 
 export interface Measure {
   readonly coverage: number | undefined;
+  /** Of measures without a greatest value. */
+  readonly value: number | undefined;
   readonly attainable: number | undefined;
   readonly covered: string;
   readonly coverable: string;
@@ -30,6 +32,7 @@ function reach(row: Row): number | undefined {
 function measure(row: Row): Measure {
   return {
     coverage: numeric(row.coverage),
+    value: numeric(row.measure),
     attainable: numeric(row.attainable_coverage),
     covered: label(row.covered),
     coverable: label(row.coverable),
@@ -56,6 +59,21 @@ function part(rows: readonly Row[], column: "layer" | "class"): Map<string, Meas
       !everything(label(row[column])) && everything(label(row[other])) && everything(label(row.context)),
   );
   return new Map(chosen.map((row) => [label(row[column]), measure(row)]));
+}
+
+/** "idc" of "idc[m=6]". */
+export const familyOf = (name: string) => name.split("[")[0] ?? name;
+/** "m=6" of "idc[m=6]"; empty without options. */
+export const variantOf = (name: string) => name.slice(familyOf(name).length).replace(/^\[|\]$/g, "");
+
+/** Variants of one criterion together, in the order in which the first of each comes. */
+export function families(list: readonly Criterion[]): { name: string; variants: Criterion[] }[] {
+  const found = new Map<string, Criterion[]>();
+  for (const criterion of list) {
+    const name = familyOf(criterion.name);
+    found.set(name, [...(found.get(name) ?? []), criterion]);
+  }
+  return [...found].map(([name, variants]) => ({ name, variants }));
 }
 
 /** Criteria in the order in which the document names them. */

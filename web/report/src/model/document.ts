@@ -42,6 +42,13 @@ export interface Gate {
   readonly reason: string;
 }
 
+/** What makes figures doubtful. */
+export interface Warning {
+  readonly id: string;
+  readonly text: string;
+  readonly cause: string;
+}
+
 export interface Fact {
   readonly id: string;
   readonly title: string;
@@ -55,6 +62,7 @@ export interface Document {
   readonly facts: readonly Fact[];
   readonly tables: ReadonlyMap<string, Table>;
   readonly pictures: readonly Picture[];
+  readonly warnings: readonly Warning[];
   readonly notices: readonly string[];
   readonly definitions: readonly Definition[];
   readonly provenance: readonly (readonly [string, Cell])[];
@@ -174,6 +182,9 @@ function document(value: unknown): Document {
     pictures: list(value.pictures)
       .map(picture)
       .filter((p) => p !== undefined),
+    warnings: list(value.warnings)
+      .filter(isObject)
+      .map((w) => ({ id: text(w.id), text: text(w.text), cause: text(w.cause) })),
     notices: list(value.notices).map(text),
     definitions: list(value.definitions)
       .filter(isObject)

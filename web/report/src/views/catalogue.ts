@@ -9,6 +9,7 @@ import { Inspection } from "./inspection";
 import { Mutants } from "./mutants";
 import { NetworkMap } from "./network";
 import { Records } from "./records";
+import { isRanking, Relevance } from "./relevance";
 
 export interface View {
   /** Also the anchor of its section. */
@@ -17,12 +18,28 @@ export interface View {
   /** Ids of the tables that the view shows; they are not repeated among the other tables. */
   readonly tables: readonly string[];
   readonly Component: ComponentType<{ document: Document }>;
+  /** Where the tables alone do not tell whether the view is for the document. */
+  readonly when?: (document: Document) => boolean;
 }
 
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
+  { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
   { id: "criteria", title: "Criteria", tables: ["criteria"], Component: Criteria },
-  { id: "network", title: "Network", tables: ["layers", "neurons", "histograms"], Component: NetworkMap },
+  {
+    id: "relevance",
+    title: "Which neurons decide",
+    tables: ["neurons", "layers"],
+    Component: Relevance,
+    when: isRanking,
+  },
+  {
+    id: "network",
+    title: "Network",
+    tables: ["layers", "neurons", "histograms"],
+    Component: NetworkMap,
+    when: (document) => !isRanking(document),
+  },
   {
     id: "importance",
     title: "Importance",
@@ -39,7 +56,6 @@ export const views: readonly View[] = [
     tables: ["scores", "convergence", "close_ups"],
     Component: Inspection,
   },
-  { id: "mutants", title: "Mutants", tables: ["mutants"], Component: Mutants },
 ];
 
 const REQUIRED: Readonly<Record<string, readonly string[]>> = {
@@ -64,7 +80,7 @@ function usable(document: Document, id: string): boolean {
 }
 
 export const shownViews = (document: Document): View[] =>
-  views.filter(({ tables }) => tables.some((id) => usable(document, id)));
+  views.filter(({ tables, when }) => tables.some((id) => usable(document, id)) && (when?.(document) ?? true));
 
 /** Tables that no view shows. */
 export function otherTables(document: Document) {

@@ -1,4 +1,4 @@
-import { type Criterion, criteria, type Measure } from "../model/criteria";
+import { type Criterion, criteria, families, type Measure, variantOf } from "../model/criteria";
 import type { Document } from "../model/document";
 import { percent, show } from "../model/format";
 import { shade } from "../model/scale";
@@ -9,12 +9,20 @@ import { Scroll } from "../parts/scroll";
 import { Behind, Section } from "../parts/section";
 
 function Figures({ measure }: { measure: Measure }) {
+  if (measure.coverage === undefined) {
+    return (
+      <>
+        <span class="criterion-share">{show(measure.value ?? null, "number")}</span>
+        <span class="criterion-counts quiet">a measure without a greatest value</span>
+      </>
+    );
+  }
   return (
     <>
-      <span class="criterion-share">{measure.coverage === undefined ? "–" : percent(measure.coverage)}</span>
+      <span class="criterion-share">{percent(measure.coverage)}</span>
       <span class="criterion-counts quiet">
         {show(measure.covered, "count")} of {show(measure.coverable, "count")}
-        {measure.attainable !== undefined && (
+        {measure.attainable !== undefined && measure.attainable !== measure.coverage && (
           <span class="criterion-attainable">
             {percent(measure.attainable)} of{" "}
             {measure.attainableCount === "" ? "" : `${show(measure.attainableCount, "count")} `}attainable
@@ -25,22 +33,61 @@ function Figures({ measure }: { measure: Measure }) {
   );
 }
 
-function CriterionLine({ criterion }: { criterion: Criterion }) {
-  const { name, definition, total } = criterion;
+/** One figure: of all layers together, or of one layer where they do not add up. */
+function Line({ name, measure }: { name: string; measure: Measure }) {
   return (
     <li class="criterion">
+      <h4>{name}</h4>
+      {measure.coverage === undefined ? (
+        <span />
+      ) : (
+        <Bar value={measure.coverage} attainable={measure.attainable} reach={measure.reach} name={name} />
+      )}
+      <Figures measure={measure} />
+      {measure.note !== "" && <p class="criterion-text quiet">{measure.note}</p>}
+    </li>
+  );
+}
+
+const LAYERS = 12;
+
+function Lines({ criterion }: { criterion: Criterion }) {
+  const variant = variantOf(criterion.name);
+  if (criterion.total !== undefined) return <Line name={variant || "all layers"} measure={criterion.total} />;
+  const layers = [...criterion.byLayer].sort(([, a], [, b]) => (a.coverage ?? 0) - (b.coverage ?? 0));
+  return (
+    <>
+      {layers.slice(0, LAYERS).map(([layer, measure]) => (
+        <Line key={layer} name={`${variant === "" ? "" : `${variant}, `}${layer}`} measure={measure} />
+      ))}
+      {layers.length > LAYERS && (
+        <li class="quiet">
+          {layers.length - LAYERS} more layers, each with more than these, are in the table.
+        </li>
+      )}
+    </>
+  );
+}
+
+function Family({ name, variants }: { name: string; variants: readonly Criterion[] }) {
+  const definition = variants.find((one) => one.definition !== undefined)?.definition;
+  return (
+    <section class="family">
       <h3>{name}</h3>
-      <Bar value={total?.coverage} attainable={total?.attainable} reach={total?.reach} name={name} />
-      {total === undefined ? <span class="quiet">by layer only</span> : <Figures measure={total} />}
-      <div class="criterion-text">
-        {definition !== undefined && (
+      {definition !== undefined && (
+        <details class="what">
+          <summary>What it counts</summary>
           <p>
             {definition.text} <cite>{definition.source}</cite>
           </p>
-        )}
-        {total !== undefined && total.note !== "" && <p class="quiet">{total.note}</p>}
-      </div>
-    </li>
+        </details>
+      )}
+      <ul class="criteria">
+        {variants.map((criterion) => (
+          <Lines key={criterion.name} criterion={criterion} />
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -102,11 +149,9 @@ export function Criteria({ document }: { document: Document }) {
           : undefined
       }
     >
-      <ul class="criteria">
-        {list.map((criterion) => (
-          <CriterionLine key={criterion.name} criterion={criterion} />
-        ))}
-      </ul>
+      {families(list).map(({ name, variants }) => (
+        <Family key={name} name={name} variants={variants} />
+      ))}
       <ByClass list={list} />
       {table !== undefined && (
         <Behind title="Every figure: by layer, class and context">

@@ -1,10 +1,11 @@
 import type { Document } from "../model/document";
-import { show, words } from "../model/format";
+import { plural, show, words } from "../model/format";
 import { DataTable } from "../parts/data-table";
 import { Facts } from "../parts/facts";
-import { Section } from "../parts/section";
+import { Behind, Section } from "../parts/section";
 import { otherTables, shownViews } from "./catalogue";
 import { Verdict } from "./verdict";
+import { Warnings } from "./warnings";
 
 export interface Entry {
   readonly id: string;
@@ -16,6 +17,7 @@ export function contents(document: Document): Entry[] {
   const maybe = (shown: boolean, id: string, title: string) => (shown ? [{ id, title }] : []);
   return [
     ...maybe(document.gates.length > 0, "gates", "Verdict"),
+    ...maybe(document.warnings.length > 0, "warnings", "Warnings"),
     ...shownViews(document).map(({ id, title }) => ({ id, title })),
     ...maybe(otherTables(document).length > 0, "tables", "Tables"),
     ...maybe(document.pictures.length > 0, "pictures", "Pictures"),
@@ -27,16 +29,18 @@ export function contents(document: Document): Entry[] {
 function Definitions({ document }: { document: Document }) {
   return (
     <Section id="definitions" title="Definitions">
-      <dl class="definitions">
-        {document.definitions.map(({ term, text, source }, i) => (
-          <div key={i}>
-            <dt>{term}</dt>
-            <dd>
-              {text} {source !== "" && <cite>{source}</cite>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <Behind title={plural(document.definitions.length, "term")}>
+        <dl class="definitions">
+          {document.definitions.map(({ term, text, source }, i) => (
+            <div key={i}>
+              <dt>{term}</dt>
+              <dd>
+                {text} {source !== "" && <cite>{source}</cite>}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      </Behind>
     </Section>
   );
 }
@@ -64,6 +68,7 @@ export function DocumentPage({ document }: { document: Document }) {
         <span class="kicker">{document.command || "result"}</span> {document.headline || "Results"}
       </h1>
       <Verdict gates={document.gates} />
+      <Warnings warnings={document.warnings} />
       {document.notices.length > 0 && (
         <ul class="notices" aria-label="Notices">
           {document.notices.map((notice, i) => (

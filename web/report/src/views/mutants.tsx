@@ -1,14 +1,85 @@
-import { useMemo } from "preact/hooks";
-import type { Document } from "../model/document";
+import { useMemo, useState } from "preact/hooks";
+import { type Document, isPicture, type Row, type Table } from "../model/document";
 import { percent, plural } from "../model/format";
 import { mutantMap, tally } from "../model/mutants";
 import { groups, label } from "../model/rows";
 import { shade } from "../model/scale";
+import { Choice } from "../parts/choice";
 import { LayerLink } from "../parts/context";
 import { DataTable } from "../parts/data-table";
 import { ScaleLegend } from "../parts/legend";
 import { Scroll } from "../parts/scroll";
-import { Section } from "../parts/section";
+import { Behind, Section } from "../parts/section";
+
+const SHOWN = 24;
+/** What tells mutants apart at a glance; the rest is one click away. */
+const MAIN = ["mutant", "status", "killers", "ran", "score", "error_rate", "label"];
+
+/** The picture of a record that the document shows, where it does. */
+function pictureOf(document: Document, record: string): string | undefined {
+  const row = document.tables.get("records")?.rows.find((one) => label(one.record) === record);
+  return isPicture(row?.thumbnail) ? row.thumbnail : undefined;
+}
+
+function Survivor({ document, row }: { document: Document; row: Row }) {
+  const record = label(row.nearest);
+  const picture = pictureOf(document, record);
+  return (
+    <li class="survivor">
+      <code>{label(row.mutant)}</code>
+      <span>{label(row.summary)}</span>
+      <span class="quiet">
+        {record === "" ? "no record comes near" : `nearest record: ${record}`}
+        {label(row.label) === "" ? "" : `; ${label(row.label)}`}
+      </span>
+      {picture !== undefined && <img class="thumb" src={picture} alt={record} />}
+    </li>
+  );
+}
+
+/** Survivors first: they are what the test set misses. All mutants by status below them. */
+function Survivors({ document, table }: { document: Document; table: Table }) {
+  const states = useMemo(() => [...groups(table.rows, (row) => label(row.status) || "unknown")], [table]);
+  const survivors = states.find(([name]) => name === "survived")?.[1] ?? [];
+  const [chosen, setChosen] = useState("");
+  const [all, setAll] = useState(false);
+  const rows = states.find(([name]) => name === chosen)?.[1] ?? table.rows;
+  const main = table.columns.filter(({ id }) => MAIN.includes(id));
+  const options = [
+    { id: "", title: `all (${table.rows.length})` },
+    ...states.map(([name, of]) => ({ id: name, title: `${name} (${of.length})` })),
+  ];
+  return (
+    <>
+      <h3>Survivors</h3>
+      {survivors.length === 0 ? (
+        <p>No mutant survived.</p>
+      ) : (
+        <ul class="survivors">
+          {survivors.slice(0, all ? survivors.length : SHOWN).map((row, i) => (
+            <Survivor key={i} document={document} row={row} />
+          ))}
+        </ul>
+      )}
+      {survivors.length > SHOWN && !all && (
+        <button type="button" class="more" onClick={() => setAll(true)}>
+          All {survivors.length} survivors
+        </button>
+      )}
+      <div class="tools">
+        <h3>All mutants</h3>
+        <Choice title="Status" options={options} value={chosen} onChange={setChosen} />
+      </div>
+      <DataTable
+        table={{ ...table, rows, columns: main.length > 0 ? main : table.columns }}
+        caption={false}
+      />
+      <Behind title="Every column">
+        <DataTable table={{ ...table, rows }} caption={false} />
+      </Behind>
+    </>
+  );
+}
 
 export function Mutants({ document }: { document: Document }) {
   const table = document.tables.get("mutants");
@@ -60,7 +131,7 @@ export function Mutants({ document }: { document: Document }) {
           </tbody>
         </table>
       </Scroll>
-      <DataTable table={table} />
+      <Survivors document={document} table={table} />
     </Section>
   );
 }

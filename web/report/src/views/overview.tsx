@@ -7,11 +7,13 @@ import { Scroll } from "../parts/scroll";
 import { Section } from "../parts/section";
 import { address } from "../route";
 
-function verdict({ gates }: Document): { text: string; kind: string } {
+function verdict({ gates, warnings }: Document): { text: string; kind: string } {
   const failed = gates.filter(({ passed }) => !passed).length;
-  if (gates.length === 0) return { text: "no gates", kind: "badge" };
-  if (failed === 0) return { text: `passed, ${plural(gates.length, "gate")}`, kind: "badge badge-passed" };
-  return { text: `failed, ${failed} of ${plural(gates.length, "gate")}`, kind: "badge badge-failed" };
+  const doubt = warnings.length === 0 ? "" : `, ${plural(warnings.length, "warning")}`;
+  if (gates.length === 0) return { text: `no gates${doubt}`, kind: "badge" };
+  if (failed === 0)
+    return { text: `passed, ${plural(gates.length, "gate")}${doubt}`, kind: "badge badge-passed" };
+  return { text: `failed, ${failed} of ${plural(gates.length, "gate")}${doubt}`, kind: "badge badge-failed" };
 }
 
 /** Totals of all documents, one line for each, one column for each criterion that any of them measures. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hostile, large, lenet, unknown } from "../fixtures/documents";
+import { hostile, large, lenet, mutants, ranking, unknown } from "../fixtures/documents";
 import { fill, launch, shoot, visit, write } from "./harness";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -58,6 +58,25 @@ describe.each([1440, 390])("at %i pixels", (width) => {
       await page.close();
     });
   });
+
+  it.each(["light", "dark"] as const)(
+    "shows what an importance analysis and a run of mutants found, %s",
+    async (scheme) => {
+      for (const [name, document] of [
+        ["relevance", ranking()],
+        ["mutants", mutants()],
+      ] as const) {
+        const { page, faults } = await visit(browser, write([document]), { width, scheme });
+        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
+        expect(await page.locator("#network").count()).toBe(0);
+        await shoot(page, `${name}-${width}-${scheme}`);
+        expect(await violations(page)).toEqual([]);
+        expect(faults).toEqual([]);
+        await page.close();
+      }
+    },
+  );
 
   it("shows several documents", async () => {
     const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), {
@@ -194,6 +213,56 @@ describe("records", () => {
     );
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(await page.locator(".record img").count()).toBe(24);
+    await page.close();
+  });
+});
+
+describe("mutants", () => {
+  it("shows survivors with their nearest records, and all by status", async () => {
+    const { page } = await visit(browser, write([mutants()]), { width: 1440 });
+    expect(await page.locator(".survivor").count()).toBe(2);
+    expect(await page.locator(".survivor").first().innerText()).toContain("nearest record: 7");
+    await page.getByRole("button", { name: "killed (1)" }).click();
+    const rows = page.locator("#mutants .table").first().locator("tbody tr");
+    expect(await rows.count()).toBe(1);
+    expect(await rows.first().innerText()).toContain("killed");
+    await page.close();
+  });
+});
+
+describe("criteria", () => {
+  it("shows layers where they do not add up, and measures by their value", async () => {
+    const document = lenet();
+    const columns = document.tables.criteria.columns;
+    const row = (criterion: string, layer: string, coverage: number | null, measure: number | null) => ({
+      ...Object.fromEntries(columns.map(({ id }) => [id, null])),
+      criterion,
+      layer,
+      coverage,
+      measure,
+      covered: coverage === null ? null : 1,
+      coverable: coverage === null ? null : 4,
+    });
+    const rows = [
+      row("idc[m=6]", "fc1", 0.25, null),
+      row("idc[m=6]", "fc2", 0.5, null),
+      row("nlc", "all", null, 12.5),
+    ];
+    const table = {
+      ...document.tables.criteria,
+      columns: [...columns, { id: "measure", title: "measure", kind: "number" }],
+      rows,
+    };
+    const { page } = await visit(browser, write([{ ...document, tables: { criteria: table } }]), {
+      width: 1440,
+    });
+    expect(await page.locator(".family h3").allInnerTexts()).toEqual(["idc", "nlc"]);
+    expect(await page.locator(".criterion h4").allInnerTexts()).toEqual([
+      "m=6, fc1",
+      "m=6, fc2",
+      "all layers",
+    ]);
+    expect(await page.locator(".criterion-share").allInnerTexts()).toEqual(["25.00 %", "50.00 %", "12.50"]);
     await page.close();
   });
 });

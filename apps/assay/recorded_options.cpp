@@ -1,0 +1,61 @@
+#include "apps/assay/recorded_options.h"
+
+#include <filesystem>
+
+#include "assay/support/shell.h"
+
+namespace assay::app {
+namespace {
+
+// The option's name without dashes; a position's own name.
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : option.get_lnames()[0];
+}
+
+bool is_switch(const CLI::Option& option) { return option.get_expected_max() == 0; }
+
+std::vector<std::string> values_of(const CLI::Option& option, const EffectiveOptions& effective) {
+  const auto found = effective.find(name_of(option));
+  if (found != effective.end()) return found->second;
+  if (option.count() > 0) return is_switch(option) ? std::vector<std::string>{"true"} : option.results();
+  const std::string fallback = option.get_default_str();
+  const bool none = fallback.empty() || fallback.starts_with('[') || is_switch(option);
+  return none ? std::vector<std::string>() : std::vector<std::string>{fallback};
+}
+
+std::string as_typed(const CLI::Option& option, const std::string& value) {
+  const bool positional = option.get_lnames().empty();
+  if (positional) return shell_word(value);
+  const std::string flag = "--" + name_of(option);
+  if (is_switch(option)) return value == "true" ? flag : "";
+  return flag + (value.starts_with('-') ? "=" : " ") + shell_word(value);
+}
+
+}  // namespace
+
+std::string recorded_options(const CLI::App& command, const EffectiveOptions& effective) {
+  std::string positions, flags;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty() || option == command.get_help_ptr() ||
+        option == command.get_help_all_ptr())
+      continue;
+    std::string& text = option->get_lnames().empty() ? positions : flags;
+    for (const std::string& value : values_of(*option, effective)) {
+      const std::string typed = as_typed(*option, value);
+      if (!typed.empty()) text += (text.empty() ? "" : " ") + typed;
+    }
+  }
+  // Positions first: after a flag that takes several values they would be taken for one.
+  return positions + (positions.empty() || flags.empty() ? "" : " ") + flags;
+}
+
+std::string file_of_option(const CLI::App& command, const std::string& name) {
+  const CLI::Option* option = command.get_option_no_throw("--" + name);
+  if (option == nullptr || option->count() == 0) return {};
+  const std::string text = option->results()[0];
+  std::error_code code;
+  if (std::filesystem::exists(text, code)) return text;
+  return text.substr(0, text.find_first_of(",["));
+}
+
+}  // namespace assay::app

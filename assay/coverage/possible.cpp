@@ -1,0 +1,71 @@
+#include "assay/coverage/possible.h"
+
+#include <assay/error.h>
+#include "assay/data/views.h"
+
+namespace assay::coverage {
+namespace {
+
+constexpr std::size_t most_records = 300;
+
+DatasetPtr some_of(const DatasetPtr& data) {
+  const std::size_t count = std::min(most_records, data->size());
+  std::vector<std::size_t> records(count);
+  for (std::size_t i = 0; i < count; ++i) records[i] = i * data->size() / count;
+  return selected(data, records);
+}
+
+// Why it does not work; empty where it does. What is the fault of files or of memory is no answer.
+template <typename Attempt>
+std::string obstacle(const Attempt& attempt) {
+  try {
+    attempt();
+  } catch (const Error& error) {
+    const Fault fault = error.fault();
+    if (fault != Fault::usage && fault != Fault::mismatch && fault != Fault::unsupported) throw;
+    return error.what();
+  }
+  return {};
+}
+
+template <typename Attempt>
+PossibleCriteria divided(const std::vector<Spec>& criteria, const Attempt& attempt) {
+  PossibleCriteria result;
+  if (obstacle([&] { attempt(criteria); }).empty()) {
+    result.possible = criteria;
+    return result;
+  }
+  for (const Spec& spec : criteria) {
+    std::string why = obstacle([&] { attempt({spec}); });
+    if (why.empty())
+      result.possible.push_back(spec);
+    else
+      result.impossible.emplace_back(spec, std::move(why));
+  }
+  return result;
+}
+
+}  // namespace
+
+PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& training,
+                                   const std::vector<Spec>& criteria, LearnOptions options) {
+  const DatasetPtr some = some_of(training);
+  return divided(criteria, [&](const std::vector<Spec>& wanted) {
+    options.criteria = choices_of<CriterionInfo>(wanted);
+    auto profile = std::make_shared<const Profile>(learn_profile(session, some, options, silence()).profile);
+    CoverageState state(std::move(profile), options.criteria, false);
+    MeasureOptions measuring;
+    measuring.batch = options.batch;
+    measure(session, state, some, measuring, silence());
+    for (std::size_t c = 0; c < wanted.size(); ++c) state.total(c)->result();
+  });
+}
+
+PossibleCriteria possible_criteria(const std::shared_ptr<const Profile>& profile,
+                                   const std::vector<Spec>& criteria) {
+  return divided(criteria, [&](const std::vector<Spec>& wanted) {
+    CoverageState(profile, choices_of<CriterionInfo>(wanted), false);
+  });
+}
+
+}  // namespace assay::coverage

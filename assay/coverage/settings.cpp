@@ -1,0 +1,59 @@
+#include "assay/coverage/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay::coverage {
+namespace {
+
+std::vector<std::string> layer_names(const Session& session, const std::vector<std::string>& selectors) {
+  std::vector<std::string> names;
+  for (const std::string& selector : selectors) names.push_back(session.layer(selector).name);
+  return names;
+}
+
+std::string reduction_name(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::mean:
+      return "mean";
+    case Reduction::max:
+      return "max";
+    case Reduction::min:
+      return "min";
+    case Reduction::every_position:
+      break;
+  }
+  return "every-position";
+}
+
+// Whether something is learned of a subject layer at all.
+bool has_subjects(const LearnOptions& options) {
+  return std::ranges::any_of(options.criteria, [](const CriterionChoice& choice) {
+    return info_of(choice).needs != CriterionInfo::Needs::statistics;
+  });
+}
+
+}  // namespace
+
+Settings settings_of(const Session& session, const LearnOptions& options) {
+  std::vector<std::string> subjects = layer_names(session, options.subjects);
+  if (subjects.empty() && has_subjects(options)) subjects.push_back(session.penultimate_layer().name);
+  const auto yes_no = [](bool value) { return std::vector<std::string>{value ? "true" : "false"}; };
+  const auto number = [](auto value) { return std::vector<std::string>{fmt::format("{}", value)}; };
+  return {{"subjects", std::move(subjects)},
+          {"layers", layer_names(session, options.layers)},
+          {"share", number(options.share)},
+          {"cap", number(options.cap)},
+          {"method", {options.importance.method}},
+          {"absolute", yes_no(options.importance.absolute)},
+          {"normalised", yes_no(options.importance.normalised)},
+          {"min_k", number(options.clusters.min_k)},
+          {"max_k", number(options.clusters.max_k)},
+          {"drop_zeros", yes_no(options.clusters.drop_zeros)},
+          {"round", number(options.clusters.round_decimals)},
+          {"clusterer", {options.clusterer.spec().text()}},
+          {"reduction", {reduction_name(options.reduction)}}};
+}
+
+}  // namespace assay::coverage

@@ -1,0 +1,19 @@
+#pragma once
+
+// How a profile was learned, as texts by the names of options, so that it can be told and compared.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <assay/coverage.h>
+
+namespace assay::coverage {
+
+using Settings = std::map<std::string, std::vector<std::string>>;
+
+// subjects and layers (names; layers: none where all count), share, cap, method, absolute, normalised, min_k,
+// max_k, drop_zeros, round, clusterer, reduction. Throws Error{usage} for layers that do not exist.
+Settings settings_of(const Session& session, const LearnOptions& options);
+
+}  // namespace assay::coverage

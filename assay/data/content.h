@@ -1,0 +1,13 @@
+#pragma once
+
+// What a record is, whatever it is called: a hash of its elements.
+
+#include <assay/dataset.h>
+#include "assay/support/hash.h"
+
+namespace assay {
+
+// Of all inputs of a batch's record. Equal records of equal preprocessing have equal hashes.
+Hash128 content_of(const Batch& batch, std::size_t row);
+
+}  // namespace assay

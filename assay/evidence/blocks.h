@@ -1,0 +1,34 @@
+#pragma once
+
+// A text of headings, paragraphs, lists, tables and commands, as Markdown and as a page for printing.
+
+#include <string>
+#include <vector>
+
+namespace assay::evidence {
+
+struct Block {
+  enum class Kind { heading, paragraph, list, table, code } kind = Kind::paragraph;
+  std::string text;                            // of headings, paragraphs and code
+  int level = 1;                               // of headings
+  std::vector<std::string> items;              // of lists
+  std::vector<std::vector<std::string>> rows;  // of tables, the first of them the headings
+};
+
+class Text {
+ public:
+  void heading(int level, std::string text) { blocks_.push_back({Block::Kind::heading, std::move(text), level, {}, {}}); }
+  void paragraph(std::string text) { blocks_.push_back({Block::Kind::paragraph, std::move(text), 0, {}, {}}); }
+  void list(std::vector<std::string> items) { blocks_.push_back({Block::Kind::list, "", 0, std::move(items), {}}); }
+  void table(std::vector<std::vector<std::string>> rows) { blocks_.push_back({Block::Kind::table, "", 0, {}, std::move(rows)}); }
+  void code(std::string text) { blocks_.push_back({Block::Kind::code, std::move(text), 0, {}, {}}); }
+
+  std::string markdown() const;
+  // One file without scripts, with a style for paper.
+  std::string html(const std::string& title) const;
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+}  // namespace assay::evidence

@@ -1,0 +1,94 @@
+#include "assay/evidence/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+namespace assay::evidence {
+namespace {
+
+using report::Cell;
+
+// Facts about a run, not about the network: how much was new and how long it took.
+bool is_of_the_run(std::string_view fact) {
+  static const std::set<std::string_view> names{"ran", "reused", "seconds", "records_per_second"};
+  return names.contains(fact);
+}
+
+std::string text_of(const Cell& cell) {
+  struct Visit {
+    std::string operator()(std::monostate) const { return "nothing"; }
+    std::string operator()(const std::string& v) const { return v; }
+    std::string operator()(bool v) const { return v ? "yes" : "no"; }
+    std::string operator()(std::int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return fmt::format("{}", v); }
+  };
+  return std::visit(Visit{}, cell);
+}
+
+class Comparer {
+ public:
+  explicit Comparer(double tolerance) : tolerance_(tolerance) {}
+
+  void compare(const Cell& then, const Cell& now, const std::string& place) {
+    const auto *a = std::get_if<double>(&then), *b = std::get_if<double>(&now);
+    const bool both_nan = a != nullptr && b != nullptr && std::isnan(*a) && std::isnan(*b);
+    if (then == now || both_nan) {
+      ++result.same;
+    } else if (a != nullptr && b != nullptr &&
+               std::abs(*a - *b) <= tolerance_ * std::max(std::abs(*a), std::abs(*b))) {
+      ++result.close;
+    } else {
+      result.different.push_back(fmt::format("{}: {}, now {}", place, text_of(then), text_of(now)));
+    }
+  }
+
+  void compare(const report::Table& then, const report::Table& now) {
+    const auto ids = [](const report::Table& table) {
+      std::vector<std::string> list;
+      for (const report::Column& column : table.columns) list.push_back(column.id);
+      return list;
+    };
+    if (then.rows.size() != now.rows.size() || ids(then) != ids(now)) {
+      result.different.push_back(fmt::format("{}: {} rows, now {}, or other columns", then.id,
+                                             then.rows.size(), now.rows.size()));
+      return;
+    }
+    for (std::size_t r = 0; r < then.rows.size(); ++r) {
+      for (std::size_t c = 0; c < then.columns.size(); ++c) {
+        if (then.columns[c].id == "thumbnail") continue;
+        compare(then.rows[r][c], now.rows[r][c],
+                fmt::format("{}, row {}, {}", then.id, r + 1, then.columns[c].id));
+      }
+    }
+  }
+
+  FigureComparison result;
+
+ private:
+  double tolerance_;
+};
+
+}  // namespace
+
+FigureComparison compare_figures(const report::Document& then, const report::Document& now, double tolerance) {
+  Comparer comparer(tolerance);
+  for (const report::Fact& fact : then.facts) {
+    if (is_of_the_run(fact.id)) continue;
+    const auto found = std::ranges::find(now.facts, fact.id, &report::Fact::id);
+    comparer.compare(fact.value, found == now.facts.end() ? Cell() : found->value, fact.id);
+  }
+  for (const report::Table& table : then.tables) {
+    const auto found = std::ranges::find(now.tables, table.id, &report::Table::id);
+    if (found == now.tables.end())
+      comparer.result.different.push_back(table.id + ": the table is not there any more");
+    else
+      comparer.compare(table, *found);
+  }
+  return comparer.result;
+}
+
+}  // namespace assay::evidence

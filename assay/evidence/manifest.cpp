@@ -1,0 +1,112 @@
+#include "assay/evidence/manifest.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include <assay/error.h>
+#include "assay/evidence/signature.h"
+#include "assay/support/file.h"
+#include "assay/support/sha256.h"
+
+namespace assay::evidence {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int manifest_version = 1;
+constexpr std::uint64_t largest_manifest = std::uint64_t{64} << 20;
+
+// A file of the pack itself: a plain relative path.
+std::string inside(const std::string& path) {
+  const fs::path given(path);
+  const bool sound = !path.empty() && given.is_relative() && given.lexically_normal() == given &&
+                     std::ranges::none_of(given, [](const fs::path& part) { return part == ".."; });
+  if (!sound) throw std::runtime_error("'" + path + "' is no path of a file in the pack");
+  return path;
+}
+
+}  // namespace
+
+std::vector<PackFile> files_in(const fs::path& pack) {
+  std::vector<PackFile> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(pack)) {
+    if (entry.is_directory() && !entry.is_symlink()) continue;
+    const std::string path = entry.path().lexically_relative(pack).generic_string();
+    if (path == manifest_name || path == signature_name) continue;
+    if (!entry.is_regular_file() || entry.is_symlink())
+      fail(Fault::data, "{} is no plain file; packs hold nothing else", entry.path().string());
+    files.push_back({path, sha256_of_file(entry.path()), entry.file_size()});
+  }
+  std::ranges::sort(files, {}, &PackFile::path);
+  return files;
+}
+
+void write_manifest(const Manifest& manifest, const fs::path& pack) {
+  Json json = {{"schema", "assay/evidence"},
+               {"version", manifest_version},
+               {"title", manifest.title},
+               {"created", manifest.created},
+               {"program", Json::object()},
+               {"hash", "SHA-256 of the bytes of each file"}};
+  for (const auto& [name, version] : manifest.program) json["program"][name] = version;
+  json["steps"] = Json::array();
+  for (const ManifestStep& step : manifest.steps)
+    json["steps"].push_back({{"name", step.name}, {"file", step.file}, {"command", step.typed}});
+  json["inputs"] = Json::array();
+  for (const InputFile& input : manifest.inputs)
+    json["inputs"].push_back(
+        {{"role", input.role}, {"path", input.path}, {"sha256", input.sha256}, {"bytes", input.bytes}});
+  json["files"] = Json::array();
+  for (const PackFile& file : manifest.files)
+    json["files"].push_back({{"path", file.path}, {"sha256", file.sha256}, {"bytes", file.bytes}});
+  write_file(pack / manifest_name, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Manifest read_manifest(const fs::path& pack) {
+  const fs::path file = pack / manifest_name;
+  try {
+    const Json json = Json::parse(read_file(file, largest_manifest));
+    if (json.at("schema") != "assay/evidence") throw std::runtime_error("it is of another kind");
+    if (json.at("version") != manifest_version) throw std::runtime_error("its version is not 1");
+    Manifest manifest;
+    manifest.title = json.at("title").get<std::string>();
+    manifest.created = json.at("created").get<std::string>();
+    for (const auto& [name, version] : json.at("program").items())
+      manifest.program.emplace_back(name, version.get<std::string>());
+    for (const Json& step : json.at("steps"))
+      manifest.steps.push_back({step.at("name").get<std::string>(), inside(step.at("file").get<std::string>()),
+                                step.at("command").get<std::vector<std::string>>()});
+    for (const Json& input : json.at("inputs"))
+      manifest.inputs.push_back({input.at("role").get<std::string>(), input.at("path").get<std::string>(),
+                                 input.at("sha256").get<std::string>(), input.at("bytes").get<std::uint64_t>()});
+    for (const Json& entry : json.at("files"))
+      manifest.files.push_back({inside(entry.at("path").get<std::string>()),
+                                entry.at("sha256").get<std::string>(),
+                                entry.at("bytes").get<std::uint64_t>()});
+    return manifest;
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(Fault::data, "{}: not the manifest of an evidence pack: {}", file.string(), error.what());
+  }
+}
+
+std::vector<std::string> differences(const Manifest& manifest, const fs::path& pack) {
+  std::map<std::string, PackFile> found;
+  for (PackFile& file : files_in(pack)) found.emplace(file.path, file);
+  std::vector<std::string> different;
+  for (const PackFile& file : manifest.files) {
+    const auto there = found.find(file.path);
+    if (there == found.end())
+      different.push_back("missing: " + file.path);
+    else if (there->second.sha256 != file.sha256 || there->second.bytes != file.bytes)
+      different.push_back("changed: " + file.path);
+    if (there != found.end()) found.erase(there);
+  }
+  for (const auto& [path, file] : found) different.push_back("not listed: " + path);
+  return different;
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,44 @@
+#pragma once
+
+// The list of a pack's files with their SHA-256, which is what is signed.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "assay/evidence/study.h"
+
+namespace assay::evidence {
+
+inline constexpr const char* manifest_name = "manifest.json";
+
+struct PackFile {
+  std::string path;  // in the pack, with /
+  std::string sha256;
+  std::uint64_t bytes = 0;
+};
+
+struct ManifestStep {
+  std::string name, file;          // of its result document
+  std::vector<std::string> typed;  // empty: collected
+};
+
+struct Manifest {
+  std::string title, created;
+  std::vector<std::pair<std::string, std::string>> program;  // versions by name
+  std::vector<PackFile> files;                               // all but the manifest and its signature
+  std::vector<InputFile> inputs;
+  std::vector<ManifestStep> steps;
+};
+
+// All files in a pack that a manifest lists, by path, with their hashes.
+std::vector<PackFile> files_in(const std::filesystem::path& pack);
+
+void write_manifest(const Manifest& manifest, const std::filesystem::path& pack);
+// Throws Error{data} for what is no manifest, and for paths that lead out of the pack.
+Manifest read_manifest(const std::filesystem::path& pack);
+
+// What is not as the manifest says: "changed: results/cover.json", "missing: ...", "not listed: ...".
+std::vector<std::string> differences(const Manifest& manifest, const std::filesystem::path& pack);
+
+}  // namespace assay::evidence

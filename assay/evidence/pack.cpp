@@ -1,0 +1,80 @@
+#include "assay/evidence/pack.h"
+
+#include <algorithm>
+#include <set>
+
+#include <assay/error.h>
+#include <assay/report.h>
+#include "assay/evidence/bill_of_materials.h"
+#include "assay/evidence/pages.h"
+#include "assay/evidence/requirements.h"
+#include "assay/evidence/traceability.h"
+#include "assay/support/file.h"
+#include "assay/support/shell.h"
+
+namespace assay::evidence {
+
+namespace fs = std::filesystem;
+
+void require_file_name(const std::string& name, std::string_view what) {
+  const bool plain = !name.empty() && name.size() <= 100 && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+  if (!plain)
+    fail(Fault::usage, "'{}' cannot be the name of a {}: letters, digits, - and _ make file names", name, what);
+}
+
+bool is_output_option(std::string_view name, bool learns) {
+  static const std::set<std::string_view> outputs{
+      "json", "html",   "junit",   "sarif",          "markdown", "csv",   "elements", "state",  "append",
+      "out",  "matrix", "made-dir", "killing-subset", "write",    "sheet", "ids",      "scores", "cache",
+      "quiet", "force", "strict",  "config",         "journal-every", "plugin", "out-dir", "checkpoint"};
+  return outputs.contains(name) || (learns && name == "profile");
+}
+
+std::vector<std::string> repeatable(const std::string& command, const std::string& options) {
+  const std::vector<std::string> words = shell_words(options);
+  const auto starts = [](std::string_view flag) {
+    return [flag](const std::string& word) { return word == flag || word.starts_with(std::string(flag) + "="); };
+  };
+  const bool learns = std::ranges::any_of(words, starts("--train"));
+  std::vector<std::string> kept{command};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool flag = words[i].starts_with("--");
+    const std::size_t equals = words[i].find('=');
+    const std::string name = flag ? words[i].substr(2, equals == std::string::npos ? equals : equals - 2) : "";
+    const bool has_value = flag && equals == std::string::npos && i + 1 < words.size() &&
+                           !words[i + 1].starts_with("--");
+    if (flag && is_output_option(name, learns)) {
+      i += has_value ? 1 : 0;
+      continue;
+    }
+    kept.push_back(words[i]);
+    if (has_value) kept.push_back(words[++i]);
+  }
+  return kept;
+}
+
+std::vector<Outcome> write_pack(const PackContents& contents, const fs::path& folder) {
+  const std::vector<Outcome> outcomes = outcomes_of(contents.study, contents.results);
+  std::vector<report::Document> documents;
+  for (const StepResult& result : contents.results) documents.push_back(result.document);
+  if (!documents.empty()) write_file(folder / "pages" / "report.html", report::to_html(documents));
+  write_file(folder / "traceability" / "requirements.csv",
+             report::to_csv(requirement_table(contents.study, outcomes, contents.results)));
+  write_file(folder / "traceability" / "records.csv", report::to_csv(record_table(contents.results)));
+  const Text headings = headings_text();
+  write_file(folder / "technical-documentation.md", headings.markdown());
+  Manifest manifest{contents.study.title, contents.created, contents.program, {}, contents.inputs, {}};
+  for (const StepResult& result : contents.results)
+    manifest.steps.push_back({result.step.name, result.file, result.typed});
+  write_file(folder / "bom.cdx.json", bill_of_materials(manifest, contents.results));
+  const Text text = report_text(contents, outcomes, files_in(folder));
+  write_file(folder / "REPORT.md", text.markdown());
+  write_file(folder / "REPORT.html", text.html(contents.study.title));
+  manifest.files = files_in(folder);
+  write_manifest(manifest, folder);
+  return outcomes;
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,44 @@
+#pragma once
+
+// An evidence pack: one folder with what was asked, what was run, on what, with what, and what was found, that
+// somebody else can check (docs/evidence.md).
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/evidence/manifest.h"
+#include "assay/evidence/study.h"
+
+namespace assay::evidence {
+
+// Folders of a pack into which steps write.
+inline constexpr const char *results_folder = "results", *states_folder = "states";
+
+struct PackContents {
+  Study study;
+  std::vector<StepResult> results;
+  std::vector<InputFile> inputs;
+  std::vector<std::pair<std::string, std::string>> program;  // versions by name
+  std::vector<std::pair<std::string, std::string>> machine;  // what it ran on
+  std::string created;                                       // UTC, ISO 8601
+  bool is_signed = false;
+};
+
+// Names that are no command's and no step's: they would not say where a file is. Throws Error{usage}.
+void require_file_name(const std::string& name, std::string_view what);
+
+// Writes reports, cards, traceability, bill of materials, headings and at last the manifest into a folder that
+// holds the results (and states) of the steps. Returns what every requirement came to.
+std::vector<Outcome> write_pack(const PackContents& contents, const std::filesystem::path& folder);
+
+// Options that say where a command puts what it makes, which another run must not repeat. `learns`: the
+// command has training data, so that it writes its profile.
+bool is_output_option(std::string_view name, bool learns);
+
+// The command of a step without those: {"cover", "--model", "net.onnx", ...} of "cover" and recorded options.
+std::vector<std::string> repeatable(const std::string& command, const std::string& options);
+
+}  // namespace assay::evidence

@@ -1,0 +1,74 @@
+#include "assay/evidence/requirements.h"
+
+#include <algorithm>
+#include <set>
+
+#include <assay/error.h>
+#include <assay/gate.h>
+#include "assay/support/text.h"
+
+namespace assay::evidence {
+namespace {
+
+// Figures for gates of a result document; the number of its warnings is one.
+std::vector<report::Measurement> figures_of(const report::Document& document) {
+  std::vector<report::Measurement> figures = report::measurements_of(document);
+  report::Measurement warnings;
+  warnings.criterion = "warnings";
+  warnings.value = static_cast<double>(document.warnings.size());
+  warnings.higher_is_better = false;
+  figures.push_back(std::move(warnings));
+  return figures;
+}
+
+}  // namespace
+
+void check_study(const Study& study) {
+  std::set<std::string> steps, ids;
+  std::vector<std::string> names;
+  for (const Step& step : study.steps) {
+    if (!steps.insert(step.name).second) fail(Fault::usage, "two steps are named '{}'", step.name);
+    names.push_back(step.name);
+  }
+  for (const Requirement& requirement : study.requirements) {
+    if (requirement.id.empty()) fail(Fault::usage, "a requirement has no id");
+    if (!ids.insert(requirement.id).second)
+      fail(Fault::usage, "two requirements have the id '{}'", requirement.id);
+    if (requirement.gates.empty())
+      fail(Fault::usage, "requirement {} has no gates, so nothing could show that it holds", requirement.id);
+    for (const std::string& gate : requirement.gates) report::parse_gate(gate);
+    if (!requirement.step.empty() && !steps.contains(requirement.step))
+      fail(Fault::usage, "requirement {}: no step is named '{}'; there are {}{}", requirement.id,
+           requirement.step, joined(names), did_you_mean(requirement.step, names));
+  }
+}
+
+std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult> results) {
+  std::vector<Outcome> outcomes;
+  for (std::size_t r = 0; r < study.requirements.size(); ++r) {
+    const Requirement& requirement = study.requirements[r];
+    for (const std::string& text : requirement.gates) {
+      const report::Gate gate = report::parse_gate(text);
+      Outcome outcome{r, gate, "", ""};
+      outcome.gate.reason = "no step measured it";
+      for (const StepResult& result : results) {
+        if (!requirement.step.empty() && result.step.name != requirement.step) continue;
+        const std::vector<report::Measurement> figures = figures_of(result.document);
+        const bool asked = requirement.step == result.step.name || report::impossible(gate, figures).empty();
+        if (!asked) continue;
+        outcome = {r, report::evaluate(gate, figures), result.step.name, result.file};
+        break;
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+  }
+  return outcomes;
+}
+
+bool is_met(std::size_t requirement, std::span<const Outcome> outcomes) {
+  return std::ranges::all_of(outcomes, [&](const Outcome& outcome) {
+    return outcome.requirement != requirement || outcome.gate.passed;
+  });
+}
+
+}  // namespace assay::evidence

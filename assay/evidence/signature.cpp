@@ -1,0 +1,53 @@
+#include "assay/evidence/signature.h"
+
+#include <assay/error.h>
+#include "assay/evidence/manifest.h"
+#include "assay/support/process.h"
+
+namespace assay::evidence {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *program = "ssh-keygen", *name_space = "assay-evidence";
+
+std::string one_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+bool can_sign() { return has_program(program); }
+
+void sign_manifest(const fs::path& pack, const fs::path& key) {
+  if (!can_sign())
+    fail(Fault::io, "{} is not there; install OpenSSH to sign, or make the pack without a signature", program);
+  std::error_code code;
+  fs::remove(pack / signature_name, code);
+  const ProcessResult result = run_process(
+      {program, "-q", "-Y", "sign", "-f", key.string(), "-n", name_space, (pack / manifest_name).string()});
+  if (result.code != 0 || !fs::exists(pack / signature_name))
+    fail(Fault::io, "{} did not sign with {}: {}", program, key.string(), one_line(result.output));
+}
+
+SignatureCheck check_signature(const fs::path& pack, const fs::path& signers, const std::string& identity) {
+  const fs::path signature = pack / signature_name;
+  if (!fs::exists(signature)) return {false, false, "the pack is not signed"};
+  if (!can_sign()) return {true, false, std::string(program) + " is not there to check the signature"};
+  std::vector<std::string> command{program, "-Y"};
+  if (signers.empty())
+    command.insert(command.end(), {"check-novalidate", "-n", name_space, "-s", signature.string()});
+  else
+    command.insert(command.end(), {"verify", "-f", signers.string(), "-I", identity, "-n", name_space, "-s",
+                                   signature.string()});
+  const ProcessResult result = run_process(command, {.input = pack / manifest_name});
+  SignatureCheck check{true, result.code == 0, one_line(result.output)};
+  if (check.good && signers.empty()) check.text += "; whose key that is was not asked";
+  return check;
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,56 @@
+#pragma once
+
+// What an evidence pack is made of: what is asked (requirements), what is run (steps) and what came of it.
+
+#include <string>
+#include <vector>
+
+#include <assay/report.h>
+
+namespace assay::evidence {
+
+// A requirement holds where all its gates do.
+struct Requirement {
+  std::string id, text;
+  std::vector<std::string> gates;  // "kmnc[layer=*]=0.5"
+  std::string step;                // whose figures are asked; empty: the first step that has them
+};
+
+// A command of the program, or a result that is there already.
+struct Step {
+  std::string name, command;           // "coverage", "cover"
+  std::vector<std::string> arguments;  // as typed after the command
+  std::string collected;               // file of a result document; empty: run
+};
+
+struct Study {
+  std::string title;
+  std::vector<Requirement> requirements;
+  std::vector<Step> steps;
+  std::vector<std::string> not_done;  // what the study leaves open, in the words of who made it
+};
+
+// A step that has ended.
+struct StepResult {
+  Step step;
+  report::Document document;
+  int exit_code = 0;
+  std::vector<std::string> typed;  // command and options in effect, without those that say where outputs go
+  std::string file;                // its result document in the pack
+};
+
+// A file that steps read.
+struct InputFile {
+  std::string role, path;  // "network"; as it was named
+  std::string sha256;
+  std::uint64_t bytes = 0;
+};
+
+// What a requirement came to.
+struct Outcome {
+  std::size_t requirement = 0;
+  report::Gate gate;
+  std::string step, file;  // whose figure decided; empty: nobody measured it
+};
+
+}  // namespace assay::evidence

@@ -1,0 +1,153 @@
+#include "assay/evidence/traceability.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <assay/gate.h>
+#include "assay/support/text.h"
+
+namespace assay::evidence {
+namespace {
+
+using report::Cell;
+using report::Table;
+
+// Cells of a table by column.
+class Rows {
+ public:
+  explicit Rows(const Table& table) : table_(table) {}
+  bool has(std::string_view column) const { return at(column) < table_.columns.size(); }
+  std::string text(const std::vector<Cell>& row, std::string_view column) const {
+    if (!has(column)) return {};
+    const Cell& cell = row[at(column)];
+    if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+    if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
+    if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
+    if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
+    return {};
+  }
+
+ private:
+  std::size_t at(std::string_view column) const {
+    return static_cast<std::size_t>(
+        std::ranges::find(table_.columns, column, &report::Column::id) - table_.columns.begin());
+  }
+  const Table& table_;
+};
+
+const Table* table_of(const report::Document& document, std::string_view id) {
+  const auto found = std::ranges::find(document.tables, id, &Table::id);
+  return found == document.tables.end() ? nullptr : &*found;
+}
+
+// Tables of a result in which the items behind a criterion's figure are listed.
+std::vector<std::string> item_tables(const report::Document& document, std::string_view criterion) {
+  std::vector<std::string> wanted{"neurons", "layers"};
+  if (criterion == "idc") wanted = {"idc", "clusters", "uncovered", "combinations"};
+  if (criterion.starts_with("mutation") || criterion == "killed-mutants")
+    wanted = {"mutants", "survivors", "killers"};
+  if (criterion == "accuracy") wanted = {"classes", "confusions"};
+  std::vector<std::string> there;
+  for (const std::string& id : wanted) {
+    if (table_of(document, id) != nullptr) there.push_back(id);
+  }
+  return there;
+}
+
+// What is open, with the record that comes nearest.
+std::vector<std::string> open_items(const report::Document& document, std::string_view criterion) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> items;
+  if (const Table* table = table_of(document, "uncovered"); table != nullptr && criterion == "idc") {
+    const Rows rows(*table);
+    for (const auto& row : table->rows)
+      items.push_back(fmt::format("{} {} (nearest record {})", rows.text(row, "layer"),
+                                  rows.text(row, "combination"), rows.text(row, "record")));
+  }
+  if (const Table* table = table_of(document, "survivors");
+      table != nullptr && (criterion.starts_with("mutation") || criterion == "killed-mutants")) {
+    const Rows rows(*table);
+    for (const auto& row : table->rows)
+      items.push_back(
+          fmt::format("{} (nearest record {})", rows.text(row, "mutant"), rows.text(row, "record")));
+  }
+  if (items.size() > most) items.resize(most);
+  return items;
+}
+
+}  // namespace
+
+Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
+                        std::span<const StepResult> results) {
+  Table table{"requirements",
+              "Requirements",
+              {{"requirement", "requirement"},
+               {"gate", "gate"},
+               {"holds", "holds"},
+               {"step", "step"},
+               {"file", "result"},
+               {"figure", "figure"},
+               {"measured", "measured"},
+               {"items", "items are listed in"},
+               {"open", "open items"}},
+              {}};
+  for (const Outcome& outcome : outcomes) {
+    const auto result = std::ranges::find_if(
+        results, [&](const StepResult& r) { return r.step.name == outcome.step && !outcome.step.empty(); });
+    std::vector<std::string> items, open;
+    const std::string_view criterion = report::base_name(outcome.gate.criterion);
+    if (result != results.end()) {
+      items = item_tables(result->document, criterion);
+      open = open_items(result->document, criterion);
+    }
+    const std::string layer = outcome.gate.layer.empty() ? "all" : outcome.gate.layer;
+    table.rows.push_back({study.requirements[outcome.requirement].id, outcome.gate.text, outcome.gate.passed,
+                          outcome.step, outcome.file, outcome.gate.criterion + ", layer " + layer,
+                          report::outcome_of(outcome.gate), joined(items), joined(open, "; ")});
+  }
+  return table;
+}
+
+Table record_table(std::span<const StepResult> results) {
+  Table table{"records",
+              "What records do",
+              {{"record", "record"}, {"step", "step"}, {"relation", "relation"}, {"what", "what"}},
+              {}};
+  for (const StepResult& result : results) {
+    const auto add = [&](const char* id, const char* record, const char* relation, const auto& what) {
+      const Table* source = table_of(result.document, id);
+      if (source == nullptr) return;
+      const Rows rows(*source);
+      if (!rows.has(record)) return;
+      for (const auto& row : source->rows) {
+        const std::string name = rows.text(row, record);
+        if (!name.empty()) table.rows.push_back({name, result.step.name, std::string(relation), what(rows, row)});
+      }
+    };
+    using Row = std::vector<Cell>;
+    const auto neuron = [](const Rows& rows, const Row& row) {
+      return Cell(rows.text(row, "layer") + ":" + rows.text(row, "neuron"));
+    };
+    const auto combination = [](const Rows& rows, const Row& row) {
+      return Cell(rows.text(row, "layer") + " m=" + rows.text(row, "m") + " " + rows.text(row, "combination"));
+    };
+    add("neurons", "first_record", "first to cover", neuron);
+    add("combinations", "first", "first to cover", combination);
+    add("uncovered", "record", "nearest to uncovered", combination);
+    add("killers", "record", "kills",
+        [](const Rows& rows, const Row& row) { return Cell(rows.text(row, "mutants") + " mutants"); });
+    add("survivors", "record", "nearest to killing",
+        [](const Rows& rows, const Row& row) { return Cell(rows.text(row, "mutant")); });
+    add("confusions", "first", "first to be confused", [](const Rows& rows, const Row& row) {
+      return Cell(rows.text(row, "expected") + " taken for " + rows.text(row, "predicted"));
+    });
+    add("records", "record", "noted", [](const Rows& rows, const Row& row) {
+      return Cell("label " + rows.text(row, "label") + ", answer " + rows.text(row, "prediction"));
+    });
+  }
+  std::ranges::stable_sort(table.rows, {}, [](const auto& row) { return std::get<std::string>(row[0]); });
+  return table;
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,206 @@
+#include "assay/results/warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "assay/coverage/criteria/idc.h"
+#include "assay/results/document.h"
+#include "assay/support/text.h"
+
+namespace assay::results {
+namespace {
+
+using report::Warning;
+
+// IDC of one layer: the number of combinations, and how many a test set of so many records reaches at most.
+void add_combinations(std::vector<Warning>& warnings, const std::string& name, const coverage::Coverage& row,
+                      std::size_t records) {
+  if (row.coverable == "1") {
+    warnings.push_back(
+        {"one-combination",
+         fmt::format("{} has one combination only in layer {}: any record covers all of it", name, row.layer),
+         "its important neurons have collapsed: their activations form one cluster each, or are constant"});
+    return;
+  }
+  const double combinations = row.value > 0 ? std::stod(row.covered) / row.value : std::stod(row.coverable);
+  if (combinations <= static_cast<double>(records)) return;
+  warnings.push_back(
+      {"too-many-combinations",
+       fmt::format("{} has {} combinations in layer {}; {} records reach at most {} of them", name,
+                   row.coverable, row.layer, records,
+                   report::percent(static_cast<double>(records) / combinations, 6)),
+       "m is large for so few records; a smaller one tells more"});
+}
+
+void add_collapsed(std::vector<Warning>& warnings, const coverage::Profile& profile) {
+  std::vector<std::string> layers;
+  for (const coverage::LayerStatistics& layer : profile.statistics) {
+    std::size_t useless = 0;
+    for (std::size_t n = 0; n < layer.neurons(); ++n) useless += layer.constant(n) || layer.duplicate(n);
+    if (2 * useless > layer.neurons())
+      layers.push_back(fmt::format("{} ({} of {})", layer.layer, useless, layer.neurons()));
+  }
+  if (layers.empty()) return;
+  warnings.push_back(
+      {"collapsed-layers",
+       "most neurons are constant over the training set or the same as another in " + joined(layers),
+       "the network has not been trained, has been damaged, or gets inputs of another scale than it was trained "
+       "on"});
+}
+
+std::string record_count(std::size_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "record" : "records");
+}
+
+double magnitude(const coverage::InputSummary& inputs) {
+  return std::max(std::abs(inputs.low), std::abs(inputs.high));
+}
+
+// Another scale, or centred in one and not in the other.
+std::optional<Warning> scale_warning(const coverage::InputSummary& train, const coverage::InputSummary& test) {
+  constexpr double far = 4;  // times; test sets differ by less of themselves
+  if (train.records == 0 || test.records == 0 || magnitude(train) == 0 || magnitude(test) == 0) return {};
+  const double ratio = magnitude(test) / magnitude(train);
+  const bool centred = (train.low < -0.1 * magnitude(train)) != (test.low < -0.1 * magnitude(test));
+  if (ratio < far && ratio > 1 / far && !centred) return {};
+  const std::string ranges =
+      fmt::format("test inputs lie in [{:.4g}, {:.4g}], training inputs in [{:.4g}, {:.4g}]", test.low, test.high,
+                  train.low, train.high);
+  const auto near = [&](double value) { return ratio > 0.8 * value && ratio < 1.25 * value; };
+  std::string cause = "another preprocessing of one of them (scale, mean, standard deviation), or other units";
+  if (near(255) || near(1.0 / 255))
+    cause = "one of them is divided by 255 and the other is not (scale=1/255)";
+  else if (centred && ratio < far && ratio > 1 / far)
+    cause = "one of them is centred around 0 and the other is not (mean, standard deviation)";
+  return Warning{"scale", fmt::format("{}: {:.3g} times as far from 0", ranges, ratio), cause};
+}
+
+}  // namespace
+
+std::size_t output_count(const Session& session) {
+  const Shape& shape = session.shape(session.logits());
+  if (shape.size() < 2) return 0;
+  const auto count = static_cast<std::size_t>(element_count(shape)) / static_cast<std::size_t>(std::max<std::int64_t>(1, shape[0]));
+  return count == 1 ? 2 : count;  // one output says yes or no
+}
+
+std::vector<Warning> class_warnings(const Session& session, const Dataset& data) {
+  const std::size_t outputs = output_count(session), classes = data.class_count();
+  if (!data.has_labels() || data.target_width() > 0 || outputs == 0 || classes == outputs) return {};
+  if (classes > outputs) {
+    return {{"more-classes",
+             fmt::format("the data have {} classes, the network names {}: records of the others are always wrong",
+                         classes, outputs),
+             "the network was trained for fewer classes, or labels count from 1"}};
+  }
+  const std::vector<std::string>& names = data.class_names();
+  bool numbered = true;  // labels that say themselves which class they are
+  for (std::size_t c = 0; c < names.size(); ++c) numbered &= names[c] == std::to_string(c);
+  if (numbered) return {};
+  return {{"class-folders",
+           fmt::format("the data have {} named classes, the network {}: classes are numbered in the order of "
+                       "their names, so those after one that is missing have another class's number",
+                       classes, outputs),
+           "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
+}
+
+std::vector<Warning> accuracy_warnings(double accuracy, std::size_t outputs) {
+  constexpr double margin = 1.5;
+  if (outputs < 3 || accuracy > margin / static_cast<double>(outputs)) return {};
+  return {{"chance",
+           fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
+                       report::percent(accuracy), outputs),
+           "labels belong to other classes (shifted, or in another order), or the preprocessing is not that of "
+           "training; an accuracy that is demanded (expect-accuracy) names the likely mistake"}};
+}
+
+std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
+  std::vector<Warning> warnings;
+  add_collapsed(warnings, state.profile());
+  std::size_t dropped = 0;
+  for (const auto& part : state.parts()) dropped += part->non_finite.size();
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    const auto total = state.total(c);
+    const auto* idc = dynamic_cast<const coverage::Idc*>(total.get());
+    if (idc == nullptr) continue;
+    for (const coverage::Coverage& row : idc->result())
+      add_combinations(warnings, state.specs()[c].text(), row, state.records());
+  }
+  if (dropped > 0) warnings.push_back(dropped_records(dropped, "test"));
+  return warnings;
+}
+
+std::vector<Warning> data_warnings(const coverage::Profile& profile, const coverage::Observations& seen,
+                                   const Dataset& test) {
+  std::vector<Warning> warnings;
+  if (profile.data_hash == test.hash()) {
+    warnings.push_back({"same-data",
+                        "the test set is the training set: coverage says nothing of records that are new",
+                        "one spec is given for both"});
+  } else if (seen.in_training > 0) {
+    warnings.push_back({"overlap",
+                        fmt::format("{} of the test set {} in the training set, too",
+                                    record_count(seen.in_training), seen.in_training == 1 ? "is" : "are"),
+                        "the sets were cut from one without taking care, or hold duplicates"});
+  }
+  if (auto warning = scale_warning(profile.inputs, seen.inputs)) warnings.push_back(*std::move(warning));
+  return warnings;
+}
+
+std::vector<Warning> importance_warnings(const relevance::Importance& importance, double share,
+                                         std::size_t cap) {
+  std::vector<Warning> warnings;
+  const std::size_t dropped = importance.evaluation.non_finite;
+  if (importance.used == 0)
+    warnings.push_back({"no-record-used",
+                        fmt::format("none of {} counts: importance is summed over records that are classified "
+                                    "correctly",
+                                    record_count(importance.records)),
+                        "labels or preprocessing are not those of training"});
+  for (const relevance::LayerImportance& layer : importance.layers) {
+    if (importance.used == 0) break;
+    double absolute = 0;
+    for (const double a : layer.absolute) absolute += a;
+    if (absolute == 0) {
+      warnings.push_back({"no-relevance",
+                          fmt::format("no neuron of {} carries any relevance: the ranking is that of the numbers "
+                                      "of the neurons",
+                                      layer.layer.name),
+                          "its neurons are zero on all records, or nothing leads from them to the decision"});
+      continue;
+    }
+    const double conserved = layer.total_in == 0 ? 0 : layer.total_here / layer.total_in;
+    if (layer.total_in == 0 || conserved < 0 || conserved > 2)
+      warnings.push_back({"conservation",
+                          fmt::format("{:.1f} of relevance arrives in {}, {:.1f} was put in: shares of it say little",
+                                      layer.total_here, layer.layer.name, layer.total_in),
+                          "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps "
+                          "more"});
+    if (cap < layer.relevance.size() && layer.smallest_m(share, layer.relevance.size()) > cap)
+      warnings.push_back({"cap",
+                          fmt::format("more than {} neurons of {} are needed for {} of the relevance; the list ends "
+                                      "there",
+                                      cap, layer.layer.name, report::percent(share)),
+                          "relevance is spread evenly"});
+  }
+  if (dropped > 0) warnings.push_back(dropped_records(dropped, "", importance.evaluation.non_finite_ids));
+  return warnings;
+}
+
+Warning dropped_records(std::size_t count, const std::string& which, const std::vector<std::string>& ids) {
+  const std::string of = which.empty() ? "" : which + " ";
+  return {"dropped-records",
+          fmt::format("{} {}{} a NaN or an infinity and {} left out{}{}", count, of,
+                      count == 1 ? "record gives" : "records give", count == 1 ? "is" : "are",
+                      ids.empty() ? "" : ": ", joined(ids)),
+          "the records hold such values, or weights of the network overflow"};
+}
+
+void add_warnings(report::Document& document, std::vector<Warning> warnings) {
+  for (Warning& warning : warnings) document.warnings.push_back(std::move(warning));
+}
+
+}  // namespace assay::results

@@ -1,0 +1,42 @@
+#pragma once
+
+// What makes figures doubtful, found from data that an analysis has at hand anyway, each with its likely cause
+// (docs/warnings.md).
+
+#include <vector>
+
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/relevance.h>
+#include <assay/report.h>
+#include <assay/session.h>
+
+namespace assay::results {
+
+// Of a network and data with labels: more classes than outputs, class folders that do not cover the classes.
+std::vector<report::Warning> class_warnings(const Session& session, const Dataset& data);
+
+// An accuracy that guessing reaches, too. `outputs`: of the network.
+std::vector<report::Warning> accuracy_warnings(double accuracy, std::size_t outputs);
+// The number of classes that a network can name; 0 where its output is no row of scores.
+std::size_t output_count(const Session& session);
+
+// Of a coverage state: collapsed networks, more combinations than records can reach, a limit on m that was
+// reached, records left out.
+std::vector<report::Warning> coverage_warnings(const coverage::CoverageState& state);
+
+// Of a test set and the training set that the profile was learned from: the same records, another scale.
+std::vector<report::Warning> data_warnings(const coverage::Profile& profile, const coverage::Observations& seen,
+                                           const Dataset& test);
+
+// Relevance that is nothing, or does not arrive.
+std::vector<report::Warning> importance_warnings(const relevance::Importance& importance, double share,
+                                                 std::size_t cap);
+
+// Records with a NaN or an infinity, which cover and count for nothing.
+report::Warning dropped_records(std::size_t count, const std::string& which,
+                                const std::vector<std::string>& ids = {});
+
+void add_warnings(report::Document& document, std::vector<report::Warning> warnings);
+
+}  // namespace assay::results

@@ -1,0 +1,121 @@
+// A study as a pack, and the pack checked by somebody else.
+
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+class Evidence : public Program {
+ protected:
+  void SetUp() override {
+    Program::SetUp();
+    write_file(folder / "study.toml", R"(
+model = "net.onnx"
+
+[evidence]
+title = "Bright halves"
+train = "images-idx3-ubyte[:100]"
+test = "images-idx3-ubyte[100:]"
+not-done = ["Other cameras."]
+
+[[evidence.step]]
+command = "evaluate"
+
+[[evidence.step]]
+name = "coverage"
+command = "cover"
+criterion = ["kmnc[sections=10]", "nc"]
+
+[[evidence.step]]
+command = "mutate"
+operator = "gf[sigma=0.5]"
+count = 3
+
+[[evidence.requirement]]
+id = "REQ-1"
+text = "Nine of ten are right."
+gates = ["accuracy=0.85", "kmnc[layer=hidden]=10%"]
+
+[[evidence.requirement]]
+id = "REQ-2"
+text = "Everything is covered."
+gates = ["kmnc=1"]
+step = "coverage"
+)");
+  }
+};
+
+TEST_F(Evidence, APackVerifiesInAnotherFolderAndAChangedByteIsFound) {
+  const Outcome made = assay("evidence --quiet --config study.toml --out pack --zip pack.zip --json made.json");
+  ASSERT_EQ(made.code, 2) << made.out << made.err << "REQ-2 does not hold";
+  const Json document = Json::parse(read_file(folder / "made.json"));
+  EXPECT_NE(document["headline"].get<std::string>().find("1 of 2 requirements hold"), std::string::npos);
+  for (const char* file :
+       {"manifest.json", "REPORT.md", "REPORT.html", "bom.cdx.json", "technical-documentation.md", "study.toml",
+        "pages/report.html", "results/coverage.json", "results/network.json", "results/test-data.json",
+        "states/coverage.state", "states/coverage.profile", "states/mutate.state", "traceability/records.csv"})
+    EXPECT_TRUE(std::filesystem::exists(folder / "pack" / file)) << file;
+  EXPECT_TRUE(std::filesystem::exists(folder / "pack.zip"));
+
+  const std::filesystem::path here = folder / "another place";
+  std::filesystem::create_directories(here);
+  std::filesystem::rename(folder / "pack", here / "pack");
+  const Outcome verified = assay("verify --quiet 'another place/pack'");
+  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  const Outcome repeated = shell("cd 'another place' && $assay verify --quiet pack --rerun all --from ..");
+  EXPECT_EQ(repeated.code, 0) << repeated.out << repeated.err;
+  EXPECT_NE(repeated.out.find("figures came out the same"), std::string::npos) << repeated.out;
+
+  std::string result = read_file(here / "pack/results/coverage.json");
+  result.replace(result.find("\"covered\": "), 12, "\"covered\": 9");
+  write_file(here / "pack/results/coverage.json", result);
+  const Outcome changed = assay("verify --quiet 'another place/pack'");
+  EXPECT_EQ(changed.code, 2) << changed.out;
+  EXPECT_NE(changed.out.find("changed: results/coverage.json"), std::string::npos) << changed.out;
+  const Outcome figures = assay("verify --quiet 'another place/pack' --rerun coverage");
+  EXPECT_EQ(figures.code, 2);
+  EXPECT_NE(figures.out.find("criteria, row 1, covered"), std::string::npos) << figures.out;
+}
+
+TEST_F(Evidence, OtherInputsAreNamed) {
+  ASSERT_EQ(assay("evidence --quiet --config study.toml --out pack").code, 2);
+  write_data("images-idx3-ubyte", "labels-idx1-ubyte", 190);
+  const Outcome outcome = assay("verify --quiet pack");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_NE(outcome.out.find("changed: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("images-idx3-ubyte"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Evidence, FinishedPacksAndForeignFoldersStay) {
+  ASSERT_EQ(assay("evidence --quiet --config study.toml --out pack").code, 2);
+  const Outcome again = assay("evidence --quiet --config study.toml --out pack");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.err.find("--force"), std::string::npos) << again.err;
+  EXPECT_EQ(assay("evidence --quiet --config study.toml --out pack --force").code, 2);
+  EXPECT_EQ(assay("verify --quiet pack").code, 0);
+  EXPECT_EQ(assay("evidence --quiet --config study.toml --out .").code, 1);
+}
+
+TEST_F(Evidence, WhatIsWrongInAStudyIsSaidBeforeAnythingRuns) {
+  const auto refused = [&](const std::string& text, const std::string& hint) {
+    write_file(folder / "wrong.toml", "model = \"net.onnx\"\n" + text);
+    const Outcome outcome = assay("evidence --quiet --config wrong.toml --out pack");
+    EXPECT_EQ(outcome.code, 1) << text << outcome.out;
+    EXPECT_NE(outcome.err.find(hint), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "pack"));
+  };
+  refused("[[evidence.requirement]]\nid = \"R\"\ngates = []\n", "no gates");
+  refused("[[evidence.requirement]]\nid = \"R\"\ngate = \"nc=1\"\n", "did you mean 'gates'");
+  refused("[[evidence.requirement]]\nid = \"R\"\ngates = [\"nc=1\"]\nstep = \"mutat\"\n", "did you mean 'mutate'");
+  refused("[[evidence.step]]\nname = \"../x\"\ncommand = \"cover\"\n", "cannot be the name");
+  refused("[[evidence.step]]\nname = \"x\"\n", "wrong.toml:2");
+  EXPECT_EQ(assay("verify .").code, 7);
+  EXPECT_EQ(assay("verify pack --rerun some").code, 7);
+}
+
+}  // namespace
+}  // namespace assay
