@@ -7,6 +7,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "apps/assay/frame.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
 
@@ -48,24 +49,6 @@ std::vector<std::string> values_of(const std::filesystem::path& file, const toml
   return {scalar(file, node)};
 }
 
-// Gives one value to an option that the command line left unset.
-void set_option(const std::filesystem::path& file, const toml::node& node, CLI::Option& option) {
-  std::vector<std::string> values = values_of(file, node);
-  const bool is_flag = option.get_expected_max() == 0;
-  if (is_flag && values == std::vector<std::string>{"false"}) return;
-  if (is_flag && values != std::vector<std::string>{"true"}) {
-    fail(Fault::usage, "{}: '{}' is a switch: true or false", place(file, node), option.get_name());
-  }
-  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
-  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
-  try {
-    for (const std::string& value : values) option.add_result(value);
-    option.run_callback();
-  } catch (const CLI::Error& error) {
-    fail(Fault::usage, "{}: {}", place(file, node), error.what());
-  }
-}
-
 using Seen = std::set<const CLI::Option*>;
 
 // Options of `command` named by the keys of `table`; returns keys that are not options of it.
@@ -78,7 +61,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
     if (option == nullptr) {
       unknown.emplace_back(key.str());
     } else if (!given.contains(option) && done.insert(option).second) {
-      set_option(file, node, *option);
+      give_values(*option, values_of(file, node), place(file, node));
     }
   }
   return unknown;

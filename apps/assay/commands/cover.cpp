@@ -48,6 +48,8 @@ class Cover final : public Command {
     app.add_flag("--absolute", learn_.importance.absolute, "rank neurons by absolute relevance");
     app.add_flag("--normalised", learn_.importance.normalised,
                  "divide each record's relevance by its decision value");
+    app.add_option("--clusterer", clusterer_, "what clusters the activations of important neurons")
+        ->type_name("NAME");
     app.add_option("--min-k", learn_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200));
     app.add_option("--max-k", learn_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200));
     app.add_flag("--drop-zeros", learn_.clusters.drop_zeros,
@@ -194,6 +196,7 @@ class Cover final : public Command {
     learn_.reduction = reduction_ == "max"    ? Reduction::max
                        : reduction_ == "mean" ? Reduction::mean
                                               : Reduction::every_position;
+    learn_.clusterer = clusterer_;
     learn_.batch = learn_.importance.batch = context.settings.batch;
     coverage::Learned learned = coverage::learn_profile(session, train_.open(), learn_, context.progress);
     learning = results::document_of(learned);
@@ -242,7 +245,7 @@ class Cover final : public Command {
   AccuracyCheck check_;
   GateOptions gates_;
   std::vector<std::string> criteria_;
-  std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_, attacks_,
+  std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", shard_, state_, attacks_,
                        folder_ = "assay-attack";
   bool by_class_ = false, append_ = false;
   std::size_t top_ = 5, records_ = 12;
