@@ -5,19 +5,18 @@
 #include <ATen/ATen.h>
 #include <ATen/DLConvertor.h>
 
+#include <map>
 #include <optional>
 
 namespace assay::python {
 namespace {
 
 std::optional<at::ScalarType> type_of(const py::dtype& dtype) {
-  const char kind = dtype.kind();
-  const auto size = dtype.itemsize();
-  if (kind == 'f') return size == 4 ? at::kFloat : size == 8 ? at::kDouble : size == 2 ? at::kHalf
-                                                                                        : at::kUndefined;
-  if (kind == 'i') return size == 8 ? at::kLong : size == 4 ? at::kInt : size == 2 ? at::kShort : at::kChar;
-  if (kind == 'u' && size == 1) return at::kByte;
-  if (kind == 'b') return at::kBool;
+  const std::string type = std::string(1, dtype.kind()) + std::to_string(dtype.itemsize());
+  static const std::map<std::string, at::ScalarType> types{
+      {"f4", at::kFloat}, {"f8", at::kDouble}, {"f2", at::kHalf}, {"i8", at::kLong}, {"i4", at::kInt},
+      {"i2", at::kShort}, {"i1", at::kChar},   {"u1", at::kByte}, {"b1", at::kBool}};
+  if (const auto it = types.find(type); it != types.end()) return it->second;
   return std::nullopt;
 }
 
@@ -50,7 +49,7 @@ void release(PyObject* object) {
 
 Tensor tensor_of_numpy(py::array array) {
   const auto type = type_of(array.dtype());
-  if (!type || *type == at::kUndefined) fail_type(array.dtype());
+  if (!type) fail_type(array.dtype());
   if (!shareable(array)) {
     const py::object native = array.dtype().attr("newbyteorder")("=");
     array = py::module_::import("numpy").attr("array")(array, native, py::arg("order") = "C");

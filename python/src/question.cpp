@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include <assay/gate.h>
+#include <assay/report.h>
 #include "python/src/bindings.h"
 
 namespace assay::python {
@@ -68,6 +70,23 @@ Answer asked(const std::string& command,
   }
 }
 
+py::dict gate_of(const Answer& answer, const std::string& text) {
+  const report::Gate gate =
+      report::evaluate(report::parse_gate(text), report::measurements_of(answer.document));
+  py::dict entry;
+  entry["text"] = gate.text;
+  entry["described"] = report::described(gate);
+  entry["passed"] = gate.passed;
+  entry["reason"] = gate.reason;
+  return entry;
+}
+
+std::string page_of(const std::vector<const Answer*>& answers) {
+  std::vector<report::Document> documents;
+  for (const Answer* answer : answers) documents.push_back(answer->document);
+  return report::to_html(documents);
+}
+
 }  // namespace
 
 void bind_question(py::module_& module) {
@@ -80,9 +99,11 @@ void bind_question(py::module_& module) {
              report::print(a.document, out, {.colour = false, .width = width});
              return out.str();
            })
+      .def("gate", &gate_of, py::arg("text"))
       .def("render", [](const Answer& a, const std::string& name) {
         return report::renderers().find(name).render(a.document);
       });
+  module.def("page", &page_of, py::arg("answers"));
   module.def("commands", &commands);
   module.def("ask", &asked, py::arg("command"), py::arg("flags"), py::arg("networks"), py::arg("datasets"),
              py::arg("progress"));
