@@ -4,7 +4,11 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(ASSAY_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/assay)
 
-install(TARGETS assay assay_base assay_plugin EXPORT assayTargets
+set(assay_installed assay assay_base assay_plugin)
+if(TARGET assay_questions)
+  list(APPEND assay_installed assay_questions)
+endif()
+install(TARGETS ${assay_installed} EXPORT assayTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/assay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development

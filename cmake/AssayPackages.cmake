@@ -13,6 +13,10 @@ if(ASSAY_SHARED)
   list(APPEND CPACK_COMPONENTS_ALL library)
 endif()
 
+if(TARGET assay_python)
+  list(APPEND CPACK_COMPONENTS_ALL python)
+endif()
+
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -37,6 +41,21 @@ libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev
 libsqlite3-dev, libre2-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
 if(ASSAY_HAS_ONEDNN)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libdnnl-dev")
+endif()
+
+if(TARGET assay_python)
+  # An extension is for one minor version of Python.
+  get_directory_property(Python_VERSION_MAJOR DIRECTORY ${PROJECT_SOURCE_DIR}/python DEFINITION Python_VERSION_MAJOR)
+  get_directory_property(Python_VERSION_MINOR DIRECTORY ${PROJECT_SOURCE_DIR}/python DEFINITION Python_VERSION_MINOR)
+  math(EXPR assay_python_next "${Python_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-assay)
+  set(CPACK_COMPONENT_PYTHON_DESCRIPTION "The Python package `assay`: analyses for notebooks, with arrays and tensors in
+memory.")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), \
+python3 (<< ${Python_VERSION_MAJOR}.${assay_python_next}), python3-numpy")
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS libopenblas0-openmp)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-torch, python3-pandas, python3-matplotlib, python3-tqdm")
 endif()
 
 if(ASSAY_SHARED)

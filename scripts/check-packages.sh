@@ -30,6 +30,12 @@ has libassay-dev 'usr/include/assay/.*\.h'
 has libassay-dev usr/lib/.*/assayConfig.cmake
 has libassay-dev 'usr/lib/.*libassay\.(a|so)'
 needs libassay-dev libtorch-dev
+if ls "$work"/debs/python3-assay_*.deb >/dev/null 2>&1; then
+  has python3-assay 'usr/lib/python3/dist-packages/assay/_assay.*\.so'
+  has python3-assay usr/lib/python3/dist-packages/assay/__init__.py
+  needs python3-assay libtorch
+  needs python3-assay python3-numpy
+fi
 echo "== their contents are right"
 
 if [ "$(id -u)" -ne 0 ] || ! command -v debootstrap >/dev/null; then
@@ -51,6 +57,12 @@ inside sh -c 'apt-get update -qq && apt-get install -y -qq --no-install-recommen
 inside assay --version
 inside sh -c 'cd /tmp && assay train --architecture lenet1 --data digits:500 --epochs 1 --out net.onnx --quiet &&
   assay cover --model net.onnx --train digits:500 --test digits:100,seed=2 --preset fast --quiet'
+if ls "$work"/debs/python3-assay_*.deb >/dev/null 2>&1; then
+  echo "== from Python"
+  inside sh -c 'apt-get install -y -qq --no-install-recommends /debs/python3-assay_*.deb' >"$work/log" 2>&1 ||
+    { tail -20 "$work/log"; exit 1; }
+  inside sh -c 'cd /tmp && python3 -c "import assay; print(assay.evaluate(\"net.onnx\", \"digits:100\").headline)"'
+fi
 echo "== building against the library"
 inside sh -c 'apt-get install -y -qq --no-install-recommends g++ make /debs/libassay-dev_*.deb' >"$work/log" 2>&1 ||
   { tail -20 "$work/log"; exit 1; }

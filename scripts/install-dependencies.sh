@@ -10,6 +10,7 @@ packages=(
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
   libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
   libgtest-dev libgmock-dev libonnx-testdata
+  pybind11-dev python3-dev python3-numpy python3-pytest
 )
 
 # Of exactly this version: others format and warn otherwise.

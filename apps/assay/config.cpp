@@ -7,6 +7,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "apps/assay/frame.h"
 #include "apps/assay/words.h"
 #include "assay/support/file.h"
 #include "assay/support/text.h"
@@ -49,24 +50,6 @@ std::vector<std::string> values_of(const std::filesystem::path& file, const toml
   return {scalar(file, node)};
 }
 
-// Gives one value to an option that the command line left unset.
-void set_option(const std::filesystem::path& file, const toml::node& node, CLI::Option& option) {
-  std::vector<std::string> values = values_of(file, node);
-  const bool is_flag = option.get_expected_max() == 0;
-  if (is_flag && values == std::vector<std::string>{"false"}) return;
-  if (is_flag && values != std::vector<std::string>{"true"}) {
-    fail(Fault::usage, "{}: '{}' is a switch: true or false", place(file, node), option.get_name());
-  }
-  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
-  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
-  try {
-    for (const std::string& value : values) option.add_result(value);
-    option.run_callback();
-  } catch (const CLI::Error& error) {
-    fail(Fault::usage, "{}: {}", place(file, node), error.what());
-  }
-}
-
 using Seen = std::set<const CLI::Option*>;
 
 // Options of `command` named by the keys of `table`; returns keys that are not options of it.
@@ -80,7 +63,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
     if (option == nullptr) {
       unknown.emplace_back(key.str());
     } else if (!given.contains(option) && done.insert(option).second) {
-      set_option(file, node, *option);
+      give_values(*option, values_of(file, node), place(file, node));
     }
   }
   return unknown;
@@ -114,7 +97,8 @@ void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& c
     }
     const bool old = std::any_of(command_names.begin(), command_names.end(),
                                  [&](const std::string& one) { return new_word(one, name).has_value(); });
-    if (!node.is_table() && !old && std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
+    if (!node.is_table() && !old &&
+        std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
       fail(Fault::usage, "{}: no flag is named '--{}'{}", place(file, node), name,
            did_you_mean(name, all_options));
     }

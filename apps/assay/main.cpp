@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -15,18 +13,17 @@
 #include <assay/gate.h>
 #include <assay/plugin.h>
 #include <assay/report.h>
-#include <assay/session.h>
 #include "apps/assay/command.h"
 #include "apps/assay/completion.h"
 #include "apps/assay/config.h"
 #include "apps/assay/flag_names.h"
+#include "apps/assay/frame.h"
 #include "apps/assay/help.h"
 #include "apps/assay/manual.h"
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
 #include "apps/assay/words.h"
 #include "assay/support/file.h"
-#include "assay/support/memory.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
@@ -81,51 +78,6 @@ int exit_code(Fault fault) {
   return 70;
 }
 
-void declare_common(CLI::App& app, Settings& settings) {
-  const std::string group = common_group;
-  app.add_option("--json", settings.json,
-                 "write the result document to FILE ('-': standard output, instead of tables)")
-      ->type_name("FILE")
-      ->group(group);
-  for (const report::Renderer& renderer : report::renderers()) {
-    const std::string name(renderer.name);
-    app.add_option("--" + renderer.name, settings.renderings[renderer.name],
-                   fmt::format("write the {} to {}", renderer.summary,
-                               renderer.render_files ? "FOLDER" : "FILE"))
-        ->type_name(renderer.render_files ? "FOLDER" : "FILE" + renderer.extension)
-        ->group(outputs_group);
-  }
-  app.add_option("--config", settings.config, "read flags from FILE (default: ./assay.toml where it exists)")
-      ->type_name("FILE")
-      ->group(group);
-  app.add_option("--plugin", settings.plugins,
-                 "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
-                 "(docs/plugins.md)")
-      ->type_name("FILE.so")
-      ->allow_extra_args(false)
-      ->group(group);
-  app.add_flag("--quiet", settings.quiet, "no progress, only the result")->group(group);
-  app.add_flag("--force", settings.force,
-               "replace a state, profile or result that holds something else")
-      ->group(group);
-  app.add_flag("--strict", settings.strict, "end with exit code 9 where the result has warnings")->group(group);
-  app.add_option("--seed", settings.seed, "seed of everything random")->group(group);
-  app.add_option("--threads", settings.threads, "threads; 0: all cores")
-      ->check(CLI::Range(0, 4096))
-      ->group(group);
-  app.add_option("--batch", settings.batch, "records per batch; 0: chosen for the network")
-      ->check(CLI::Range(0, 1 << 20))
-      ->group(group);
-  app.add_option("--device", settings.device, "where networks run")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
-      ->group(group);
-  app.add_option("--memory", settings.memory_gib,
-                 "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory")
-      ->check(CLI::Range(0.0, 1e6))
-      ->default_str("")
-      ->group(group);
-}
-
 void flush_standard_output() {
   std::cout.flush();
   if (!std::cout) fail(Fault::io, "standard output: writing failed (disk full or closed pipe?)");
@@ -155,59 +107,12 @@ void render(const report::Document& document, const Settings& settings) {
   flush_standard_output();
 }
 
-// What every result rests on, whatever the subcommand.
-void add_common_provenance(report::Document& document, const CLI::App& command, const Context& context,
-                           double seconds) {
-  const Settings& settings = context.settings;
-  document.provenance.emplace_back("options", recorded_options(command, context.effective));
-  if (const std::string file = file_of_option(command, "model"); !file.empty())
-    document.provenance.emplace_back("model_file", file);
-  for (const char* name : {"test", "data", "train"}) {
-    const std::string file = file_of_option(command, name);
-    if (file.empty()) continue;
-    document.provenance.emplace_back("data_file", file);
-    break;
-  }
-  document.provenance.emplace_back("seed", static_cast<std::int64_t>(settings.seed));
-  for (const auto& [name, version] : component_versions()) document.provenance.emplace_back(name, version);
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::time_t time = std::chrono::system_clock::to_time_t(now);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
-  document.provenance.emplace_back("finished", std::string(text));
-  document.provenance.emplace_back("seconds", seconds);
-}
-
-// Whoever reads the headline alone is told, too.
-void name_warnings(report::Document& document) {
-  for (report::Warning& warning : document.warnings) {
-    warning.text = with_flags(std::move(warning.text));
-    warning.cause = with_flags(std::move(warning.cause));
-  }
-  if (document.warnings.empty()) return;
-  std::vector<std::string> ids;
-  for (const report::Warning& warning : document.warnings) {
-    if (std::ranges::find(ids, warning.id) == ids.end()) ids.push_back(warning.id);
-  }
-  document.headline += fmt::format(" [doubtful: {}]", joined(ids));
-}
-
 int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
-  keep_freed_memory();
   if (settings.config.empty() && std::filesystem::exists("assay.toml")) settings.config = "assay.toml";
   if (!settings.config.empty()) apply_config(settings.config, root, sub);
   for (const std::string& file : settings.plugins) plugin::load(file);
-  set_memory_limit(static_cast<std::uint64_t>(settings.memory_gib * 1024.0 * 1024.0 * 1024.0));
-  check_outputs(command.outputs(), sub, settings);
   const auto progress = make_terminal_progress(settings.quiet);
-  Context context{settings, *progress};
-  const auto start = std::chrono::steady_clock::now();
-  report::Document document = command.run(context);
-  document.command = sub.get_name();
-  for (std::string& notice : document.notices) notice = with_flags(std::move(notice));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  add_common_provenance(document, sub, context, seconds);
-  name_warnings(document);
+  const report::Document document = answer(sub, command, settings, *progress);
   render(document, settings);
   if (report::any_failed(document)) {
     if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");

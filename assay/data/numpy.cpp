@@ -444,9 +444,16 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
       chosen.empty() ? chosen : std::vector(chosen.begin() + 1, chosen.end()));
 }
 
-}  // namespace
+// What the header of an .npy file says of the bytes behind it.
+struct NpyParts {
+  char order = '|';
+  std::string_view type;  // "f4"
+  Shape shape;
+  bool fortran = false;
+  std::string_view body;
+};
 
-Array parse_npy(std::string_view bytes, const std::string& name) {
+NpyParts npy_parts(std::string_view bytes, const std::string& name) {
   if (bytes.size() < 10 || !bytes.starts_with("\x93NUMPY")) fail(Fault::data, "{}: not an npy file", name);
   const bool version1 = bytes[6] == 1;
   const auto byte = [&](std::size_t i) {
@@ -458,22 +465,72 @@ Array parse_npy(std::string_view bytes, const std::string& name) {
       version1 ? byte(8) | byte(9) << 8 : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
   if (bytes.size() - prefix < length) fail(Fault::data, "{}: the npy header is cut short", name);
   const std::string_view header = bytes.substr(prefix, length);
-  std::string_view type = field(header, "descr", name);
+  const std::string_view type = field(header, "descr", name);
   const std::size_t close = type.size() > 1 ? type.find('\'', 1) : std::string_view::npos;
   if (close == std::string_view::npos || close < 3 || type[0] != '\'')
     fail(Fault::data, "{}: structured arrays are not known; save plain numbers", name);
-  if (type[1] == '>')
+  return {type[1], type.substr(2, close - 2), parse_shape(field(header, "shape", name), name),
+          field(header, "fortran_order", name).starts_with("True"), bytes.substr(prefix + length)};
+}
+
+void append_utf8(std::string& text, std::uint32_t code, const std::string& name) {
+  if (code >= 0x110000) fail(Fault::data, "{}: a text holds what is no character", name);
+  const auto put = [&](std::uint32_t value) { text += static_cast<char>(value); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6), put(0x80 | (code & 63));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12), put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
+  } else {
+    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 63)), put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
+  }
+}
+
+// The texts of an array of them ("<U5", "|S5"), as rows of bytes; nothing for an array of numbers.
+std::optional<Array> text_rows(std::string_view bytes, const std::string& name) {
+  const NpyParts parts = npy_parts(bytes, name);
+  if (parts.type.empty() || (parts.type[0] != 'U' && parts.type[0] != 'S')) return std::nullopt;
+  std::size_t width = 0;
+  const auto [end, code] =
+      std::from_chars(parts.type.data() + 1, parts.type.data() + parts.type.size(), width);
+  const std::size_t size = width * (parts.type[0] == 'U' ? 4 : 1);
+  const auto count = static_cast<std::size_t>(element_count(parts.shape));
+  const bool fits = code == std::errc() && end == parts.type.data() + parts.type.size() &&
+                    width <= parts.body.size() && size > 0 && parts.body.size() % size == 0 &&
+                    parts.body.size() / size == count;
+  if (!fits || parts.shape.size() != 1)
+    fail(Fault::data, "{}: texts of type {} and shape {} are not those that the file holds", name, parts.type,
+         to_string(parts.shape));
+  if (parts.type[0] == 'U' && parts.order == '>')
+    fail(Fault::data, "{}: big-endian texts are not known; save with .astype('<U{}')", name, width);
+  std::vector<std::string> texts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* const at = parts.body.data() + i * size;
+    for (std::size_t c = 0; parts.type[0] == 'U' && c < width; ++c) {
+      std::uint32_t character = 0;
+      std::memcpy(&character, at + 4 * c, 4);
+      if (character == 0) break;
+      append_utf8(texts[i], character, name);
+    }
+    if (parts.type[0] == 'S') texts[i].assign(at, strnlen(at, width));
+  }
+  return name_rows(texts);
+}
+
+}  // namespace
+
+Array parse_npy(std::string_view bytes, const std::string& name) {
+  const NpyParts parts = npy_parts(bytes, name);
+  const auto& [order, type, shape, fortran, body] = parts;
+  if (order == '>')
     fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
-  type = type.substr(2, close - 2);
-  const Shape shape = parse_shape(field(header, "shape", name), name);
   const auto count = static_cast<std::uint64_t>(element_count(shape));
-  const std::string_view body = bytes.substr(prefix + length);
   const std::size_t size = type.empty() ? 0 : static_cast<std::size_t>(type.back() - '0');
   if (size == 0 || size > 8 || count > body.size() / size || count * size != body.size()) {
     fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name,
          count, to_string(shape), type, body.size());
   }
-  const bool fortran = field(header, "fortran_order", name).starts_with("True");
   if (fortran && shape.size() > 1) return elements(type, shape, turned(body, shape, size), name);
   return elements(type, shape, body, name);
 }
@@ -512,7 +569,13 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
     if (!file || bytes.size() != stat.size)
       fail(Fault::data, "{}: entry '{}' is damaged or cut short", path.string(), name);
     name.resize(name.size() - 4);
-    arrays.emplace(name, parse_npy(bytes, path.string() + ":" + name));
+    // Texts name records; others are for whoever wrote them.
+    const std::string entry = path.string() + ":" + name;
+    if (const auto texts = text_rows(bytes, entry)) {
+      if (name == "ids") arrays.emplace(name, *texts);
+      continue;
+    }
+    arrays.emplace(name, parse_npy(bytes, entry));
   }
   return arrays;
 }

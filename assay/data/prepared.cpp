@@ -13,10 +13,12 @@
 #include <assay/random.h>
 #include "assay/data/bytes.h"
 #include "assay/data/csv.h"
+#include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
 #include "assay/support/hash.h"
 #include "assay/support/memory.h"
+#include "assay/support/named.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
 
@@ -448,6 +450,7 @@ const FormatInfo& format_of(const DataSpec& spec) {
 
 DatasetPtr open_dataset(const std::string& text) {
   const DataSpec spec = parse_spec(text);
+  if (is_named(spec.path)) return open_named(spec);
   try {
     const FormatInfo& format = format_of(spec);
     check_options(spec, text, format);

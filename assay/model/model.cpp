@@ -7,7 +7,9 @@
 
 #include <assay/error.h>
 #include "assay/model/keras/read.h"
+#include "assay/model/named.h"
 #include "assay/support/file.h"
+#include "assay/support/named.h"
 
 namespace assay {
 namespace {
@@ -33,22 +35,41 @@ std::string first_bytes(const fs::path& path) {
   return {bytes.data(), static_cast<std::size_t>(stream.gcount())};
 }
 
+// What torch.save() writes: an archive whose first entry is NAME/data.pkl.
+bool is_torch_archive(const fs::path& path, const std::string& start) {
+  if (!start.starts_with("PK\x03\x04")) return false;
+  std::ifstream stream(path, std::ios::binary);
+  std::string head(512, '\0');
+  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(stream.gcount()));
+  return head.find("/data.pkl") != std::string::npos;
+}
+
+[[noreturn]] void fail_torch(const fs::path& path) {
+  fail(Fault::unsupported,
+       "is a file of PyTorch: weights without their network, or code of Python's. Export the network where its "
+       "class is known, and give that file:\n"
+       "  net.eval()  # with its weights loaded, net.load_state_dict(torch.load('{}'))\n"
+       "  example = torch.zeros(1, 3, 32, 32)  # one record, as the network takes it\n"
+       "  torch.onnx.export(net, example, '{}', input_names=['x'], dynamic_axes={{'x': {{0: 'n'}}}})",
+       path.filename().string(), path.stem().string() + ".onnx");
+}
+
 Graph read_by_content(const fs::path& path) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
   if (start == "\x89HDF\r\n\x1a\n") return read_keras_h5(path);
+  if (is_torch_archive(path, start)) fail_torch(path);
   if (start.starts_with("PK\x03\x04")) return read_keras_zip(path);
   if (path.extension() == ".json") return read_keras_h5(path);
-  if (start.starts_with("\x80\x02") || start.starts_with("\x80\x04")) {
-    fail(Fault::unsupported,
-         "is a Python pickle, perhaps of PyTorch weights; export the network with torch.onnx.export");
-  }
+  if (start.starts_with("\x80\x02") || start.starts_with("\x80\x04")) fail_torch(path);
   return read_onnx(read_file(path, largest_onnx), path.parent_path(), path.stem().string());
 }
 
 }  // namespace
 
 Graph read_model(const fs::path& path) {
+  if (is_named(path.string())) return find_named_network(path.string());
   try {
     return read_by_content(path);
   } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include "assay/data/numpy.h"
 
 #include <assay/dataset.h>
+#include <assay/error.h>
 
 #include <zip.h>
 
@@ -95,6 +96,31 @@ TEST(Npz, OneHotOutputsAreClassesAndPartsAreChosen) {
   EXPECT_THAT(labels(*open_dataset(path + ",part=test")), ElementsAre(1));
   EXPECT_THAT(all_values(*open_dataset(path + ",part=test")), ElementsAre(9));
   expect_data_error(Fault::data, {"keras.npz", "'nothing'", "x_test"}, path + ",x=nothing");
+}
+
+TEST(Npz, TextsNameRecords) {
+  const std::string path = temporary("named.npz").string();
+  const auto with = [&](const std::string& type, const std::string& body) {
+    zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+    const std::vector<float> x{1, 2};
+    const std::string arrays[] = {npy_bytes(header("<f4", "(2, 1)"), raw_bytes(x)),
+                                  npy_bytes(header(type, "(2,)"), body)};
+    const char* names[] = {"x.npy", "ids.npy"};
+    for (int i = 0; i < 2; ++i)
+      zip_file_add(archive, names[i], zip_source_buffer(archive, arrays[i].data(), arrays[i].size(), 0), 0);
+    zip_close(archive);
+    return open_dataset(path);
+  };
+  const auto wide = [](const std::u32string& text) {
+    return std::string(reinterpret_cast<const char*>(text.data()), 4 * text.size());
+  };
+  EXPECT_EQ(with("<U3", wide(std::u32string(U"a\0\0b\u00e4\U0001F600", 6)))->id(1), "b\u00e4\U0001F600");
+  EXPECT_EQ(with("|S3", std::string("a\0\0bcd", 6))->id(0), "a");
+  EXPECT_EQ(with("|S3", std::string("a\0\0bcd", 6))->id(1), "bcd");
+  EXPECT_THROW(with("|S3", "abcd"), Error);
+  EXPECT_THROW(with("<U3", std::string(24, '\xff')), Error);
+  EXPECT_THROW(with("|S99999999999999999999", "abcdef"), Error);
+  EXPECT_THROW(with("|S0", ""), Error);
 }
 
 TEST(NpyErrors, DamagedHeaders) {

@@ -16,6 +16,13 @@ cd "$work"
 "$work/embed/build/embed" | tee "$work/output"
 grep -qx "output 1.5" "$work/output"
 
+# The Python package, where it was built.
+if [ -d "$work/prefix/lib/python3/dist-packages/assay" ]; then
+  PYTHONPATH=$work/prefix/lib/python3/dist-packages /usr/bin/python3 -c \
+    "import assay; print(assay.__version__, assay.describe_data('digits:5').headline)" | tee "$work/output"
+  grep -q "5 records" "$work/output"
+fi
+
 # Plug-ins: each does something that the program alone cannot.
 cp -r "$source/examples/plugins" "$work/plugins"
 cmake -S "$work/plugins" -B "$work/plugins/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"

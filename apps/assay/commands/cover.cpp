@@ -56,6 +56,8 @@ class Cover final : public Command {
     app.add_flag("--absolute", learn_.importance.absolute, "rank neurons by absolute relevance");
     app.add_flag("--normalised", learn_.importance.normalised,
                  "divide each record's relevance by its decision value");
+    app.add_option("--clusterer", clusterer_, "what clusters the activations of important neurons")
+        ->type_name("NAME");
     app.add_option("--min-k", learn_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200));
     app.add_option("--max-k", learn_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200));
     app.add_flag("--drop-zeros", learn_.clusters.drop_zeros,
@@ -231,21 +233,24 @@ class Cover final : public Command {
       const auto known = profile.settings.find(name);
       if (known == profile.settings.end())
         fail(Fault::mismatch,
-             "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it out, "
+             "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it "
+             "out, "
              "or learn anew with --train",
              flag, profile_);
       const auto given = settings.find(name);
       if (given != settings.end() && given->second == known->second) continue;
       const std::string wanted = given == settings.end() ? "" : joined(given->second);
       fail(Fault::mismatch,
-           "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew with "
+           "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew "
+           "with "
            "--train",
            flag, wanted, profile_, known->second.empty() ? "all" : joined(known->second));
     }
   }
 
   // What the command line leaves open, as it came out.
-  void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs, Context& context) const {
+  void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs,
+                      Context& context) const {
     for (const auto& [flag, name] : learning_flags) {
       const auto known = profile.settings.find(name);
       if (known != profile.settings.end()) context.effective[flag] = known->second;
@@ -321,6 +326,7 @@ class Cover final : public Command {
       if (only_preset) keep_possible(specs, coverage::possible_criteria(profile, specs), learning);
       return profile;
     }
+    learn_.clusterer = clusterer_;
     learn_.batch = learn_.importance.batch = context.settings.batch;
     if (only_preset)
       keep_possible(specs, coverage::possible_criteria(session, training_, specs, learn_), learning);
@@ -374,8 +380,8 @@ class Cover final : public Command {
   AccuracyCheck check_;
   GateOptions gates_;
   std::vector<std::string> criteria_;
-  std::string preset_, ms_ = "6,8,10,12", profile_, reduction_ = "mean", shard_, state_, attacks_,
-                       folder_ = "assay-attack";
+  std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", shard_,
+                       state_, attacks_, folder_ = "assay-attack";
   bool by_class_ = false, append_ = false;
   std::size_t top_ = 5, records_ = 12;
   coverage::LearnOptions learn_;

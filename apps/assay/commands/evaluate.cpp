@@ -1,5 +1,6 @@
 // assay evaluate: accuracy or mean squared error of a network on data, per class, with a confusion summary.
 
+#include <assay/predictions.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
@@ -17,7 +18,12 @@ class Evaluate final : public Command {
     data_.declare(app);
     check_.declare(app);
     gates_.declare(app);
+    app.add_option("--predictions", predictions_,
+                   "write what the network says of each record: id, label, class and outputs (.csv or .npz)")
+        ->type_name("FILE");
   }
+
+  std::vector<Output> outputs() const override { return {{"--predictions", predictions_}}; }
 
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
@@ -25,6 +31,9 @@ class Evaluate final : public Command {
     gates_.check(names_of(*data));
     gates_.check_baseline(session.graph().hash(), data->hash());
     const Evaluation evaluation = check_.run(session, data, context);
+    if (!predictions_.empty())
+      write_predictions(predictions_,
+                        predict(session, data, walk_options(context, "predicting"), context.progress));
     report::Document document = results::document_of(evaluation, session.graph(), *data);
     results::add_warnings(document, results::class_warnings(session, *data));
     if (evaluation.accuracy)
@@ -46,6 +55,7 @@ class Evaluate final : public Command {
   DataInput data_{"data", "records to evaluate on"};
   AccuracyCheck check_;
   GateOptions gates_;
+  std::string predictions_;
 };
 
 }  // namespace
@@ -58,6 +68,7 @@ CommandInfo evaluate_command() {
           "'accuracy[class=*]=0.9'\n"
           "  assay evaluate --model dave2.onnx --data test.tar,targets=steering.csv --fail-under "
           "'mean-absolute-error[target=0]<=0.05'\n"
+          "  assay evaluate --model net.onnx --data test.npz --predictions said.csv\n"
           "There is no --shard: counts of slices ('test.npz[:5000]') can be added up.",
           make_command<Evaluate>};
 }

@@ -1,0 +1,134 @@
+#include "apps/assay/frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include <assay/error.h>
+#include <assay/question.h>
+#include <assay/session.h>
+#include "apps/assay/flag_names.h"
+#include "apps/assay/help.h"
+#include "assay/support/memory.h"
+#include "assay/support/text.h"
+
+namespace assay::app {
+namespace {
+
+// What every result rests on, whatever the subcommand.
+void add_common_provenance(report::Document& document, const CLI::App& command, const Context& context,
+                           double seconds) {
+  const Settings& settings = context.settings;
+  document.provenance.emplace_back("options", recorded_options(command, context.effective));
+  if (const std::string file = file_of_option(command, "model"); !file.empty())
+    document.provenance.emplace_back("model_file", file);
+  for (const char* name : {"test", "data", "train"}) {
+    const std::string file = file_of_option(command, name);
+    if (file.empty()) continue;
+    document.provenance.emplace_back("data_file", file);
+    break;
+  }
+  document.provenance.emplace_back("seed", static_cast<std::int64_t>(settings.seed));
+  for (const auto& [name, version] : component_versions()) document.provenance.emplace_back(name, version);
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::time_t time = std::chrono::system_clock::to_time_t(now);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
+  document.provenance.emplace_back("finished", std::string(text));
+  document.provenance.emplace_back("seconds", seconds);
+}
+
+// Whoever reads the headline alone is told, too.
+void name_warnings(report::Document& document) {
+  for (report::Warning& warning : document.warnings) {
+    warning.text = with_flags(std::move(warning.text));
+    warning.cause = with_flags(std::move(warning.cause));
+  }
+  if (document.warnings.empty()) return;
+  std::vector<std::string> ids;
+  for (const report::Warning& warning : document.warnings) {
+    if (std::ranges::find(ids, warning.id) == ids.end()) ids.push_back(warning.id);
+  }
+  document.headline += fmt::format(" [doubtful: {}]", joined(ids));
+}
+
+}  // namespace
+
+void declare_common(CLI::App& app, Settings& settings) {
+  const std::string group = common_group;
+  app.add_option("--json", settings.json,
+                 "write the result document to FILE ('-': standard output, instead of tables)")
+      ->type_name("FILE")
+      ->group(group);
+  for (const report::Renderer& renderer : report::renderers()) {
+    const std::string name(renderer.name);
+    app.add_option(
+           "--" + renderer.name, settings.renderings[renderer.name],
+           fmt::format("write the {} to {}", renderer.summary, renderer.render_files ? "FOLDER" : "FILE"))
+        ->type_name(renderer.render_files ? "FOLDER" : "FILE" + renderer.extension)
+        ->group(outputs_group);
+  }
+  app.add_option("--config", settings.config, "read flags from FILE (default: ./assay.toml where it exists)")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--plugin", settings.plugins,
+                 "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
+                 "(docs/plugins.md)")
+      ->type_name("FILE.so")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_flag("--quiet", settings.quiet, "no progress, only the result")->group(group);
+  app.add_flag("--force", settings.force, "replace a state, profile or result that holds something else")
+      ->group(group);
+  app.add_flag("--strict", settings.strict, "end with exit code 9 where the result has warnings")
+      ->group(group);
+  app.add_option("--seed", settings.seed, "seed of everything random")->group(group);
+  app.add_option("--threads", settings.threads, "threads; 0: all cores")
+      ->check(CLI::Range(0, 4096))
+      ->group(group);
+  app.add_option("--batch", settings.batch, "records per batch; 0: chosen for the network")
+      ->check(CLI::Range(0, 1 << 20))
+      ->group(group);
+  app.add_option("--device", settings.device, "where networks run")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->group(group);
+  app.add_option("--memory", settings.memory_gib,
+                 "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory")
+      ->check(CLI::Range(0.0, 1e6))
+      ->default_str("")
+      ->group(group);
+}
+
+void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
+  const bool is_flag = option.get_expected_max() == 0;
+  if (is_flag && values == std::vector<std::string>{"false"}) return;
+  if (is_flag && values != std::vector<std::string>{"true"})
+    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
+  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
+  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
+  try {
+    for (const std::string& value : values) option.add_result(value);
+    option.run_callback();
+  } catch (const CLI::Error& error) {
+    fail(Fault::usage, "{}: {}", place, error.what());
+  }
+}
+
+report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress) {
+  keep_freed_memory();
+  set_memory_limit(static_cast<std::uint64_t>(settings.memory_gib * 1024.0 * 1024.0 * 1024.0));
+  check_outputs(command.outputs(), sub, settings);
+  Context context{settings, progress};
+  const auto start = std::chrono::steady_clock::now();
+  report::Document document = command.run(context);
+  document.command = sub.get_name();
+  for (std::string& notice : document.notices) notice = with_flags(std::move(notice));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_common_provenance(document, sub, context, seconds);
+  name_warnings(document);
+  return document;
+}
+
+}  // namespace assay::app

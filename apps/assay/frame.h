@@ -1,0 +1,23 @@
+#pragma once
+
+// What all commands have in common, from the command line as from a program: flags, outputs tried before work
+// begins, and what every result rests on.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "apps/assay/command.h"
+
+namespace assay::app {
+
+void declare_common(CLI::App& app, Settings& settings);
+
+// Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
+// ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
+void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
+
+// The command's document, with its name and what it rests on. `command` has its flags and their values.
+report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress);
+
+}  // namespace assay::app

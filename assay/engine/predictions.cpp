@@ -1,0 +1,102 @@
+#include <assay/predictions.h>
+
+#include <ATen/ATen.h>
+
+#include <ostream>
+
+#include <assay/error.h>
+#include "assay/data/csv.h"
+#include "assay/data/numpy.h"
+#include "assay/support/file.h"
+
+namespace assay {
+namespace {
+
+// Records along the first axis.
+Tensor rows_of_output(const Session& session, ValueId output, const Tensor& value, std::int64_t records) {
+  const Session::RecordAxis axis = session.record_axis(output);
+  if (axis.axis < 0)
+    fail(Fault::unsupported, "output '{}' does not hold its records along an axis",
+         session.graph().value(output).name);
+  Tensor rows = value.movedim(axis.axis, 0).to(at::kCPU, at::kFloat).contiguous();
+  if (axis.rows == 1) return rows;
+  std::vector<std::int64_t> shape = rows.sizes().vec();
+  shape[0] = axis.rows;
+  shape.insert(shape.begin(), records);
+  return rows.reshape(shape);
+}
+
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+void write_prediction_table(const std::filesystem::path& path, const Predictions& all) {
+  constexpr std::size_t most_columns = 1000;
+  const std::size_t records = all.ids.size();
+  const std::size_t width = static_cast<std::size_t>(all.outputs.count()) / records,
+                    targets = static_cast<std::size_t>(all.targets.count()) / records;
+  if (width > most_columns)
+    fail(Fault::usage, "{}: {} numbers for each record are no table; write them as .npz", path.string(),
+         width);
+  write_file(path, [&](std::ostream& out) {
+    out << "id" << (all.labels.empty() ? "" : ",label") << (all.classes.empty() ? "" : ",predicted");
+    for (std::size_t k = 0; k < targets; ++k) out << fmt::format(",target_{}", k);
+    for (std::size_t k = 0; k < width; ++k) out << fmt::format(",output_{}", k);
+    out << '\n';
+    for (std::size_t i = 0; i < records; ++i) {
+      out << csv_cell(all.ids[i]);
+      if (!all.labels.empty()) out << ',' << all.labels[i];
+      if (!all.classes.empty()) out << ',' << all.classes[i];
+      for (std::size_t k = 0; k < targets; ++k)
+        out << fmt::format(",{}", all.targets.as<float>()[i * targets + k]);
+      for (std::size_t k = 0; k < width; ++k)
+        out << fmt::format(",{}", all.outputs.as<float>()[i * width + k]);
+      out << '\n';
+    }
+  });
+}
+
+}  // namespace
+
+Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
+                    Progress& progress) {
+  const ValueId output = session.graph().outputs()[0], logits = session.logits();
+  const std::vector<ValueId> wanted{output, logits};
+  const bool regression = dataset->target_width() > 0;
+  Predictions all;
+  std::vector<Tensor> outputs, targets;
+  walk(session, dataset, options, progress, [&](const Batch& batch, const Tensors& given) {
+    const Tensors values = session.run(given, wanted);
+    outputs.push_back(rows_of_output(session, output, values.at(output),
+                                     static_cast<std::int64_t>(batch.indices.size())));
+    for (const std::size_t i : batch.indices) all.ids.push_back(dataset->id(i));
+    all.labels.insert(all.labels.end(), batch.labels.begin(), batch.labels.end());
+    if (regression) {
+      targets.push_back(to_tensor(batch.targets).clone());
+    } else {
+      for (const std::int64_t named : predicted_classes(session, values.at(logits)))
+        all.classes.push_back(named);
+    }
+  });
+  all.outputs = to_array(at::cat(outputs));
+  if (regression) all.targets = to_array(at::cat(targets));
+  return all;
+}
+
+void write_predictions(const std::filesystem::path& path, const Predictions& all) {
+  if (path.extension() != ".npz") {
+    write_prediction_table(path, all);
+    return;
+  }
+  const auto count = static_cast<std::int64_t>(all.ids.size());
+  std::map<std::string, Array> arrays{{"ids", name_rows(all.ids)}, {"outputs", all.outputs}};
+  if (!all.classes.empty()) arrays.emplace("predicted", Array::of<std::int64_t>({count}, all.classes));
+  if (!all.labels.empty()) arrays.emplace("y", Array::of<std::int64_t>({count}, all.labels));
+  if (all.targets.count() > 0) arrays.emplace("y", all.targets);
+  write_npz(path, arrays);
+}
+
+}  // namespace assay

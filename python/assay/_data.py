@@ -1,0 +1,331 @@
+"""Data sets: arrays, tensors, iterables of batches, tables and specs as records that networks take."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Union
+
+import numpy as np
+
+from . import _assay
+from .errors import UsageError
+
+__all__ = ["Data", "data"]
+
+Bounds = Union[float, Sequence[float]]
+
+
+class Data:
+    """Records with stable ids, read in batches. Made by :func:`data`; slices are data sets, too.
+
+    Arrays that were given are held, not copied: do not change them while the data set is in use.
+    """
+
+    def __init__(self, records: Any) -> None:
+        self._records = records
+
+    def __len__(self) -> int:
+        return int(self._records.size)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one record of the first input, channels first."""
+        return tuple(self._records.shape)
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of one record by name of input; a single one is called ``x``."""
+        return {name: tuple(shape) for name, shape in self._records.inputs}
+
+    @property
+    def dtype(self) -> str:
+        """``float32``, or ``int64`` for tokens: how the network gets the first input."""
+        return str(self._records.dtype)
+
+    @property
+    def class_names(self) -> list[str]:
+        """One per class; empty without labels."""
+        return list(self._records.class_names)
+
+    @property
+    def range(self) -> tuple[list[float], list[float]] | None:
+        """Least and greatest valid value of input elements, one or one per channel."""
+        return self._records.range  # type: ignore[no-any-return]
+
+    @property
+    def ids(self) -> list[str]:
+        """Names of the records: of files, or their numbers."""
+        return list(self._records.ids())
+
+    @property
+    def labels(self) -> np.ndarray[Any, Any]:
+        """Classes [n] int64; empty without labels."""
+        return self._records.labels()  # type: ignore[no-any-return]
+
+    @property
+    def hash(self) -> str:
+        """Content hash of records, labels and targets, 32 hex digits. Reads everything once."""
+        return str(self._records.hash())
+
+    def read(self, positions: Iterable[int]) -> dict[str, np.ndarray[Any, Any]]:
+        """Records at these positions: ``x`` (or each input by name), ``y`` and ``targets`` where there are any."""
+        return dict(self._records.read([int(p) for p in positions]))
+
+    def select(self, positions: Iterable[int]) -> Data:
+        """The records at these positions, in that order. Nothing is copied."""
+        return Data(self._records.selected([int(p) for p in positions]))
+
+    def relabelled(self, labels: Iterable[int]) -> Data:
+        """The same records with other labels, one class number each."""
+        return Data(self._records.relabelled([int(label) for label in labels]))
+
+    def __add__(self, other: Data) -> Data:
+        return Data(_assay.joined([self._records, other._records]))
+
+    def __getitem__(self, part: slice | int) -> Any:
+        """``data[:100]`` is a data set, ``data[3]`` what :meth:`read` gives of one record."""
+        if not isinstance(part, slice):
+            position = int(part)
+            if position < 0:
+                position += len(self)
+            if not 0 <= position < len(self):
+                raise IndexError(f"record {part} of {len(self)}")
+            return {name: rows[0] for name, rows in self.read([position]).items()}
+        positions = range(*part.indices(len(self)))
+        if not positions:
+            raise UsageError(f"[{part.start}:{part.stop}:{part.step}] leaves no records of {len(self)}")
+        return self.select(positions)
+
+    def batches(self, size: int = 256) -> Iterator[dict[str, np.ndarray[Any, Any]]]:
+        """All records, ``size`` at a time."""
+        for begin in range(0, len(self), size):
+            yield self.read(range(begin, min(begin + size, len(self))))
+
+    def __repr__(self) -> str:
+        return f"<assay.Data {self._records.description}>"
+
+
+def _is_frame(value: Any) -> bool:
+    return hasattr(value, "columns") and hasattr(value, "to_numpy")
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "__dlpack__")
+
+
+def _array(value: Any) -> Any:
+    """A NumPy array or what speaks DLPack, without a copy."""
+    if hasattr(value, "detach"):  # of torch: those that are part of a graph export nothing
+        value = value.detach()
+        if getattr(value, "is_conj", None) is not None and value.is_conj():
+            raise UsageError("complex tensors are no records")
+    if _is_array(value):
+        return value
+    if hasattr(value, "to_numpy"):
+        return value.to_numpy()
+    return np.asarray(value)
+
+
+def _inputs(x: Any) -> list[tuple[str, Any]]:
+    if isinstance(x, Mapping):
+        if not x:
+            raise UsageError("there are no inputs")
+        return [(str(name), _array(value)) for name, value in x.items()]
+    return [("x", _array(x))]
+
+
+def _labels(y: Any) -> Any:
+    if y is None:
+        return None
+    labels = _array(y)
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.dtype != np.int64:
+        labels = labels.astype(np.int64)
+    return labels
+
+
+def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[float]] | None:
+    if range is None:
+        return None
+    low, high = range
+    return [float(v) for v in np.atleast_1d(low)], [float(v) for v in np.atleast_1d(high)]
+
+
+def _is_floating(values: Any) -> bool:
+    return values is not None and (
+        getattr(getattr(values, "dtype", None), "kind", "") == "f" or bool(getattr(values, "is_floating_point", bool)())
+    )
+
+
+class _Spool:
+    """Arrays of batches, one after the other, in a file without a name; then as one array on it."""
+
+    def __init__(self) -> None:
+        self.file = tempfile.TemporaryFile(prefix="assay-")
+        self.shape: tuple[int, ...] | None = None
+        self.dtype: np.dtype[Any] | None = None
+        self.count = 0
+
+    def add(self, name: str, values: Any) -> int:
+        rows = np.ascontiguousarray(np.asarray(values))
+        if rows.ndim == 0:
+            raise UsageError(f"'{name}' of a batch is a single number; records along the first axis are needed")
+        if rows.dtype.kind == "f":
+            rows = rows.astype(np.float32, copy=False)
+        if self.shape is None:
+            self.shape, self.dtype = rows.shape[1:], rows.dtype
+        if rows.shape[1:] != self.shape or rows.dtype != self.dtype:
+            raise UsageError(
+                f"'{name}' of a batch holds records of {list(rows.shape[1:])} {rows.dtype}, those before were "
+                f"{list(self.shape)} {self.dtype}"
+            )
+        rows.tofile(self.file) if os.name != "nt" else self.file.write(rows.tobytes())
+        self.count += len(rows)
+        return len(rows)
+
+    def array(self) -> np.ndarray[Any, Any]:
+        self.file.flush()
+        assert self.shape is not None and self.dtype is not None
+        if self.count == 0 or 0 in self.shape:
+            return np.zeros((self.count, *self.shape), self.dtype)
+        return np.memmap(self.file, self.dtype, mode="r", shape=(self.count, *self.shape))
+
+
+def _host(value: Any) -> Any:
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().numpy()
+    return value
+
+
+def _spooled(batches: Iterable[Any]) -> tuple[Any, Any]:
+    """Reads batches once, to a file: records can then be read in any order, several times, without memory."""
+    inputs: dict[str, _Spool] = {}
+    outputs: _Spool | None = None
+    for batch in batches:
+        x, y = batch if isinstance(batch, (tuple, list)) and len(batch) == 2 else (batch, None)
+        if isinstance(x, (tuple, list)):
+            raise UsageError("a batch is x, (x, y), {name: x} or ({name: x}, y)")
+        named = x if isinstance(x, Mapping) else {"x": x}
+        if inputs and set(named) != set(inputs):
+            raise UsageError(f"a batch has the inputs {sorted(named)}, those before had {sorted(inputs)}")
+        sizes = {inputs.setdefault(str(name), _Spool()).add(str(name), _host(rows)) for name, rows in named.items()}
+        if y is not None:
+            if outputs is None:
+                outputs = _Spool()
+            sizes.add(outputs.add("y", _host(y)))
+        elif outputs is not None:
+            raise UsageError("a batch has no labels, those before had some")
+        if len(sizes) != 1:
+            raise UsageError(f"the inputs and labels of a batch differ in their numbers of records: {sorted(sizes)}")
+    if not inputs:
+        raise UsageError("the iterable gave no batch (was it used up?)")
+    arrays = {name: spool.array() for name, spool in inputs.items()}
+    first = next(iter(arrays.values()))
+    if outputs is not None and outputs.count != len(first):
+        raise UsageError(f"{outputs.count} labels for {len(first)} records")
+    return (first if list(arrays) == ["x"] else arrays), None if outputs is None else outputs.array()
+
+
+def _frame(table: Any, label: str | None, target: str | Sequence[str] | None, inputs: Sequence[str] | None) -> Any:
+    taken = [label] if label is not None else []
+    taken += [target] if isinstance(target, str) else list(target or [])
+    missing = [name for name in [*taken, *(inputs or [])] if name not in table.columns]
+    if missing:
+        raise UsageError(f"the table has no column '{missing[0]}'; there are {', '.join(map(str, table.columns))}")
+    chosen = list(inputs) if inputs is not None else [name for name in table.columns if name not in taken]
+    x = np.ascontiguousarray(table[chosen].to_numpy(dtype=np.float32))
+    names: list[str] = []
+    y = None
+    if label is not None:
+        column = table[label]
+        if column.dtype.kind in "iu":
+            y = column.to_numpy(dtype=np.int64)
+        else:
+            names = sorted({str(value) for value in column})
+            y = np.array([names.index(str(value)) for value in column], dtype=np.int64)
+    elif target is not None:
+        y = table[[target] if isinstance(target, str) else list(target)].to_numpy(dtype=np.float32)
+    return x, y, names, [str(i) for i in table.index]
+
+
+def data(
+    x: Any,
+    y: Any = None,
+    *,
+    targets: Any = None,
+    ids: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    range: tuple[Bounds, Bounds] | None = None,
+    name: str = "records",
+    label: str | None = None,
+    target: str | Sequence[str] | None = None,
+    inputs: Sequence[str] | None = None,
+) -> Data:
+    """A data set.
+
+    Parameters
+    ----------
+    x
+        Records along the first axis, as the network takes them: a NumPy array or torch tensor (or whatever speaks
+        DLPack) of floating-point numbers, or int64 tokens, held without a copy; a dict of these by name of input; an
+        iterable of batches ``x``, ``(x, y)`` or ``({name: x}, y)`` such as a torch DataLoader, read once into a
+        temporary file, so that memory stays free; a pandas table with ``label`` or ``target``; or a spec
+        (docs/data.md): ``"test.npz,range=0:1[:500]"``.
+    y
+        Classes [n], whole numbers; or floating-point regression targets [n] or [n, t].
+    targets
+        Regression targets, [n] or [n, t], where ``y`` are classes as well.
+    ids
+        A name for each record; the numbers from 0 if none.
+    class_names
+        Names of all classes.
+    range
+        Least and greatest valid value of an element of ``x``, numbers or one each per channel. Attacks and searches
+        need it.
+    label, target, inputs
+        Columns of a table: the classes, the regression targets, the inputs (default: all others).
+
+    Raises
+    ------
+    UsageError
+        For element types and shapes that are no records; convert uint8 pictures, ``x / np.float32(255)``.
+    MismatchError
+        For numbers of labels or ids that differ from that of the records.
+    DataError
+        When a record with a NaN or infinity is read, naming it.
+    """
+    if isinstance(x, Data):
+        if y is not None:
+            raise UsageError("the data set has its labels; relabelled() gives it others")
+        return x
+    if isinstance(x, (str, os.PathLike)):
+        if y is not None or targets is not None or range is not None:
+            raise UsageError("a spec says where labels and range are: 'x.npy,labels=y.npy,range=0:1' (docs/data.md)")
+        return Data(_assay.open_data(os.fspath(x)))
+    names = list(class_names or [])
+    labels = list(map(str, ids)) if ids is not None else []
+    if _is_frame(x):
+        if y is not None:
+            raise UsageError("name the column with label= or target=, or give arrays")
+        x, y, found, rows = _frame(x, label, target, inputs)
+        names, labels = names or found, labels or rows
+    elif label is not None or target is not None or inputs is not None:
+        raise UsageError("label=, target= and inputs= name columns of a pandas table")
+    elif not isinstance(x, Mapping) and not _is_array(x):
+        if not isinstance(x, (list, tuple)) and isinstance(x, Iterable):
+            if y is not None:
+                raise UsageError("batches bring their labels: (x, y)")
+            x, y = _spooled(x)
+        else:
+            raise UsageError(f"a {type(x).__name__} is no array; np.asarray() makes one of lists")
+    y = _labels(y)
+    if _is_floating(y):
+        if targets is not None:
+            raise UsageError("y are classes where targets= are given; these are floating-point numbers")
+        y, targets = None, y
+    return Data(
+        _assay.records_of(
+            _inputs(x), y, None if targets is None else _array(targets), labels, names, _bounds(range), name
+        )
+    )

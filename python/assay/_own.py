@@ -1,0 +1,257 @@
+"""Criteria, attacks, constraints, hypotheses and clusterers written in Python.
+
+They take part in every analysis under their names, with options, beside those that Assay brings. They see batches, not
+records, and are slower than those in C++ by what Python costs for a batch.
+"""
+
+from __future__ import annotations
+
+import inspect as _inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from . import _assay
+from .errors import UsageError
+
+__all__ = [
+    "ActivationBatch",
+    "Attack",
+    "AttackProblem",
+    "Constraint",
+    "Criterion",
+    "Hypothesis",
+    "LayerProfile",
+    "RecordBlock",
+    "Searches",
+    "clusterer",
+    "register",
+]
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class LayerProfile:
+    """What the training set taught of one layer: float32 ``low`` and ``high``, float64 ``mean`` and ``deviation``,
+    [neurons] each."""
+
+    name: str
+    op: str
+    low: Array
+    high: Array
+    mean: Array
+    deviation: Array
+
+    @property
+    def neurons(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True)
+class ActivationBatch:
+    """Some records as criteria see them: ``indices`` [n], ``layers`` each [n, neurons] float32 in the order of the
+    profile, ``predicted`` and ``labels`` [n] (empty where there are none)."""
+
+    indices: Array
+    layers: list[Array]
+    predicted: Array
+    labels: Array
+
+
+@dataclass(frozen=True)
+class AttackProblem:
+    """What an attack is given: ``inputs`` [n, record...] float32 in units of the valid range (0 to 1), ``labels`` [n]
+    to be left, ``scores`` [n, classes] of the clean records, ``targets`` [n] or None, ``keys`` [n] that name the
+    records' random streams, ``seed``."""
+
+    inputs: Array
+    labels: Array
+    scores: Array
+    targets: Array | None
+    keys: list[int]
+    seed: int
+
+    def rng(self, row: int, purpose: int = 0) -> np.random.Generator:
+        """A random stream of one record: the same whatever batch the record is in."""
+        return np.random.default_rng([self.seed, self.keys[row], purpose])
+
+
+@dataclass(frozen=True)
+class Searches:
+    """Searches under way: ``seeds`` [n, record...] in units of the valid range, ``iterations`` [n] taken so far,
+    ``keys`` [n] that name random streams."""
+
+    seeds: Array
+    iterations: list[int]
+    keys: list[int]
+
+
+@dataclass(frozen=True)
+class RecordBlock:
+    """Records as hypotheses see them: ``inputs`` [n, record...], ``labels`` [n], ``indices`` [n], ``texts`` where the
+    question has a vocabulary."""
+
+    inputs: Array
+    labels: Array
+    indices: Array
+    texts: list[str]
+
+
+class _Named:
+    #: What the catalogue calls it; the class's name in lower case where there is none.
+    name: str = ""
+    #: Options with their defaults, as ``NAME[option=value]`` gives them; the constructor gets them as texts.
+    options: Mapping[str, Any] = {}
+    _kind = ""
+
+
+class Criterion(_Named):
+    """A coverage criterion. A fresh one is made for each test set, class and part::
+
+        class Reach(assay.Criterion):
+            def __init__(self, layers, options):
+                self.top = 0.0
+            def observe(self, batch):
+                self.top = max(self.top, *(float(layer.max()) for layer in batch.layers))
+            def merge(self, other):
+                self.top = max(self.top, other.top)
+            def result(self):
+                return self.top                       # or (covered, coverable), or a dict by layer
+            def save(self): return self.top           # what json.dumps takes
+            def load(self, state): self.top = state
+
+    Batches come in any order and split in any way; ``merge`` must not care about order either.
+    """
+
+    _kind = "criterion"
+
+    def __init__(self, layers: list[LayerProfile], options: dict[str, str]) -> None:
+        self.layers = layers
+
+    def observe(self, batch: ActivationBatch) -> None:
+        raise NotImplementedError
+
+    def merge(self, other: Any) -> None:
+        raise NotImplementedError
+
+    def result(self) -> float | tuple[int, int] | dict[str, float | tuple[int, int]]:
+        raise NotImplementedError
+
+    def save(self) -> Any:
+        raise NotImplementedError
+
+    def load(self, state: Any) -> None:
+        raise NotImplementedError
+
+
+class Attack(_Named):
+    """An attack. ``perturb`` gives changed inputs [n, record...] in units of the valid range; what leaves [0, 1] is
+    clipped. ``network.scores(points)`` gives [n, classes]; ``network.gradients(points, weights)`` the gradient of
+    ``(weights * scores).sum(1)`` with respect to the points, record by record. The result for a record must depend on
+    that record, its random stream and the options alone."""
+
+    _kind = "attack"
+
+    def perturb(self, network: Any, problem: AttackProblem) -> Array:
+        raise NotImplementedError
+
+
+class Constraint(_Named):
+    """What a search may do to a record. Each method is optional and gets arrays [n, record...]:
+    ``direction(searches, points, wanted)`` what is allowed of the wanted direction, ``kept(searches, points)`` where
+    the search goes on from, ``shown(searches, points)`` the record that a point stands for."""
+
+    _kind = "constraint"
+
+
+class Hypothesis(_Named):
+    """What units may have learned. ``hypotheses`` names them, each a name or ``(name, "binary" | "numeric")``;
+    ``annotate`` gives [n, hypotheses] or [n, hypotheses, positions...]; NaN: don't care."""
+
+    _kind = "hypothesis"
+    hypotheses: list[str | tuple[str, str]] = []
+
+    def annotate(self, records: RecordBlock) -> Array:
+        raise NotImplementedError
+
+
+_registrars: dict[str, Callable[[dict[str, Any], Any], None]] = {
+    "criterion": _assay.register_criterion,
+    "attack": _assay.register_attack,
+    "constraint": _assay.register_constraint,
+    "hypothesis": _assay.register_hypothesis,
+    "clusterer": _assay.register_clusterer,
+}
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def _name_of(cls: type) -> str:
+    return str(getattr(cls, "name", "")) or cls.__name__.lower()
+
+
+def register(cls: _Class) -> _Class:
+    """Makes a criterion, attack, constraint or hypothesis known under its name. Classes given to an analysis are
+    registered by it; a class of the same name defined again, in a notebook say, takes the place of the one before.
+
+    Raises UsageError for a name that Assay's own catalogue has.
+    """
+    kind = getattr(cls, "_kind", "")
+    if kind not in _registrars or not isinstance(cls, type):
+        raise UsageError(
+            f"{cls!r} is none of assay.Criterion, Attack, Constraint, Hypothesis; derive a class from one of them"
+        )
+    summary = (_inspect.getdoc(cls) or "written in Python").split("\n")[0]
+    _registrars[kind](
+        {
+            "kind": kind,
+            "name": _name_of(cls),
+            "summary": summary,
+            "definition": _inspect.getdoc(cls) or summary,
+            "options": {str(name): value for name, value in dict(getattr(cls, "options", {})).items()},
+        },
+        cls,
+    )
+    return cls
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def clusterer(function: _Function) -> _Function:
+    """Makes ``function(values, min_k, max_k) -> centroids`` a clusterer under its name: ``values`` [n] float64 are one
+    neuron's activations in ascending order, the result one or more different numbers. For ``cover(clusterer=...)``."""
+    _registrars["clusterer"](
+        {
+            "kind": "clusterer",
+            "name": function.__name__,
+            "summary": (_inspect.getdoc(function) or "written in Python").split("\n")[0],
+            "definition": "",
+            "options": {},
+        },
+        function,
+    )
+    return function
+
+
+def is_own(value: Any) -> bool:
+    """Whether it is a class or object that `spec_of` takes."""
+    return isinstance(value, _Named) or (isinstance(value, type) and issubclass(value, _Named))
+
+
+def spec_of(value: Any) -> str:
+    """The name under which a class, or an object that is to be used as it is, takes part."""
+    if isinstance(value, type):
+        return _name_of(register(value))
+    if value._kind == "criterion":
+        raise UsageError(f"give the class {type(value).__name__}, not an object: each measurement makes its own")
+    cls = type(value)
+    kind, name = value._kind, _name_of(cls)
+    _registrars[kind](
+        {"kind": kind, "name": name, "summary": "written in Python", "definition": "", "options": {}},
+        lambda **_: value,
+    )
+    return name

@@ -1,0 +1,379 @@
+"""The program's commands as functions. They are made from its catalogue of commands: a new flag is a new keyword."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect as _inspect
+import keyword
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _assay
+from ._data import Data, data as make_data
+from ._model import Model, is_keras_model, is_torch_module, load
+from ._own import is_own, spec_of
+from ._progress import Progress, listener_of
+from ._results import Result, positions_of, texts
+from .errors import UsageError
+
+__all__ = ["commands"]
+
+# One question at a time: threads of the engine and its memory limit are the process's. A callback may ask, too.
+_busy = threading.RLock()
+
+#: Flags that name one network, or several.
+_networks = {"model", "voters"}
+
+
+def keyword_of(flag: str) -> str:
+    """``count-layer`` is the keyword ``count_layer``; ``class`` is ``class_``."""
+    name = flag.replace("-", "_")
+    return name + "_" if keyword.iskeyword(name) else name
+
+
+class _Question:
+    """Values of flags as text, with what is in memory under names."""
+
+    def __init__(self) -> None:
+        self.networks: dict[str, Any] = {}
+        self.datasets: dict[str, Any] = {}
+        self.flags: list[tuple[str, list[str]]] = []
+
+    def network(self, flag: str, value: Any) -> str:
+        if isinstance(value, (str, os.PathLike)):
+            return os.fspath(value)
+        name = f"{flag}{len(self.networks) or ''}"
+        self.networks[name] = load(value)._network
+        return "@" + name
+
+    def dataset(self, flag: str, value: Any) -> str:
+        name = f"{flag}{len(self.datasets) or ''}"
+        if isinstance(value, tuple):
+            if len(value) != 2:
+                raise UsageError(f"{flag}: data are x, (x, y), or what assay.data() makes")
+            value = make_data(*value)
+        self.datasets[name] = make_data(value)._records
+        return "@" + name
+
+    def text(self, flag: Mapping[str, Any], value: Any) -> list[str]:
+        name = flag["name"]
+        if isinstance(value, Result):
+            return [_file_of(name, value)]
+        if is_own(value):
+            return [spec_of(value)]
+        if isinstance(value, (Model,)) or is_torch_module(value) or is_keras_model(value):
+            return [self.network(name, value)]
+        if isinstance(value, (bool, np.bool_)):
+            return ["true" if value else "false"]
+        if isinstance(value, (str, os.PathLike, int, float, np.integer, np.floating)):
+            return [_plain(value)]
+        if callable(value) and hasattr(value, "__name__") and name == "clusterer":
+            from ._own import clusterer
+
+            return [clusterer(value).__name__]
+        if isinstance(value, (bytes, bytearray)) and name in _networks:
+            return [self.network(name, value)]
+        if isinstance(value, list):
+            if not value:
+                raise UsageError(f"{name}: the list is empty")
+            return [text for item in value for text in self.text(flag, item)]
+        if isinstance(value, (set, frozenset)) or (isinstance(value, tuple) and flag["type"] != "SPEC"):
+            return [text for item in value for text in self.text(flag, item)]
+        if flag["type"] == "SPEC" and (isinstance(value, (tuple, Mapping, Data)) or _is_data(value)):
+            return [self.dataset(name, value)]
+        raise UsageError(f"{name}: a {type(value).__name__} is no value for it ({flag['summary']})")
+
+    def give(self, flag: Mapping[str, Any], value: Any) -> None:
+        if value is None or (flag["is_switch"] and value is False):
+            return
+        texts = self.text(flag, value)
+        if not flag["repeats"] and not flag["is_switch"] and len(texts) > 1:
+            texts = [",".join(texts)]
+        self.flags.append((flag["name"], texts))
+
+
+def _is_data(value: Any) -> bool:
+    return hasattr(value, "__dlpack__") or isinstance(value, Iterable)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value)) if float(value) != int(value) or abs(value) > 1e15 else str(int(value))
+    return os.fspath(value) if isinstance(value, (str, os.PathLike)) else str(value)
+
+
+def _file_of(flag: str, result: Result) -> str:
+    if result.state is not None:
+        return result.state
+    raise UsageError(f"{flag}: the result keeps no state; give its analysis state='FILE'")
+
+
+def _npz(path: str) -> dict[str, Any]:
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name in ("ids", "id"):
+        if name in arrays and arrays[name].dtype == np.uint8 and arrays[name].ndim == 2:
+            arrays[name] = np.array(texts(arrays[name]))
+    return arrays
+
+
+Given = dict[str, Any]
+
+
+class _Files:
+    """Files that a command makes where the caller named none, taken into the result."""
+
+    def __init__(self, command: str, given: Given) -> None:
+        self.command, self.given = command, given
+        self.folder: Any = None
+
+    def place(self, flag: str, name: str) -> None:
+        if self.given.get(flag) is None:
+            if self.folder is None:
+                self.folder = tempfile.TemporaryDirectory(prefix="assay-")
+            self.given[flag] = os.path.join(self.folder.name, name)
+
+    def prepare(self) -> None:
+        command, given = self.command, self.given
+        if command in ("attack", "explore", "importance", "polluted"):
+            wanted = {"importance": "out"}.get(command, "output")
+            self.place(wanted, "made")
+        if command == "cover" and given.get("extend-with") is not None:
+            self.place("extensions", "made")
+        if command == "retrain":
+            self.place("made", "made")
+            self.place("out-dir", "networks")
+        if command in ("train", "prune") or (command == "mutate" and given.get("action") == "export"):
+            self.place("out", "network.onnx")
+        if command == "select":
+            self.place("out", "ids.txt")
+        if command == "polluted":
+            self.place("out", "suspects.csv")
+        if command == "evaluate":
+            self.place("predictions", "predictions.npz")
+        if command == "report":
+            self.place("out", "report.html")
+        if command == "demo":
+            self.place("out", "demo")
+
+    def made(self) -> Given:
+        command, given = self.command, self.given
+        made: Given = {}
+        if command in ("cover", "mutate", "inspect") and given.get("state") is not None:
+            made["state"] = os.fspath(given["state"])
+        if command in ("attack", "explore"):
+            made["arrays"], made["data"] = self._records(os.fspath(given["output"]))
+        if command in ("train", "prune", "mutate") and given.get("out") is not None:
+            made["model"] = load(given["out"])
+        if command == "retrain":
+            made["models"] = self._networks(os.fspath(given["out-dir"]))
+        if command == "demo":
+            made["model"] = load(os.path.join(os.fspath(given["out"]), "lenet5.onnx"))
+        if command == "select":
+            with open(given["out"], encoding="utf-8", errors="replace") as file:
+                made["ids"] = file.read().splitlines()
+            made["positions"] = positions_of(_source(given["test"]), made["ids"])
+        if command == "polluted":
+            made["ids"] = _suspects(given["out"])
+            made["positions"] = positions_of(_source(given["data"]), made["ids"])
+        if command == "evaluate" and os.fspath(given["predictions"]).endswith(".npz"):
+            made["arrays"] = _npz(os.fspath(given["predictions"]))
+        return made
+
+    def _records(self, folder: str) -> tuple[Given, Given]:
+        arrays: Given = {}
+        sets: Given = {}
+        for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if not file.endswith(".npz"):
+                continue
+            name = file[: -len(".npz")]
+            found = _npz(os.path.join(folder, file))
+            arrays[name] = found
+            if "x" in found and len(found["x"]) > 0 and found["x"].dtype == np.float32:
+                source = _source(self.given.get("data"))
+                sets[name] = make_data(
+                    found["x"],
+                    found.get("y"),
+                    ids=[str(i) for i in found["ids"]] if "ids" in found else None,
+                    range=None if source is None else source.range,
+                    class_names=None if source is None or found.get("y") is None else source.class_names,
+                    name=name,
+                )
+        return arrays, sets
+
+    @staticmethod
+    def _networks(folder: str) -> Given:
+        if not os.path.isdir(folder):
+            return {}
+        return {
+            file[: -len(".onnx")]: load(os.path.join(folder, file))
+            for file in sorted(os.listdir(folder))
+            if file.endswith(".onnx")
+        }
+
+    def close(self) -> None:
+        if self.folder is not None:
+            with contextlib.suppress(OSError):
+                self.folder.cleanup()
+
+
+def _source(value: Any) -> Data | None:
+    return None if value is None else make_data(*value) if isinstance(value, tuple) else make_data(value)
+
+
+def _suspects(path: str) -> list[str]:
+    import csv
+
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        return [row.get("record") or row.get("id") or "" for row in rows]
+
+
+def _hold_iterables(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
+    """What can be read once only is read here, and then used as often as it is needed."""
+    for name, value in given.items():
+        flag = flags[name]
+        if flag["type"] != "SPEC" or isinstance(value, (str, os.PathLike, Data, list, Mapping, Result)) or is_own(value):
+            continue
+        if isinstance(value, tuple):
+            given[name] = make_data(*value)
+        elif value is not None and not isinstance(value, (bool, int, float)) and _is_data(value):
+            given[name] = make_data(value)
+
+
+def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
+    """Poses one question. ``given``: values by name of flag."""
+    flags = {flag["name"]: flag for flag in entry["flags"]}
+    _hold_iterables(flags, given)
+    files = _Files(entry["name"], given)
+    files.prepare()
+    question = _Question()
+    try:
+        for name, value in given.items():
+            if name in _networks and value is not None and not isinstance(value, list):
+                question.flags.append((name, [question.network(name, value)]))
+            elif name in _networks and isinstance(value, list):
+                question.flags.append((name, [question.network(name, item) for item in value]))
+            else:
+                question.give(flags[name], value)
+        with _busy:
+            answer = _assay.ask(
+                entry["name"], question.flags, question.networks, question.datasets, listener_of(progress)
+            )
+        return Result(answer, **files.made())
+    finally:
+        files.close()
+
+
+_positional: dict[str, list[str]] = {
+    "model": ["model"],
+    "data": ["data"],
+    "evaluate": ["model", "data"],
+    "importance": ["model", "data"],
+    "cover": ["model", "train", "test"],
+    "mutate": ["model", "test"],
+    "select": ["model", "test"],
+    "attack": ["model", "data"],
+    "explore": ["model", "data"],
+    "inspect": ["model", "data"],
+    "prune": ["model", "test"],
+    "retrain": ["model", "data", "test", "add"],
+    "train": ["data"],
+    "polluted": ["data", "findings"],
+    "combine": ["states"],
+    "diff": ["states"],
+    "report": ["results"],
+}
+#: Commands whose names are taken by something else in the package.
+_names = {"model": "describe_model", "data": "describe_data"}
+
+
+def _annotation(flag: Mapping[str, Any]) -> str:
+    if flag["is_switch"]:
+        return "bool"
+    name, kind = flag["name"], flag["type"]
+    if name in _networks:
+        return "ModelLike | list[ModelLike]"
+    words = ", ".join(repr(word) for word in flag["words"])
+    one = f"Literal[{words}]" if words else {"UINT": "int", "INT": "int", "FLOAT": "float"}.get(kind, "str | PathLike[str]")
+    if kind.startswith("SPEC"):
+        one = "SpecLike"
+    elif not words and kind in ("N", "SECONDS", "SHARE"):
+        one = "float"
+    return f"{one} | list[{one}]" if flag["repeats"] or kind.endswith("...") else one
+
+
+def signature_of(entry: Mapping[str, Any]) -> _inspect.Signature:
+    by_name = {flag["name"]: flag for flag in entry["flags"]}
+    first = [name for name in _positional.get(entry["name"], []) if name in by_name]
+    parameters = []
+    for name in first + [name for name in by_name if name not in first]:
+        kind = _inspect.Parameter.POSITIONAL_OR_KEYWORD if name in first else _inspect.Parameter.KEYWORD_ONLY
+        switch = by_name[name]["is_switch"]
+        parameters.append(
+            _inspect.Parameter(
+                keyword_of(name),
+                kind,
+                default=False if switch else None,
+                annotation=_annotation(by_name[name]) + ("" if switch else " | None"),
+            )
+        )
+    parameters.append(
+        _inspect.Parameter("progress", _inspect.Parameter.KEYWORD_ONLY, default=None, annotation="Progress")
+    )
+    return _inspect.Signature(parameters, return_annotation="Result")
+
+
+def _documentation(entry: Mapping[str, Any], signature: _inspect.Signature) -> str:
+    flags = {keyword_of(flag["name"]): flag for flag in entry["flags"]}
+    lines = [
+        entry["summary"][0].upper() + entry["summary"][1:] + ".",
+        "",
+        f"The same question as ``assay {entry['name']}``, with the same result document. Networks and data are files and",
+        "specs, or what assay.load() and assay.data() take.",
+        "",
+        "Parameters",
+        "----------",
+    ]
+    for name, parameter in signature.parameters.items():
+        if name == "progress":
+            lines += ["progress", "    True: tqdm where it is installed; or a function of (stage, done, total)."]
+            continue
+        fallback = flags[name]["fallback"]
+        lines += [name, f"    {flags[name]['summary']}" + (f" (default: {fallback})" if fallback else "")]
+    return "\n".join(lines)
+
+
+def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
+    signature = signature_of(entry)
+    names = {keyword_of(flag["name"]): flag["name"] for flag in entry["flags"]}
+
+    def asked(*positional: Any, **keywords: Any) -> Result:
+        for name in keywords:
+            if name not in signature.parameters:
+                import difflib
+
+                near = difflib.get_close_matches(name, signature.parameters, 1)
+                hint = f"; did you mean '{near[0]}'?" if near else ""
+                raise UsageError(f"{asked.__name__}() has no keyword '{name}'{hint}")
+        bound = signature.bind(*positional, **keywords)
+        progress = bound.arguments.pop("progress", None)
+        given = {names[name]: value for name, value in bound.arguments.items() if value is not None}
+        return ask(entry, given, progress)
+
+    asked.__name__ = asked.__qualname__ = _names.get(entry["name"], entry["name"])
+    asked.__module__ = "assay"
+    asked.__doc__ = _documentation(entry, signature)
+    asked.__signature__ = signature  # type: ignore[attr-defined]
+    return asked
+
+
+_catalogue: list[dict[str, Any]] = _assay.commands()
+
+#: The functions by name of command, as the program lists them.
+commands: dict[str, Callable[..., Result]] = {entry["name"]: _function(entry) for entry in _catalogue}

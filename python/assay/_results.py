@@ -1,0 +1,277 @@
+"""Results of analyses: the program's result document, with what goes beyond it as attributes."""
+
+from __future__ import annotations
+
+import html as _html
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _assay
+from ._data import Data, data as make_data
+from .errors import GateFailed, UsageError
+
+__all__ = ["Result", "Table", "read_result", "save_report"]
+
+
+class Table:
+    """One table of a result: ``rows`` are dicts by column."""
+
+    def __init__(self, name: str, entry: Mapping[str, Any]) -> None:
+        self.name = name
+        self.title = str(entry["title"])
+        self.columns: list[str] = [column["id"] for column in entry["columns"]]
+        self.rows: list[dict[str, Any]] = list(entry["rows"])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Any:
+        return iter(self.rows)
+
+    def __getitem__(self, key: int | str) -> Any:
+        """A row by number, or a column as a list by name."""
+        if isinstance(key, int):
+            return self.rows[key]
+        if key not in self.columns:
+            raise KeyError(f"table {self.name} has no column '{key}'; there are {', '.join(self.columns)}")
+        return [row[key] for row in self.rows]
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame; counts beyond 64 bits stay Python's whole numbers."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=self.columns)
+
+    def __repr__(self) -> str:
+        return f"<assay.Table {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
+
+
+class Result:
+    """What an analysis found.
+
+    ``headline`` answers the question in a line; ``facts`` and ``tables`` hold the figures by name. Facts and criteria
+    are attributes, too: ``result.test_accuracy``, ``result.nc``, and ``result.coverage("kmnc", layer="conv2")``.
+    What the analysis made beside its document is in ``arrays``, ``model``, ``models`` or ``ids``.
+    """
+
+    def __init__(self, answer: Any, **made: Any) -> None:
+        self._answer = answer
+        self._document: dict[str, Any] | None = None
+        #: Arrays by name of attack (``attack``), of findings (``explore``) or of records (``evaluate``).
+        self.arrays: dict[str, Any] = {}
+        #: Data sets of what was made, by the same names.
+        self.data: dict[str, Data] = {}
+        #: The network that was trained, pruned or exported.
+        self.model: Any = None
+        #: Retrained networks by kind of addition.
+        self.models: dict[str, Any] = {}
+        #: Chosen records, in their order (``select``), or suspects (``polluted``).
+        self.ids: list[str] = []
+        #: Positions of these in the data set.
+        self.positions: np.ndarray[Any, Any] = np.zeros(0, np.int64)
+        #: File of the state, where one was asked for.
+        self.state: str | None = None
+        for name, value in made.items():
+            setattr(self, name, value)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The result document as the program writes it with --json (docs/schema/result.schema.json)."""
+        if self._document is None:
+            self._document = json.loads(self._answer.json())
+        return self._document
+
+    @property
+    def command(self) -> str:
+        return str(self.document["command"])
+
+    @property
+    def headline(self) -> str:
+        return str(self.document["headline"])
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return dict(self.document["facts"])
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        return {name: Table(name, entry) for name, entry in self.document["tables"].items()}
+
+    @property
+    def gates(self) -> list[dict[str, Any]]:
+        return list(self.document["gates"])
+
+    @property
+    def notices(self) -> list[str]:
+        return list(self.document["notices"])
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the answer rests on: hashes, options, seed, versions, times."""
+        return dict(self.document["provenance"])
+
+    @property
+    def passed(self) -> bool:
+        """Whether all gates passed; True where there are none."""
+        return all(gate["passed"] for gate in self.gates)
+
+    def require(self) -> Result:
+        """Raises GateFailed unless all gates passed; the result itself otherwise."""
+        failed = [gate for gate in self.gates if not gate["passed"]]
+        if failed:
+            raise GateFailed("; ".join(f"{gate.get('text', gate.get('gate'))} failed" for gate in failed))
+        return self
+
+    def gate(self, text: str) -> dict[str, Any]:
+        """Judges a gate such as ``"kmnc[layer=conv2]=60%"`` (docs/gates.md): ``passed``, ``described``, ``reason``."""
+        return dict(self._answer.gate(text))
+
+    def table(self, name: str) -> Table:
+        tables = self.document["tables"]
+        if name not in tables:
+            raise UsageError(f"the result has no table '{name}'; there are {', '.join(tables)}")
+        return Table(name, tables[name])
+
+    def coverage(self, criterion: str, layer: str = "all") -> float:
+        """A criterion's value, covered / coverable or the measure; over all layers unless one is named. Criteria are
+        named as in the table ``criteria``: ``"kmnc"``, or ``"idc[m=6]"`` where there are several."""
+        rows = [row for row in self._criteria() if criterion in (row["criterion"], row["criterion"].split("[")[0])]
+        if not rows:
+            raise UsageError(
+                f"no criterion '{criterion}' was measured; there are "
+                + ", ".join(dict.fromkeys(row["criterion"] for row in self._criteria()))
+            )
+        names = dict.fromkeys(row["criterion"] for row in rows)
+        if len(names) > 1:
+            raise UsageError(f"'{criterion}' was measured with several options: {', '.join(names)}; name one")
+        chosen = [row for row in rows if row["layer"] == layer]
+        if not chosen and layer == "all" and len({row["layer"] for row in rows}) == 1:
+            chosen = rows
+        if not chosen:
+            raise UsageError(f"{criterion} has no figure for '{layer}'; there are {[row['layer'] for row in rows]}")
+        return float(chosen[0]["coverage"])
+
+    def _criteria(self) -> list[dict[str, Any]]:
+        table = self.document["tables"].get("criteria")
+        return [] if table is None else list(table["rows"])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        document = self.document
+        if name in document["facts"]:
+            return document["facts"][name]
+        if name in document["tables"]:
+            return Table(name, document["tables"][name])
+        if any(row["criterion"].split("[")[0] == name for row in self._criteria()):
+            return self.coverage(name)
+        raise AttributeError(
+            f"the result has no '{name}'; its facts are {', '.join(document['facts']) or 'none'}, its tables "
+            f"{', '.join(document['tables']) or 'none'}"
+        )
+
+    def __dir__(self) -> list[str]:
+        own = list(super().__dir__())
+        criteria = {row["criterion"].split("[")[0] for row in self._criteria()}
+        return sorted({*own, *self.document["facts"], *self.document["tables"], *criteria})
+
+    def to_json(self) -> str:
+        """The result document, byte for byte as the program writes it."""
+        return str(self._answer.json())
+
+    def to_pandas(self, table: str | None = None) -> Any:
+        """A table as a DataFrame; without a name the first one."""
+        names = list(self.document["tables"])
+        if not names:
+            raise UsageError("the result has no table")
+        return self.table(names[0] if table is None else table).to_pandas()
+
+    def to_html(self) -> str:
+        """The report: one page that asks nothing of the network."""
+        return str(self._answer.html())
+
+    def render(self, name: str) -> str:
+        """As the program's --csv, --markdown, --junit, --sarif, ...: the name of the flag."""
+        return str(self._answer.render(name))
+
+    def save_html(self, path: str | os.PathLike[str]) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_html())
+
+    def save_json(self, path: str | os.PathLike[str]) -> None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.to_json())
+
+    def _repr_html_(self) -> str:
+        page = _html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0" sandbox="allow-scripts"></iframe>'
+
+    def __str__(self) -> str:
+        return str(self._answer.text(100))
+
+    def __repr__(self) -> str:
+        return f"<assay.Result {self.command}: {self.headline}>"
+
+    def plot(self, table: str | None = None, *, ax: Any = None, top: int = 30) -> Any:
+        """Bars of a table's figures with matplotlib: its last fraction or number by its first text column. Returns the
+        axes."""
+        import matplotlib.pyplot as pyplot
+
+        name = table or self._plottable()
+        entry = self.document["tables"].get(name)
+        if entry is None:
+            self.table(name)
+        kinds = {column["id"]: column["kind"] for column in entry["columns"]}
+        numbers = [c for c, kind in kinds.items() if kind in ("fraction", "percent", "number")]
+        numbers = numbers or [c for c, kind in kinds.items() if kind == "count"]
+        if not numbers:
+            raise UsageError(f"table {name} has no figures to draw")
+        value = "coverage" if "coverage" in numbers else numbers[0]
+        texts = [c for c, kind in kinds.items() if kind == "text" and c != "note"][:2]
+        rows = [row for row in entry["rows"] if isinstance(row[value], (int, float))][:top]
+        if not rows:
+            raise UsageError(f"table {name} has no rows to draw")
+        if ax is None:
+            ax = pyplot.subplots(figsize=(8, 0.3 * len(rows) + 1.5))[1]
+        labels = [" ".join(str(row[c]) for c in texts) if texts else str(i) for i, row in enumerate(rows)]
+        ax.barh(range(len(rows)), [row[value] for row in rows])
+        ax.set_yticks(range(len(rows)), labels)
+        ax.invert_yaxis()
+        ax.set_xlabel(next(c["title"] for c in entry["columns"] if c["id"] == value))
+        ax.set_title(entry["title"])
+        return ax
+
+    def _plottable(self) -> str:
+        for name, entry in self.document["tables"].items():
+            if any(c["kind"] in ("fraction", "percent", "number") for c in entry["columns"]) and entry["rows"]:
+                return str(name)
+        raise UsageError("the result has no table with figures to draw")
+
+
+def read_result(path: str | os.PathLike[str]) -> Result:
+    """A result document that the program, or :meth:`Result.save_json`, wrote."""
+    with open(path, encoding="utf-8") as file:
+        return Result(_assay.read_answer(file.read(), os.fspath(path)))
+
+
+def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None:
+    """Several results as one page."""
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(_assay.page([result._answer for result in results]))
+
+
+def positions_of(data: Any, ids: list[str]) -> np.ndarray[Any, Any]:
+    """Where records of these ids are in a data set (the first of each id)."""
+    known: dict[str, int] = {}
+    for position, name in enumerate(make_data(data).ids):
+        known.setdefault(name, position)
+    return np.array([known[name] for name in ids if name in known], dtype=np.int64)
+
+
+def texts(rows: Any) -> list[str]:
+    """Ids as .npz files of Assay hold them: rows of bytes filled up with zeros."""
+    return [bytes(row).rstrip(b"\0").decode("utf-8", "replace") for row in rows]

@@ -1,0 +1,123 @@
+// Long calls: the interpreter's lock, Ctrl-C and progress.
+
+#include "python/src/bindings.h"
+
+#include <csignal>
+
+#include <atomic>
+#include <chrono>
+
+namespace assay::python {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct sigaction before_interruptible;
+
+void on_interrupt(int) {
+  request_interrupt();
+  PyErr_SetInterrupt();  // for Python code that the library calls
+}
+
+bool in_main_thread() {
+  const py::module_ threading = py::module_::import("threading");
+  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+// What an earlier call, which ended before it looked, has left.
+void forget_interrupt() {
+  try {
+    check_interrupt();
+  } catch (const Error&) {
+    // Meant for that one.
+  }
+}
+
+// Calls Python about twenty times a second, whatever the library does.
+class Listener final : public Progress {
+ public:
+  explicit Listener(py::object object) : object_(std::move(object)) {}
+  ~Listener() override {
+    const py::gil_scoped_acquire lock;
+    object_ = py::object();
+  }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  void begin(std::string_view stage, std::size_t total, std::string_view unit) override {
+    waiting_ = 0;
+    last_ = Clock::now();
+    in_python([&] { object_.attr("begin")(std::string(stage), total, std::string(unit)); });
+  }
+  void advance(std::size_t done, std::string_view note) override {
+    waiting_ += done;
+    if (!note.empty()) note_ = note;
+    if (Clock::now() - last_ < std::chrono::milliseconds(50)) return;
+    tell();
+  }
+  // Called while exceptions are under way, so it throws none.
+  void end() override {
+    try {
+      tell();
+      in_python([&] { object_.attr("end")(); });
+    } catch (const PythonFailure& failure) {
+      const py::gil_scoped_acquire lock;
+      failure.restore();
+      PyErr_WriteUnraisable(object_.ptr());
+    }
+  }
+  void notice(std::string_view message) override {
+    in_python([&] { object_.attr("notice")(std::string(message)); });
+  }
+
+ private:
+  void tell() {
+    const std::size_t done = std::exchange(waiting_, 0);
+    last_ = Clock::now();
+    in_python([&] { object_.attr("advance")(done, note_); });
+  }
+
+  py::object object_;
+  std::string note_;
+  std::size_t waiting_ = 0;
+  Clock::time_point last_{};
+};
+
+class Quiet final : public Progress {
+ public:
+  void begin(std::string_view, std::size_t, std::string_view) override {}
+  void advance(std::size_t, std::string_view) override {}
+  void end() override {}
+  void notice(std::string_view) override {}
+};
+
+}  // namespace
+
+Interruptible::Interruptible() {
+  forget_interrupt();
+  if (!in_main_thread()) return;
+  struct sigaction now {};
+  if (::sigaction(SIGINT, nullptr, &now) != 0) return;
+  // Not where Python does not listen, and not twice for a call within a call.
+  if (now.sa_handler == SIG_IGN || now.sa_handler == SIG_DFL || now.sa_handler == on_interrupt) return;
+  before_interruptible = now;
+  struct sigaction ours {};
+  ours.sa_handler = on_interrupt;
+  installed_ = ::sigaction(SIGINT, &ours, nullptr) == 0;
+}
+
+Interruptible::~Interruptible() {
+  if (installed_) ::sigaction(SIGINT, &before_interruptible, nullptr);
+}
+
+void throw_interrupted() {
+  if (PyErr_CheckSignals() == 0) PyErr_SetNone(PyExc_KeyboardInterrupt);
+  throw py::error_already_set();
+}
+
+std::unique_ptr<Progress> make_progress(const py::object& listener) {
+  if (listener.is_none()) return std::make_unique<Quiet>();
+  return std::make_unique<Listener>(listener);
+}
+
+}  // namespace assay::python

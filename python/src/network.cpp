@@ -1,0 +1,397 @@
+// Networks: reading, writing, editing and running them.
+
+#include "python/src/bindings.h"
+
+#include <ATen/ATen.h>
+
+#include <map>
+#include <optional>
+
+#include <assay/evaluate.h>
+#include <assay/model.h>
+#include <assay/relevance.h>
+#include <assay/session.h>
+
+namespace assay::python {
+namespace {
+
+// A network, with the session that runs it once it was run.
+struct Network {
+  Graph graph;
+  std::map<std::string, std::shared_ptr<Session>> sessions = {};
+
+  const Session& session(const DatasetFacts* facts, int threads, const std::string& device) {
+    SessionOptions options;
+    options.threads = threads;
+    options.device = device;
+    if (facts != nullptr) set_record_shapes(options, *facts);
+    std::string key = fmt::format("{} {} {}", threads, device, to_string(options.record_shape));
+    for (const auto& [name, shape] : options.record_shapes) key += " " + name + to_string(shape);
+    std::shared_ptr<Session>& session = sessions[key];
+    if (!session) session = unlocked([&] { return std::make_shared<Session>(graph, options); });
+    return *session;
+  }
+};
+
+struct RunOptions {
+  int threads = 0;
+  std::string device = "cpu";
+  std::size_t batch = 0;
+};
+
+std::vector<py::dict> layers_of(const Session& session) {
+  std::vector<py::dict> all;
+  for (const Layer& layer : session.layers()) {
+    py::dict entry;
+    entry["name"] = layer.name;
+    entry["op"] = layer.op;
+    entry["neurons"] = layer.neurons;
+    entry["parameters"] = layer.parameters;
+    entry["shape"] = layer.shape;
+    entry["activation"] = layer.activation;
+    entry["carries_weights"] = layer.carries_weights;
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+// Rows of records along the first axis, whatever the network's layout.
+Tensor by_record(const Session& session, ValueId value, const Tensor& tensor, std::int64_t records) {
+  const Session::RecordAxis axis = session.record_axis(value);
+  if (axis.axis < 0)
+    fail(Fault::unsupported, "value '{}' does not hold its records along an axis",
+         session.graph().value(value).name);
+  const Tensor first = tensor.movedim(axis.axis, 0).contiguous();
+  if (axis.rows == 1) return first;
+  std::vector<std::int64_t> shape = first.sizes().vec();
+  shape[0] = axis.rows;
+  shape.insert(shape.begin(), records);
+  return first.reshape(shape);
+}
+
+// Walks the data; `compute` gives the tensors of a batch, records along the first axis. All of them, on the host.
+using Compute = std::function<std::vector<Tensor>(const Batch&, const Tensors&)>;
+std::vector<py::array> collected(const Session& session, const Records& data, std::size_t batch,
+                                 const py::object& listener, const std::string& stage,
+                                 const Compute& compute) {
+  const std::unique_ptr<Progress> progress = make_progress(listener);
+  const std::vector<Tensor> all = unlocked([&] {
+    std::vector<std::vector<Tensor>> parts;
+    WalkOptions options;
+    options.batch = batch;
+    options.stage = stage;
+    walk(session, data.set, options, *progress, [&](const Batch& records, const Tensors& given) {
+      const std::vector<Tensor> found = compute(records, given);
+      parts.resize(found.size());
+      for (std::size_t i = 0; i < found.size(); ++i) parts[i].push_back(found[i].detach().to(at::kCPU));
+    });
+    std::vector<Tensor> joined;
+    for (const std::vector<Tensor>& part : parts) joined.push_back(at::cat(part));
+    return joined;
+  });
+  std::vector<py::array> arrays;
+  for (const Tensor& tensor : all) arrays.push_back(numpy_of(tensor));
+  return arrays;
+}
+
+std::optional<Reduction> reduction_of(const std::string& name) {
+  static const std::map<std::string, Reduction> names{{"mean", Reduction::mean},
+                                                      {"max", Reduction::max},
+                                                      {"min", Reduction::min},
+                                                      {"every-position", Reduction::every_position}};
+  if (name.empty()) return std::nullopt;
+  const auto it = names.find(name);
+  if (it == names.end())
+    fail(Fault::usage, "a reduction is mean, max, min or every-position, not '{}'", name);
+  return it->second;
+}
+
+// A layer, a value of the graph by name, or the input of the records.
+struct Place {
+  ValueId value = no_value;
+  const Layer* layer = nullptr;
+};
+Place place_of(const Session& session, const Records& data, const std::string& name) {
+  if (name == "input") return {session.first_input(data.set->facts()), nullptr};
+  if (const auto id = session.graph().find_value(name); id && !session.graph().is_constant(*id)) {
+    for (const Layer& layer : session.layers())
+      if (layer.name == name) return {layer.value, &layer};
+    return {*id, nullptr};
+  }
+  const Layer& layer = session.layer(name);
+  return {layer.value, &layer};
+}
+std::vector<Place> places_of(const Session& session, const Records& data,
+                             const std::vector<std::string>& names) {
+  std::vector<Place> places;
+  for (const std::string& name : names) places.push_back(place_of(session, data, name));
+  return places;
+}
+
+std::vector<Tensor> shown(const Session& session, const std::vector<Place>& places, const Tensors& values,
+                          const std::optional<Reduction>& reduction, std::size_t records) {
+  std::vector<Tensor> all;
+  for (const Place& place : places) {
+    const Tensor& value = values.at(place.value);
+    if (!reduction)
+      all.push_back(by_record(session, place.value, value, static_cast<std::int64_t>(records)));
+    else if (place.layer != nullptr)
+      all.push_back(reduce_to_neurons(value, *place.layer, *reduction));
+    else
+      fail(Fault::usage, "value '{}' is no layer and has no neurons to reduce to; give no reduction",
+           session.graph().value(place.value).name);
+  }
+  return all;
+}
+
+std::vector<ValueId> values_of(const std::vector<Place>& places) {
+  std::vector<ValueId> values;
+  for (const Place& place : places) values.push_back(place.value);
+  return values;
+}
+
+std::vector<py::array> activations(Network& network, const Records& data,
+                                   const std::vector<std::string>& layers, const std::string& reduction,
+                                   const RunOptions& run, const py::object& progress) {
+  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const std::vector<Place> places = places_of(session, data, layers);
+  const std::vector<ValueId> wanted = values_of(places);
+  const auto reduce = reduction_of(reduction);
+  return collected(session, data, run.batch, progress, "activations",
+                   [&](const Batch& batch, const Tensors& given) {
+                     return shown(session, places, session.run(given, wanted), reduce, batch.indices.size());
+                   });
+}
+
+// Decision values [n, outputs], and classes [n] where there are any.
+std::vector<py::array> predictions(Network& network, const Records& data, const RunOptions& run,
+                                   const py::object& progress) {
+  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const ValueId logits = session.logits(), output = session.graph().outputs()[0];
+  const bool regression = data.set->target_width() > 0;
+  const std::vector<ValueId> wanted{logits, output};
+  return collected(session, data, run.batch, progress, "predictions",
+                   [&](const Batch& batch, const Tensors& given) {
+                     const Tensors values = session.run(given, wanted);
+                     const auto n = static_cast<std::int64_t>(batch.indices.size());
+                     std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
+                     if (!regression) {
+                       const std::vector<std::int64_t> classes =
+                           predicted_classes(session, values.at(logits));
+                       found.push_back(at::tensor(classes, at::kLong));
+                     }
+                     return found;
+                   });
+}
+
+// The class to be explained of each record of a batch: one for all, one each, or the greatest score.
+std::vector<std::int64_t> targets_of(const py::object& target, std::size_t records) {
+  if (target.is_none()) return {};
+  if (py::isinstance<py::int_>(target)) return std::vector<std::int64_t>(records, target.cast<std::int64_t>());
+  const Tensor given = tensor_of(target).to(at::kCPU, at::kLong).contiguous();
+  if (given.dim() != 1 || static_cast<std::size_t>(given.size(0)) != records)
+    fail(Fault::usage, "the target is one class for all {} records, or one each; got {}", records,
+         to_string(given.sizes().vec()));
+  return {given.data_ptr<std::int64_t>(), given.data_ptr<std::int64_t>() + records};
+}
+std::vector<std::int64_t> targets_at(const std::vector<std::int64_t>& all, const Batch& batch) {
+  std::vector<std::int64_t> some;
+  for (const std::size_t i : batch.indices) {
+    if (!all.empty()) some.push_back(all[i]);
+  }
+  return some;
+}
+
+std::vector<py::array> gradients(Network& network, const Records& data,
+                                 const std::vector<std::string>& layers, const py::object& target,
+                                 const std::string& reduction, const RunOptions& run,
+                                 const py::object& progress) {
+  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const std::vector<Place> places = places_of(session, data, layers);
+  const std::vector<ValueId> wanted = values_of(places);
+  const ValueId logits = session.logits();
+  const std::vector<std::int64_t> targets = targets_of(target, data.set->size());
+  const auto reduce = reduction_of(reduction);
+  return collected(
+      session, data, run.batch, progress, "gradients", [&](const Batch& batch, const Tensors& given) {
+        const std::vector<std::int64_t> some = targets_at(targets, batch);
+        const auto objective = [&](const Tensors& values) {
+          const auto n = static_cast<std::int64_t>(batch.indices.size());
+          const Tensor scores = by_record(session, logits, values.at(logits), n).reshape({n, -1});
+          const Tensor classes =
+              some.empty() ? scores.argmax(1) : at::tensor(some, at::kLong).to(scores.device());
+          if (classes.min().item<std::int64_t>() < 0 ||
+              classes.max().item<std::int64_t>() >= scores.size(1))
+            fail(Fault::usage, "a target is one of the {} classes of the network", scores.size(1));
+          return scores.gather(1, classes.view({-1, 1})).sum();
+        };
+        const std::vector<ValueId> read{logits};
+        const Tensors found = session.gradients(given, read, objective, wanted);
+        return shown(session, places, found, reduce, batch.indices.size());
+      });
+}
+
+std::vector<py::array> relevance_of(Network& network, const Records& data,
+                                    const std::vector<std::string>& layers, const std::string& method,
+                                    const py::object& target, const std::string& reduction,
+                                    const RunOptions& run, const py::object& progress) {
+  const Session& session = network.session(&data.set->facts(), run.threads, run.device);
+  const std::vector<Place> places = places_of(session, data, layers);
+  relevance::AttributionOptions options;
+  options.wanted = values_of(places);
+  options.range = data.set->valid_range();
+  const auto attribution = relevance::make_attribution(method, session, options);
+  const std::vector<std::int64_t> targets = targets_of(target, data.set->size());
+  const auto reduce = reduction_of(reduction);
+  return collected(session, data, run.batch, progress, "relevance",
+                   [&](const Batch& batch, const Tensors& given) {
+                     relevance::Target some;
+                     some.classes = targets_at(targets, batch);
+                     const relevance::Relevance found = attribution->attribute(given, some, options.wanted);
+                     return shown(session, places, found.values, reduce, batch.indices.size());
+                   });
+}
+
+using Port = std::tuple<std::string, std::string, Shape>;  // name, element type, shape
+std::vector<Port> ports(const Graph& graph, std::span<const ValueId> ids) {
+  std::vector<Port> all;
+  for (const ValueId id : ids) {
+    const Value& value = graph.value(id);
+    all.emplace_back(value.name, to_string(value.dtype), value.shape);
+  }
+  return all;
+}
+
+ValueId value_named(const Graph& graph, const std::string& name) {
+  if (const auto id = graph.find_value(name)) return *id;
+  fail(Fault::usage, "the network has no value '{}'", name);
+}
+
+Network with_constants(const Network& network, const std::map<std::string, py::object>& arrays) {
+  GraphBuilder edit(network.graph);
+  for (const auto& [name, given] : arrays) {
+    const ValueId id = value_named(network.graph, name);
+    if (!network.graph.is_constant(id)) fail(Fault::usage, "'{}' is no constant of the network", name);
+    const Array& before = network.graph.constant(id);
+    const Array array = array_of(given).to(before.dtype());
+    if (array.shape() != before.shape())
+      fail(Fault::mismatch, "'{}' has the shape {}, not {}", name, to_string(before.shape()),
+           to_string(array.shape()));
+    edit.replace_constant(id, array);
+  }
+  return {edit.build()};
+}
+
+Network without_node(const Network& network, const std::string& name) {
+  const auto node = network.graph.find_node(name);
+  if (!node) fail(Fault::usage, "the network has no node '{}'", name);
+  GraphBuilder edit(network.graph);
+  edit.remove_node(*node);
+  return {edit.build()};
+}
+
+Network with_outputs(const Network& network, const std::vector<std::string>& names) {
+  GraphBuilder edit(network.graph);
+  std::vector<ValueId> ids;
+  for (const std::string& name : names) ids.push_back(value_named(network.graph, name));
+  edit.set_outputs(ids);
+  return {edit.build()};
+}
+
+std::vector<py::dict> nodes_of(const Network& network) {
+  const auto names = [&](const std::vector<ValueId>& ids) {
+    std::vector<std::string> all;
+    for (const ValueId id : ids) all.push_back(id == no_value ? "" : network.graph.value(id).name);
+    return all;
+  };
+  std::vector<py::dict> all;
+  for (const Node& node : network.graph.nodes()) {
+    py::dict entry;
+    entry["name"] = node.name;
+    entry["op"] = node.op;
+    entry["inputs"] = names(node.inputs);
+    entry["outputs"] = names(node.outputs);
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+std::vector<std::string> constants_of(const Network& network) {
+  std::vector<std::string> names;
+  for (const Value& value : network.graph.values()) {
+    if (value.constant) names.push_back(value.name);
+  }
+  return names;
+}
+
+void bind_running(py::class_<Network>& network) {
+  network
+      .def(
+          "layers",
+          [](Network& n, const Records* data, const RunOptions& run) {
+            return layers_of(n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads,
+                                       run.device));
+          },
+          py::arg("data"), py::arg("run"))
+      .def(
+          "penultimate",
+          [](Network& n, const Records* data, const RunOptions& run) {
+            return n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device)
+                .penultimate_layer()
+                .name;
+          },
+          py::arg("data"), py::arg("run"))
+      .def("activations", &activations, py::arg("data"), py::arg("layers"), py::arg("reduction"),
+           py::arg("run"), py::arg("progress"))
+      .def("predictions", &predictions, py::arg("data"), py::arg("run"), py::arg("progress"))
+      .def("gradients", &gradients, py::arg("data"), py::arg("layers"), py::arg("target"),
+           py::arg("reduction"), py::arg("run"), py::arg("progress"))
+      .def("relevance", &relevance_of, py::arg("data"), py::arg("layers"), py::arg("method"),
+           py::arg("target"), py::arg("reduction"), py::arg("run"), py::arg("progress"));
+}
+
+}  // namespace
+
+void bind_network(py::module_& module) {
+  py::class_<RunOptions>(module, "RunOptions")
+      .def(py::init([](int threads, std::string device, std::size_t batch) {
+             return RunOptions{threads, std::move(device), batch};
+           }),
+           py::arg("threads"), py::arg("device"), py::arg("batch"));
+  py::class_<Network> network(module, "Network");
+  network.def_property_readonly("name", [](const Network& n) { return n.graph.name(); })
+      .def_property_readonly("hash", [](const Network& n) { return n.graph.hash(); })
+      .def_property_readonly("parameters", [](const Network& n) { return n.graph.parameter_count(); })
+      .def_property_readonly("notices", [](const Network& n) { return n.graph.notices(); })
+      .def_property_readonly("inputs", [](const Network& n) { return ports(n.graph, n.graph.inputs()); })
+      .def_property_readonly("outputs", [](const Network& n) { return ports(n.graph, n.graph.outputs()); })
+      .def_property_readonly("nodes", &nodes_of)
+      .def_property_readonly("constants", &constants_of)
+      .def("constant",
+           [](const Network& n, const std::string& name) {
+             const ValueId id = value_named(n.graph, name);
+             if (!n.graph.is_constant(id)) fail(Fault::usage, "'{}' is no constant of the network", name);
+             return numpy_of(n.graph.constant(id));
+           })
+      .def("with_constants", &with_constants)
+      .def("without_node", &without_node)
+      .def("with_outputs", &with_outputs)
+      .def("write", [](const Network& n, const std::string& path) {
+        unlocked([&] {
+          write_onnx(n.graph, path);
+          return 0;
+        });
+      });
+  bind_running(network);
+  module.def("read_model", [](const std::string& path) {
+    return Network{unlocked([&] { return read_model(path); })};
+  });
+  module.def("read_onnx", [](const py::bytes& bytes, const std::string& folder, const std::string& name) {
+    const std::string_view view = bytes;
+    return Network{unlocked([&] { return read_onnx(view, folder, name); })};
+  });
+}
+
+const Graph& graph_of(const py::handle& network) { return network.cast<const Network&>().graph; }
+
+}  // namespace assay::python

@@ -1,0 +1,317 @@
+// Criteria, clusterers and hypotheses written in Python, as entries of the catalogues.
+
+#include <assay/criteria.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include <assay/clustering.h>
+#include <assay/hypothesis.h>
+#include "python/src/bindings.h"
+#include "python/src/own.h"
+
+namespace assay::python {
+namespace {
+
+using nlohmann::json;
+
+// Never destroyed: the interpreter is gone when the library's statics end.
+std::map<std::pair<std::string, std::string>, py::object>& registry() {
+  static auto& all = *new std::map<std::pair<std::string, std::string>, py::object>();
+  return all;
+}
+
+json json_of(const py::object& object) {
+  return json::parse(py::module_::import("json").attr("dumps")(object).cast<std::string>());
+}
+py::object object_of(const json& value) {
+  return py::module_::import("json").attr("loads")(value.dump());
+}
+
+// --- criteria
+
+coverage::Coverage coverage_from(const std::string& layer, const py::handle& value) {
+  if (py::isinstance<py::tuple>(value)) {
+    const auto [covered, coverable] = value.cast<std::pair<std::uint64_t, std::uint64_t>>();
+    return coverage::coverage_of(layer, covered, coverable);
+  }
+  coverage::Coverage coverage;
+  coverage.layer = layer;
+  coverage.value = value.cast<double>();
+  return coverage;
+}
+
+class OwnCriterion final : public coverage::Criterion {
+ public:
+  OwnCriterion(std::string name, PythonObject self, std::vector<std::size_t> layers)
+      : name_(std::move(name)), self_(std::move(self)), layers_(std::move(layers)) {}
+
+  void observe(const coverage::ActivationBatch& batch) override {
+    in_python([&] {
+      py::list layers;
+      for (const std::size_t l : layers_) layers.append(matrix(batch.layers[l]));
+      const auto whole = [](std::span<const std::int64_t> values) {
+        return numpy_of(std::vector<std::int64_t>(values.begin(), values.end()));
+      };
+      py::dict facts;
+      facts["indices"] = numpy_of(std::vector<std::int64_t>(batch.indices.begin(), batch.indices.end()));
+      facts["layers"] = layers;
+      facts["predicted"] = whole(batch.predicted);
+      facts["labels"] = whole(batch.labels);
+      self_.get().attr("observe")(batch_type()(**facts));
+    });
+  }
+
+  void merge(const coverage::Criterion& other) override {
+    const auto* own = dynamic_cast<const OwnCriterion*>(&other);
+    if (own == nullptr || own->name_ != name_)
+      fail(Fault::mismatch, "criterion {} cannot take up another one", name_);
+    in_python([&] { self_.get().attr("merge")(own->self_.get()); });
+  }
+
+  std::vector<coverage::Coverage> result() const override {
+    return in_python([&] {
+      const py::object found = self_.get().attr("result")();
+      std::vector<coverage::Coverage> all;
+      if (!py::isinstance<py::dict>(found)) return std::vector{coverage_from("all", found)};
+      for (const auto& [layer, value] : found.cast<py::dict>())
+        all.push_back(coverage_from(layer.cast<std::string>(), value));
+      return all;
+    });
+  }
+
+  json save() const override {
+    return in_python([&] { return json_of(self_.get().attr("save")()); });
+  }
+  void load(const json& state) override {
+    in_python([&] { self_.get().attr("load")(object_of(state)); });
+  }
+
+ private:
+  static py::object batch_type() { return py::module_::import("assay._own").attr("ActivationBatch"); }
+  static py::array matrix(const Activations& layer) {
+    return numpy_of(layer.values)
+        .reshape({static_cast<py::ssize_t>(layer.rows), static_cast<py::ssize_t>(layer.columns)});
+  }
+
+  std::string name_;
+  PythonObject self_;
+  std::vector<std::size_t> layers_;
+};
+
+py::dict setup_of(const coverage::CriterionSetup& setup, const std::vector<SpecOption>& declared) {
+  py::list layers;
+  for (const std::size_t l : setup.layers) {
+    const coverage::LayerStatistics& statistics = setup.profile.statistics[l];
+    py::dict layer;
+    layer["name"] = statistics.layer;
+    layer["op"] = statistics.op;
+    layer["low"] = numpy_of(statistics.low);
+    layer["high"] = numpy_of(statistics.high);
+    layer["mean"] = numpy_of(statistics.mean);
+    layer["deviation"] = numpy_of(statistics.deviation);
+    layers.append(py::module_::import("assay._own").attr("LayerProfile")(**layer));
+  }
+  py::dict all;
+  all["layers"] = layers;
+  all["options"] = options_of(setup.options, declared);
+  return all;
+}
+
+void register_criterion(const py::dict& entry, const py::object& factory) {
+  const Entry given(entry);
+  const auto make = [name = given.name](const coverage::CriterionSetup& setup) {
+    return in_python([&]() -> std::unique_ptr<coverage::Criterion> {
+      const auto& declared = coverage::criteria().find(name).options;
+      const py::object self = registered("criterion", name)(**setup_of(setup, declared));
+      return std::make_unique<OwnCriterion>(name, PythonObject(self), setup.layers);
+    });
+  };
+  coverage::CriterionInfo info;
+  info.name = given.name;
+  info.summary = given.summary;
+  info.definition = given.definition;
+  info.options = given.options;
+  info.make = make;
+  add_or_replace(coverage::criteria(), std::move(info), given.known);
+  remember("criterion", given.name, factory);
+}
+
+// --- clusterers
+
+class OwnClusterer final : public clustering::Clusterer {
+ public:
+  OwnClusterer(std::string name, const clustering::ClusterOptions& options)
+      : name_(std::move(name)), options_(options) {}
+
+  clustering::Clustering cluster(std::vector<double> values) const override {
+    std::ranges::sort(values);
+    const std::vector<double> sorted = values;
+    const std::vector<double> centroids = in_python([&] {
+      py::dict limits;
+      limits["min_k"] = options_.min_k;
+      limits["max_k"] = options_.max_k;
+      const py::object found = registered("clusterer", name_)(numpy_of(std::move(values)), **limits);
+      return found.cast<std::vector<double>>();
+    });
+    return with(sorted, centroids);
+  }
+  std::string describe() const override { return name_ + ", written in Python"; }
+
+ private:
+  clustering::Clustering with(const std::vector<double>& sorted, std::vector<double> centroids) const {
+    std::ranges::sort(centroids);
+    const bool sound = !centroids.empty() && std::ranges::all_of(centroids, [](double c) {
+      return std::isfinite(c);
+    }) && std::ranges::adjacent_find(centroids) == centroids.end();
+    if (!sound) fail(Fault::usage, "clusterer {}: centroids are one or more different finite numbers", name_);
+    clustering::Clustering clustering;
+    clustering.centroids = std::move(centroids);
+    clustering.sizes.assign(clustering.centroids.size(), 0);
+    for (const double value : sorted) {
+      const std::size_t nearest = clustering.nearest(value);
+      ++clustering.sizes[nearest];
+      const double distance = value - clustering.centroids[nearest];
+      clustering.within += distance * distance;
+    }
+    clustering.silhouette = clustering.sizes.size() < 2 ? 0 : clustering::silhouette_1d(sorted, clustering.sizes);
+    return clustering;
+  }
+
+  std::string name_;
+  clustering::ClusterOptions options_;
+};
+
+void register_clusterer(const py::dict& entry, const py::object& function) {
+  const Entry given(entry);
+  clustering::ClustererInfo info;
+  info.name = given.name;
+  info.summary = given.summary;
+  info.make = [name = given.name](const clustering::ClusterOptions& options) {
+    return std::make_unique<OwnClusterer>(name, options);
+  };
+  add_or_replace(clustering::clusterers(), std::move(info), given.known);
+  remember("clusterer", given.name, function);
+}
+
+// --- hypotheses
+
+class OwnAnnotator final : public inspection::Annotator {
+ public:
+  OwnAnnotator(std::string name, PythonObject self) : self_(std::move(self)), name_(std::move(name)) {
+    in_python([&] {
+      for (const py::handle hypothesis : self_.get().attr("hypotheses"))
+        hypotheses_.push_back(described(py::reinterpret_borrow<py::object>(hypothesis)));
+    });
+    if (hypotheses_.empty()) fail(Fault::usage, "hypothesis {}: there are no hypotheses in it", name_);
+  }
+
+  const std::vector<inspection::Hypothesis>& hypotheses() const override { return hypotheses_; }
+  std::string version() const override { return {}; }  // code may change between two runs
+
+  // Values [records, hypotheses] or [records, hypotheses, positions...].
+  inspection::Behaviours annotate(const inspection::RecordBlock& records) const override {
+    return in_python([&] {
+      py::list texts;
+      for (const inspection::RecordText& text : records.texts) texts.append(py::str(text.text));
+      py::dict block;
+      block["inputs"] = numpy_of(records.batch.inputs);
+      block["labels"] = numpy_of(records.batch.labels);
+      block["indices"] =
+          numpy_of(std::vector<std::int64_t>(records.batch.indices.begin(), records.batch.indices.end()));
+      block["texts"] = texts;
+      const py::object found =
+          self_.get().attr("annotate")(py::module_::import("assay._own").attr("RecordBlock")(**block));
+      const py::array_t<float, py::array::c_style | py::array::forcecast> values(found);
+      return behaviours(values, records.size());
+    });
+  }
+
+ private:
+  inspection::Behaviours behaviours(const py::array_t<float>& values, std::size_t records) const {
+    const bool single = values.ndim() == 1 && hypotheses_.size() == 1;
+    const bool fits = values.ndim() >= 1 && static_cast<std::size_t>(values.shape(0)) == records &&
+                      (single || (values.ndim() >= 2 &&
+                                  static_cast<std::size_t>(values.shape(1)) == hypotheses_.size()));
+    if (!fits)
+      fail(Fault::usage, "hypothesis {}: annotate() gives [records, hypotheses] or [records, hypotheses, "
+                         "positions...]; {} records and {} hypotheses were expected",
+           name_, records, hypotheses_.size());
+    inspection::Behaviours all;
+    for (py::ssize_t axis = 2; axis < values.ndim(); ++axis) all.positions.push_back(values.shape(axis));
+    all.values.assign(values.data(), values.data() + values.size());
+    return all;
+  }
+
+  static inspection::Hypothesis described(const py::object& given) {
+    inspection::Hypothesis hypothesis;
+    if (py::isinstance<py::str>(given)) {
+      hypothesis.name = given.cast<std::string>();
+      return hypothesis;
+    }
+    const auto [name, kind] = given.cast<std::pair<std::string, std::string>>();
+    static const std::map<std::string, inspection::BehaviourKind> kinds{
+        {"binary", inspection::BehaviourKind::binary}, {"numeric", inspection::BehaviourKind::numeric}};
+    const auto it = kinds.find(kind);
+    if (it == kinds.end())
+      fail(Fault::usage, "hypothesis {}: a kind is binary or numeric, not '{}'", name, kind);
+    hypothesis.name = name;
+    hypothesis.kind = it->second;
+    return hypothesis;
+  }
+
+  PythonObject self_;
+  std::string name_;
+  std::vector<inspection::Hypothesis> hypotheses_;
+};
+
+void register_hypothesis(const py::dict& entry, const py::object& factory) {
+  const Entry given(entry);
+  inspection::AnnotatorInfo info;
+  info.name = given.name;
+  info.summary = given.summary;
+  info.definition = given.definition;
+  info.options = given.options;
+  info.make = [name = given.name](const inspection::AnnotatorSetup& setup) {
+    return std::make_unique<OwnAnnotator>(
+        name, in_python([&] {
+          const auto& declared = inspection::annotators().find(name).options;
+          return PythonObject(registered("hypothesis", name)(**options_of(setup.options, declared)));
+        }));
+  };
+  add_or_replace(inspection::annotators(), std::move(info), given.known);
+  remember("hypothesis", given.name, factory);
+}
+
+}  // namespace
+
+py::object registered(const std::string& kind, const std::string& name) { return registry().at({kind, name}); }
+void remember(const std::string& kind, const std::string& name, const py::object& object) {
+  registry()[{kind, name}] = object;
+}
+
+Entry::Entry(const py::dict& given)
+    : name(given["name"].cast<std::string>()),
+      summary(given["summary"].cast<std::string>()),
+      definition(given["definition"].cast<std::string>()) {
+  for (const auto& [option, fallback] : given["options"].cast<py::dict>())
+    options.push_back({option.cast<std::string>(), py::str(fallback).cast<std::string>(), ""});
+  known = registry().contains({given["kind"].cast<std::string>(), name});
+}
+
+py::dict options_of(const SpecOptions& options, const std::vector<SpecOption>& declared) {
+  py::dict all;
+  for (const SpecOption& option : declared) all[py::str(option.name)] = options.text(option.name);
+  return all;
+}
+
+void bind_own_analyses(py::module_& module) {
+  module.def("register_criterion", &register_criterion);
+  module.def("register_clusterer", &register_clusterer);
+  module.def("register_hypothesis", &register_hypothesis);
+}
+
+}  // namespace assay::python

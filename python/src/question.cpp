@@ -1,0 +1,116 @@
+// The program's commands, asked from Python.
+
+#include <assay/question.h>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include <assay/gate.h>
+#include <assay/report.h>
+#include "python/src/bindings.h"
+
+namespace assay::python {
+namespace {
+
+py::dict described(const QuestionFlag& flag) {
+  py::dict entry;
+  entry["name"] = flag.name;
+  entry["summary"] = flag.summary;
+  entry["type"] = flag.type;
+  entry["fallback"] = flag.fallback;
+  entry["words"] = flag.words;
+  entry["is_switch"] = flag.is_switch;
+  entry["repeats"] = flag.repeats;
+  entry["common"] = flag.common;
+  return entry;
+}
+
+std::vector<py::dict> commands() {
+  std::vector<py::dict> all;
+  for (const QuestionCommand& command : question_commands()) {
+    py::dict entry;
+    entry["name"] = command.name;
+    entry["summary"] = command.summary;
+    entry["examples"] = command.examples;
+    py::list flags;
+    for (const QuestionFlag& flag : command.flags) flags.append(described(flag));
+    entry["flags"] = flags;
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+// A result document; renderings are made of it when they are asked for.
+struct Answer {
+  report::Document document;
+};
+
+Answer asked(const std::string& command,
+             const std::vector<std::pair<std::string, std::vector<std::string>>>& flags,
+             const std::map<std::string, py::object>& networks,
+             const std::map<std::string, const Records*>& datasets, const py::object& listener) {
+  Question question{command, flags};
+  for (const auto& [name, network] : networks) question.networks.emplace(name, graph_of(network));
+  for (const auto& [name, records] : datasets) question.datasets.emplace(name, records->set);
+  const std::unique_ptr<Progress> progress = make_progress(listener);
+  try {
+    return {unlocked([&] { return ask(question, *progress); })};
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const py::error_already_set&) {
+    throw;
+  } catch (const std::filesystem::filesystem_error& error) {
+    fail(Fault::io, "{}", error.what());
+  } catch (const std::exception& error) {
+    fail(Fault::internal, "internal error, please report it: {}", error.what());
+  }
+}
+
+py::dict gate_of(const Answer& answer, const std::string& text) {
+  const report::Gate gate =
+      report::evaluate(report::parse_gate(text), report::measurements_of(answer.document));
+  py::dict entry;
+  entry["text"] = gate.text;
+  entry["described"] = report::described(gate);
+  entry["passed"] = gate.passed;
+  entry["reason"] = gate.reason;
+  return entry;
+}
+
+std::string page_of(const std::vector<const Answer*>& answers) {
+  std::vector<report::Document> documents;
+  for (const Answer* answer : answers) documents.push_back(answer->document);
+  return report::to_html(documents);
+}
+
+}  // namespace
+
+void bind_question(py::module_& module) {
+  py::class_<Answer>(module, "Answer")
+      .def("json", [](const Answer& a) { return report::to_json(a.document); })
+      .def("html", [](const Answer& a) { return report::to_html(a.document); })
+      .def("text",
+           [](const Answer& a, int width) {
+             std::ostringstream out;
+             report::print(a.document, out, {.colour = false, .width = width});
+             return out.str();
+           })
+      .def("gate", &gate_of, py::arg("text"))
+      .def("render", [](const Answer& a, const std::string& name) {
+        return report::renderers().find(name).render(a.document);
+      });
+  module.def("page", &page_of, py::arg("answers"));
+  module.def("commands", &commands);
+  module.def("ask", &asked, py::arg("command"), py::arg("flags"), py::arg("networks"), py::arg("datasets"),
+             py::arg("progress"));
+  module.def("component_versions", &component_versions);
+  module.def("read_answer", [](const std::string& json, const std::string& name) {
+    return Answer{report::read_document(json, name)};
+  });
+}
+
+}  // namespace assay::python

@@ -1,0 +1,196 @@
+"""Every command of the program has its function, which gives the same result document."""
+
+import inspect
+import json
+import re
+
+import pytest
+
+import assay
+from assay._questions import keyword_of
+
+RANGED = "test.npz,range=0:1[:24]"
+
+# One question a command: keywords as Python has them, from which the program's flags are made. Long ones small.
+CASES = {
+    "model": [{"model": "net.onnx", "data": "test.npz"}],
+    "demo": [{"records": 500, "epochs": 1, "out": "demo-{}"}],
+    "data": [{"data": "test.npz", "labels_of": "test.npz"}],
+    "train": [{"model": "net.onnx", "data": "train.npz", "initialiser": "keep", "epochs": 1, "out": "tuned-{}.onnx"}],
+    "evaluate": [{"model": "net.onnx", "data": "test.npz", "predictions": "said-{}.csv"}],
+    "importance": [{"model": "net.onnx", "data": "train.npz", "layer": ["conv2"], "top": 5, "absolute": True}],
+    "cover": [
+        {
+            "model": "net.onnx",
+            "train": "train.npz",
+            "test": "test.npz",
+            "criterion": ["idc", "nc", "kmnc[sections=10]"],
+            "neurons": [3, 4],
+            "by_class": True,
+            "state": "{}.cov",
+            "fail_under": ["nc=0.9"],
+        },
+        {"model": "net.onnx", "train": "train.npz", "test": RANGED, "criterion": ["nc"], "extend_with": "fgsm", "extensions": "more-{}"},
+    ],
+    "criteria": [{}],
+    "mutate": [{"model": "net.onnx", "test": "test.npz[:20]", "operator": ["gf"], "count": 3, "state": "{}.mut"}],
+    "operators": [{}],
+    "combine": [{"states": ["python.cov", "python.cov"]}],
+    "diff": [{"states": ["python.cov", "python.cov"]}],
+    "select": [{"model": "net.onnx", "test": "test.npz", "by": "deepgini", "size": 10, "out": "{}.txt"}],
+    "attack": [{"model": "net.onnx", "data": RANGED, "attack": ["fgsm[eps=0.2]"], "output": "attacked-{}", "pictures": 1}],
+    "attacks": [{}],
+    "explore": [
+        {
+            "model": ["net.onnx"],
+            "mutant": ["int8@all"],
+            "data": RANGED,
+            "iterations": 3,
+            "output": "found-{}",
+            "pictures": 0,
+        }
+    ],
+    "constraints": [{}],
+    "inspect": [{"model": ["net.onnx"], "data": "train.npz", "hypotheses": ["label"], "units": ["layer=conv2"]}],
+    "hypotheses": [{}],
+    "measures": [{}],
+    "prune": [{"model": "net.onnx", "test": "test.npz", "units": ["layer=conv2,units=1+2"], "out": "pruned-{}.onnx"}],
+    "retrain": [
+        {
+            "model": "net.onnx",
+            "data": "train.npz,range=0:1",
+            "test": RANGED,
+            "add": ["digits:30,seed=5"],
+            "count": 5,
+            "repeats": 2,
+            "epochs": 1,
+            "against": "noise",
+            "evaluate_on": "none",
+            "pool": 20,
+            "made": "retrain-{}",
+            "out_dir": "networks-{}",
+        }
+    ],
+    "polluted": [{"data": "train.npz", "findings": ["test.npz[:5]"], "out": "{}.csv", "output": "suspects-{}", "pictures": 1}],
+    "report": [{"results": ["cover.json"], "out": "{}.html"}],
+}
+
+
+def filled(value, who):
+    if isinstance(value, list):
+        return [filled(item, who) for item in value]
+    return value.replace("{}", who) if isinstance(value, str) else value
+
+
+def flags_of(command, keywords):
+    """What one would type."""
+    names = {keyword_of(flag["name"]): flag for flag in catalogue()[command]["flags"]}
+    typed = []
+    for keyword, value in keywords.items():
+        flag = names[keyword]
+        positional = flag["name"] in ("states", "results", "action")
+        dashes = [] if positional else [f"--{flag['name']}"]
+        if flag["is_switch"]:
+            typed += dashes if value else []
+        elif flag["repeats"]:
+            values = value if isinstance(value, list) else [value]
+            typed += [*map(str, values)] if positional else [t for v in values for t in (*dashes, str(v))]
+        else:
+            typed += [*dashes, ",".join(map(str, value)) if isinstance(value, list) else str(value)]
+    return typed
+
+
+def catalogue():
+    from assay import _assay
+
+    return {entry["name"]: entry for entry in _assay.commands()}
+
+
+# What differs between any two runs: times, and the names of the files that the two write.
+TIMES = re.compile(r"second|finished|per_s|rate|time|speed", re.IGNORECASE)
+
+
+def lasting(value, who):
+    if isinstance(value, dict):
+        return {key: lasting(item, who) for key, item in value.items() if not TIMES.search(key)}
+    if isinstance(value, list):
+        return [lasting(item, who) for item in value]
+    if isinstance(value, str):
+        value = value.replace(f" --json -", "").replace(" --quiet", "").replace("--quiet", "").replace("--json -", "")
+        value = re.sub(r"[0-9.,]+ (s|ms|min)\b", "TIME", value)
+        return re.sub(rf"\b{who}\b", "WHO", value).strip()
+    return value
+
+
+def test_every_command_has_a_question_here():
+    assert set(CASES) == set(assay.commands) == set(catalogue())
+
+
+@pytest.mark.parametrize("command, number", [(c, n) for c in CASES for n in range(len(CASES[c]))])
+def test_the_result_is_that_of_the_program(command, number, inside, program):
+    if command in ("combine", "diff") and not (inside / "python.cov").exists():
+        assay.cover("net.onnx", "train.npz", "test.npz", criterion=["nc"], state="python.cov")
+    if command == "report" and not (inside / "cover.json").exists():
+        assay.cover("net.onnx", "train.npz", "test.npz", criterion=["nc"]).save_json("cover.json")
+    keywords = CASES[command][number]
+    theirs = program(inside, command, *flags_of(command, filled(keywords, "program")))
+    result = assay.commands[command](**filled(keywords, "python"))
+    ours = json.loads(result.to_json())
+    assert lasting(ours, "python") == lasting(theirs, "program")
+
+
+@pytest.mark.parametrize("command", sorted(CASES))
+def test_every_flag_is_a_keyword_with_a_line_of_help(command):
+    function = assay.commands[command]
+    signature = inspect.signature(function)
+    for flag in catalogue()[command]["flags"]:
+        assert keyword_of(flag["name"]) in signature.parameters
+        assert flag["summary"].split("\n")[0] in function.__doc__
+    assert "progress" in signature.parameters
+
+
+def test_files_that_nobody_named_are_taken_into_the_result(inside):
+    trained = assay.train("train.npz", model="net.onnx", initialiser="keep", epochs=1)
+    assert trained.model.layers()
+    pruned = assay.prune("net.onnx", "test.npz", units="layer=conv2,units=1+2")
+    assert pruned.model.parameters < assay.load("net.onnx").parameters
+    attacked = assay.attack("net.onnx", RANGED, attack=["fgsm[eps=0.2]", "noise"])
+    assert set(attacked.arrays) == {"fgsm", "noise"}
+    assert attacked.arrays["fgsm"]["x"].shape[1:] == (1, 28, 28)
+    assert len(attacked.data["fgsm"]) == len(attacked.arrays["fgsm"]["x"])
+    said = assay.evaluate("net.onnx", "test.npz")
+    assert said.arrays["outputs"].shape == (60, 10)
+    assert (said.arrays["predicted"] == said.arrays["outputs"].argmax(1)).all()
+    assert (said.arrays["predicted"] == said.arrays["y"]).mean() == pytest.approx(said.facts["accuracy"])
+    assert list(said.arrays["ids"][:3]) == ["0", "1", "2"]
+    chosen = assay.select("net.onnx", "test.npz", by="entropy", size=7)
+    assert len(chosen.ids) == 7 and chosen.positions.tolist() == [int(i) for i in chosen.ids]
+    exported = assay.mutate("net.onnx", action="export", mutant="gf@conv2#1")
+    assert exported.model.hash != assay.load("net.onnx").hash
+    assert sorted(p.name for p in inside.iterdir() if p.name.startswith("assay-")) == []
+
+
+def test_in_memory_and_in_files_are_the_same(inside, model, arrays):
+    x, y = arrays
+    data = assay.data(x, y, range=(0, 1))
+    for attack in (["fgsm[eps=0.2]"], ["pgd[eps=0.1,steps=3]"]):
+        a = assay.attack(model, data, attack=attack, output="a", all=True)
+        b = assay.attack("net.onnx", "test.npz,range=0:1", attack=attack, output="b", all=True)
+        name = attack[0].split("[")[0]
+        assert (a.arrays[name]["x"] == b.arrays[name]["x"]).all()
+    for keywords in ({"criterion": ["nc", "kmnc[sections=10]", "idc[m=3]"]}, {"criterion": ["lsc"]}):
+        in_memory = assay.cover(model, "train.npz", (x, y), **keywords)
+        in_files = assay.cover("net.onnx", "train.npz", "test.npz", **keywords)
+        assert in_memory.table("criteria").rows == in_files.table("criteria").rows
+        assert in_memory.provenance["test_hash"] == in_files.provenance["test_hash"]
+        assert in_memory.provenance["model_hash"] == in_files.provenance["model_hash"]
+
+
+def test_states_of_results_are_combined_and_compared(inside, model):
+    a = assay.cover(model, "train.npz", "test.npz[:30]", criterion="nc", state="a.cov")
+    b = assay.cover(model, "train.npz", "test.npz[30:]", criterion="nc", state="b.cov")
+    whole = assay.cover(model, "train.npz", "test.npz", criterion="nc")
+    assert assay.combine([a, b]).nc == whole.nc
+    assert assay.diff([a, b]).command == "diff"
+    with pytest.raises(assay.UsageError, match="state="):
+        assay.combine([whole])

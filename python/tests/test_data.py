@@ -1,0 +1,228 @@
+"""Data sets: nothing is copied, everything wrong is an exception."""
+
+import numpy as np
+import pytest
+
+import assay
+
+X = np.arange(5 * 2 * 3, dtype=np.float32).reshape(5, 2, 3)
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64, np.int32])
+def test_arrays_are_held_not_copied(dtype):
+    x = X.astype(dtype)
+    data = assay.data(x)
+    assert data._records.addresses == [address(x)]
+    assert (data.read([4, 0])["x"] == x[[4, 0]]).all()
+    x[0] = 7
+    assert (data.read([0])["x"] == 7).all()
+
+
+def test_views_with_strides_are_held_not_copied():
+    big = np.zeros((10, 4, 6), np.float32)
+    big[:] = np.random.default_rng(1).random(big.shape)
+    for view in (big[::2, 1:3, ::2], big.transpose(2, 0, 1), big[:, :, 0], np.broadcast_to(big[:1], (8, 4, 6))):
+        data = assay.data(view)
+        assert data._records.addresses == [address(view)]
+        assert (data.read(range(len(view)))["x"] == view).all()
+
+
+def test_what_no_tensor_can_be_is_copied():
+    for view in (X[::-1], X.astype(">f4"), np.frombuffer(b"\0" + X.tobytes(), np.uint8)[1:].view(np.float32).reshape(X.shape)):
+        assert (assay.data(view).read(range(5))["x"] == view).all()
+
+
+def test_the_arrays_live_as_long_as_the_data():
+    import gc
+    import sys
+
+    x = X.copy()
+    before = sys.getrefcount(x)
+    data = assay.data(x)
+    part = data[1:3]
+    assert sys.getrefcount(x) > before
+    del data
+    gc.collect()
+    assert (part.read([0])["x"] == X[1]).all()
+    del part
+    gc.collect()
+    assert sys.getrefcount(x) == before
+
+
+def test_tensors_of_torch_are_held_not_copied():
+    torch = pytest.importorskip("torch")
+    for tensor in (torch.rand(4, 3), torch.rand(4, 3, requires_grad=True), torch.rand(3, 4).T, torch.arange(8).view(4, 2)):
+        data = assay.data(tensor)
+        assert data._records.addresses == [tensor.data_ptr()]
+        assert (data.read([1, 2])["x"] == tensor.detach()[1:3].numpy()).all()
+
+
+def test_labels_targets_ids_and_names():
+    data = assay.data(X, [0, 1, 1, 0, 2] and np.array([0, 1, 1, 0, 2]), ids=list("abcde"), class_names=["u", "v", "w"])
+    assert data.labels.tolist() == [0, 1, 1, 0, 2] and data.ids == list("abcde") and data.class_names == ["u", "v", "w"]
+    assert assay.data(X, np.array([0, 1, 1, 0, 2], np.uint8)).labels.tolist() == [0, 1, 1, 0, 2]
+    regression = assay.data(X, np.array([0.5, 1, 2, 3, 4]))
+    assert regression.labels.size == 0 and regression.read([0])["targets"].tolist() == [[0.5]]
+    both = assay.data(X, np.arange(5), targets=np.ones((5, 2)))
+    assert set(both.read([0])) == {"x", "y", "targets"}
+
+
+def test_several_inputs_are_a_dict():
+    data = assay.data({"picture": X, "table": X[:, 0]}, np.zeros(5, np.int64))
+    assert data.inputs == {"picture": (2, 3), "table": (3,)}
+    assert (data.read([2])["table"] == X[2, 0]).all()
+
+
+def test_slices_selections_and_sums():
+    data = assay.data(X, np.arange(5))
+    assert data[1:4].ids == ["1", "2", "3"] and data[::2].ids == ["0", "2", "4"] and data[::-1].ids == list("43210")
+    assert (data[-1]["x"] == X[-1]).all()
+    assert data.select([3, 3, 0]).labels.tolist() == [3, 3, 0]
+    assert len(data + data[:2]) == 7
+    assert data.relabelled([1, 1, 1, 1, 1]).labels.tolist() == [1] * 5
+    assert [len(batch["x"]) for batch in data.batches(2)] == [2, 2, 1]
+    with pytest.raises(IndexError):
+        data[5]
+    with pytest.raises(assay.UsageError):
+        data[5:]
+
+
+def test_iterables_of_batches_are_streamed():
+    def batches():
+        for i in range(0, 5, 2):
+            yield X[i : i + 2], np.arange(i, min(i + 2, 5))
+
+    data = assay.data(batches())
+    assert len(data) == 5 and data.labels.tolist() == list(range(5))
+    assert (data.read([4, 1])["x"] == X[[4, 1]]).all()
+    named = assay.data(({"a": X[i : i + 1], "b": X[i : i + 1, 0]} for i in range(5)))
+    assert named.inputs == {"a": (2, 3), "b": (3,)}
+    assert data.hash == assay.data(X, np.arange(5)).hash
+
+
+def test_a_data_loader_is_streamed():
+    torch = pytest.importorskip("torch")
+    from torch.utils.data import DataLoader, TensorDataset
+
+    loader = DataLoader(TensorDataset(torch.from_numpy(X), torch.arange(5)), batch_size=2)
+    assert assay.data(loader).hash == assay.data(X, np.arange(5)).hash
+
+
+def test_tables_of_pandas():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": [1.0, 2, 3], "b": [4, 5, 6], "kind": ["x", "y", "x"]}, index=["r", "s", "t"])
+    data = assay.data(table, label="kind")
+    assert data.ids == ["r", "s", "t"] and data.class_names == ["x", "y"] and data.labels.tolist() == [0, 1, 0]
+    assert data.read([1])["x"].tolist() == [[2, 5]]
+    assert assay.data(table, target="b", inputs=["a"]).read([2])["targets"].tolist() == [[6]]
+    with pytest.raises(assay.UsageError, match="no column 'c'"):
+        assay.data(table, label="c")
+
+
+def closed():
+    generator = (X for _ in range(3))
+    generator.close()
+    return generator
+
+
+def breaking():
+    yield X
+    raise RuntimeError("disk on fire")
+
+
+WRONG = {
+    "a number": 3,
+    "nothing": None,
+    "a list": [[1.0, 2.0]],
+    "a scalar array": np.float32(3) * np.ones(()),
+    "no records": np.zeros((0, 3), np.float32),
+    "no elements": np.zeros((3, 0), np.float32),
+    "uint8": X.astype(np.uint8),
+    "int8": X.astype(np.int8),
+    "uint16": X.astype(np.uint16),
+    "uint64": X.astype(np.uint64),
+    "bool": X > 1,
+    "complex": X.astype(np.complex64),
+    "long double": X.astype(np.longdouble),
+    "objects": X.astype(object),
+    "texts": np.array(["a", "b"]),
+    "dates": np.array(["2020-01-01"], "datetime64[D]"),
+    "records": np.zeros(3, [("a", "f4"), ("b", "i4")]),
+    "an empty dict": {},
+    "a dict of numbers": {"a": 3},
+    "a dict of different lengths": {"a": X, "b": X[:3]},
+    "an empty iterator": iter([]),
+    "a closed generator": closed(),
+    "different batches": iter([X, X[:, :1]]),
+    "different types": iter([X, X.astype(np.int64)]),
+    "labels now and then": iter([(X, np.arange(5)), X]),
+    "batches of three": iter([(X, X, X)]),
+    "batches of numbers": iter([1, 2]),
+    "labels that do not fit": iter([(X, np.arange(4))]),
+    "a spec of nothing": "no-such-file.npz",
+    "an empty spec": "",
+    "a name of nothing": "@nothing",
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_data_are_an_exception(what):
+    with pytest.raises(assay.AssayError) as caught:
+        assay.data(WRONG[what])
+    assert str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "keywords",
+    [
+        {"y": np.arange(4)},
+        {"y": np.array([-1, 0, 0, 0, 0])},
+        {"y": np.array(["a"] * 5)},
+        {"y": np.zeros((5, 2), np.int64)},
+        {"y": np.full(5, 10**12)},
+        {"ids": ["a"]},
+        {"class_names": ["a"], "y": np.arange(5)},
+        {"range": (1, 0)},
+        {"range": ([0, 0, 0], [1, 1, 1])},
+        {"range": (np.nan, 1)},
+        {"targets": np.zeros((4, 1))},
+        {"label": "a"},
+    ],
+)
+def test_wrong_labels_are_an_exception(keywords):
+    with pytest.raises(assay.AssayError):
+        assay.data(X, **keywords)
+
+
+def test_exceptions_of_iterables_arrive_as_they_are():
+    with pytest.raises(RuntimeError, match="disk on fire"):
+        assay.data(breaking())
+
+
+def test_numbers_that_are_none_name_their_record():
+    x = X.copy()
+    x[3, 0, 0] = np.nan
+    data = assay.data(x, ids=list("abcde"))
+    with pytest.raises(assay.DataError, match="'d'"):
+        data.read(range(5))
+    with pytest.raises(assay.AssayError):
+        data.read([7])
+
+
+def test_any_shape_and_stride_is_read_or_refused():
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        shape = tuple(rng.integers(0, 4, rng.integers(0, 5)))
+        dtype = rng.choice(["f4", "f8", "f2", ">f4", ">i8", "i4", "i8", "u1", "u8", "b1", "c8", "O", "S3", "U2"])
+        array = np.zeros(shape, dtype)
+        cut = tuple(slice(None, None, int(rng.choice([1, 2, -1]))) for _ in shape)
+        view = array[cut].T if rng.random() < 0.5 else array[cut]
+        try:
+            data = assay.data(view)
+            assert (data.read(range(len(data)))["x"] == view.astype(np.float64)).all()
+        except assay.AssayError:
+            pass

@@ -1,0 +1,169 @@
+"""Networks: loading, running, editing; what is wrong is an exception."""
+
+import numpy as np
+import pytest
+
+import assay
+
+
+def test_a_file_and_its_bytes_are_one_network(work, model):
+    again = assay.load((work / "net.onnx").read_bytes())
+    assert again.hash == model.hash and again.parameters == model.parameters
+    assert assay.load(model) is model
+    assert model.inputs and model.layers()[0].name == "conv1"
+    assert "conv1" in repr(model.nodes) and "Model" in repr(model)
+
+
+def test_activations_are_those_of_a_plain_computation(model, arrays):
+    x, _ = arrays
+    dense = [layer for layer in model.layers() if layer.carries_weights][-1]
+    before = model.activations(x, "input")
+    assert (before == x).all()
+    layers = model.activations(x, [layer.name for layer in model.layers()])
+    conv = layers["conv1"]
+    weight = next(model.weight(n["inputs"][1]) for n in model.nodes if n["name"] == "conv1")
+    bias = next(model.weight(n["inputs"][2]) for n in model.nodes if n["name"] == "conv1")
+    k = weight.shape[2]
+    plain = np.stack(
+        [
+            np.einsum("nchw,ochw->no", x[:, :, r : r + k, c : c + k], weight) + bias
+            for r, c in ((0, 0), (5, 7))
+        ],
+        -1,
+    )
+    assert np.allclose(conv[:, :, [0, 5], [0, 7]], np.maximum(plain, 0), atol=1e-5) or np.allclose(
+        conv[:, :, [0, 5], [0, 7]], plain, atol=1e-5
+    )
+    mean = model.activations(x, "conv1", reduction="mean")
+    assert np.allclose(mean, conv.mean((2, 3)), atol=1e-5)
+    assert np.allclose(model.activations(x, "conv1", reduction="max"), conv.max((2, 3)), atol=1e-5)
+    assert dense.neurons == 10
+
+
+def test_results_do_not_depend_on_batches(model, arrays):
+    x, _ = arrays
+    whole = model.activations(x, "conv2")
+    parts = np.concatenate([model.activations(x[i : i + 7], "conv2") for i in range(0, len(x), 7)])
+    assert np.allclose(whole, parts, atol=1e-5)
+
+
+def test_predictions(model, arrays):
+    x, y = arrays
+    outputs, classes = model.predict((x, y)) if False else model.predict(x)
+    assert outputs.shape == (60, 10) and (classes == outputs.argmax(1)).all()
+    assert (model(x) == outputs).all()
+
+
+def test_gradients_are_those_of_differences(model, arrays):
+    x, _ = arrays
+    x = x[:4].astype(np.float32)
+    logits = [layer.name for layer in model.layers()][-1]
+    gradient = model.gradients(x, target=3)
+    assert gradient.shape == x.shape
+    direction = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
+    step = 1e-2
+    up, down = (model.activations(x + s * step * direction, logits)[:, 3] for s in (1, -1))
+    expected = (gradient * direction).sum((1, 2, 3))
+    assert np.allclose((up - down) / (2 * step), expected, rtol=0.1, atol=0.05 * np.abs(expected).max())
+    each = model.gradients(x, target=[3, 3, 3, 3])
+    assert np.allclose(each, gradient)
+    assert model.gradients(x, ["input", "conv2"]).keys() == {"input", "conv2"}
+
+
+def test_relevance_is_conserved(model, arrays):
+    x, _ = arrays
+    x = x[:5]
+    logits = model.activations(x, [layer.name for layer in model.layers()][-1])
+    found = model.relevance(x, ["input", "conv2"], method="gradient-x-input" if False else "epsilon", target=2)
+    assert found["input"].shape == x.shape
+    gradient = model.gradients(x, "input", target=2)
+    assert found["conv2"].shape[0] == 5 and gradient.shape == x.shape
+    assert np.isfinite(found["input"]).all() and np.isfinite(logits).all()
+
+
+def test_edits_share_what_they_do_not_touch(model, arrays, tmp_path):
+    x, _ = arrays
+    bias = next(n["inputs"][2] for n in model.nodes if n["name"] == "conv1")
+    edited = model.with_weights({bias: np.full_like(model.weight(bias), 100)})
+    assert edited.hash != model.hash and (edited.weight(bias) == 100).all()
+    assert (model.weight(bias) != 100).all()
+    assert (edited.activations(x, "conv1") > 50).all()
+    edited.save(tmp_path / "edited.onnx")
+    assert assay.load(tmp_path / "edited.onnx").hash == edited.hash
+    name = model.nodes[0]["outputs"][0]
+    assert model.with_outputs([name]).outputs.keys() == {name}
+    with pytest.raises(assay.MismatchError, match="shape"):
+        model.with_weights({bias: np.zeros(3)})
+    for wrong in ({"no": np.zeros(1)}, {next(iter(model.inputs)): np.zeros(1)}):
+        with pytest.raises(assay.UsageError):
+            model.with_weights(wrong)
+    with pytest.raises(assay.UsageError):
+        model.without_node("no")
+    with pytest.raises(assay.UsageError):
+        model.with_outputs(["no"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, x: m.activations(x[:, :, :5], "conv1"),
+        lambda m, x: m.activations(x[0], "conv1"),
+        lambda m, x: m.activations(x.astype(np.int64), "conv1"),
+        lambda m, x: m.activations({"a": x, "b": x}, "conv1"),
+        lambda m, x: m.activations(x, "conv9"),
+        lambda m, x: m.activations(x, []),
+        lambda m, x: m.activations(x, "conv1", reduction="median"),
+        lambda m, x: m.activations(x, "input", reduction="mean"),
+        lambda m, x: m.gradients(x, target=10),
+        lambda m, x: m.gradients(x, target=-1),
+        lambda m, x: m.gradients(x, target=[1, 2]),
+        lambda m, x: m.relevance(x, method="magic"),
+        lambda m, x: m.weight("no"),
+        lambda m, x: m.save("/no/such/folder/net.onnx"),
+        lambda m, x: assay.load(b"not a network"),
+        lambda m, x: assay.load(b""),
+        lambda m, x: assay.load("no-such-file.onnx"),
+        lambda m, x: assay.load(3),
+        lambda m, x: assay.load(None),
+        lambda m, x: assay.load("net.onnx", example=x),
+        lambda m, x: assay.load(b"x", device="tpu").layers(),
+    ],
+)
+def test_wrong_calls_are_exceptions(call, model, arrays):
+    with pytest.raises(assay.AssayError) as caught:
+        call(model, arrays[0])
+    assert str(caught.value)
+
+
+def test_errors_are_classes_with_the_texts_of_the_program(inside):
+    import subprocess
+
+    from conftest import PROGRAM
+
+    (inside / "broken.onnx").write_bytes(b"\x08\x07 damaged")
+    for call, arguments, code in (
+        (lambda: assay.evaluate("no.onnx", "test.npz"), ["evaluate", "--model", "no.onnx", "--data", "test.npz"], 7),
+        (lambda: assay.evaluate("broken.onnx", "test.npz"), ["evaluate", "--model", "broken.onnx", "--data", "test.npz"], 3),
+        (lambda: assay.evaluate("net.onnx", "no.npz"), ["evaluate", "--model", "net.onnx", "--data", "no.npz"], 7),
+        (lambda: assay.evaluate("net.onnx"), ["evaluate", "--model", "net.onnx"], 1),
+        (lambda: assay.attack("net.onnx", "test.npz"), ["attack", "net.onnx", "test.npz"], 1),
+        (
+            lambda: assay.cover("net.onnx", "train.npz", "test.npz", criterion="mnc"),
+            ["cover", "--model", "net.onnx", "--train", "train.npz", "--test", "test.npz", "--criterion", "mnc"],
+            1,
+        ),
+    ):
+        with pytest.raises(assay.AssayError) as caught:
+            call()
+        said = subprocess.run([PROGRAM, *arguments, "--quiet"], cwd=inside, capture_output=True, text=True)
+        assert said.returncode == caught.value.exit_code == code
+        assert said.stderr.strip() == f"assay: {caught.value}".strip()
+
+
+def test_files_of_torch_are_answered_with_how_to_export_them(tmp_path):
+    torch = pytest.importorskip("torch")
+    for name, thing in (("net.pt", torch.nn.Linear(2, 3)), ("net.pth", torch.nn.Linear(2, 3).state_dict())):
+        torch.save(thing, tmp_path / name)
+        with pytest.raises(assay.UnsupportedError) as caught:
+            assay.load(tmp_path / name)
+        assert "torch.onnx.export" in str(caught.value) and len(str(caught.value).splitlines()) == 4

@@ -1,0 +1,282 @@
+"""Criteria, attacks, constraints, hypotheses and clusterers written in Python take part."""
+
+import numpy as np
+import pytest
+
+import assay
+
+
+class Reach(assay.Criterion):
+    """How far activations reach over all neurons."""
+
+    name = "reach"
+    options = {"factor": 1}
+    sizes: list = []
+
+    def __init__(self, layers, options):
+        self.factor, self.top, self.names = float(options["factor"]), 0.0, [layer.name for layer in layers]
+
+    def observe(self, batch):
+        Reach.sizes.append(len(batch.indices))
+        assert len(batch.layers) == len(self.names) and all(len(layer) == len(batch.indices) for layer in batch.layers)
+        self.top = max(self.top, *(float(layer.max()) for layer in batch.layers))
+
+    def merge(self, other):
+        self.top = max(self.top, other.top)
+
+    def result(self):
+        return self.top * self.factor
+
+    def save(self):
+        return self.top
+
+    def load(self, state):
+        self.top = state
+
+
+class Active(assay.Criterion):
+    """Neurons above the mean of the training set."""
+
+    def __init__(self, layers, options):
+        self.layers = layers
+        self.seen = [np.zeros(layer.neurons, bool) for layer in layers]
+
+    def observe(self, batch):
+        for seen, layer, profile in zip(self.seen, batch.layers, self.layers):
+            seen |= (layer > profile.mean).any(0)
+
+    def merge(self, other):
+        for mine, theirs in zip(self.seen, other.seen):
+            mine |= theirs
+
+    def result(self):
+        return {p.name: (int(s.sum()), len(s)) for p, s in zip(self.layers, self.seen)}
+
+    def save(self):
+        return [seen.tolist() for seen in self.seen]
+
+    def load(self, state):
+        self.seen = [np.array(seen) for seen in state]
+
+
+def test_a_criterion_sees_batches(model, arrays):
+    x, _ = arrays
+    Reach.sizes.clear()
+    found = assay.cover(model, "digits:50", x, criterion=[Reach, "nc"])
+    top = max(a.max() for a in model.activations(x, [layer.name for layer in model.layers()], reduction="mean").values())
+    assert found.coverage("reach") == pytest.approx(float(top), rel=1e-5)
+    assert sum(Reach.sizes) == 60 and len(Reach.sizes) < 10
+    assert assay.cover(model, "digits:50", x, criterion=["reach[factor=2]"]).coverage("reach") == pytest.approx(2 * found.reach)
+    assert "reach" in str(assay.criteria())
+
+
+def test_counts_by_layer_states_and_classes(model, arrays, tmp_path):
+    x, y = arrays
+    whole = assay.cover(model, "digits:50", (x, y), criterion=Active, by_class=True, state=tmp_path / "all.cov")
+    rows = [row for row in whole.table("criteria") if row["criterion"] == "active"]
+    assert all(0 <= row["covered"] <= row["coverable"] for row in rows) and len(rows) >= len(model.layers())
+    a = assay.cover(model, "digits:50", (x[:20], y[:20]), criterion=Active, state=tmp_path / "a.cov")
+    b = assay.cover(model, "digits:50", (x[20:], y[20:]), criterion=Active, state=tmp_path / "b.cov")
+    both = assay.combine([a, b])
+    single = assay.cover(model, "digits:50", (x, y), criterion=Active)
+    assert both.table("criteria").rows == single.table("criteria").rows
+
+
+def test_a_class_defined_again_takes_the_place_of_the_one_before(model, arrays):
+    x, _ = arrays
+
+    def one(value):
+        class Constant(assay.Criterion):
+            def __init__(self, layers, options):
+                pass
+
+            def observe(self, batch):
+                pass
+
+            def result(self):
+                return value
+
+            def save(self):
+                return None
+
+        return Constant
+
+    assert assay.cover(model, "digits:50", x, criterion=one(1)).constant == 1
+    assert assay.cover(model, "digits:50", x, criterion=one(2)).constant == 2
+
+
+class OneStep(assay.Attack):
+    """One step against the gradient of the score that is to fall."""
+
+    name = "one-step"
+    options = {"eps": 0.3}
+
+    def __init__(self, eps):
+        self.eps = float(eps)
+
+    def perturb(self, network, problem):
+        assert np.allclose(network.scores(problem.inputs), problem.scores, atol=1e-4)
+        weights = np.zeros_like(problem.scores)
+        weights[np.arange(len(weights)), problem.labels] = 1
+        OneStep.kept = network
+        return problem.inputs - self.eps * np.sign(network.gradients(problem.inputs, weights))
+
+
+def test_an_attack(model, arrays):
+    x, y = arrays
+    data = assay.data(x, y, range=(0, 1))
+    found = assay.attack(model, data, attack=[OneStep, "one-step[eps=0]", "noise"], all=True)
+    changed = found.arrays["one-step"]
+    assert np.abs(changed["x"] - x[changed["original"]]).max() <= 0.3 + 1e-6
+    assert changed["success"].sum() > 0
+    assert found.arrays["one-step-2"]["success"].sum() == 0
+    with pytest.raises(assay.UsageError, match="perturb"):
+        OneStep.kept.scores(x)
+
+
+class OnlyTop(assay.Constraint):
+    """Only the upper half of a picture changes."""
+
+    def direction(self, searches, points, wanted):
+        wanted[:, :, 14:] = 0
+        assert searches.seeds.shape == points.shape
+        return wanted
+
+
+def test_a_constraint(model, arrays):
+    x, y = arrays
+    data = assay.data(x, y, range=(0, 1))
+    found = assay.explore(model, data, mutant="int8@all", constraint=OnlyTop, iterations=20, step=1, pictures=0)
+    findings = found.arrays.get("findings")
+    assert "searched" in str(found).lower() or found.headline
+    if findings is not None and len(findings["x"]):
+        assert np.abs(findings["x"][:, :, 14:] - x[findings["seed"]][:, :, 14:]).max() < 1e-2
+
+
+class Bright(assay.Hypothesis):
+    """Whether a picture is bright, and how."""
+
+    hypotheses = ["bright", ("brightness", "numeric")]
+
+    def annotate(self, records):
+        mean = records.inputs.mean((1, 2, 3))
+        return np.stack([mean > np.float32(0.15), mean], 1)
+
+
+def test_a_hypothesis(model, arrays):
+    x, y = arrays
+    found = assay.inspect(model, (x, y), hypotheses=Bright, units="layer=conv1", measure="pearson")
+    scores = str(found.document)
+    assert "bright" in scores and "brightness" in scores
+
+
+def test_a_clusterer(model, arrays):
+    x, y = arrays
+
+    def halves(values, min_k, max_k):
+        """Two clusters about the quartiles."""
+        assert (np.diff(values) >= 0).all() and 1 <= min_k <= max_k
+        low, high = np.quantile(values, [0.25, 0.75])
+        return [low, high] if low < high else [low]
+
+    data = assay.data(x, y)
+    ours = assay.cover(model, data, data, criterion="idc[m=3]", clusterer=halves)
+    again = assay.cover(model, data, data, criterion="idc[m=3]", clusterer="halves")
+    assert ours.table("criteria").rows == again.table("criteria").rows
+    assert int(ours.table("criteria")["coverable"][0]) <= 8
+    with pytest.raises(assay.UsageError, match="clusterer"):
+        assay.cover(model, data, data, criterion="idc[m=3]", clusterer="quarters")
+
+
+class Broken(assay.Criterion):
+    """Raises where it is told to."""
+
+    options = {"where": "nowhere"}
+
+    def __init__(self, layers, options):
+        self.where = options["where"]
+        self.fail("init")
+
+    def fail(self, where):
+        if self.where == where:
+            raise ZeroDivisionError(where)
+
+    def observe(self, batch):
+        self.fail("observe")
+        if self.where == "interrupt":
+            raise KeyboardInterrupt
+
+    def result(self):
+        self.fail("result")
+        return {"type": "no", "tuple": (3,), "none": None, "negative": (-1, 2)}.get(self.where, 1.0)
+
+    def save(self):
+        self.fail("save")
+        return object() if self.where == "saved" else {}
+
+
+@pytest.mark.parametrize("where", ["init", "observe", "result"])
+def test_exceptions_of_callbacks_arrive_as_they_were_raised(where, model, arrays):
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError, match=where) as caught:
+            assay.cover(model, "digits:50", arrays[0], criterion=[Broken, f"broken[where={where}]"])
+        assert any(entry.name == "fail" for entry in caught.traceback)
+    assert assay.cover(model, "digits:50", arrays[0], criterion="broken").broken == 1
+
+
+def test_interrupts_of_callbacks_arrive(model, arrays):
+    assay.register(Broken)
+    with pytest.raises(KeyboardInterrupt):
+        assay.cover(model, "digits:50", arrays[0], criterion="broken[where=interrupt]")
+
+
+@pytest.mark.parametrize("where", ["type", "tuple", "none", "negative"])
+def test_wrong_results_of_callbacks_are_exceptions(where, model, arrays):
+    assay.register(Broken)
+    with pytest.raises((assay.AssayError, TypeError)):
+        assay.cover(model, "digits:50", arrays[0], criterion=f"broken[where={where}]")
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda p: None,
+        lambda p: 3,
+        lambda p: p.inputs[:, :, :3],
+        lambda p: p.inputs[:0],
+        lambda p: p.inputs * np.nan,
+        lambda p: p.inputs.astype(object),
+        lambda p: [[1, 2]],
+        lambda p: 1 / 0,
+    ],
+)
+def test_wrong_attacks_are_exceptions(result, model, arrays):
+    class Wrong(assay.Attack):
+        def perturb(self, network, problem):
+            return result(problem)
+
+    with pytest.raises((assay.AssayError, ZeroDivisionError)):
+        assay.attack(model, assay.data(*arrays, range=(0, 1)), attack=Wrong)
+
+
+def test_wrong_calls_of_an_attack_are_exceptions(model, arrays):
+    class Asking(assay.Attack):
+        def perturb(self, network, problem):
+            for points in (problem.inputs[:1, :, :3], 3, None, problem.inputs.astype(object)):
+                with pytest.raises(assay.UsageError):
+                    network.scores(points)
+            with pytest.raises(assay.UsageError):
+                network.gradients(problem.inputs, problem.scores[:, :2])
+            return problem.inputs
+
+    assay.attack(model, assay.data(*arrays, range=(0, 1)), attack=Asking)
+
+
+def test_names_that_are_taken_and_things_that_are_none():
+    with pytest.raises(assay.UsageError, match="exists already"):
+        assay.register(type("Nc", (assay.Criterion,), {"name": "nc"}))
+    with pytest.raises(assay.UsageError):
+        assay.register(type("Odd", (assay.Criterion,), {"name": "odd[x]"}))
+    for wrong in (3, dict, lambda: None):
+        with pytest.raises(assay.UsageError):
+            assay.register(wrong)

@@ -1,0 +1,217 @@
+"""Notebooks and examples run, types are right, the stubs are those of the catalogue, the documentation's table holds."""
+
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import assay
+from assay import _stubs
+
+PYTHON = pathlib.Path(__file__).parents[1]
+
+
+def run(file, folder):
+    found = subprocess.run([sys.executable, str(file)], cwd=folder, capture_output=True, text=True, timeout=600)
+    assert found.returncode == 0, found.stdout + found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize("example", sorted((PYTHON / "examples").glob("*.py")), ids=lambda p: p.stem)
+def test_examples_run(example, tmp_path):
+    assert run(example, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("notebook", sorted((PYTHON / "notebooks").glob("*.py")), ids=lambda p: p.stem)
+def test_notebooks_run(notebook, tmp_path):
+    if "import torch" in notebook.read_text():
+        pytest.importorskip("torch")
+    assert "# %% [markdown]" in notebook.read_text()
+    run(notebook, tmp_path)
+    assert [p.suffix for p in tmp_path.iterdir()] == [".html"]
+
+
+def test_the_stubs_are_those_of_the_catalogue():
+    stubs = (PYTHON / "assay" / "__init__.pyi").read_text()
+    assert stubs == _stubs.stubs(), "run python3 -m assay._stubs"
+
+
+def test_the_types_are_right(tmp_path):
+    pytest.importorskip("mypy")
+    for folder in ("assay", "examples"):
+        found = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", *map(str, sorted((PYTHON / folder).glob("*.py")))],
+            cwd=PYTHON,
+            env={**os.environ, "MYPYPATH": str(PYTHON)},
+            capture_output=True,
+            text=True,
+        )
+        assert found.returncode == 0, found.stdout
+
+
+def test_everything_public_is_documented():
+    for name in assay.__all__:
+        thing = getattr(assay, name)
+        assert name in ("commands",) or (thing.__doc__ or "").strip(), name
+
+
+def table_rows(source):
+    page = (source / "docs" / "python.md").read_text()
+    rows = re.findall(r"^\| ([A-Za-z-]+) \| `(.+?)` \| `(.+?)` \|$", page, re.MULTILINE)
+    assert len(rows) >= 20
+    return rows
+
+
+def test_each_line_of_the_table_runs(inside, model, arrays, source):
+    x, y = arrays
+    names = {
+        "assay": assay,
+        "np": np,
+        "net": model,
+        "x": x[:20],
+        "y": y[:20],
+        "train": assay.data("train.npz,range=0:1"),
+        "test": assay.data(x[:20], y[:20], range=(0, 1)),
+        "label": int(y[0]),
+    }
+    tools = set()
+    for tool, theirs, ours in table_rows(source):
+        tools.add(tool)
+        assert eval(ours, names) is not None, f"{tool} {theirs}: {ours}"
+    assert tools == {"Captum", "Foolbox", "NeuraL-Coverage", "dnn-tip", "DeepCrime"}
+
+
+def test_blocks_of_the_documentation_run(inside, source):
+    for page in ("docs/python.md", "README.md"):
+        blocks = re.findall(r"^```python\n(.*?)^```$", (source / page).read_text(), re.MULTILINE | re.DOTALL)
+        assert blocks
+        names = {}
+        for block in blocks:
+            if "import torch" in block and importlib.util.find_spec("torch") is None:
+                continue
+            exec(compile(block, page, "exec"), names)
+
+
+def test_results_show_themselves(model, arrays, tmp_path):
+    found = assay.evaluate(model, arrays)
+    assert "<iframe" in found._repr_html_() and "accuracy" in str(found)
+    found.save_html(tmp_path / "a.html")
+    assay.save_report(tmp_path / "b.html", [found, found])
+    assert (tmp_path / "a.html").stat().st_size > 1000 and (tmp_path / "b.html").stat().st_size > 1000
+    found.save_json(tmp_path / "a.json")
+    again = assay.read_result(tmp_path / "a.json")
+    assert again.to_json() == found.to_json() and again.accuracy == found.accuracy
+    assert found.render("csv") and found.passed and found.require() is found
+    assert "accuracy" in dir(found)
+    for wrong in (lambda: found.no_such, lambda: found.table("no"), lambda: found.coverage("nc"), lambda: found.render("no")):
+        with pytest.raises((AttributeError, assay.UsageError)):
+            wrong()
+    failed = assay.cover(model, "digits:50", arrays, criterion="nc", fail_under="nc=1")
+    assert not failed.passed
+    with pytest.raises(assay.GateFailed, match="nc"):
+        failed.require()
+    assert failed.gate("nc>=0")["passed"]
+
+
+def test_tables_as_data_frames(model, arrays):
+    pandas = pytest.importorskip("pandas")
+    frame = assay.cover(model, "digits:50", arrays, criterion="nc").to_pandas("criteria")
+    assert isinstance(frame, pandas.DataFrame) and set(frame["criterion"]) == {"nc"}
+
+
+def test_plots(model, arrays):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = assay.cover(model, "digits:50", arrays, criterion="nc").plot("criteria")
+    assert axes.patches and axes.get_title()
+    assert assay.importance(model, arrays).plot().patches
+
+
+def test_the_plugin_of_pytest(inside, tmp_path):
+    (tmp_path / "test_network.py").write_text(
+        f"""
+import assay
+from assay.pytest_plugin import gates
+
+@gates("nc=0.01", "nc=1.0")
+def test_coverage():
+    return assay.cover("net.onnx", "train.npz", "test.npz", criterion="nc")
+
+def test_accuracy(assay_results):
+    found = assay.evaluate("net.onnx", "test.npz")
+    assay_results.append(found)
+    assert found.accuracy >= 0
+"""
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "assay.pytest_plugin", "-p", "no:cacheprovider", "--assay-report", str(tmp_path / "r.html"), str(tmp_path)],
+        cwd=inside,
+        capture_output=True,
+        text=True,
+    )
+    assert "1 failed, 2 passed" in found.stdout, found.stdout + found.stderr
+    assert "nc=1.0" in found.stdout and (tmp_path / "r.html").stat().st_size > 1000
+
+
+def test_callbacks(inside, model, arrays):
+    from assay.callbacks import CoverageHistory, KerasCoverage, RecordSampler
+
+    history = CoverageHistory("train.npz", arrays, criterion="nc")
+    history.measure(model)
+    history.measure(model)
+    assert len(history.values("nc")) == 2
+    keras = KerasCoverage("train.npz", arrays, criterion="nc")
+    keras.set_model(model)
+    keras.set_params({"epochs": 1})
+    keras.on_train_begin({})
+    logs = {"loss": 0.5}
+    keras.on_epoch_end(0, logs)
+    assert logs["coverage_nc"] == history.values("nc")[0]
+    chosen = assay.select(model, arrays, by="entropy", size=5)
+    assert list(RecordSampler(chosen)) == [int(i) for i in chosen.ids]
+    rest = list(RecordSampler(chosen, leave_out=True, size=60))
+    assert len(rest) == 55 and not set(rest) & set(map(int, chosen.ids))
+    shuffled = RecordSampler(range(20), shuffle=True)
+    first, second = list(shuffled), list(shuffled)
+    assert first != second and sorted(first) == sorted(second) == list(range(20))
+    assert list(RecordSampler(range(20), shuffle=True)) == first
+    for wrong in (lambda: RecordSampler([]), lambda: RecordSampler([1], leave_out=True), lambda: RecordSampler([[1]])):
+        with pytest.raises(assay.UsageError):
+            wrong()
+
+
+def test_a_module_of_torch(arrays):
+    torch = pytest.importorskip("torch")
+    x, _ = arrays
+    net = torch.nn.Sequential(torch.nn.Conv2d(1, 4, 5), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Dropout(), torch.nn.Flatten(), torch.nn.Linear(2304, 10))
+    net.train()
+    model = assay.load(net, torch.zeros(1, 1, 28, 28))
+    assert net.training
+    net.eval()
+    with torch.no_grad():
+        assert np.allclose(model(torch.from_numpy(x)), net(torch.from_numpy(x)).numpy(), atol=1e-4)
+    for wrong in (None, torch.zeros(1, 3, 28, 28), 3):
+        with pytest.raises(assay.UsageError):
+            assay.load(net, wrong)
+
+    class Two(torch.nn.Module):
+        def forward(self, a, b):
+            return torch.cat([a, b], 1).sum(1, keepdim=True) * torch.ones(2)
+
+    two = assay.load(Two(), {"a": torch.zeros(1, 3), "b": torch.zeros(1, 2)})
+    assert set(two.inputs) == {"a", "b"}
+    assert np.allclose(two({"a": np.ones((4, 3), np.float32), "b": np.ones((4, 2), np.float32)}), 5)
+
+
+def test_ids_of_texts_in_archives(tmp_path):
+    x = np.zeros((3, 2), np.float32)
+    for ids in (np.array(["a", "bcd", "ä"]), np.array([b"a", b"bcd", b"e"])):
+        np.savez(tmp_path / "named.npz", x=x, y=np.arange(3), ids=ids)
+        expected = [i.decode() if isinstance(i, bytes) else str(i) for i in ids]
+        assert assay.data(tmp_path / "named.npz").ids == expected
