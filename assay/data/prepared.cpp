@@ -19,6 +19,7 @@
 #include "assay/support/memory.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
+#include "assay/support/pointer_file.h"
 
 namespace assay {
 namespace {
@@ -448,6 +449,7 @@ const FormatInfo& format_of(const DataSpec& spec) {
 
 DatasetPtr open_dataset(const std::string& text) {
   const DataSpec spec = parse_spec(text);
+  refuse_pointer(spec.path, spec.path);
   try {
     const FormatInfo& format = format_of(spec);
     check_options(spec, text, format);

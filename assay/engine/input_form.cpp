@@ -33,10 +33,10 @@ bool is_static(const Shape& shape) {
 std::string shape_hint(const Shape& record, const Shape& wanted) {
   if (record.size() == 3 && wanted.size() == 3) {
     if (matches({record[2], record[0], record[1]}, wanted)) {
-      return "the records seem to have their channels last: declare that layout in the data specification";
+      return "the records seem to have their channels last: say layout=nhwc in the data specification";
     }
     if (matches({record[1], record[2], record[0]}, wanted)) {
-      return "the network seems to take channels last while records have them first";
+      return "the network takes channels last while records have them first: turn it by with_channels_first()";
     }
     if (matches({wanted[0], record[1], record[2]}, wanted)) {
       return fmt::format(

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include "assay/engine/batchless.h"
 #include "assay/engine/free_batch.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"
@@ -58,8 +59,23 @@ Session::State::State(Graph graph_, SessionOptions options_)
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);
   require_kernels(graph);
+  give_batch_axis();
   constants = Constants(graph, device, memory_limit());
   settle_batch();
+}
+
+void Session::State::give_batch_axis() {
+  if (!takes_single_record(graph, shapes)) return;
+  std::optional<Graph> several = with_batch_axis(graph, device);
+  if (!several) {
+    fail(Fault::unsupported,
+         "network '{}' is exported for a single record, without an axis for batches ({}), and several records do not "
+         "pass through it side by side; export it with a dynamic batch axis",
+         graph.name(), to_string(graph.value(graph.inputs()[0]).shape));
+  }
+  graph = std::move(*several);
+  notices.push_back("the network is exported for a single record; an axis for batches was put in front, and outputs "
+                    "are unchanged");
 }
 
 // A network exported for one batch size is made to take any, if that can be done without changing a result;

@@ -68,6 +68,7 @@ struct Session::State {
 
  private:
   std::vector<ValueInfo> probe() const;
+  void give_batch_axis();
   void settle_batch();
   void free_the_batch();
   bool as_declared(const Tensors& given) const;

@@ -47,6 +47,10 @@ Graph with_decision(const Graph& graph, std::string_view output) {
     for (const ValueId id : ids) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
     fail(Fault::usage, "network '{}' has no output '{}'; it has {}", graph.name(), output, names);
   }
+  const std::vector<DType> types = element_types(graph);
+  if (const DType type = types[static_cast<std::size_t>(*found)]; type != DType::float32 && type != DType::float64)
+    fail(Fault::usage, "output '{}' holds {} numbers; what decides are scores in floating point",
+         graph.value(*found).name, to_string(type));
   std::rotate(ids.begin(), found, found + 1);
   GraphBuilder edit(graph);
   edit.set_outputs(std::move(ids));
@@ -98,6 +102,40 @@ Graph in_precision(const Graph& graph, Precision precision) {
     }
     edit.replace_node(static_cast<int>(n), std::move(node));
   }
+  return edit.build();
+}
+
+bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record) {
+  const Shape& declared = graph.value(input).shape;
+  if (record.size() != 3 || declared.size() != 4) return false;
+  const auto fits = [&](const Shape& one) {
+    return std::ranges::equal(one, std::span(declared).subspan(1), [](auto have, auto want) {
+      return want < 0 || have == want;
+    });
+  };
+  return !fits(record) && fits({record[1], record[2], record[0]});
+}
+
+Graph with_channels_first(const Graph& graph, ValueId input) {
+  using Order = std::vector<std::int64_t>;
+  const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
+  const Shape& shape = graph.value(input).shape;
+  if (shape.size() != 4)
+    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name, shape.size());
+  GraphBuilder edit(graph);
+  const auto readers = graph.consumers(input);
+  const bool turned = std::ranges::all_of(readers, [&](int n) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    return node.op == "Transpose" && node.integers("perm", {}) == to_first;
+  });
+  const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();
+  if (turned && !is_output) {
+    for (const int n : readers) edit.remove_node(n);
+  } else {
+    edit.insert_after(input, "Transpose", edit.unused_name(graph.value(input).name + "/channels_last"), {},
+                      {{"perm", to_last}});
+  }
+  edit.set_type(input, graph.value(input).dtype, {shape[0], shape[3], shape[1], shape[2]});
   return edit.build();
 }
 

@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include "assay/model/keras/read.h"
 #include "assay/support/file.h"
+#include "assay/support/pointer_file.h"
 
 namespace assay {
 namespace {
@@ -36,6 +37,7 @@ std::string first_bytes(const fs::path& path) {
 Graph read_by_content(const fs::path& path) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
+  refuse_pointer(path, path.string());
   if (start == "\x89HDF\r\n\x1a\n") return read_keras_h5(path);
   if (start.starts_with("PK\x03\x04")) return read_keras_zip(path);
   if (path.extension() == ".json") return read_keras_h5(path);

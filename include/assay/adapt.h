@@ -1,7 +1,7 @@
 #pragma once
 
-// A network as one wants it before it runs: another of its outputs as the decision, numbers of 16 bits,
-// gradients through steps. Each makes a new graph that shares the weights.
+// A network as one wants it before it runs: another of its outputs as the decision, channels first, numbers of
+// 16 bits, gradients through steps. Each makes a new graph that shares the weights.
 
 #include <string_view>
 
@@ -22,6 +22,12 @@ std::string_view to_string(Precision precision);
 // Weights, inputs and the result of every node are rounded to the type, as where values are stored in 16 bits;
 // within a node sums stay in float32, as accumulators do.
 Graph in_precision(const Graph& graph, Precision precision);
+
+// Whether an input takes pictures with the channels last, of which `record` [channels, height, width] is one.
+bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record);
+// The same network with that input taking channels first, as Assay holds pictures: a Transpose is put in front,
+// or those that stood there are taken away.
+Graph with_channels_first(const Graph& graph, ValueId input);
 
 // Sign, Round, Floor and Ceil pass gradients and relevance as if they were not there; Sign only where its
 // operand is within -1 and 1 (Bengio et al., 2013; Hubara et al., 2016). Values stay the same.
