@@ -5,14 +5,31 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include <assay/operator_traits.h>
 
 namespace assay {
 namespace {
 
-int batch_axis_of(const Shape& declared) {
+// Recurrent operators have the batch of sequences and of initial states on axis 1, unless an attribute says
+// otherwise.
+bool is_recurrent_operand(const Graph& graph, ValueId input) {
+  const auto readers = graph.consumers(input);
+  return !readers.empty() && std::ranges::all_of(readers, [&](int n) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    if (!is_recurrent(node.op) || node.integer("layout", 0) != 0) return false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == input && i != 0 && i != 5 && i != 6) return false;
+    }
+    return true;
+  });
+}
+
+int batch_axis_of(const Graph& graph, ValueId input) {
+  const Shape& declared = graph.value(input).shape;
   if (declared.empty()) return -1;
-  if (std::ranges::count(declared, -1) != 1) return 0;
-  return static_cast<int>(std::ranges::find(declared, -1) - declared.begin());
+  if (std::ranges::count(declared, -1) == 1)
+    return static_cast<int>(std::ranges::find(declared, -1) - declared.begin());
+  return declared.size() == 3 && is_recurrent_operand(graph, input) ? 1 : 0;
 }
 
 bool matches(const Shape& record, const Shape& wanted) {
@@ -108,7 +125,7 @@ InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& know
   const Shape& record_shape = known.of(graph, input);
   if (value.shape.empty() && !record_shape.empty()) return {.batch_axis = 0, .record = record_shape};
   InputForm form;
-  form.batch_axis = batch_axis_of(value.shape);
+  form.batch_axis = batch_axis_of(graph, input);
   form.record = value.shape;
   if (form.batch_axis >= 0) {
     const auto batch = form.record.begin() + form.batch_axis;

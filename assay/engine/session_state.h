@@ -71,6 +71,8 @@ struct Session::State {
   void give_batch_axis();
   void settle_batch();
   void free_the_batch();
+  void free_large_batch();
+  std::int64_t elements_of(std::int64_t records) const;
   bool as_declared(const Tensors& given) const;
   bool probable() const;
 };

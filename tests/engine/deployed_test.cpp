@@ -131,6 +131,37 @@ TEST(SeveralOutputs, TheFirstWithScoresDecidesUnlessAnotherIsNamed) {
   for (const char* wrong : {"fourth", "3", "-4", "label"}) EXPECT_THROW(with_decision(graph, wrong), Error) << wrong;
 }
 
+// A sequence with time first and a state with directions first, both of fixed shape.
+TEST(RecurrentStates, HaveTheirBatchOnTheSecondAxis) {
+  for (const std::int64_t batch : {1, -1}) {
+    Net net("states", 3);
+    GraphBuilder& b = net.builder;
+    const ValueId x = b.input("x", DType::float32, {4, batch, 3}), h = b.input("h", DType::float32, {1, batch, 5});
+    const Node cell{.name = "cell",
+                    .op = "GRU",
+                    .inputs = {x, net.weight("w", {1, 15, 3}), net.weight("r", {1, 15, 5}), no_value, no_value, h},
+                    .outputs = {no_value, b.value("last")},
+                    .attributes = {{"hidden_size", std::int64_t{5}}}};
+    b.node(cell);
+    const ValueId row = b.add("Squeeze", "row", {cell.outputs[1], b.constant("axis", test::integers({0}))});
+    const Session session(net.build(net.dense("out", row, 5, 2)), {.threads = 1});
+    const Array steps = test::random_array(net.rng, {6, 4, 3}), states = test::random_array(net.rng, {6, 1, 5});
+    const auto run = [&](std::int64_t begin, std::int64_t count) {
+      const auto part = [&](const Array& all) { return to_array(to_tensor(all).narrow(0, begin, count).contiguous()); };
+      Batch records;
+      records.inputs = part(steps);
+      records.input_name = "x";
+      records.others = {{"h", part(states)}};
+      const ValueId id = session.logits();
+      return session.run(session.bind(records), std::span(&id, 1)).at(id);
+    };
+    const Tensor all = run(0, 6);
+    ASSERT_EQ(all.sizes().vec(), (Ints{6, 2}));
+    EXPECT_TRUE(at::allclose(all.narrow(0, 2, 3), run(2, 3), 1e-5, 1e-6));
+    EXPECT_GT((all[0] - all[1]).abs().max().item<float>(), 1e-4);
+  }
+}
+
 TEST(Precision, RoundsWeightsInputsAndResults) {
   Net net("short");
   const ValueId w = net.builder.constant("w", Array::of<float>({2, 1}, std::vector{1 + 1.0F / 4096, 3.0F}));
