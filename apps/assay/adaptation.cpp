@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <charconv>
 #include <numeric>
 
 #include <assay/adapt.h>
@@ -16,6 +17,9 @@ constexpr std::size_t compared_records = 500;
 }  // namespace
 
 void Adaptation::declare(CLI::App& app) {
+  app.add_option("--fix", fixed_,
+                 "an input that is this number for all records, such as a sampling rate; may be repeated")
+      ->type_name("NAME=NUMBER");
   app.add_option("--decision", decision_,
                  "output that decides, by name or number from 0, where the network has several (default: the first "
                  "one of floating-point numbers)")
@@ -28,7 +32,21 @@ void Adaptation::declare(CLI::App& app) {
                "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
 }
 
+Graph Adaptation::chosen(Graph graph) const {
+  for (const std::string& text : fixed_) {
+    const std::size_t equals = text.rfind('=');
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const bool read = equals != std::string::npos &&
+                      std::from_chars(text.data() + equals + 1, end, number).ptr == end && equals + 1 < text.size();
+    if (!read) fail(Fault::usage, "--fix {}: NAME=NUMBER is needed, such as sr=16000", text);
+    graph = with_fixed_input(graph, text.substr(0, equals), number);
+  }
+  return decision_.empty() ? graph : with_decision(graph, decision_);
+}
+
 Graph Adaptation::apply(Graph graph, const Dataset* data, Context& context) const {
+  graph = chosen(std::move(graph));
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
     context.progress.notice(fmt::format("network '{}' takes channels last; it is turned to take them first, as records "
@@ -36,7 +54,6 @@ Graph Adaptation::apply(Graph graph, const Dataset* data, Context& context) cons
                                         graph.name()));
     graph = with_channels_first(graph, graph.inputs()[0]);
   }
-  if (!decision_.empty()) graph = with_decision(graph, decision_);
   if (straight_) {
     Graph passing = straight_through(graph);
     if (passing.hash() == graph.hash())
@@ -49,7 +66,7 @@ Graph Adaptation::apply(Graph graph, const Dataset* data, Context& context) cons
 void Adaptation::compare(const Graph& plain, const Session& session, const Dataset* data,
                          Context& context) const {
   if (parse_precision(precision_) == Precision::float32 || data == nullptr || data->size() == 0) return;
-  Graph graph = decision_.empty() ? plain : with_decision(plain, decision_);
+  Graph graph = chosen(plain);
   if (takes_channels_last(graph, graph.inputs()[0], data->record_shape()))
     graph = with_channels_first(graph, graph.inputs()[0]);
   const Session exact(std::move(graph), session.options());

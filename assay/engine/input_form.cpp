@@ -99,6 +99,13 @@ std::string listed(const std::vector<std::string>& names) {
        graph.name(), takes, gives, problem);
 }
 
+// Of an input that takes one number, whatever the records.
+Tensor common_number(const Tensor& numbers, const std::string& input) {
+  if (numbers.dim() != 1 || numbers.numel() == 0 || !numbers.eq(numbers[0]).all().item<bool>())
+    fail(Fault::mismatch, "input '{}' takes one number for all records; those that were given differ", input);
+  return numbers[0];
+}
+
 bool all_integers(const Tensor& tensor) { return tensor.eq(tensor.round()).all().item<bool>(); }
 
 }  // namespace
@@ -178,6 +185,7 @@ Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known
   Shape shape = *fitting;
   shape.insert(shape.begin(), records.shape()[0]);
   Tensor tensor = to_tensor(records).reshape(shape);
+  if (form.batch_axis < 0) tensor = common_number(tensor, value.name);
   const at::ScalarType wanted = scalar_type(value.dtype);
   if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
     fail(Fault::mismatch,

@@ -13,6 +13,10 @@ namespace assay {
 // Error{usage} with the names that there are.
 Graph with_decision(const Graph& graph, std::string_view output);
 
+// The input of that name is the number, for all records; branches and loops that then follow from constants are
+// written out. Throws Error{usage} where there is no such input, it is the only one, or its shape is open.
+Graph with_fixed_input(const Graph& graph, std::string_view input, double value);
+
 // "float32", "float16" or "bfloat16".
 enum class Precision { float32, float16, bfloat16 };
 // Throws Error{usage}.

@@ -469,6 +469,7 @@ void add_upgraded(OnnxGraph& graph, Node node, int opset) {
     if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);
   }
   upgrade_quantised(upgrade);
+  upgrade_attention(upgrade);
   while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();
   graph.add(std::move(node));
   // The one that was added last reads the node's own output.

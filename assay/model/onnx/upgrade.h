@@ -60,6 +60,8 @@ std::span<const UpgradeRule> upgrade_rules();
 // Quantised products and sums, of the standard and of common exporters (domain com.microsoft), as those of the
 // de-quantised values, quantised again.
 void upgrade_quantised(Upgrade& upgrade);
+// Attention and RotaryEmbedding as products, softmax and movement.
+void upgrade_attention(Upgrade& upgrade);
 // Operators of the domain com.microsoft that upgrade_quantised() knows.
 bool is_quantised_extension(std::string_view op);
 

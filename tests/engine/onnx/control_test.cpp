@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <assay/adapt.h>
 #include <assay/session.h>
 #include "tests/model/onnx_build.h"
 
@@ -158,6 +159,28 @@ OnnxFile adding(const std::string& rounds, const onnx::NodeProto& goes_on) {
   file.output("y");
   file.output("each");
   return file;
+}
+
+// A setting decides which network runs, as voice-activity networks take their sampling rate.
+TEST(Branches, AreWrittenOutWhereTheInputThatDecidesIsFixed) {
+  OnnxFile file = file_of({-1, 2});
+  file.input("rate", {}, onnx::TensorProto::INT64);
+  file.weight(integers("high", {16000}));
+  file.proto.mutable_graph()->mutable_initializer(0)->clear_dims();
+  file.weight(floats("weight", {2, 1}, {1, 2}));
+  file.node("Equal", {"rate", "high"}, {"is_high"});
+  auto& branch = file.node("If", {"is_high"}, {"y"}, "branch");
+  set_body(branch, "then_branch", body({}, {node("MatMul", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  file.output("y");
+  const Graph graph = file.read();
+  EXPECT_THAT(ops(graph), Contains("If"));
+  EXPECT_THAT(ops(with_fixed_input(graph, "rate", 16000)), ElementsAre("MatMul"));
+  EXPECT_THAT(ops(with_fixed_input(graph, "rate", 8000)), ElementsAre("Neg"));
+  const Session session(with_fixed_input(graph, "rate", 16000), {.threads = 1});
+  EXPECT_EQ(session.layers().size(), 1U);
+  expect_error(Fault::usage, {"no input 'speed'"}, [&] { with_fixed_input(graph, "speed", 1); });
+  expect_error(Fault::usage, {"'x'", "open"}, [&] { with_fixed_input(graph, "x", 1); });
 }
 
 TEST(Loops, OfAKnownNumberOfRoundsAreWrittenOut) {

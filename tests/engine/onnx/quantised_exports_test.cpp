@@ -196,7 +196,9 @@ TEST(EightBitFloats, RoundToTheNearestAndKeepToTheirRange) {
   for (const Float8 type : {Float8::e4m3fn, Float8::e4m3fnuz, Float8::e5m2, Float8::e5m2fnuz}) {
     for (int bits = 0; bits < 256; ++bits) {
       const float value = from_float8(type, static_cast<std::uint8_t>(bits));
-      if (std::isfinite(value)) EXPECT_EQ(rounded_to(type, value, true), value) << bits;
+      if (std::isfinite(value)) {
+        EXPECT_EQ(rounded_to(type, value, true), value) << bits;
+      }
     }
   }
 }
