@@ -20,13 +20,15 @@ void Adaptation::declare(CLI::App& app) {
   app.add_option("--fix", fixed_,
                  "an input that is this number for all records, such as a sampling rate; may be repeated")
       ->type_name("NAME=NUMBER");
-  app.add_option("--decision", decision_,
-                 "output that decides, by name or number from 0, where the network has several (default: the first "
-                 "one of floating-point numbers)")
+  app.add_option(
+         "--decision", decision_,
+         "output that decides, by name or number from 0, where the network has several (default: the first "
+         "one of floating-point numbers)")
       ->type_name("NAME");
-  app.add_option("--precision", precision_,
-                 "float16 or bfloat16: weights and results of every node rounded to it, and the difference to "
-                 "float32 said")
+  app.add_option(
+         "--precision", precision_,
+         "float16 or bfloat16: weights and results of every node rounded to it, and the difference to "
+         "float32 said")
       ->type_name("TYPE");
   app.add_flag("--straight-through", straight_,
                "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
@@ -38,7 +40,8 @@ Graph Adaptation::chosen(Graph graph) const {
     double number = 0;
     const char* const end = text.data() + text.size();
     const bool read = equals != std::string::npos &&
-                      std::from_chars(text.data() + equals + 1, end, number).ptr == end && equals + 1 < text.size();
+                      std::from_chars(text.data() + equals + 1, end, number).ptr == end &&
+                      equals + 1 < text.size();
     if (!read) fail(Fault::usage, "--fix {}: NAME=NUMBER is needed, such as sr=16000", text);
     graph = with_fixed_input(graph, text.substr(0, equals), number);
   }
@@ -49,9 +52,10 @@ Graph Adaptation::apply(Graph graph, const Dataset* data, Context& context) cons
   graph = chosen(std::move(graph));
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
-    context.progress.notice(fmt::format("network '{}' takes channels last; it is turned to take them first, as records "
-                                        "have them",
-                                        graph.name()));
+    context.progress.notice(
+        fmt::format("network '{}' takes channels last; it is turned to take them first, as records "
+                    "have them",
+                    graph.name()));
     graph = with_channels_first(graph, graph.inputs()[0]);
   }
   if (straight_) {
@@ -76,7 +80,10 @@ void Adaptation::compare(const Graph& plain, const Session& session, const Datas
   const auto decisions = [&](const Session& one) {
     const ValueId logits = one.logits();
     const auto rows = static_cast<std::int64_t>(indices.size());
-    return one.run(one.bind(batch), std::span(&logits, 1)).at(logits).reshape({rows, -1}).to(at::kCPU, at::kDouble);
+    return one.run(one.bind(batch), std::span(&logits, 1))
+        .at(logits)
+        .reshape({rows, -1})
+        .to(at::kCPU, at::kDouble);
   };
   const Tensor wanted = decisions(exact), rounded = decisions(session);
   const double most = (wanted - rounded).abs().max().item<double>(),
@@ -86,9 +93,10 @@ void Adaptation::compare(const Graph& plain, const Session& session, const Datas
     const auto others = wanted.argmax(1).ne(rounded.argmax(1)).sum().item<std::int64_t>();
     changed = fmt::format("; {} of {} classifications change", others, indices.size());
   }
-  context.progress.notice(fmt::format("in {}: decision values of the first {} records differ from float32 by {:.3g} "
-                                      "at most, where the greatest is {:.3g}{}",
-                                      precision_, indices.size(), most, scale, changed));
+  context.progress.notice(
+      fmt::format("in {}: decision values of the first {} records differ from float32 by {:.3g} "
+                  "at most, where the greatest is {:.3g}{}",
+                  precision_, indices.size(), most, scale, changed));
 }
 
 }  // namespace assay::app

@@ -37,7 +37,8 @@ void require_slopes(const Session& session, std::span<const Tensor> gradients) {
     const Node* step = first_step(session.graph(), input);
     if (step == nullptr) continue;
     fail(Fault::unsupported,
-         "the gradient is 0 for every record, so an attack that follows it goes nowhere: {} has a derivative of 0 "
+         "the gradient is 0 for every record, so an attack that follows it goes nowhere: {} has a derivative "
+         "of 0 "
          "wherever there is one; have gradients pass straight through steps, or attack without gradients",
          step->describe());
   }

@@ -32,7 +32,8 @@ Profile carried_over(Profile profile, const Session& session) {
   for (const LayerStatistics& wanted : profile.statistics) {
     const auto found = std::ranges::find(session.layers(), wanted.layer, &Layer::name);
     if (found == session.layers().end())
-      fail(Fault::mismatch, "the profile has a layer '{}', which network '{}' lacks; it is of no form of this network",
+      fail(Fault::mismatch,
+           "the profile has a layer '{}', which network '{}' lacks; it is of no form of this network",
            wanted.layer, session.graph().name());
     if (static_cast<std::size_t>(found->neurons) != wanted.neurons())
       fail(Fault::mismatch, "layer '{}' has {} neurons in the profile and {} in network '{}'", wanted.layer,

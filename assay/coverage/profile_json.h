@@ -19,8 +19,8 @@ Profile profile_from(const nlohmann::json& json);
 void require_profile_fits(const Profile& profile, const std::string& model_hash,
                           const std::string& model_name);
 
-// The profile for another form of its network, such as the one that was quantised from it: layers are matched by
-// name. Throws Error{mismatch} naming a layer that is missing or has another number of neurons.
+// The profile for another form of its network, such as the one that was quantised from it: layers are matched
+// by name. Throws Error{mismatch} naming a layer that is missing or has another number of neurons.
 Profile carried_over(Profile profile, const Session& session);
 
 }  // namespace assay::coverage

@@ -17,9 +17,9 @@
 #include "assay/data/spec.h"
 #include "assay/support/hash.h"
 #include "assay/support/memory.h"
+#include "assay/support/pointer_file.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
-#include "assay/support/pointer_file.h"
 
 namespace assay {
 namespace {

@@ -17,7 +17,8 @@ constexpr std::int64_t tried_records = 3;
 
 // The node only puts an axis of 1 in front of what it is given, or takes it away again.
 bool moves_leading_one(const Graph& graph, const Node& node, const Footprint& seen) {
-  const bool reshapes = node.op == "Unsqueeze" || node.op == "Squeeze" || node.op == "Reshape" || node.op == "Flatten";
+  const bool reshapes =
+      node.op == "Unsqueeze" || node.op == "Squeeze" || node.op == "Reshape" || node.op == "Flatten";
   if (!reshapes || node.inputs.empty() || graph.is_constant(node.inputs[0])) return false;
   Shape before = seen.shapes[static_cast<std::size_t>(node.inputs[0])],
         after = seen.shapes[static_cast<std::size_t>(node.outputs[0])];
@@ -44,8 +45,9 @@ std::optional<Graph> without_leading_ones(const Graph& graph, const Footprint& s
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const bool at_edge =
-        std::ranges::any_of(node.inputs,
-                            [&](ValueId id) { return std::ranges::find(graph.inputs(), id) != graph.inputs().end(); }) ||
+        std::ranges::any_of(
+            node.inputs,
+            [&](ValueId id) { return std::ranges::find(graph.inputs(), id) != graph.inputs().end(); }) ||
         std::ranges::find(graph.outputs(), node.outputs[0]) != graph.outputs().end();
     if (!at_edge || !moves_leading_one(graph, node, seen)) continue;
     edit.replace_node(static_cast<int>(n), {.name = node.name,
@@ -87,8 +89,10 @@ class Trial {
       const Constants constants(candidate, device_, memory_limit());
       for (const auto& [id, tensor] : run_all(candidate, constants, inputs_, device_)) {
         const Tensor& wanted = wanted_.at(id);
-        if (tensor.dim() == 0 || tensor.size(0) != tried_records || tensor.numel() != wanted.numel()) return false;
-        if (!at::allclose(tensor.reshape(wanted.sizes()).to(at::kDouble), wanted, 1e-4, 1e-6, /*equal_nan=*/true))
+        if (tensor.dim() == 0 || tensor.size(0) != tried_records || tensor.numel() != wanted.numel())
+          return false;
+        if (!at::allclose(tensor.reshape(wanted.sizes()).to(at::kDouble), wanted, 1e-4, 1e-6,
+                          /*equal_nan=*/true))
           return false;
       }
       return true;

@@ -29,8 +29,8 @@ const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> in
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   // Labels that stand in front of scores are whole numbers.
   const auto outputs = graph.outputs();
-  const auto scores = std::ranges::find_if(
-      outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
+  const auto scores =
+      std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
   const Node* node = origin(graph, output, infos);
   if (node && is_softmax(node->op)) return {.logits = node->inputs[0], .softmax = true};

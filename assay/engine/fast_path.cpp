@@ -3,10 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 #include <cmath>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <assay/operator_traits.h>
 #include "assay/engine/static_graph.h"

@@ -53,7 +53,8 @@ std::string shape_hint(const Shape& record, const Shape& wanted) {
       return "the records seem to have their channels last: say layout=nhwc in the data specification";
     }
     if (matches({record[1], record[2], record[0]}, wanted)) {
-      return "the network takes channels last while records have them first: turn it by with_channels_first()";
+      return "the network takes channels last while records have them first: turn it by "
+             "with_channels_first()";
     }
     if (matches({wanted[0], record[1], record[2]}, wanted)) {
       return fmt::format(

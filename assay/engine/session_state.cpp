@@ -29,7 +29,7 @@ void require_kernels(const Graph& graph) {
     if (find_kernel(node.op)) continue;
     fail(Fault::unsupported,
          "{}: operator '{}' is not supported; docs/operators.md lists those that are, and "
-         "docs/new-operator.md says how "
+         "docs/howto/add-an-operator.md says how "
          "to add one",
          node.describe(), node.op);
   }
@@ -73,13 +73,15 @@ void Session::State::give_batch_axis() {
   std::optional<Graph> several = with_batch_axis(graph, device);
   if (!several) {
     fail(Fault::unsupported,
-         "network '{}' is exported for a single record, without an axis for batches ({}), and several records do not "
+         "network '{}' is exported for a single record, without an axis for batches ({}), and several "
+         "records do not "
          "pass through it side by side; export it with a dynamic batch axis",
          graph.name(), to_string(graph.value(graph.inputs()[0]).shape));
   }
   graph = std::move(*several);
-  notices.push_back("the network is exported for a single record; an axis for batches was put in front, and outputs "
-                    "are unchanged");
+  notices.push_back(
+      "the network is exported for a single record; an axis for batches was put in front, and outputs "
+      "are unchanged");
 }
 
 // A network exported for one batch size is made to take any, if that can be done without changing a result;
@@ -124,7 +126,8 @@ std::int64_t Session::State::elements_of(std::int64_t records) const {
 void Session::State::free_large_batch() {
   if (!batch_is_free(graph, constants, graph, constants, shapes, 1, device)) {
     fail(Fault::resources,
-         "network '{}': the file fixes the batch size to {}, which is too large to be run, and the network does not "
+         "network '{}': the file fixes the batch size to {}, which is too large to be run, and the network "
+         "does not "
          "take fewer; export it with a dynamic batch axis",
          graph.name(), group);
   }

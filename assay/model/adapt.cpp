@@ -40,15 +40,18 @@ Graph with_decision(const Graph& graph, std::string_view output) {
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
   auto found = std::ranges::find_if(ids, [&](ValueId id) { return graph.value(id).name == output; });
   if (found == ids.end()) {
-    if (const auto number = numbered(output, ids.size())) found = ids.begin() + static_cast<std::ptrdiff_t>(*number);
+    if (const auto number = numbered(output, ids.size()))
+      found = ids.begin() + static_cast<std::ptrdiff_t>(*number);
   }
   if (found == ids.end()) {
     std::string names;
-    for (const ValueId id : ids) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
+    for (const ValueId id : ids)
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
     fail(Fault::usage, "network '{}' has no output '{}'; it has {}", graph.name(), output, names);
   }
   const std::vector<DType> types = element_types(graph);
-  if (const DType type = types[static_cast<std::size_t>(*found)]; type != DType::float32 && type != DType::float64)
+  if (const DType type = types[static_cast<std::size_t>(*found)];
+      type != DType::float32 && type != DType::float64)
     fail(Fault::usage, "output '{}' holds {} numbers; what decides are scores in floating point",
          graph.value(*found).name, to_string(type));
   std::rotate(ids.begin(), found, found + 1);
@@ -109,9 +112,8 @@ bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record)
   const Shape& declared = graph.value(input).shape;
   if (record.size() != 3 || declared.size() != 4) return false;
   const auto fits = [&](const Shape& one) {
-    return std::ranges::equal(one, std::span(declared).subspan(1), [](auto have, auto want) {
-      return want < 0 || have == want;
-    });
+    return std::ranges::equal(one, std::span(declared).subspan(1),
+                              [](auto have, auto want) { return want < 0 || have == want; });
   };
   return !fits(record) && fits({record[1], record[2], record[0]});
 }
@@ -121,7 +123,8 @@ Graph with_channels_first(const Graph& graph, ValueId input) {
   const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
   const Shape& shape = graph.value(input).shape;
   if (shape.size() != 4)
-    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name, shape.size());
+    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name,
+         shape.size());
   GraphBuilder edit(graph);
   const auto readers = graph.consumers(input);
   const bool turned = std::ranges::all_of(readers, [&](int n) {

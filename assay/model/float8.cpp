@@ -58,7 +58,8 @@ float from_float8(Float8 type, std::uint8_t bits) {
   }
   if (!format.infinities && !format.no_negative_zero && magnitude == 0x7f) return nan;
   const int whole = exponent > 0 ? fraction + (1 << format.mantissa) : fraction;
-  const float value = std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - format.bias - format.mantissa);
+  const float value =
+      std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - format.bias - format.mantissa);
   return bits < 0x80 ? value : -value;
 }
 

@@ -128,7 +128,8 @@ class Analyser {
     const Node* step = first_step(session_.graph(), layer.layer.value);
     if (step == nullptr) return;
     fail(Fault::unsupported,
-         "layer '{}': no relevance arrives from the decision for any record, so its neurons cannot be ranked; {} "
+         "layer '{}': no relevance arrives from the decision for any record, so its neurons cannot be "
+         "ranked; {} "
          "between them passes none, since its derivative is 0 wherever there is one; {}",
          layer.layer.name, step->describe(),
          straight_through(session_.graph()).hash() != session_.graph().hash()

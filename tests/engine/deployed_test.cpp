@@ -1,5 +1,5 @@
-// Networks as they are deployed: for a single record, with channels last, with several outputs, in 16 bits, of
-// steps.
+// Networks as they are deployed: for a single record, with channels last, with several outputs, in 16 bits,
+// of steps.
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
@@ -15,10 +15,10 @@
 namespace assay {
 namespace {
 
-using ::testing::Contains;
-using ::testing::HasSubstr;
 using test::Ints;
 using test::Net;
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 Tensor outputs_of(const Session& session, const Tensor& records) {
   const ValueId id = session.logits();
@@ -128,7 +128,8 @@ TEST(SeveralOutputs, TheFirstWithScoresDecidesUnlessAnotherIsNamed) {
   EXPECT_EQ(decision(with_decision(graph, "third")), "third");
   EXPECT_EQ(decision(with_decision(graph, "1")), "second");
   EXPECT_EQ(decision(with_decision(graph, "-1")), "third");
-  for (const char* wrong : {"fourth", "3", "-4", "label"}) EXPECT_THROW(with_decision(graph, wrong), Error) << wrong;
+  for (const char* wrong : {"fourth", "3", "-4", "label"})
+    EXPECT_THROW(with_decision(graph, wrong), Error) << wrong;
 }
 
 // A sequence with time first and a state with directions first, both of fixed shape.
@@ -136,18 +137,23 @@ TEST(RecurrentStates, HaveTheirBatchOnTheSecondAxis) {
   for (const std::int64_t batch : {1, -1}) {
     Net net("states", 3);
     GraphBuilder& b = net.builder;
-    const ValueId x = b.input("x", DType::float32, {4, batch, 3}), h = b.input("h", DType::float32, {1, batch, 5});
-    const Node cell{.name = "cell",
-                    .op = "GRU",
-                    .inputs = {x, net.weight("w", {1, 15, 3}), net.weight("r", {1, 15, 5}), no_value, no_value, h},
-                    .outputs = {no_value, b.value("last")},
-                    .attributes = {{"hidden_size", std::int64_t{5}}}};
+    const ValueId x = b.input("x", DType::float32, {4, batch, 3}),
+                  h = b.input("h", DType::float32, {1, batch, 5});
+    const Node cell{
+        .name = "cell",
+        .op = "GRU",
+        .inputs = {x, net.weight("w", {1, 15, 3}), net.weight("r", {1, 15, 5}), no_value, no_value, h},
+        .outputs = {no_value, b.value("last")},
+        .attributes = {{"hidden_size", std::int64_t{5}}}};
     b.node(cell);
     const ValueId row = b.add("Squeeze", "row", {cell.outputs[1], b.constant("axis", test::integers({0}))});
     const Session session(net.build(net.dense("out", row, 5, 2)), {.threads = 1});
-    const Array steps = test::random_array(net.rng, {6, 4, 3}), states = test::random_array(net.rng, {6, 1, 5});
+    const Array steps = test::random_array(net.rng, {6, 4, 3}),
+                states = test::random_array(net.rng, {6, 1, 5});
     const auto run = [&](std::int64_t begin, std::int64_t count) {
-      const auto part = [&](const Array& all) { return to_array(to_tensor(all).narrow(0, begin, count).contiguous()); };
+      const auto part = [&](const Array& all) {
+        return to_array(to_tensor(all).narrow(0, begin, count).contiguous());
+      };
       Batch records;
       records.inputs = part(steps);
       records.input_name = "x";
@@ -170,7 +176,8 @@ TEST(Precision, RoundsWeightsInputsAndResults) {
   const auto rounded = [](double value, at::ScalarType type) {
     return at::scalar_tensor(value, at::kFloat).to(type).to(at::kFloat).item<float>();
   };
-  for (const auto& [precision, type] : {std::pair(Precision::float16, at::kHalf), {Precision::bfloat16, at::kBFloat16}}) {
+  for (const auto& [precision, type] :
+       {std::pair(Precision::float16, at::kHalf), {Precision::bfloat16, at::kBFloat16}}) {
     const Session session(in_precision(graph, precision));
     const float third = rounded(2.0F / 3.0F, type);
     EXPECT_EQ(outputs_of(session, records).item<float>(), rounded(1 + 3 * third, type));
@@ -202,8 +209,9 @@ TEST(StraightThrough, KeepsValuesAndPassesGradients) {
     const auto slopes = [&](const Graph& graph) {
       const Session session(graph);
       return session
-          .gradients({{graph.inputs()[0], x}}, graph.outputs(),
-                     [&](const Tensors& values) { return values.at(graph.outputs()[0]).sum(); }, graph.inputs())
+          .gradients(
+              {{graph.inputs()[0], x}}, graph.outputs(),
+              [&](const Tensors& values) { return values.at(graph.outputs()[0]).sum(); }, graph.inputs())
           .at(graph.inputs()[0]);
     };
     EXPECT_TRUE(outputs_of(Session(plain), x).equal(outputs_of(Session(passing), x))) << step;

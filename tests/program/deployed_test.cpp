@@ -30,7 +30,8 @@ class Deployed : public Program {
   static std::vector<std::int64_t> classes_of(const Graph& graph, const Array& records) {
     const Session session(graph, {.threads = 1});
     const ValueId id = session.logits();
-    const Tensor classes = session.run(session.bind(records), std::span(&id, 1)).at(id).argmax(1).contiguous();
+    const Tensor classes =
+        session.run(session.bind(records), std::span(&id, 1)).at(id).argmax(1).contiguous();
     return {classes.data_ptr<std::int64_t>(), classes.data_ptr<std::int64_t>() + classes.numel()};
   }
 
@@ -63,7 +64,8 @@ TEST_F(Deployed, ForASingleRecord) {
 
 TEST_F(Deployed, WithChannelsLast) {
   Net net("nhwc", 6);
-  ValueId x = net.builder.add("Transpose", "to_first", {net.input({-1, 8, 8, 3})}, {{"perm", Ints{0, 3, 1, 2}}});
+  ValueId x =
+      net.builder.add("Transpose", "to_first", {net.input({-1, 8, 8, 3})}, {{"perm", Ints{0, 3, 1, 2}}});
   x = net.relu("relu", net.conv("conv", x, 3, 4, 3));
   x = net.relu("relu2", net.dense("hidden", net.flatten("flatten", net.max_pool("pool", x)), 36, 8));
   const Graph graph = net.build(net.dense("out", x, 8, 3));
@@ -71,7 +73,8 @@ TEST_F(Deployed, WithChannelsLast) {
   write_records("data.npz", graph, {{"input", stored}}, classes_of(graph, stored));
   expect_all("--model model.onnx", "data.npz,layout=nhwc,range=0:1");
   // Pictures as they are stored, told to have their channels first.
-  const Outcome turned = assay("evaluate --model model.onnx --data data.npz,layout=nhwc,range=0:1 --json out.json");
+  const Outcome turned =
+      assay("evaluate --model model.onnx --data data.npz,layout=nhwc,range=0:1 --json out.json");
   EXPECT_NE(turned.err.find("turned to take them first"), std::string::npos) << turned.err;
   EXPECT_EQ(json("out.json")["facts"]["accuracy"], 1.0);
 }
@@ -86,7 +89,8 @@ TEST_F(Deployed, WithSeveralOutputs) {
   const Array records = test::uniform_array(net.rng, {60, 4});
   write_records("data.npz", graph, {{"input", records}}, classes_of(graph, records));
   expect_all("--model model.onnx", "data.npz,range=0:1");
-  EXPECT_EQ(assay("importance --quiet --model model.onnx --data data.npz --decision third --class 4").code, 0);
+  EXPECT_EQ(assay("importance --quiet --model model.onnx --data data.npz --decision third --class 4").code,
+            0);
   EXPECT_EQ(assay("importance --quiet --model model.onnx --data data.npz --class 4").code, 1);
   const Outcome wrong = assay("evaluate --model model.onnx --data data.npz --decision fourth");
   EXPECT_EQ(wrong.code, 1);
@@ -95,15 +99,18 @@ TEST_F(Deployed, WithSeveralOutputs) {
 
 TEST_F(Deployed, WithSeveralInputs) {
   Net net("pair", 4);
-  const ValueId a = net.builder.input("a", DType::float32, {-1, 3}), b = net.builder.input("b", DType::float32, {-1, 2});
+  const ValueId a = net.builder.input("a", DType::float32, {-1, 3}),
+                b = net.builder.input("b", DType::float32, {-1, 2});
   ValueId x = net.builder.add("Concat", "both", {a, b}, {{"axis", std::int64_t{1}}});
   x = net.relu("relu", net.dense("hidden", x, 5, 6));
   const Graph graph = net.build(net.dense("out", x, 6, 3));
   const Array first = test::uniform_array(net.rng, {60, 3}), second = test::uniform_array(net.rng, {60, 2});
   const Session session(graph, {.threads = 1});
   const ValueId id = session.logits();
-  const Tensor classes =
-      session.run({{a, to_tensor(first)}, {b, to_tensor(second)}}, std::span(&id, 1)).at(id).argmax(1).contiguous();
+  const Tensor classes = session.run({{a, to_tensor(first)}, {b, to_tensor(second)}}, std::span(&id, 1))
+                             .at(id)
+                             .argmax(1)
+                             .contiguous();
   write_records("data.npz", graph, {{"a", first}, {"b", second}},
                 {classes.data_ptr<std::int64_t>(), classes.data_ptr<std::int64_t>() + classes.numel()});
   expect_all("--model model.onnx", "data.npz,inputs=a+b,range=0:1");
@@ -120,22 +127,27 @@ TEST_F(Deployed, OfSignsAlone) {
   const std::string data = "data.npz,range=0:1";
   for (const std::string& command :
        {"importance --model model.onnx --layer first --data " + data,
-        "cover --model model.onnx --layer first --train " + data + " --test " + data + " --criterion 'idc[m=2]'",
+        "cover --model model.onnx --layer first --train " + data + " --test " + data +
+            " --criterion 'idc[m=2]'",
         "attack --model model.onnx --data " + data + " --attack 'fgsm[eps=0.2]'"}) {
     const Outcome outcome = assay(command);
     EXPECT_EQ(outcome.code, 4) << command << "\n" << outcome.out << outcome.err;
     EXPECT_NE(outcome.err.find("--straight-through"), std::string::npos) << outcome.err;
   }
-  EXPECT_EQ(assay("mutate --quiet --model model.onnx --test " + data + " --operator gf --quality 1 --count 3").code, 0);
+  EXPECT_EQ(
+      assay("mutate --quiet --model model.onnx --test " + data + " --operator gf --quality 1 --count 3").code,
+      0);
   expect_all("--model model.onnx --straight-through", data);
-  EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --straight-through").code, 1) << "no steps";
+  EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --straight-through").code, 1)
+      << "no steps";
 }
 
 TEST_F(Deployed, InSixteenBitsWithTheDifferenceSaid) {
   const Outcome outcome =
       assay("evaluate --model net.onnx --data images-idx3-ubyte --precision bfloat16 --json out.json");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_NE(outcome.err.find("in bfloat16: decision values of the first 200 records differ"), std::string::npos)
+  EXPECT_NE(outcome.err.find("in bfloat16: decision values of the first 200 records differ"),
+            std::string::npos)
       << outcome.err;
   EXPECT_EQ(assay("evaluate --model net.onnx --data images-idx3-ubyte --precision half").code, 1);
 }
@@ -171,9 +183,8 @@ class Quantised : public Deployed {
     };
     run("cover --quiet --model float.onnx --train " + data + " --test " + data +
         " --criterion nc --criterion kmnc --profile float.profile --state float.cov");
-    const std::string cover =
-        "cover --quiet --model int8.onnx --profile float.profile --test " + data +
-        " --criterion nc --criterion kmnc --state int8.cov ";
+    const std::string cover = "cover --quiet --model int8.onnx --profile float.profile --test " + data +
+                              " --criterion nc --criterion kmnc --state int8.cov ";
     EXPECT_NE(assay(cover).code, 0) << "a profile of another network";
     run(cover + "--carry-over");
     run("diff --quiet float.cov int8.cov --json diff.json");

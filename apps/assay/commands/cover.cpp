@@ -66,9 +66,10 @@ class Cover final : public Command {
                    "measure only this part of the test set: 2/8 is the second of eight, for `assay combine`; "
                    "the profile always needs the whole training set")
         ->type_name("K/N");
-    app.add_flag("--carry-over", carry_over_,
-                 "the profile is that of another form of this network, such as the one before quantisation: layers "
-                 "are matched by name and number of neurons");
+    app.add_flag(
+        "--carry-over", carry_over_,
+        "the profile is that of another form of this network, such as the one before quantisation: layers "
+        "are matched by name and number of neurons");
     app.add_option("--state", state_,
                    "write the coverage state to FILE; an interrupted run goes on from FILE.journal")
         ->type_name("FILE");

@@ -44,12 +44,14 @@ Outputs col2im(const Call& call) {
   const Tensor& x = call.input(0);
   const Ints image = call.integers(1), block = call.integers(2);
   const std::size_t axes = image.size();
-  if (x.dim() != 3 || axes == 0 || block.size() != axes) fail(Fault::model, "image_shape and block_shape do not fit");
+  if (x.dim() != 3 || axes == 0 || block.size() != axes)
+    fail(Fault::model, "image_shape and block_shape do not fit");
   for (std::size_t i = 0; i < axes; ++i) {
     require_in("image_shape", image[i], 1, largest_extent);
     require_in("block_shape", block[i], 1, largest_extent);
   }
-  const Ints stride = per_axis(call, "strides", axes, 1, 1), dilation = per_axis(call, "dilations", axes, 1, 1);
+  const Ints stride = per_axis(call, "strides", axes, 1, 1),
+             dilation = per_axis(call, "dilations", axes, 1, 1);
   const Ints pads = call.node.integers("pads", Ints(2 * axes, 0));
   if (pads.size() != 2 * axes) fail(Fault::model, "{} pads for {} axes", pads.size(), axes);
   const std::int64_t offsets = product_of(block);
@@ -78,12 +80,13 @@ Outputs col2im(const Call& call) {
     }
     place.add_(columns.select(2, offset).reshape(windows));
   }
-  for (std::size_t i = 0; i < axes; ++i) result = result.narrow(static_cast<std::int64_t>(i) + 2, pads[i], image[i]);
+  for (std::size_t i = 0; i < axes; ++i)
+    result = result.narrow(static_cast<std::int64_t>(i) + 2, pads[i], image[i]);
   return {result};
 }
 
-// (X [N, C, H, W], W, offsets [N, groups * kernel * 2, oh, ow], bias, mask [N, groups * kernel, oh, ow]); Dai et
-// al., "Deformable convolutional networks", 2017.
+// (X [N, C, H, W], W, offsets [N, groups * kernel * 2, oh, ow], bias, mask [N, groups * kernel, oh, ow]); Dai
+// et al., "Deformable convolutional networks", 2017.
 Outputs deform_conv(const Call& call) {
   const Tensor &x = call.input(0), &filter = call.input(1), &offsets = call.input(2);
   if (x.dim() != 4 || filter.dim() != 4 || offsets.dim() != 4)
@@ -97,16 +100,19 @@ Outputs deform_conv(const Call& call) {
     fail(Fault::model, "{} channels do not fit the filter {}", channels, to_string(filter.sizes().vec()));
   const Window window = read_window(call, kernel, sizes);
   const std::int64_t height = offsets.size(2), width = offsets.size(3), places = height * width;
-  const bool fits = offsets.size(0) == records && offsets.size(1) == shifts * taps * 2 &&
-                    (!call.has(4) || call.input(4).sizes().vec() == Ints{records, shifts * taps, height, width});
+  const bool fits =
+      offsets.size(0) == records && offsets.size(1) == shifts * taps * 2 &&
+      (!call.has(4) || call.input(4).sizes().vec() == Ints{records, shifts * taps, height, width});
   for (std::size_t i = 0; i < 2; ++i) {
     const std::int64_t room = sizes[i] + window.begin[i] + window.end[i] - window.extent(i);
     if (!fits || room < 0 || room / window.stride[i] + 1 != offsets.size(static_cast<std::int64_t>(i) + 2))
       fail(Fault::model, "offsets {} or the mask do not fit", to_string(offsets.sizes().vec()));
   }
   check_size({records, channels * taps, places}, x.element_size());
-  const Tensor rows = at::arange(height, x.options()).mul(static_cast<double>(window.stride[0])).repeat_interleave(width),
-               columns = at::arange(width, x.options()).mul(static_cast<double>(window.stride[1])).repeat({height});
+  const Tensor
+      rows =
+          at::arange(height, x.options()).mul(static_cast<double>(window.stride[0])).repeat_interleave(width),
+      columns = at::arange(width, x.options()).mul(static_cast<double>(window.stride[1])).repeat({height});
   const Tensor shift = offsets.reshape({records, shifts, taps, 2, places});
   Outputs parts;  // [N, channels of the shift's group, taps, places]
   for (std::int64_t g = 0; g < shifts; ++g) {
@@ -116,9 +122,11 @@ Outputs deform_conv(const Call& call) {
       const auto base = [&](std::size_t i, std::int64_t at) {
         return static_cast<double>(at * window.dilation[i] - window.begin[i]);
       };
-      Tensor values = values_at(part, shift.select(1, g).select(1, tap).select(1, 0) + rows + base(0, tap / kernel[1]),
-                                shift.select(1, g).select(1, tap).select(1, 1) + columns + base(1, tap % kernel[1]));
-      if (call.has(4)) values = values * call.input(4).select(1, g * taps + tap).reshape({records, 1, places});
+      Tensor values =
+          values_at(part, shift.select(1, g).select(1, tap).select(1, 0) + rows + base(0, tap / kernel[1]),
+                    shift.select(1, g).select(1, tap).select(1, 1) + columns + base(1, tap % kernel[1]));
+      if (call.has(4))
+        values = values * call.input(4).select(1, g * taps + tap).reshape({records, 1, places});
       seen.push_back(values);
     }
     parts.push_back(at::stack(seen, 2));

@@ -117,7 +117,8 @@ class Rounds {
 
 std::int64_t at_or_zero(const Ints& list, std::size_t i) { return i < list.size() ? list[i] : 0; }
 
-Outputs scan_of(const Call& call, const Body& body, Outputs states, const Outputs& scanned, c10::Device device) {
+Outputs scan_of(const Call& call, const Body& body, Outputs states, const Outputs& scanned,
+                c10::Device device) {
   const bool batched = call.node.has("batched");
   const Ints axes = call.node.integers("scan_input_axes", {});
   const Ints backward = call.node.integers(batched ? "directions" : "scan_input_directions", {});
@@ -126,7 +127,8 @@ Outputs scan_of(const Call& call, const Body& body, Outputs states, const Output
   std::int64_t length = -1;
   for (std::size_t i = 0; i < scanned.size(); ++i) {
     const std::int64_t size = scanned[i].size(axis_in(at_or_zero(axes, i), scanned[i].dim()));
-    if (length >= 0 && size != length) fail(Fault::model, "scanned inputs of {} and {} positions", length, size);
+    if (length >= 0 && size != length)
+      fail(Fault::model, "scanned inputs of {} and {} positions", length, size);
     length = size;
   }
   std::vector<Rounds> rounds;
@@ -189,8 +191,8 @@ Outputs loop(const Call& call) {
   return states;
 }
 
-// (states, scanned, captured) -> (states, what each round gives). Before operator set 9 each record of a batch
-// was scanned on its own.
+// (states, scanned, captured) -> (states, what each round gives). Before operator set 9 each record of a
+// batch was scanned on its own.
 Outputs scan(const Call& call) {
   const c10::Device device = device_of(call);
   const auto body = body_in(call, "body", device);

@@ -41,9 +41,15 @@ Tensor of_nothing(const Tensor& x, const Ints& axes, bool keep, bool greatest) {
     return at::full(counts.sizes(), greatest ? infinity : -infinity, x.options());
   }
   if (x.scalar_type() == at::kBool) return at::full(counts.sizes(), greatest, x.options());
-  const std::int64_t bits = 8 * static_cast<std::int64_t>(x.element_size()) - (x.scalar_type() == at::kByte ? 0 : 1);
-  const std::int64_t most = bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
-  return at::full(counts.sizes(), greatest ? most : x.scalar_type() == at::kByte ? 0 : -most - 1, x.options());
+  const std::int64_t bits =
+      8 * static_cast<std::int64_t>(x.element_size()) - (x.scalar_type() == at::kByte ? 0 : 1);
+  const std::int64_t most =
+      bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
+  return at::full(counts.sizes(),
+                  greatest                       ? most
+                  : x.scalar_type() == at::kByte ? 0
+                                                 : -most - 1,
+                  x.options());
 }
 
 // Norms of integers are computed in double and truncated.

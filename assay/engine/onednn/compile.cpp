@@ -44,9 +44,7 @@ dnnl::memory::desc Compiler::any(const dnnl::memory::dims& dims) {
   return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-bool Compiler::wanted(ValueId id) const {
-  return outputs_at_.contains(id) || taps_at_.contains(id);
-}
+bool Compiler::wanted(ValueId id) const { return outputs_at_.contains(id) || taps_at_.contains(id); }
 
 const Node* Compiler::sole_reader(ValueId id) const {
   const auto readers = graph_.consumers(id);

@@ -53,7 +53,7 @@ class Compiler {
   std::set<int> inside_, fused_, free_;
   std::map<ValueId, Place> places_;
   std::map<ValueId, std::vector<std::size_t>> taps_at_, outputs_at_;  // of the request, by value
-  std::map<int, int> shares_;  // further owners of a buffer
+  std::map<int, int> shares_;                                         // further owners of a buffer
   std::vector<Place> temporaries_;
 };
 

@@ -29,8 +29,7 @@ Graph with_fixed_input(const Graph& graph, std::string_view input, double value)
   for (int i = 0; i < inputs.size(); ++i) {
     if (inputs[i].name() == input) place = i;
   }
-  if (place < 0 || !id)
-    fail(Fault::usage, "network '{}' has no input '{}'", graph.name(), input);
+  if (place < 0 || !id) fail(Fault::usage, "network '{}' has no input '{}'", graph.name(), input);
   if (inputs.size() == 1)
     fail(Fault::usage, "input '{}' is the only one of network '{}' and cannot be fixed", input, graph.name());
   onnx_format::write_tensor(filled_with(graph.value(*id), value), std::string(input),

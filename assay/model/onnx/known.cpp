@@ -91,7 +91,8 @@ std::optional<Known::Numbers> Known::computed(const Node& node) {
   }
   if (node.op == "Not") {
     auto all = elements(node.inputs[0]);
-    for (std::size_t i = 0; all && i < all->size(); ++i) (*all)[i] = (*all)[i] == open ? open : (*all)[i] == 0 ? 1 : 0;
+    for (std::size_t i = 0; all && i < all->size(); ++i)
+      (*all)[i] = (*all)[i] == open ? open : (*all)[i] == 0 ? 1 : 0;
     return all;
   }
   if (node.op == "Concat") {
@@ -138,8 +139,11 @@ std::optional<Known::Numbers> Known::picked(const Node& node) {
     if (node.inputs.size() > 4) return std::nullopt;  // steps
     const auto begin = number(node.inputs[1]), end = node.inputs.size() > 2 ? number(node.inputs[2]) : begin;
     if (!begin || !end || node.inputs.size() < 3) return std::nullopt;
-    const auto bound = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count); };
-    for (std::int64_t i = bound(*begin); i < bound(*end); ++i) result.push_back((*all)[static_cast<std::size_t>(i)]);
+    const auto bound = [&](std::int64_t at) {
+      return std::clamp<std::int64_t>(at < 0 ? at + count : at, 0, count);
+    };
+    for (std::int64_t i = bound(*begin); i < bound(*end); ++i)
+      result.push_back((*all)[static_cast<std::size_t>(i)]);
   }
   return result;
 }

@@ -157,8 +157,8 @@ int onnx_type(DType dtype) {
 }
 
 std::string type_name(int type) {
-  constexpr const char* short_names[] = {"float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-                                         "float8e5m2fnuz", "uint4",        "int4"};
+  constexpr const char* short_names[] = {"float8e4m3fn",   "float8e4m3fnuz", "float8e5m2",
+                                         "float8e5m2fnuz", "uint4",          "int4"};
   if (is_short_type(type)) return short_names[type - float8e4m3fn];
   if (!onnx::TensorProto::DataType_IsValid(type)) return fmt::format("type {}", type);
   std::string name = onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));

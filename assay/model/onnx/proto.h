@@ -30,8 +30,8 @@ const std::string& checked_name(const std::string& name, std::string_view what);
 // naming `what` for strings, complex numbers and 4-bit floats.
 DType held_as(int onnx_type, std::string_view what);
 
-// Element types below a byte, and floats of 8 bits, by the numbers that files have: libraries of older versions of the
-// format have no names for them.
+// Element types below a byte, and floats of 8 bits, by the numbers that files have: libraries of older
+// versions of the format have no names for them.
 enum ShortType { float8e4m3fn = 17, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4 };
 constexpr bool is_short_type(std::int64_t type) { return type >= float8e4m3fn && type <= int4; }
 

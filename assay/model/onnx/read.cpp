@@ -149,12 +149,14 @@ void Reader::read_outputs(const onnx::GraphProto& graph) {
     ++kept;
   }
   if (!left_out.empty() && kept > 0)
-    graph_.notice(fmt::format("left out: {}, which operators of classical machine learning (ai.onnx.ml) make "
-                              "of the network's outputs",
-                              left_out));
+    graph_.notice(
+        fmt::format("left out: {}, which operators of classical machine learning (ai.onnx.ml) make "
+                    "of the network's outputs",
+                    left_out));
   if (!left_out.empty() && kept == 0) {
     fail(Fault::unsupported,
-         "every output ({}) is behind operators of classical machine learning (ai.onnx.ml); export the network "
+         "every output ({}) is behind operators of classical machine learning (ai.onnx.ml); export the "
+         "network "
          "without them",
          left_out);
   }
@@ -198,7 +200,8 @@ void Reader::read_node(const onnx::NodeProto& proto, int index) {
       .name = node_name(proto, index), .op = proto.op_type(), .inputs = {}, .outputs = {}, .attributes = {}};
   if (node.op.empty()) fail(Fault::model, "node '{}' has no operator", node.name);
   if (read_classical(proto, node)) return;
-  if (const onnx::FunctionProto* function = function_of(proto)) return call_function(*function, proto, node.name);
+  if (const onnx::FunctionProto* function = function_of(proto))
+    return call_function(*function, proto, node.name);
   const bool quantised = proto.domain() == "com.microsoft" && is_quantised_extension(node.op);
   if (!is_standard(proto.domain()) && !quantised) refuse_domain(proto, node);
   if (read_sequence(proto, node) || read_optional(proto, node) || read_control(proto, node)) return;
@@ -209,7 +212,8 @@ void Reader::read_operator(const onnx::NodeProto& proto, Node node) {
   read_attributes(proto, node);
   for (const auto& name : proto.input()) {
     if (sequences_.contains(name) || optionals_.contains(name)) {
-      fail(Fault::unsupported, "{}: its input '{}' is a sequence or an optional value", node.describe(), name);
+      fail(Fault::unsupported, "{}: its input '{}' is a sequence or an optional value", node.describe(),
+           name);
     }
     node.inputs.push_back(graph_.value(name));
   }
@@ -240,9 +244,8 @@ std::string Reader::node_name(const onnx::NodeProto& proto, int index) {
 }
 
 void Reader::refuse_domain(const onnx::NodeProto& proto, const Node& node) const {
-  fail(Fault::unsupported,
-       "{}: operator domain '{}' is not supported; export with standard operators only{}", node.describe(),
-       proto.domain(),
+  fail(Fault::unsupported, "{}: operator domain '{}' is not supported; export with standard operators only{}",
+       node.describe(), proto.domain(),
        proto.domain() == "com.microsoft" ? ", without ONNX Runtime's graph optimisations" : "");
 }
 

@@ -1,6 +1,6 @@
 // Branches and loops. Where the condition or the number of rounds is known the nodes of the body become nodes
-// of the graph, so that their layers are layers. Other bodies stay networks of their own, which the node holds
-// as bytes of ONNX: what they capture are further inputs of the node.
+// of the graph, so that their layers are layers. Other bodies stay networks of their own, which the node
+// holds as bytes of ONNX: what they capture are further inputs of the node.
 
 #include <algorithm>
 
@@ -17,7 +17,8 @@ constexpr std::int64_t most_copied_elements = 64;     // of a captured constant 
 
 bool holds_graphs(const onnx::NodeProto& proto) {
   return std::ranges::any_of(proto.attribute(), [](const onnx::AttributeProto& attribute) {
-    return attribute.type() == onnx::AttributeProto::GRAPH || attribute.type() == onnx::AttributeProto::GRAPHS;
+    return attribute.type() == onnx::AttributeProto::GRAPH ||
+           attribute.type() == onnx::AttributeProto::GRAPHS;
   });
 }
 
@@ -50,7 +51,8 @@ bool always_goes_on(const onnx::GraphProto& body) {
     if (node.output_size() == 0 || node.output(0) != name) continue;
     if (node.op_type() == "Constant" && node.attribute_size() == 1 && node.attribute(0).has_t()) {
       const auto& t = node.attribute(0).t();
-      return t.raw_data().size() == 1 ? t.raw_data()[0] != 0 : t.int32_data_size() == 1 && t.int32_data(0) != 0;
+      return t.raw_data().size() == 1 ? t.raw_data()[0] != 0
+                                      : t.int32_data_size() == 1 && t.int32_data(0) != 0;
     }
     if (node.op_type() != "Identity" || node.input_size() != 1) return false;
     name = node.input(0);
@@ -67,7 +69,8 @@ bool always_goes_on(const onnx::GraphProto& body) {
 
 bool Reader::read_control(const onnx::NodeProto& proto, const Node& node) {
   if (!holds_graphs(proto)) return false;
-  const bool dropped = std::ranges::any_of(proto.input(), [&](const auto& name) { return dropped_.contains(name); });
+  const bool dropped =
+      std::ranges::any_of(proto.input(), [&](const auto& name) { return dropped_.contains(name); });
   if (dropped) {
     dropped_.insert(proto.output().begin(), proto.output().end());
   } else if (node.op == "If") {
@@ -77,7 +80,8 @@ bool Reader::read_control(const onnx::NodeProto& proto, const Node& node) {
   } else if (node.op == "Scan") {
     read_scan(proto, node);
   } else {
-    fail(Fault::unsupported, "{}: an operator that holds graphs, other than If, Loop and Scan; export without it",
+    fail(Fault::unsupported,
+         "{}: an operator that holds graphs, other than If, Loop and Scan; export without it",
          node.describe());
   }
   return true;
@@ -138,7 +142,8 @@ bool Reader::unroll_loop(const onnx::NodeProto& proto, const Node& node, const o
     inline_body(body, given, wanted, prefix);
   }
   for (int s = 0; s < states; ++s) alias(state[static_cast<std::size_t>(s)], proto.output(s));
-  for (int s = 0; s < scans; ++s) stack(scanned[static_cast<std::size_t>(s)], 0, proto.output(states + s), node);
+  for (int s = 0; s < scans; ++s)
+    stack(scanned[static_cast<std::size_t>(s)], 0, proto.output(states + s), node);
   return true;
 }
 
@@ -149,8 +154,10 @@ void Reader::read_scan(const onnx::NodeProto& proto, const Node& node) {
     fail(Fault::model, "{}: {} inputs, {} outputs, and a body of {} inputs and {} outputs do not fit",
          node.describe(), proto.input_size(), proto.output_size(), body.input_size(), body.output_size());
   if (opset_ < 9 && !given_name(proto, 0).empty())
-    fail(Fault::unsupported, "{}: sequences of several lengths are not supported; export with operator set 9 or "
-                             "later", node.describe());
+    fail(Fault::unsupported,
+         "{}: sequences of several lengths are not supported; export with operator set 9 or "
+         "later",
+         node.describe());
   if (opset_ < 9 || !unroll_scan(proto, node, body)) keep_bodies(proto, node, {"body"});
 }
 
@@ -160,7 +167,8 @@ bool Reader::unroll_scan(const onnx::NodeProto& proto, const Node& node, const o
     if (attribute.name() == "num_scan_inputs") slices = attribute.i();
   }
   const std::int64_t states = proto.input_size() - slices, scans = body.output_size() - states;
-  if (slices < 1 || states < 0 || scans < 0) fail(Fault::model, "{}: num_scan_inputs is {}", node.describe(), slices);
+  if (slices < 1 || states < 0 || scans < 0)
+    fail(Fault::model, "{}: num_scan_inputs is {}", node.describe(), slices);
   const auto in_count = static_cast<std::size_t>(slices), out_count = static_cast<std::size_t>(scans);
   auto axes = integers_in(proto, "scan_input_axes", in_count);
   const auto backward = integers_in(proto, "scan_input_directions", in_count);
@@ -186,8 +194,8 @@ bool Reader::unroll_scan(const onnx::NodeProto& proto, const Node& node, const o
       const std::string at =
           constant(below(prefix, "position"), {backward[i] != 0 ? *rounds - 1 - round : round}, true);
       given.push_back(graph_.unique_value_name(below(prefix, fmt::format("slice_{}", i))));
-      add("Gather", given.back(), {proto.input(static_cast<int>(states) + static_cast<int>(i)), at}, given.back(),
-          {{"axis", axes[i]}});
+      add("Gather", given.back(), {proto.input(static_cast<int>(states) + static_cast<int>(i)), at},
+          given.back(), {{"axis", axes[i]}});
     }
     for (int o = 0; o < body.output_size(); ++o)
       wanted.push_back(graph_.unique_value_name(below(prefix, body.output(o).name())));
@@ -224,7 +232,8 @@ void Reader::inline_body(onnx::GraphProto body, const std::vector<std::string>& 
     fail(Fault::resources, "node '{}': branches, loops and functions make more than {} nodes", prefix,
          most_copied_nodes);
   Names names;
-  for (int i = 0; i < body.input_size(); ++i) names[body.input(i).name()] = given.at(static_cast<std::size_t>(i));
+  for (int i = 0; i < body.input_size(); ++i)
+    names[body.input(i).name()] = given.at(static_cast<std::size_t>(i));
   const auto fresh = [&](const std::string& name) {
     checked_name(name, fmt::format("a value inside node '{}'", prefix));
     if (!name.empty()) names[name] = graph_.unique_value_name(below(prefix, name));
@@ -249,7 +258,8 @@ void Reader::inline_body(onnx::GraphProto body, const std::vector<std::string>& 
   for (int i = 0; i < body.node_size(); ++i) {
     onnx::NodeProto& node = *body.mutable_node(i);
     checked_name(node.op_type(), fmt::format("an operator inside node '{}'", prefix));
-    for (const std::string& name : node.input()) checked_name(name, fmt::format("a value inside node '{}'", prefix));
+    for (const std::string& name : node.input())
+      checked_name(name, fmt::format("a value inside node '{}'", prefix));
     if (!node.name().empty()) {
       checked_name(node.name(), fmt::format("a node inside node '{}'", prefix));
       node.set_name(graph_.unique_node_name(below(prefix, node.name())));
@@ -261,7 +271,8 @@ void Reader::inline_body(onnx::GraphProto body, const std::vector<std::string>& 
     alias(body.output(i).name(), wanted[static_cast<std::size_t>(i)]);
 }
 
-Graph Reader::read_body(onnx::GraphProto body, const std::set<std::string>& captured, const std::string& name) {
+Graph Reader::read_body(onnx::GraphProto body, const std::set<std::string>& captured,
+                        const std::string& name) {
   for (const std::string& one : captured) {
     const ValueId id = graph_.value(one);
     auto& info = *body.add_input();
@@ -304,11 +315,14 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
     rename(body, names);
     for (const std::string& name : captured_names(body)) {
       if (sequences_.contains(name) || optionals_.contains(name))
-        fail(Fault::unsupported, "{}: the sequence or optional value '{}' is read inside a branch or loop that is "
-                                 "run as a network of its own", node.describe(), name);
+        fail(Fault::unsupported,
+             "{}: the sequence or optional value '{}' is read inside a branch or loop that is "
+             "run as a network of its own",
+             node.describe(), name);
       const Array* constant = graph_.constant(graph_.value(name));
       if (constant != nullptr && constant->count() <= most_copied_elements) {
-        write_tensor(*constant, names[name] = graph_.unique_value_name(below(node.name, name)), *body.add_initializer());
+        write_tensor(*constant, names[name] = graph_.unique_value_name(below(node.name, name)),
+                     *body.add_initializer());
       } else {
         captured.insert(name);
       }
@@ -318,8 +332,10 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
   }
   for (const std::string& name : proto.input()) {
     if (sequences_.contains(name) || optionals_.contains(name))
-      fail(Fault::unsupported, "{}: input '{}' is a sequence or an optional value, and the number of rounds is not "
-                               "known", node.describe(), name);
+      fail(Fault::unsupported,
+           "{}: input '{}' is a sequence or an optional value, and the number of rounds is not "
+           "known",
+           node.describe(), name);
   }
   for (const auto& attribute : proto.attribute()) {
     if (attribute.type() != onnx::AttributeProto::GRAPH)
@@ -331,7 +347,8 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
   for (const std::string& name : captured) node.inputs.push_back(graph_.value(name));
   node.attributes["captured"] = std::ssize(captured);
   for (std::size_t b = 0; b < bodies.size(); ++b) {
-    const Graph graph = read_body(std::move(graphs[b]), captured, fmt::format("{} of {}", bodies[b], node.name));
+    const Graph graph =
+        read_body(std::move(graphs[b]), captured, fmt::format("{} of {}", bodies[b], node.name));
     node.attributes["output_types"] = types_of_outputs(graph, node.op == "Loop" ? 1 : 0);
     node.attributes[bodies[b]] = body_bytes(graph);
   }

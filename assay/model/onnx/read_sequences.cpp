@@ -31,7 +31,8 @@ const std::vector<std::string>& Reader::sequence(const onnx::NodeProto& proto, c
 }
 
 // Where the input says, counted from the front; the end where there is no such input.
-std::size_t Reader::position_in(const onnx::NodeProto& proto, const Node& node, int input, std::int64_t count) {
+std::size_t Reader::position_in(const onnx::NodeProto& proto, const Node& node, int input,
+                                std::int64_t count) {
   if (!is_given(proto, input)) return static_cast<std::size_t>(count);
   const auto position = known_.number(graph_.value(proto.input(input)));
   if (!position)
@@ -70,8 +71,8 @@ bool Reader::read_sequence(const onnx::NodeProto& proto, const Node& node) {
       sequences_[output] = std::move(list);
     }
   } else if (node.op == "SequenceLength") {
-    add("Identity", output, {constant(below(node.name, "length"), {std::ssize(sequence(proto, node, 0))}, true)},
-        output);
+    add("Identity", output,
+        {constant(below(node.name, "length"), {std::ssize(sequence(proto, node, 0))}, true)}, output);
   } else if (node.op == "SplitToSequence") {
     split_to_sequence(proto, node);
   } else if (node.op == "ConcatFromSequence") {
@@ -97,13 +98,15 @@ void Reader::split_to_sequence(const onnx::NodeProto& proto, const Node& node) {
   const auto lengths = split ? known_.numbers(graph_.value(proto.input(1))) : std::nullopt;
   const bool equal = lengths && graph_.rank(graph_.value(proto.input(1))) == 0;
   if ((split && !lengths) || ((!split || equal) && !size))
-    fail(Fault::unsupported, "{}: the number of pieces is not known before the network runs", node.describe());
+    fail(Fault::unsupported, "{}: the number of pieces is not known before the network runs",
+         node.describe());
   std::vector<std::int64_t> pieces;
   if (!split || equal) {
     const std::int64_t piece = split ? lengths->front() : 1;
     if (piece < 1 || *size / piece > 4096)
       fail(Fault::model, "{}: {} positions in pieces of {}", node.describe(), *size, piece);
-    for (std::int64_t begin = 0; begin < *size; begin += piece) pieces.push_back(std::min(piece, *size - begin));
+    for (std::int64_t begin = 0; begin < *size; begin += piece)
+      pieces.push_back(std::min(piece, *size - begin));
   } else {
     pieces = *lengths;
   }
@@ -140,7 +143,8 @@ void Reader::map_sequence(const onnx::NodeProto& proto, const Node& node) {
   for (const auto& attribute : proto.attribute()) {
     if (attribute.name() == "body" && attribute.has_g()) body = &attribute.g();
   }
-  if (body == nullptr || body->input_size() != proto.input_size() || body->output_size() != proto.output_size())
+  if (body == nullptr || body->input_size() != proto.input_size() ||
+      body->output_size() != proto.output_size())
     fail(Fault::model, "{}: its body does not fit", node.describe());
   const std::size_t count = sequence(proto, node, 0).size();
   std::vector<std::vector<std::string>> results(static_cast<std::size_t>(proto.output_size()));

@@ -99,8 +99,9 @@ class Reader {
   // Sequences and optional values exist while reading only: names of their elements; of what they hold.
   std::map<std::string, std::vector<std::string>> sequences_;
   std::map<std::string, std::optional<std::string>> optionals_;
-  std::set<std::string> dropped_;             // values behind operators of classical machine learning
-  std::map<std::string, std::string> named_;  // output of a dropped node that names its input's columns -> that input
+  std::set<std::string> dropped_;  // values behind operators of classical machine learning
+  std::map<std::string, std::string>
+      named_;  // output of a dropped node that names its input's columns -> that input
   int opset_ = 0, depth_ = 0;
   std::int64_t unrolled_ = 0;
   bool is_body_ = false;  // inputs need no shapes, and outputs are whatever they are

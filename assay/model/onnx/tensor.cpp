@@ -102,7 +102,9 @@ void with_stored_type(int type, Visit visit) {
 }
 
 template <typename T>
-concept Wrapped = requires(T value) { value.bits; };
+concept Wrapped = requires(T value) {
+  value.bits;
+};
 
 // Two numbers of 4 bits a byte, the first one in the lower half.
 Array unpacked(Shape shape, std::int64_t count, const std::vector<std::byte>& bytes, bool is_signed) {

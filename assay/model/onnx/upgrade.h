@@ -13,8 +13,8 @@
 //   * Upsample is a Resize, Scatter a ScatterElements; exactly one of Resize's scales and sizes is there;
 //   * BatchNormalization has one scale per channel, one output, and training_mode 0;
 //   * operands line up as in NumPy (before set 7 an attribute said where);
-//   * Cast and EyeLike name element types that Assay holds; a cast to a shorter type is followed by one to the
-//   type that holds it;
+//   * Cast and EyeLike name element types that Assay holds; a cast to a shorter type is followed by one to
+//   the type that holds it;
 //   * quantised products and sums are those of the de-quantised values, quantised again.
 //
 // Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
@@ -42,7 +42,8 @@ struct Upgrade {
   // A node of its own in front: `role` becomes part of its name. Returns its output.
   ValueId before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                  std::map<std::string, Attribute> attributes = {});
-  // The node's first output now goes through a node that is added after it; called again, one in front of that.
+  // The node's first output now goes through a node that is added after it; called again, one in front of
+  // that.
   void behind(std::string_view role, std::string op, ValueId second_input = no_value);
   std::vector<Node> nodes_behind;
 };
@@ -57,8 +58,8 @@ inline constexpr int every_opset = 1 << 20;
 // All rules, in the order in which they apply (one operator's ascend).
 std::span<const UpgradeRule> upgrade_rules();
 
-// Quantised products and sums, of the standard and of common exporters (domain com.microsoft), as those of the
-// de-quantised values, quantised again.
+// Quantised products and sums, of the standard and of common exporters (domain com.microsoft), as those of
+// the de-quantised values, quantised again.
 void upgrade_quantised(Upgrade& upgrade);
 // Attention and RotaryEmbedding as products, softmax and movement.
 void upgrade_attention(Upgrade& upgrade);

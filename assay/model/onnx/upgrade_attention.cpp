@@ -35,7 +35,8 @@ std::int64_t rank_of(const Upgrade& u, std::size_t input) {
 ValueId by_heads(Upgrade& u, std::string_view role, ValueId x, std::int64_t heads) {
   if (heads < 1) fail(Fault::model, "{}: {} heads", u.node.describe(), heads);
   const std::string name(role);
-  const ValueId apart = u.before(name + "_heads", "Reshape", {x, numbers_constant(u, name + "_shape", {0, 0, heads, -1})});
+  const ValueId apart =
+      u.before(name + "_heads", "Reshape", {x, numbers_constant(u, name + "_shape", {0, 0, heads, -1})});
   return u.before(name + "_by_head", "Transpose", {apart}, {{"perm", Numbers{0, 2, 1, 3}}});
 }
 
@@ -54,15 +55,15 @@ ValueId length_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t axi
 ValueId positions_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t upright) {
   const std::string name(role);
   const ValueId count = length_of(u, name + "_count", x, 2);
-  const ValueId all = u.before(name, "Range", {numbers_constant(u, "zero", {0}, true), count,
-                                               numbers_constant(u, "one", {1}, true)});
+  const ValueId all = u.before(
+      name, "Range", {numbers_constant(u, "zero", {0}, true), count, numbers_constant(u, "one", {1}, true)});
   return u.before(name + "_upright", "Unsqueeze", {all, numbers_constant(u, name + "_axis", {upright})});
 }
 
 // Where the condition does not hold scores are minus infinity.
 ValueId masked(Upgrade& u, std::string_view role, ValueId scores, ValueId condition) {
-  return u.before(role, "Where", {condition, scores,
-                                  real_constant(u, "never", -std::numeric_limits<float>::infinity())});
+  return u.before(role, "Where",
+                  {condition, scores, real_constant(u, "never", -std::numeric_limits<float>::infinity())});
 }
 
 // Groups of heads of queries share one of keys and values.
@@ -97,9 +98,12 @@ void attention(Upgrade& u) {
   const bool causal = u.node.integer("is_causal", 0) != 0, past = u.has_input(4);
   const float softcap = u.node.real("softcap", 0);
   if ((softcap != 0 && (causal || u.has_input(3))) || (causal && past) || u.has_input(6))
-    fail(Fault::unsupported, "{}: a soft cap beside a mask, a causal mask beside past keys, and lengths without padding "
-                             "are not supported", u.node.describe());
-  if (past != u.has_input(5)) fail(Fault::model, "{}: past keys and values belong together", u.node.describe());
+    fail(Fault::unsupported,
+         "{}: a soft cap beside a mask, a causal mask beside past keys, and lengths without padding "
+         "are not supported",
+         u.node.describe());
+  if (past != u.has_input(5))
+    fail(Fault::model, "{}: past keys and values belong together", u.node.describe());
   ValueId q = u.node.inputs[0], k = u.node.inputs[1], v = u.node.inputs[2];
   if (flat) {
     q = by_heads(u, "queries", q, heads);
@@ -117,7 +121,8 @@ void attention(Upgrade& u) {
   if (u.node.has("scale")) {
     q = u.before("scaled", "Mul", {q, real_constant(u, "scale", u.node.real("scale", 1))});
   } else {
-    const ValueId size = u.before("size", "Cast", {length_of(u, "head_size", q, 3)}, {{"to", std::int64_t{1}}});
+    const ValueId size =
+        u.before("size", "Cast", {length_of(u, "head_size", q, 3)}, {{"to", std::int64_t{1}}});
     q = u.before("scaled", "Div", {q, u.before("root", "Sqrt", {size})});
   }
   const ValueId turned = u.before("turned_keys", "Transpose", {k}, {{"perm", Numbers{0, 1, 3, 2}}});
@@ -132,14 +137,15 @@ void attention(Upgrade& u) {
                    : u.before("biased", "Add", {scores, u.node.inputs[3]});
   }
   if (causal) {
-    const ValueId seen = u.before("seen", "GreaterOrEqual",
-                                  {positions_of(u, "rows", q, 1), positions_of(u, "columns", k, 0)});
+    const ValueId seen =
+        u.before("seen", "GreaterOrEqual", {positions_of(u, "rows", q, 1), positions_of(u, "columns", k, 0)});
     scores = masked(u, "causal", scores, seen);
   }
   if (mode == 1) forward(u, 3, scores);
   if (softcap != 0) {
     const ValueId cap = real_constant(u, "cap", softcap);
-    scores = u.before("capped", "Mul", {u.before("cap_tanh", "Tanh", {u.before("uncapped", "Div", {scores, cap})}), cap});
+    scores = u.before("capped", "Mul",
+                      {u.before("cap_tanh", "Tanh", {u.before("uncapped", "Div", {scores, cap})}), cap});
   }
   if (mode == 2) forward(u, 3, scores);
   const ValueId weights = u.before("weights", "Softmax", {scores}, {{"axis", std::int64_t{-1}}});
@@ -151,10 +157,13 @@ void attention(Upgrade& u) {
   u.node.inputs = {weights, v};
 }
 
-ValueId sliced(Upgrade& u, std::string_view role, ValueId x, std::int64_t begin, std::int64_t end, std::int64_t step) {
+ValueId sliced(Upgrade& u, std::string_view role, ValueId x, std::int64_t begin, std::int64_t end,
+               std::int64_t step) {
   const std::string name(role);
-  return u.before(name, "Slice", {x, numbers_constant(u, name + "_begin", {begin}), numbers_constant(u, name + "_end", {end}),
-                                  numbers_constant(u, name + "_axis", {-1}), numbers_constant(u, name + "_step", {step})});
+  return u.before(
+      name, "Slice",
+      {x, numbers_constant(u, name + "_begin", {begin}), numbers_constant(u, name + "_end", {end}),
+       numbers_constant(u, name + "_axis", {-1}), numbers_constant(u, name + "_step", {step})});
 }
 
 // Su et al., "RoFormer", 2021: pairs of features turn by an angle that grows with the position.
@@ -169,7 +178,8 @@ void rotary_embedding(Upgrade& u) {
   const auto cache = [&](const char* role, std::size_t input) {
     ValueId values = u.node.inputs[input];
     if (u.has_input(3))
-      values = u.before(std::string(role) + "_at", "Gather", {values, u.node.inputs[3]}, {{"axis", std::int64_t{0}}});
+      values = u.before(std::string(role) + "_at", "Gather", {values, u.node.inputs[3]},
+                        {{"axis", std::int64_t{0}}});
     return u.before(role, "Unsqueeze", {values, numbers_constant(u, std::string(role) + "_axis", {1})});
   };
   const ValueId cosine = cache("cosine", 1), sine = cache("sine", 2);
@@ -179,7 +189,8 @@ void rotary_embedding(Upgrade& u) {
     first = sliced(u, "even", turning, 0, end, 2);
     second = sliced(u, "odd", turning, 1, end, 2);
   } else {
-    const std::vector<ValueId> halves{u.graph.new_value(u.node.name + "/first"), u.graph.new_value(u.node.name + "/second")};
+    const std::vector<ValueId> halves{u.graph.new_value(u.node.name + "/first"),
+                                      u.graph.new_value(u.node.name + "/second")};
     u.graph.add({.name = u.graph.unique_node_name(u.node.name + "/halves"),
                  .op = "Split",
                  .inputs = {turning},
@@ -188,8 +199,10 @@ void rotary_embedding(Upgrade& u) {
     first = halves[0], second = halves[1];
   }
   const auto product = [&](const char* role, ValueId a, ValueId b) { return u.before(role, "Mul", {a, b}); };
-  ValueId real = u.before("real", "Sub", {product("first_cosine", first, cosine), product("second_sine", second, sine)});
-  ValueId imaginary = u.before("imaginary", "Add", {product("first_sine", first, sine), product("second_cosine", second, cosine)});
+  ValueId real =
+      u.before("real", "Sub", {product("first_cosine", first, cosine), product("second_sine", second, sine)});
+  ValueId imaginary = u.before(
+      "imaginary", "Add", {product("first_sine", first, sine), product("second_cosine", second, cosine)});
   ValueId turned = no_value;
   if (interleaved) {
     const ValueId behind = numbers_constant(u, "behind", {-1});

@@ -98,7 +98,8 @@ void integer_product(Upgrade& u) {
   require_inputs(u, {0, 1});
   const bool convolution = u.node.op == "ConvInteger";
   const ValueId one = u.constant("one", Array::of<float>({}, std::vector{1.0F}));
-  const Quantised x{u.node.inputs[0], one, input_or_none(u, 2)}, w{u.node.inputs[1], one, input_or_none(u, 3)};
+  const Quantised x{u.node.inputs[0], one, input_or_none(u, 2)},
+      w{u.node.inputs[1], one, input_or_none(u, 3)};
   u.node.op = convolution ? "Conv" : "MatMul";
   u.node.inputs = {dequantised(u, "x", x, convolution ? 1 : 0),
                    dequantised(u, "w", w, convolution ? 0 : last_axis(u, w.value))};
@@ -110,7 +111,8 @@ void quantise_to_declared_type(Upgrade& u) {
   const auto type = u.has_input(2) ? u.graph.declared_type(u.node.inputs[2]) : std::nullopt;
   if (type && onnx_type(held_as(*type, u.node.describe())) != *type)
     u.node.attributes["output_dtype"] = std::int64_t{*type};
-  if (u.node.has("output_dtype") && u.node.integer("output_dtype", 0) == 0) u.node.attributes.erase("output_dtype");
+  if (u.node.has("output_dtype") && u.node.integer("output_dtype", 0) == 0)
+    u.node.attributes.erase("output_dtype");
 }
 
 // Of common exporters (com.microsoft)
@@ -205,7 +207,8 @@ void dynamic_product(Upgrade& u) {
   const Quantised b{u.node.inputs[1], u.node.inputs[2], input_or_none(u, 3)};
   const ValueId bias = input_or_none(u, 4);
   const std::string name = u.graph.unique_node_name(fmt::format("{}/a_quantised", u.node.name));
-  const Quantised a{u.graph.new_value(name), u.graph.new_value(name + "/scale"), u.graph.new_value(name + "/zero")};
+  const Quantised a{u.graph.new_value(name), u.graph.new_value(name + "/scale"),
+                    u.graph.new_value(name + "/zero")};
   u.graph.add({.name = name,
                .op = "DynamicQuantizeLinear",
                .inputs = {u.node.inputs[0]},

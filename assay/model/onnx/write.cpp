@@ -158,7 +158,8 @@ class Writer {
   // What bodies capture are names to them, and no inputs of the node.
   static void write_bodies(const Node& node, const std::vector<std::string>& bodies, onnx::NodeProto& proto) {
     if (node.has("batched")) {
-      fail(Fault::unsupported, "{}: a Scan of operator set 8 over a batch cannot be written", node.describe());
+      fail(Fault::unsupported, "{}: a Scan of operator set 8 over a batch cannot be written",
+           node.describe());
     }
     const auto count = static_cast<int>(node.integer("captured", 0)), own = proto.input_size() - count;
     const std::vector<std::string> captured(proto.input().begin() + own, proto.input().end());

@@ -20,7 +20,8 @@ std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-std::vector<float> run(const OnnxFile& file, const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
+std::vector<float> run(const OnnxFile& file,
+                       const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
   const Graph graph = file.read();
   const Session session(graph, {.threads = 1, .reference = true});
   Tensors given;
@@ -33,8 +34,8 @@ std::vector<float> run(const OnnxFile& file, const std::vector<std::pair<Shape, 
 constexpr std::size_t heads = 4, groups = 2, queries = 3, keys = 3, width = 2;
 
 // Of [positions, heads * width], keys and values of [positions, groups * width].
-std::vector<double> attended(const std::vector<float>& q, const std::vector<float>& k, const std::vector<float>& v,
-                             double scale, bool causal) {
+std::vector<double> attended(const std::vector<float>& q, const std::vector<float>& k,
+                             const std::vector<float>& v, double scale, bool causal) {
   std::vector<double> result(queries * heads * width);
   for (std::size_t h = 0; h < heads; ++h) {
     const std::size_t g = h / (heads / groups);
@@ -124,7 +125,8 @@ TEST(RotaryEmbedding, TurnsPairsByTheirPosition) {
     std::vector<double> expected(x.begin(), x.end());
     for (std::size_t p = 0; p < 2; ++p) {
       for (std::size_t i = 0; i < 2; ++i) {
-        const std::size_t a = p * 6 + (interleaved ? 2 * i : i), b = p * 6 + (interleaved ? 2 * i + 1 : i + 2);
+        const std::size_t a = p * 6 + (interleaved ? 2 * i : i),
+                          b = p * 6 + (interleaved ? 2 * i + 1 : i + 2);
         const std::size_t at = (1 - p) * 2 + i;
         expected[a] = static_cast<double>(x[a]) * cosines[at] - static_cast<double>(x[b]) * sines[at];
         expected[b] = static_cast<double>(x[a]) * sines[at] + static_cast<double>(x[b]) * cosines[at];

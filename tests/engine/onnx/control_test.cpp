@@ -1,5 +1,5 @@
-// Branches, loops, functions, sequences and optional values of ONNX files: what they compute, whether they are
-// written out as nodes or run as networks of their own.
+// Branches, loops, functions, sequences and optional values of ONNX files: what they compute, whether they
+// are written out as nodes or run as networks of their own.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ onnx::GraphProto body(const Names& inputs, const std::vector<onnx::NodeProto>& n
   };
   for (const auto& name : inputs) {
     type(*made.add_input(), name,
-         name == "round"        ? onnx::TensorProto::INT64
+         name == "round"       ? onnx::TensorProto::INT64
          : name == "condition" ? onnx::TensorProto::BOOL
                                : onnx::TensorProto::FLOAT);
   }
@@ -220,9 +220,10 @@ OnnxFile scanning(std::int64_t declared, bool backward) {
   set(scan, "scan_output_axes", Ints{-1});
   set(scan, "scan_input_directions", Ints{backward ? 1 : 0});
   set(scan, "scan_output_directions", Ints{backward ? 1 : 0});
-  set_body(scan, "body",
-           body({"state", "slice"}, {node("Add", {"state", "slice"}, {"sum"}), node("Identity", {"sum"}, {"seen"})},
-                {"sum", "seen"}));
+  set_body(
+      scan, "body",
+      body({"state", "slice"},
+           {node("Add", {"state", "slice"}, {"sum"}), node("Identity", {"sum"}, {"seen"})}, {"sum", "seen"}));
   file.output("last");
   file.output("sums");
   return file;

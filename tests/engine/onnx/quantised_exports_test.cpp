@@ -18,7 +18,8 @@ using namespace testing_onnx;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-onnx::TensorProto bytes(const std::string& name, int type, const Shape& dims, const std::vector<int>& values) {
+onnx::TensorProto bytes(const std::string& name, int type, const Shape& dims,
+                        const std::vector<int>& values) {
   onnx::TensorProto tensor;
   tensor.set_name(name);
   tensor.set_data_type(type);
@@ -63,7 +64,8 @@ float kept(double value, double scale, int zero) {
 
 TEST(QuantisedExports, AddAndMultiply) {
   for (const char* op : {"QLinearAdd", "QLinearMul"}) {
-    OnnxFile file = around(op, {"q", "x_scale", "x_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"}, {-1, 3});
+    OnnxFile file =
+        around(op, {"q", "x_scale", "x_zero", "b", "b_scale", "b_zero", "y_scale", "y_zero"}, {-1, 3});
     file.weight(bytes("b", signed_byte, {3}, {-3, 0, 100}));
     file.weight(floats("b_scale", {}, {0.125F}));
     file.weight(bytes("b_zero", signed_byte, {}, {1}));
@@ -107,8 +109,8 @@ TEST(QuantisedExports, PoolingWithChannelsFirstAndLast) {
 }
 
 TEST(QuantisedExports, Concatenation) {
-  OnnxFile file = around("QLinearConcat", {"y_scale", "y_zero", "q", "x_scale", "x_zero", "q", "x_scale", "x_zero"},
-                         {-1, 2});
+  OnnxFile file = around("QLinearConcat",
+                         {"y_scale", "y_zero", "q", "x_scale", "x_zero", "q", "x_scale", "x_zero"}, {-1, 2});
   set(middle(file), "axis", std::int64_t{1});
   EXPECT_THAT(run(file, {1, 2}, {1, -1}), ElementsAre(1, -1, 1, -1));
 }
