@@ -7,8 +7,9 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 27> names{{
+  static constexpr std::array<Entry, 28> names{{
       {"additions by ", "--against "},
+      {"have gradients pass straight through", "use --straight-through to have gradients pass"},
       {"give a larger pool", "give a larger --pool"},
       {"have at least three networks vote on them",
        "give --labels majority --voters A B C to have networks vote"},

@@ -75,6 +75,7 @@ void ModelInput::declare(CLI::App& app, bool positional) {
          "--input-shape", input_shape_,
          "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs")
       ->type_name("CxHxW");
+  adaptation_.declare(app);
 }
 
 Session ModelInput::open(Context& context, const Dataset* dataset) const {
@@ -84,9 +85,11 @@ Session ModelInput::open(Context& context, const Dataset* dataset) const {
   for (const std::string& notice : graph.notices()) context.progress.notice(notice);
   SessionOptions options = session_options(context, dataset);
   if (!input_shape_.empty()) take_shapes(input_shape_, options);
-  check_result_replaced(graph.hash(), context.settings);
-  Session session(std::move(graph), std::move(options));
+  Graph adapted = adaptation_.apply(graph, dataset, context);
+  check_result_replaced(adapted.hash(), context.settings);
+  Session session(std::move(adapted), std::move(options));
   for (const std::string& notice : session.notices()) context.progress.notice(notice);
+  adaptation_.compare(graph, session, dataset, context);
   return session;
 }
 

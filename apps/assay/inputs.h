@@ -10,11 +10,12 @@
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
 #include <assay/session.h>
+#include "apps/assay/adaptation.h"
 #include "apps/assay/command.h"
 
 namespace assay::app {
 
-// --model FILE [--input-shape 3x32x32]
+// --model FILE [--input-shape 3x32x32] and what Adaptation declares
 class ModelInput {
  public:
   // `positional`: may also stand without its flag.
@@ -25,6 +26,7 @@ class ModelInput {
 
  private:
   std::string path_, input_shape_;
+  Adaptation adaptation_;
 };
 
 // --FLAG SPEC

@@ -22,6 +22,7 @@ void NetworksInput::declare(CLI::App& app) {
                  "profile of each network in their order, as `assay cover --profile` writes it, in place of "
                  "--train")
       ->type_name("FILE");
+  adaptation_.declare(app);
   training_.declare(app);
 }
 
@@ -40,7 +41,8 @@ void NetworksInput::open(Context& context, const Dataset& data, report::Document
   for (const std::string& path : models_) {
     Graph graph = read_model(path);
     for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-    add(std::filesystem::path(path).stem().string(), std::move(graph), options);
+    add(std::filesystem::path(path).stem().string(), adaptation_.apply(graph, &data, context), options);
+    adaptation_.compare(graph, *sessions_.back(), &data, context);
   }
   for (const std::string& text : mutants_) {
     mutation::NamedMutant mutant = mutation::make_mutant(*sessions_.front(), text, context.settings.seed);

@@ -30,6 +30,7 @@ class NetworksInput {
   void add(const std::string& name, Graph graph, const SessionOptions& options);
 
   std::vector<std::string> models_, mutants_, profiles_;
+  Adaptation adaptation_;
   DataInput training_{"train",
                       "training records, from which activations' ranges, clusters and surprise are learned "
                       "(default: the seeds)"};

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <assay/adapt.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/engine/input_form.h"
@@ -26,6 +27,22 @@ int axis_of(const Session& session, ValueId input) {
 }
 
 Tensor zero_where_not_finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
+
+// A gradient of 0 for all records shows no way; in a network of steps it is 0 everywhere.
+void require_slopes(const Session& session, std::span<const Tensor> gradients) {
+  for (const Tensor& gradient : gradients) {
+    if (gradient.numel() == 0 || gradient.count_nonzero().item<std::int64_t>() > 0) return;
+  }
+  for (const ValueId input : session.graph().inputs()) {
+    const Node* step = first_step(session.graph(), input);
+    if (step == nullptr) continue;
+    fail(Fault::unsupported,
+         "the gradient is 0 for every record, so an attack that follows it goes nowhere: {} has a derivative "
+         "of 0 "
+         "wherever there is one; have gradients pass straight through steps, or attack without gradients",
+         step->describe());
+  }
+}
 
 }  // namespace
 
@@ -122,6 +139,7 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
     result.gradients.push_back(gradient.defined() ? zero_where_not_finite(gradient.detach())
                                                   : at::zeros_like(points));
   }
+  require_slopes(session_, result.gradients);
   return result;
 }
 

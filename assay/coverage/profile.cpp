@@ -28,6 +28,21 @@ std::size_t histogram_bin(float value, float low, float high, std::size_t bins) 
   return 1 + std::min(bins - 3, static_cast<std::size_t>(place));
 }
 
+Profile carried_over(Profile profile, const Session& session) {
+  for (const LayerStatistics& wanted : profile.statistics) {
+    const auto found = std::ranges::find(session.layers(), wanted.layer, &Layer::name);
+    if (found == session.layers().end())
+      fail(Fault::mismatch,
+           "the profile has a layer '{}', which network '{}' lacks; it is of no form of this network",
+           wanted.layer, session.graph().name());
+    if (static_cast<std::size_t>(found->neurons) != wanted.neurons())
+      fail(Fault::mismatch, "layer '{}' has {} neurons in the profile and {} in network '{}'", wanted.layer,
+           wanted.neurons(), found->neurons, session.graph().name());
+  }
+  profile.model_hash = session.graph().hash();
+  return profile;
+}
+
 void require_profile_fits(const Profile& profile, const std::string& model_hash,
                           const std::string& model_name) {
   if (profile.model_hash == model_hash) return;

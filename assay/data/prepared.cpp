@@ -19,6 +19,7 @@
 #include "assay/support/hash.h"
 #include "assay/support/memory.h"
 #include "assay/support/named.h"
+#include "assay/support/pointer_file.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
 
@@ -451,6 +452,7 @@ const FormatInfo& format_of(const DataSpec& spec) {
 DatasetPtr open_dataset(const std::string& text) {
   const DataSpec spec = parse_spec(text);
   if (is_named(spec.path)) return open_named(spec);
+  refuse_pointer(spec.path, spec.path);
   try {
     const FormatInfo& format = format_of(spec);
     check_options(spec, text, format);

@@ -1,5 +1,7 @@
 #include "assay/engine/decision.h"
 
+#include <algorithm>
+
 #include <assay/operator_traits.h>
 
 namespace assay {
@@ -25,7 +27,11 @@ const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> in
 }  // namespace
 
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
-  const ValueId output = graph.outputs()[0];
+  // Labels that stand in front of scores are whole numbers.
+  const auto outputs = graph.outputs();
+  const auto scores =
+      std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
+  const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
   const Node* node = origin(graph, output, infos);
   if (node && is_softmax(node->op)) return {.logits = node->inputs[0], .softmax = true};
   return {.logits = output, .sigmoid = node && is_sigmoid(node->op)};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <assay/operator_traits.h>
 #include "assay/engine/static_graph.h"
@@ -78,15 +80,18 @@ FastPath::Stretch FastPath::make_stretch(const Plan& plan, std::size_t begin, st
   const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
   std::vector<ValueId> keep;
   std::vector<onednn::Tap> taps;
+  std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
+  asked.insert(request.visited.begin(), request.visited.end());
+  std::unordered_multimap<ValueId, onednn::Tap> tapped;
+  for (const onednn::Tap& tap : request.tapped) tapped.emplace(tap.value, tap);
   for (const int n : nodes) {
     for (const ValueId id : graph_.nodes()[static_cast<std::size_t>(n)].outputs) {
       if (id == no_value) continue;
       const bool read_later = std::ranges::any_of(
           graph_.consumers(id), [&](int reader) { return std::ranges::binary_search(later, reader); });
-      if (read_later || contains(request.wanted, id) || contains(request.visited, id)) keep.push_back(id);
-      for (const onednn::Tap& tap : request.tapped) {
-        if (tap.value == id) taps.push_back(tap);
-      }
+      if (read_later || asked.contains(id)) keep.push_back(id);
+      const auto [first, last] = tapped.equal_range(id);
+      for (auto at = first; at != last; ++at) taps.push_back(at->second);
     }
   }
   const auto shape_of = [this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; };
@@ -141,8 +146,9 @@ void FastPath::run_stretch(const Stretch& stretch, std::vector<Tensor>& values,
   }
   stretch.segment.run(inputs, outputs, tapped);
   for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(stretch.taps[i], matrices[i]);
+  const std::unordered_set<ValueId> visited(request.visited.begin(), request.visited.end());
   for (auto& [id, tensor] : outputs) {
-    if (contains(request.visited, id)) request.on_value(id, tensor);
+    if (visited.contains(id)) request.on_value(id, tensor);
     values[static_cast<std::size_t>(id)] = std::move(tensor);
   }
 }

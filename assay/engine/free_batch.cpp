@@ -19,6 +19,8 @@ std::optional<Shape> freed_target(const Shape& seen, std::int64_t batch) {
   return target;
 }
 
+}  // namespace
+
 Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device) {
   const std::size_t count = graph.values().size();
   std::vector<Tensor> values(count);
@@ -39,8 +41,6 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
   }
   return outputs;
 }
-
-}  // namespace
 
 std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
                                 std::int64_t batch) {

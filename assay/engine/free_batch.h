@@ -8,6 +8,9 @@
 
 namespace assay {
 
+// All outputs of one run.
+Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device);
+
 // A graph in which constant target shapes of Reshape nodes no longer carry the batch size, or nothing when
 // there is nothing to change. `footprint`: of a run with the file's own batch size. The result may still
 // insist on its batch size: compare before use.

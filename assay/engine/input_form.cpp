@@ -5,14 +5,31 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include <assay/operator_traits.h>
 
 namespace assay {
 namespace {
 
-int batch_axis_of(const Shape& declared) {
+// Recurrent operators have the batch of sequences and of initial states on axis 1, unless an attribute says
+// otherwise.
+bool is_recurrent_operand(const Graph& graph, ValueId input) {
+  const auto readers = graph.consumers(input);
+  return !readers.empty() && std::ranges::all_of(readers, [&](int n) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    if (!is_recurrent(node.op) || node.integer("layout", 0) != 0) return false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == input && i != 0 && i != 5 && i != 6) return false;
+    }
+    return true;
+  });
+}
+
+int batch_axis_of(const Graph& graph, ValueId input) {
+  const Shape& declared = graph.value(input).shape;
   if (declared.empty()) return -1;
-  if (std::ranges::count(declared, -1) != 1) return 0;
-  return static_cast<int>(std::ranges::find(declared, -1) - declared.begin());
+  if (std::ranges::count(declared, -1) == 1)
+    return static_cast<int>(std::ranges::find(declared, -1) - declared.begin());
+  return declared.size() == 3 && is_recurrent_operand(graph, input) ? 1 : 0;
 }
 
 bool matches(const Shape& record, const Shape& wanted) {
@@ -33,10 +50,11 @@ bool is_static(const Shape& shape) {
 std::string shape_hint(const Shape& record, const Shape& wanted) {
   if (record.size() == 3 && wanted.size() == 3) {
     if (matches({record[2], record[0], record[1]}, wanted)) {
-      return "the records seem to have their channels last: declare that layout in the data specification";
+      return "the records seem to have their channels last: say layout=nhwc in the data specification";
     }
     if (matches({record[1], record[2], record[0]}, wanted)) {
-      return "the network seems to take channels last while records have them first";
+      return "the network takes channels last while records have them first: turn it by "
+             "with_channels_first()";
     }
     if (matches({wanted[0], record[1], record[2]}, wanted)) {
       return fmt::format(
@@ -82,6 +100,13 @@ std::string listed(const std::vector<std::string>& names) {
        graph.name(), takes, gives, problem);
 }
 
+// Of an input that takes one number, whatever the records.
+Tensor common_number(const Tensor& numbers, const std::string& input) {
+  if (numbers.dim() != 1 || numbers.numel() == 0 || !numbers.eq(numbers[0]).all().item<bool>())
+    fail(Fault::mismatch, "input '{}' takes one number for all records; those that were given differ", input);
+  return numbers[0];
+}
+
 bool all_integers(const Tensor& tensor) { return tensor.eq(tensor.round()).all().item<bool>(); }
 
 }  // namespace
@@ -108,7 +133,7 @@ InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& know
   const Shape& record_shape = known.of(graph, input);
   if (value.shape.empty() && !record_shape.empty()) return {.batch_axis = 0, .record = record_shape};
   InputForm form;
-  form.batch_axis = batch_axis_of(value.shape);
+  form.batch_axis = batch_axis_of(graph, input);
   form.record = value.shape;
   if (form.batch_axis >= 0) {
     const auto batch = form.record.begin() + form.batch_axis;
@@ -161,6 +186,7 @@ Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known
   Shape shape = *fitting;
   shape.insert(shape.begin(), records.shape()[0]);
   Tensor tensor = to_tensor(records).reshape(shape);
+  if (form.batch_axis < 0) tensor = common_number(tensor, value.name);
   const at::ScalarType wanted = scalar_type(value.dtype);
   if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
     fail(Fault::mismatch,

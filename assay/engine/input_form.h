@@ -25,7 +25,8 @@ struct InputForm {
   std::int64_t fixed_batch = 0;  // the batch size the file declares; 0: dynamic
 };
 
-// The batch is on axis 0 unless another axis is the only dynamic one. Throws Error{mismatch} when what is
+// The batch is on axis 0 unless another axis is the only dynamic one, or a recurrent operator reads the input
+// as a sequence or state. Throws Error{mismatch} when what is
 // known contradicts the model's declaration.
 InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& known);
 

@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <assay/error.h>
 #include <assay/random.h>
@@ -102,23 +104,26 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
   const at::NoGradGuard no_grad;
   Observed seen;
   seen.layers.resize(taps.size());
+  std::unordered_map<ValueId, std::vector<std::size_t>> taps_at;
+  for (std::size_t i = 0; i < taps.size(); ++i) taps_at[taps[i].layer->value].push_back(i);
   const auto reduce = [&](ValueId id, const Tensor& value) {
-    for (std::size_t i = 0; i < taps.size(); ++i) {
-      if (taps[i].layer->value == id && seen.layers[i].values.empty()) {
+    const auto found = taps_at.find(id);
+    if (found == taps_at.end()) return;
+    for (const std::size_t i : found->second) {
+      if (seen.layers[i].values.empty())
         seen.layers[i] = to_activations(reduce_to_neurons(value, *taps[i].layer, taps[i].reduction));
-      }
     }
   };
   const auto keep_matrix = [&](const onednn::Tap& tap, const Tensor& matrix) {
-    for (std::size_t i = 0; i < taps.size(); ++i) {
-      if (taps[i].layer->value == tap.value && taps[i].reduction == tap.reduction)
-        seen.layers[i] = to_activations(matrix);
+    for (const std::size_t i : taps_at.at(tap.value)) {
+      if (taps[i].reduction == tap.reduction) seen.layers[i] = to_activations(matrix);
     }
   };
   std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited;
   std::vector<onednn::Tap> tapped;
-  const auto add = [](std::vector<ValueId>& list, ValueId id) {
-    if (std::ranges::find(list, id) == list.end()) list.push_back(id);
+  std::unordered_set<ValueId> to_return(outputs.begin(), outputs.end()), to_visit;
+  const auto add = [](std::vector<ValueId>& list, std::unordered_set<ValueId>& known, ValueId id) {
+    if (known.insert(id).second) list.push_back(id);
   };
   for (const Tap& tap : taps) {
     // Values that no node will compute, and all values of a network that runs in groups, are reduced at the
@@ -126,11 +131,11 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     const ValueId id = tap.layer->value;
     const bool computed = state_->group == 0 && !given.contains(id) && !state_->constants.has(id);
     if (!computed) {
-      add(wanted, id);
+      add(wanted, to_return, id);
     } else if (reduces_channels(*tap.layer, tap.reduction)) {
       tapped.push_back({id, tap.reduction});
     } else {
-      add(visited, id);
+      add(visited, to_visit, id);
     }
   }
   Tensors values;
@@ -140,7 +145,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     values = fast->run(given, request);
   } else {
     KernelContext context;
-    for (const onednn::Tap& tap : tapped) add(visited, tap.value);
+    for (const onednn::Tap& tap : tapped) add(visited, to_visit, tap.value);
     values =
         state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }

@@ -3,8 +3,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <limits>
 
 #include <assay/error.h>
+#include "assay/engine/batchless.h"
 #include "assay/engine/free_batch.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"
@@ -27,7 +29,7 @@ void require_kernels(const Graph& graph) {
     if (find_kernel(node.op)) continue;
     fail(Fault::unsupported,
          "{}: operator '{}' is not supported; docs/operators.md lists those that are, and "
-         "docs/new-operator.md says how "
+         "docs/howto/add-an-operator.md says how "
          "to add one",
          node.describe(), node.op);
   }
@@ -45,6 +47,9 @@ bool about_inputs(const Error& error) {
          error.fault() == Fault::mismatch;
 }
 
+// A batch of the size that a file fixes is tried up to so many numbers.
+constexpr std::int64_t most_probed_elements = std::int64_t{1} << 26;
+
 // Plans are small; more than this many different requests means that nothing is gained by keeping them.
 constexpr std::size_t most_plans = 256;
 
@@ -58,8 +63,25 @@ Session::State::State(Graph graph_, SessionOptions options_)
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);
   require_kernels(graph);
+  give_batch_axis();
   constants = Constants(graph, device, memory_limit());
   settle_batch();
+}
+
+void Session::State::give_batch_axis() {
+  if (!takes_single_record(graph, shapes)) return;
+  std::optional<Graph> several = with_batch_axis(graph, device);
+  if (!several) {
+    fail(Fault::unsupported,
+         "network '{}' is exported for a single record, without an axis for batches ({}), and several "
+         "records do not "
+         "pass through it side by side; export it with a dynamic batch axis",
+         graph.name(), to_string(graph.value(graph.inputs()[0]).shape));
+  }
+  graph = std::move(*several);
+  notices.push_back(
+      "the network is exported for a single record; an axis for batches was put in front, and outputs "
+      "are unchanged");
 }
 
 // A network exported for one batch size is made to take any, if that can be done without changing a result;
@@ -74,6 +96,7 @@ void Session::State::settle_batch() {
   if (batch == 0) return;
   group = batch;
   if (together) return;
+  if (probable() && elements_of(batch) > most_probed_elements) return free_large_batch();
   notices.push_back(
       fmt::format("the file fixes the batch size to {}, so records run {} at a time; export the network "
                   "with a dynamic batch axis to run it faster",
@@ -85,6 +108,31 @@ void Session::State::settle_batch() {
     // Made-up inputs do not suit every network: shapes and indices among them, say. It runs as the file says.
     if (!about_inputs(error)) throw;
   }
+}
+
+// Elements of all inputs for so many records; the greatest number where there are more.
+std::int64_t Session::State::elements_of(std::int64_t records) const {
+  std::int64_t sum = 0;
+  for (const ValueId id : graph.inputs()) {
+    std::int64_t count = 0;
+    const std::int64_t one = element_count(input_form(graph, id, shapes).record);
+    if (__builtin_mul_overflow(one, records, &count) || __builtin_add_overflow(sum, count, &sum))
+      return std::numeric_limits<std::int64_t>::max();
+  }
+  return sum;
+}
+
+// A batch that is too large to be tried: the network must take a few records as they are.
+void Session::State::free_large_batch() {
+  if (!batch_is_free(graph, constants, graph, constants, shapes, 1, device)) {
+    fail(Fault::resources,
+         "network '{}': the file fixes the batch size to {}, which is too large to be run, and the network "
+         "does not "
+         "take fewer; export it with a dynamic batch axis",
+         graph.name(), group);
+  }
+  notices.push_back(fmt::format("the batch size that the file fixes to {} was made free", group));
+  group = 0;
 }
 
 void Session::State::free_the_batch() {

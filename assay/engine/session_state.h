@@ -68,8 +68,11 @@ struct Session::State {
 
  private:
   std::vector<ValueInfo> probe() const;
+  void give_batch_axis();
   void settle_batch();
   void free_the_batch();
+  void free_large_batch();
+  std::int64_t elements_of(std::int64_t records) const;
   bool as_declared(const Tensors& given) const;
   bool probable() const;
 };

@@ -29,6 +29,10 @@ DType result_type(const Node& node, std::size_t output, const std::vector<DType>
     const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
     return there ? types[static_cast<std::size_t>(node.inputs[i])] : DType::float32;
   };
+  if (node.has("output_types")) {  // of branches and loops
+    const std::vector<std::int64_t> outputs = node.integers("output_types", {});
+    return output < outputs.size() ? named(outputs[output]) : DType::float32;
+  }
   if (is_kind(node.op, OperatorKind::index)) return DType::int64;
   if (is_kind(node.op, OperatorKind::truth)) return DType::boolean;
   if (node.op == "Cast") return named(node.integer("to", 1));

@@ -10,6 +10,7 @@
 #include "assay/model/named.h"
 #include "assay/support/file.h"
 #include "assay/support/named.h"
+#include "assay/support/pointer_file.h"
 
 namespace assay {
 namespace {
@@ -58,6 +59,7 @@ bool is_torch_archive(const fs::path& path, const std::string& start) {
 Graph read_by_content(const fs::path& path) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
+  refuse_pointer(path, path.string());
   if (start == "\x89HDF\r\n\x1a\n") return read_keras_h5(path);
   if (is_torch_archive(path, start)) fail_torch(path);
   if (start.starts_with("PK\x03\x04")) return read_keras_zip(path);

@@ -44,6 +44,10 @@ ValueRange swish(const Graph&, const Node& node) {
   return alpha > 0 ? ValueRange{bound, infinity} : alpha < 0 ? ValueRange{-infinity, bound} : ValueRange{};
 }
 
+ValueRange straight_through(const Graph&, const Node& node) {
+  return node.text("step", "") == "Sign" ? ValueRange{-1, 1} : ValueRange{};
+}
+
 ValueRange thresholded_relu(const Graph&, const Node& node) {
   return {std::min(0.0F, node.real("alpha", 1)), infinity};
 }
@@ -85,6 +89,7 @@ constexpr OperatorTraits table[] = {
     {"Celu", activation, per_element | monotone, any, celu},
     {"CenterCropPad", movement, same_rank | linear},
     {"Clip", activation, per_element | monotone | weak_gate, any, clip},
+    {"Col2Im", movement, linear},
     {"Compress", movement, linear},
     {"Concat", movement, same_rank | linear},
     {"ConstantOfShape", generator, cuts_relevance},
@@ -94,6 +99,7 @@ constexpr OperatorTraits table[] = {
     {"Cosh", function, per_element},
     {"CumSum", other, same_rank | linear},
     {"DFT", other, same_rank | linear},
+    {"DeformConv", other},
     {"DepthToSpace", movement, same_rank | linear},
     {"DequantizeLinear", pass_through, per_element | linear},
     {"Det", other},
@@ -128,6 +134,7 @@ constexpr OperatorTraits table[] = {
     {"HardSwish", activation, per_element, {-0.375, infinity}},
     {"Hardmax", softmax, same_rank, unit},
     {"Identity", pass_through, per_element | linear},
+    {"If", other},
     {"InstanceNormalization", normalisation, same_rank | by_channel},
     {"IsInf", truth, per_element | cuts_relevance},
     {"IsNaN", truth, per_element | cuts_relevance},
@@ -139,6 +146,7 @@ constexpr OperatorTraits table[] = {
     {"LessOrEqual", truth, broadcasts | cuts_relevance},
     {"Log", function, per_element},
     {"LogSoftmax", softmax, same_rank, negative},
+    {"Loop", other},
     {"LpNormalization", normalisation, same_rank},
     {"LpPool", pooling, same_rank | by_channel},
     {"MatMul", dense, bilinear},
@@ -183,6 +191,7 @@ constexpr OperatorTraits table[] = {
     {"RoiAlign", other, same_rank},
     {"Round", function, per_element},
     {"STFT", other},
+    {"Scan", other},
     {"ScatterElements", movement, same_rank},
     {"ScatterND", movement, same_rank},
     {"Selu", activation, per_element | monotone, any, selu},
@@ -202,6 +211,7 @@ constexpr OperatorTraits table[] = {
     {"Split", movement, same_rank | linear},
     {"Sqrt", function, per_element | strong_gate},
     {"Squeeze", movement, reshapes | linear},
+    {"StraightThrough", activation, per_element | monotone, any, straight_through},
     {"Sub", arithmetic, broadcasts | affine | linear},
     {"Sum", arithmetic, broadcasts | affine | linear},
     {"Swish", activation, per_element, any, swish},

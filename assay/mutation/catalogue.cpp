@@ -15,6 +15,7 @@ namespace assay::mutation {
   X(wi)                             \
   X(stuck)                          \
   X(bitflip)                        \
+  X(int8flip)                       \
   X(fp16)                           \
   X(bf16)                           \
   X(int8)                           \

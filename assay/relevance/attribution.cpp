@@ -4,6 +4,7 @@
 #include "assay/relevance/composite.h"
 #include "assay/relevance/lrp.h"
 #include "assay/relevance/methods.h"
+#include "assay/relevance/reach.h"
 
 namespace assay::relevance {
 namespace {
@@ -39,15 +40,12 @@ std::unique_ptr<Attribution> make_attribution(const std::string& name, const Ses
   return attributions().find(name).make(session, options);
 }
 
+std::vector<bool> values_with_relevance(const Session& session) {
+  return Lrp::reachable(composites().front(), session);
+}
+
 bool carries_relevance(const Session& session, const Layer& layer) {
-  AttributionOptions options;
-  options.wanted = {layer.value};
-  try {
-    return Lrp(composites().front(), session, options).reaches(layer.value);
-  } catch (const Error& error) {
-    if (error.fault() == Fault::unsupported) return false;
-    throw;
-  }
+  return values_with_relevance(session)[static_cast<std::size_t>(layer.value)];
 }
 
 }  // namespace assay::relevance

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include <assay/adapt.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
@@ -115,11 +116,27 @@ class Analyser {
     for (const LayerSums& sums : sums_) {
       result_.layers.push_back(sums.result(options_.absolute));
       result_.layers.back().total_in = total_in_;
+      if (result_.used > 0) require_relevance(result_.layers.back());
     }
     return std::move(result_);
   }
 
  private:
+  // No relevance anywhere is no ranking.
+  void require_relevance(const LayerImportance& layer) const {
+    if (std::ranges::any_of(layer.absolute, [](double sum) { return sum != 0; })) return;
+    const Node* step = first_step(session_.graph(), layer.layer.value);
+    if (step == nullptr) return;
+    fail(Fault::unsupported,
+         "layer '{}': no relevance arrives from the decision for any record, so its neurons cannot be "
+         "ranked; {} "
+         "between them passes none, since its derivative is 0 wherever there is one; {}",
+         layer.layer.name, step->describe(),
+         straight_through(session_.graph()).hash() != session_.graph().hash()
+             ? "have gradients pass straight through its steps"
+             : "explain another layer, behind it");
+  }
+
   // A single output is one that says yes or no.
   std::size_t outputs() const {
     const auto count = static_cast<std::size_t>(element_count(session_.shape(session_.logits())));

@@ -16,15 +16,20 @@ namespace assay::relevance {
 // Before anything runs
 // ------------------------------------------------------------------------------------------------
 
-Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOptions& options)
+Lrp::Lrp(const Composite& composite, const Session& session, AttributionOptions options, bool)
     : composite_(composite),
       session_(session),
-      options_(options),
+      options_(std::move(options)),
       dependence_(session.graph()),
       steps_(session.graph().nodes().size()) {
-  if (!(options.epsilon >= 0)) fail(Fault::usage, "epsilon is {}; it must not be negative", options.epsilon);
   const at::NoGradGuard no_grad;
   find_units();
+}
+
+Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOptions& options)
+    : Lrp(composite, session, options, true) {
+  if (!(options.epsilon >= 0)) fail(Fault::usage, "epsilon is {}; it must not be negative", options.epsilon);
+  const at::NoGradGuard no_grad;
   for (const auto& [name, rule] : options_.layer_rules) {
     const auto n = session_.graph().find_node(name);
     if (!n || !steps_[static_cast<std::size_t>(*n)].unit) {
@@ -35,6 +40,35 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
   }
   route_ = std::make_unique<Route>(dependence_, session_.logits(), options_.wanted,
                                    [this](int n) { return prepare(n); });
+}
+
+std::vector<bool> Lrp::reachable(const Composite& composite, const Session& session) {
+  const at::NoGradGuard no_grad;
+  Lrp lrp(composite, session, {}, true);
+  const Graph& graph = session.graph();
+  std::vector<bool> reached(graph.values().size(), false), blocked(reached);
+  reached[static_cast<std::size_t>(session.logits())] = true;
+  for (int n = static_cast<int>(graph.nodes().size()) - 1; n >= 0; --n) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    const auto any_of = [&](const std::vector<bool>& marks) {
+      return std::ranges::any_of(
+          node.outputs, [&](ValueId id) { return id != no_value && marks[static_cast<std::size_t>(id)]; });
+    };
+    bool cut = any_of(blocked);
+    if (any_of(reached) && !lrp.dependence_.carrying_inputs(node).empty()) {
+      try {
+        for (const std::size_t i : lrp.prepare(n)) reached[static_cast<std::size_t>(node.inputs[i])] = true;
+      } catch (const Error& error) {
+        if (error.fault() != Fault::unsupported) throw;
+        cut = true;  // it has no rule
+      }
+    }
+    for (const ValueId id : node.inputs) {
+      if (cut && id != no_value) blocked[static_cast<std::size_t>(id)] = true;
+    }
+  }
+  for (std::size_t id = 0; id < reached.size(); ++id) reached[id] = reached[id] && !blocked[id];
+  return reached;
 }
 
 void Lrp::find_units() {

@@ -28,9 +28,13 @@ class Lrp final : public Attribution {
   std::vector<ValueId> reads(std::span<const ValueId> wanted) const override;
   std::string describe() const override;
 
-  bool reaches(ValueId id) const { return route_->reaches(id); }
+  // Marks the values to which relevance comes from the decision, and from which every way to it has rules.
+  // O(nodes).
+  static std::vector<bool> reachable(const Composite& composite, const Session& session);
 
  private:
+  // Without a way.
+  Lrp(const Composite& composite, const Session& session, AttributionOptions options, bool prepared);
   // What is known about a node before anything runs.
   struct Step {
     const OperatorInfo* passing = nullptr;

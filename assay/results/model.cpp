@@ -6,7 +6,7 @@
 #include <set>
 
 #include <assay/operator_traits.h>
-#include <assay/relevance.h>
+#include "assay/relevance/reach.h"
 #include "assay/results/document.h"
 
 namespace assay::results {
@@ -56,6 +56,7 @@ report::Table network_layer_table(const Session& session, const std::vector<std:
                       {}};
   if (dead) table.columns.push_back({"dead", "dead", Kind::count});
   const std::vector<Layer>& layers = session.layers();
+  const std::vector<bool> carrying = relevance::values_with_relevance(session);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const Layer& layer = layers[i];
     std::vector<report::Cell> row{static_cast<std::int64_t>(i),
@@ -64,7 +65,7 @@ report::Table network_layer_table(const Session& session, const std::vector<std:
                                   to_string(layer.shape),
                                   layer.neurons,
                                   layer.parameters,
-                                  relevance::carries_relevance(session, layer),
+                                  static_cast<bool>(carrying[static_cast<std::size_t>(layer.value)]),
                                   mutable_layer(session.graph(), layer)};
     if (dead) row.emplace_back(static_cast<std::int64_t>((*dead)[i].size()));
     table.rows.push_back(std::move(row));

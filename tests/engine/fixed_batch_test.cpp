@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <assay/error.h>
 #include <assay/session.h>
 #include "tests/engine/graphs.h"
 
@@ -45,6 +46,20 @@ TEST(FixedBatch, IsMadeFreeWhereAViewHoldsIt) {
     EXPECT_THAT(fixed.notices()[0], ::testing::HasSubstr("made free"));
     EXPECT_TRUE(free.notices().empty());
     EXPECT_EQ(fixed.layer("conv").shape, (Shape{3, 4, 4}));
+  }
+}
+
+TEST(FixedBatch, ThatIsTooLargeToBeTriedIsMadeFreeOrAnError) {
+  constexpr std::int64_t large = 100'000'000;
+  test::Net net("large");
+  const Session session(net.build(net.dense("dense", net.input({large, 4}), 4, 2)));
+  EXPECT_THAT(session.notices().at(0), ::testing::HasSubstr("made free"));
+  EXPECT_EQ(run_one(session, at::rand({3, 4})).sizes().vec(), (std::vector<std::int64_t>{3, 2}));
+  try {
+    const Session fixed(with_view(large, true));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::resources);
   }
 }
 

@@ -469,6 +469,47 @@ TEST(BitFlip, FlipsOneBitOfTheKindAskedFor) {
   EXPECT_EQ(apply(subject, mutant("bitflip", "dense1")).sites, 1);
 }
 
+// Rows of integers times a scale of their own, as a quantiser stores them.
+TEST(Int8Flip, InvertsOneBitOfTheStoredInteger) {
+  const Graph plain = lenet_like();
+  const ValueId id = *plain.find_value("dense1/w");
+  const Shape& shape = plain.constant(id).shape();
+  const std::int64_t width = shape[1];
+  Rng rng(12);
+  std::vector<float> stored, scales;
+  for (std::int64_t row = 0; row < shape[0]; ++row) {
+    scales.push_back(static_cast<float>(rng.uniform(0.001, 0.1)));
+    for (std::int64_t i = 0; i < width; ++i) {
+      const double whole = i == 0 ? 1 : i == 1 ? -128 : static_cast<double>(rng.below(256)) - 128;
+      stored.push_back(static_cast<float>(whole) * scales.back());
+    }
+  }
+  GraphBuilder edit(plain);
+  edit.replace_constant(id, Array::of<float>(shape, stored));
+  const Graph graph = edit.build();
+  const Subject subject = subject_of(graph);
+  unsigned seen = 0;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    const Mutation mutation = apply(subject, mutant("int8flip[count=20]", "dense1", seed));
+    const auto before = floats(graph, "dense1/w"), after = floats(mutation.graph, "dense1/w");
+    const auto places = differing(before, after);
+    EXPECT_EQ(places.size(), 20U);
+    for (const std::size_t i : places) {
+      const auto byte = [&](float w) {
+        const float whole = w / scales[i / static_cast<std::size_t>(width)];
+        EXPECT_NEAR(whole, std::nearbyint(whole), 1e-3);
+        return static_cast<std::uint8_t>(static_cast<std::int8_t>(std::nearbyint(whole)));
+      };
+      const auto flipped = static_cast<unsigned>(byte(before[i]) ^ byte(after[i]));
+      EXPECT_EQ(std::popcount(flipped), 1);
+      seen |= flipped;
+    }
+  }
+  EXPECT_EQ(seen, 0xffU);
+  // Weights that are no multiples of one step stay: there is no such mutant.
+  EXPECT_THROW(apply(subject_of(plain), mutant("int8flip", "dense1")), Error);
+}
+
 TEST(Precision, RoundsLikeTheFormatsOfLibtorch) {
   Rng rng(8);
   std::vector<float> values{0.0f,    -0.0f,   1.0f,     65504.0f, 65519.9f, 65520.0f, 1e-8f,

@@ -76,6 +76,10 @@ class Cover final : public Command {
                    "measure only this part of the test set: 2/8 is the second of eight, for `assay combine`; "
                    "the profile always needs the whole training set")
         ->type_name("K/N");
+    app.add_flag(
+        "--carry-over", carry_over_,
+        "the profile is that of another form of this network, such as the one before quantisation: layers "
+        "are matched by name and number of neurons");
     app.add_option("--state", state_,
                    "write the coverage state to FILE; an interrupted run goes on from FILE.journal")
         ->type_name("FILE");
@@ -316,12 +320,16 @@ class Cover final : public Command {
   std::shared_ptr<const coverage::Profile> obtain_profile(const Session& session, std::vector<Spec>& specs,
                                                           Context& context, report::Document& learning) {
     const bool only_preset = !preset_.empty() && criteria_.empty();
+    if (carry_over_ && training_)
+      fail(Fault::usage, "--carry-over is about a profile that is read; leave out --train");
     if (!training_) {
       if (profile_.empty())
         fail(Fault::usage,
              "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
-      auto profile = std::make_shared<const coverage::Profile>(coverage::read_profile(profile_));
-      coverage::require_profile_fits(*profile, session.graph().hash(), session.graph().name());
+      coverage::Profile read = coverage::read_profile(profile_);
+      if (carry_over_) read = coverage::carried_over(std::move(read), session);
+      coverage::require_profile_fits(read, session.graph().hash(), session.graph().name());
+      auto profile = std::make_shared<const coverage::Profile>(std::move(read));
       check_contradictions(session, *profile, specs);
       if (only_preset) keep_possible(specs, coverage::possible_criteria(profile, specs), learning);
       return profile;
@@ -382,7 +390,7 @@ class Cover final : public Command {
   std::vector<std::string> criteria_;
   std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", shard_,
                        state_, attacks_, folder_ = "assay-attack";
-  bool by_class_ = false, append_ = false;
+  bool by_class_ = false, append_ = false, carry_over_ = false;
   std::size_t top_ = 5, records_ = 12;
   coverage::LearnOptions learn_;
   coverage::MeasureOptions measure_;

@@ -30,6 +30,7 @@
   X(Celu, celu)                                              \
   X(CenterCropPad, center_crop_pad)                          \
   X(Clip, clip)                                              \
+  X(Col2Im, col2im)                                          \
   X(Compress, compress)                                      \
   X(Concat, concat)                                          \
   X(ConstantOfShape, constant_of_shape)                      \
@@ -39,6 +40,7 @@
   X(Cosh, cosh)                                              \
   X(CumSum, cumulative_sum)                                  \
   X(DFT, dft)                                                \
+  X(DeformConv, deform_conv)                                 \
   X(DepthToSpace, depth_to_space)                            \
   X(DequantizeLinear, dequantize_linear)                     \
   X(Det, det)                                                \
@@ -73,6 +75,7 @@
   X(HardSwish, hard_swish)                                   \
   X(Hardmax, hardmax)                                        \
   X(Identity, identity)                                      \
+  X(If, branch)                                              \
   X(InstanceNormalization, instance_normalization)           \
   X(IsInf, is_inf)                                           \
   X(IsNaN, is_nan)                                           \
@@ -84,6 +87,7 @@
   X(LessOrEqual, less_or_equal)                              \
   X(Log, log)                                                \
   X(LogSoftmax, log_softmax)                                 \
+  X(Loop, loop)                                              \
   X(LpNormalization, lp_normalization)                       \
   X(LpPool, lp_pool)                                         \
   X(MatMul, matmul)                                          \
@@ -128,6 +132,7 @@
   X(RoiAlign, roi_align)                                     \
   X(Round, round)                                            \
   X(STFT, stft)                                              \
+  X(Scan, scan)                                              \
   X(ScatterElements, scatter_elements)                       \
   X(ScatterND, scatter_nd)                                   \
   X(Selu, selu)                                              \
@@ -147,6 +152,7 @@
   X(Split, split)                                            \
   X(Sqrt, sqrt)                                              \
   X(Squeeze, squeeze)                                        \
+  X(StraightThrough, straight_through)                       \
   X(Sub, subtract)                                           \
   X(Sum, sum)                                                \
   X(Swish, swish)                                            \

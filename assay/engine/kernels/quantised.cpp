@@ -1,6 +1,7 @@
 // Quantisation. Quantised numbers travel as whole numbers in floating point: exact, and gradients pass
 // through the rounding as if it were not there (Bengio et al. 2013), not through saturation.
 
+#include "assay/engine/kernels/float8.h"
 #include "assay/engine/kernels/support.h"
 
 namespace assay::operators {
@@ -40,20 +41,53 @@ struct Limits {
   double low, high;
 };
 
-Limits limits_of(const Call& call) {
+// By the ONNX element type that numbers are quantised to: the one that the attribute names, or that the zero
+// point has.
+std::int64_t quantised_type(const Call& call) {
   const std::int64_t named = call.node.integer("output_dtype", 0);
-  const at::ScalarType type = call.has(2) ? call.input(2).scalar_type() : named == 3 ? at::kChar : at::kByte;
-  if (type == at::kByte && (named == 0 || named == 2)) return {0, 255};
-  if (type == at::kChar && (named == 0 || named == 3)) return {-128, 127};
-  fail(Fault::unsupported, "numbers are quantised to int8 and uint8 only");
+  if (named != 0 || !call.has(2)) return named == 0 ? 2 : named;
+  const at::ScalarType type = call.input(2).scalar_type();
+  if (type == at::kByte) return 2;
+  if (type == at::kChar) return 3;
+  fail(Fault::unsupported, "numbers are not quantised to {}", toString(type));
+}
+
+Limits limits_of(std::int64_t type) {
+  switch (type) {
+    case 2:
+      return {0, 255};
+    case 3:
+      return {-128, 127};
+    case 4:
+      return {0, 65535};
+    case 5:
+      return {-32768, 32767};
+    case 21:
+      return {0, 15};
+    case 22:
+      return {-8, 7};
+    default:
+      fail(Fault::unsupported, "numbers are not quantised to ONNX element type {}", type);
+  }
 }
 
 }  // namespace
 
+Tensor to_float8(const Tensor& x, Float8 type, bool saturates) {
+  Tensor host = x.detach().to(at::kCPU, at::kFloat).clone().contiguous();
+  float* const values = host.data_ptr<float>();
+  for (std::int64_t i = 0; i < host.numel(); ++i) values[i] = rounded_to(type, values[i], saturates);
+  const Tensor rounded = host.to(x.device());
+  return x.requires_grad() ? x + (rounded - x).detach() : rounded;
+}
+
 Outputs quantize_linear(const Call& call) {
   const Tensor x = call.input(0).is_floating_point() ? call.input(0) : call.input(0).to(at::kFloat);
-  const Limits limits = limits_of(call);
+  const std::int64_t type = quantised_type(call);
   const Tensor scale = spread(call, call.input(1).to(x.scalar_type()), x);
+  if (type >= 17 && type <= 20)
+    return {to_float8(x / scale, static_cast<Float8>(type), call.node.integer("saturate", 1) != 0)};
+  const Limits limits = limits_of(type);
   Tensor whole = rounded(x / scale);
   if (call.has(2)) whole = whole + spread(call, call.input(2), x).to(x.scalar_type());
   return {at::clamp(whole, limits.low, limits.high)};

@@ -1,6 +1,7 @@
 // Reductions along axes, positions of extremes, sorting, running sums.
 
 #include <algorithm>
+#include <limits>
 
 #include "assay/engine/kernels/support.h"
 
@@ -29,6 +30,26 @@ std::int64_t count_along(const Tensor& x, const Ints& axes) {
   std::int64_t count = 1;
   for (const auto axis : axes) count *= x.size(axis);
   return count;
+}
+
+// The result of reducing no element: infinity, or the extreme of the type.
+Tensor of_nothing(const Tensor& x, const Ints& axes, bool keep, bool greatest) {
+  const Tensor counts = at::sum(x, axes, keep, at::kDouble);
+  check_size(counts.sizes().vec(), x.element_size());
+  if (!is_integral(x)) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    return at::full(counts.sizes(), greatest ? infinity : -infinity, x.options());
+  }
+  if (x.scalar_type() == at::kBool) return at::full(counts.sizes(), greatest, x.options());
+  const std::int64_t bits =
+      8 * static_cast<std::int64_t>(x.element_size()) - (x.scalar_type() == at::kByte ? 0 : 1);
+  const std::int64_t most =
+      bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
+  return at::full(counts.sizes(),
+                  greatest                       ? most
+                  : x.scalar_type() == at::kByte ? 0
+                                                 : -most - 1,
+                  x.options());
 }
 
 // Norms of integers are computed in double and truncated.
@@ -61,11 +82,16 @@ Outputs reduce_mean(const Call& call) {
   });
 }
 
+// The extreme of nothing is what every number is beyond.
 Outputs reduce_max(const Call& call) {
-  return reduce(call, [](const Tensor& x, const Ints& axes, bool keep) { return at::amax(x, axes, keep); });
+  return reduce(call, [](const Tensor& x, const Ints& axes, bool keep) {
+    return count_along(x, axes) == 0 ? of_nothing(x, axes, keep, false) : at::amax(x, axes, keep);
+  });
 }
 Outputs reduce_min(const Call& call) {
-  return reduce(call, [](const Tensor& x, const Ints& axes, bool keep) { return at::amin(x, axes, keep); });
+  return reduce(call, [](const Tensor& x, const Ints& axes, bool keep) {
+    return count_along(x, axes) == 0 ? of_nothing(x, axes, keep, true) : at::amin(x, axes, keep);
+  });
 }
 
 Outputs reduce_prod(const Call& call) {

@@ -96,13 +96,19 @@ at::ScalarType scalar_type_of(std::int64_t onnx_type) {
     case 1:
     case 10:
     case 16:
-      return at::kFloat;  // float, float16, bfloat16
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+      return at::kFloat;  // float, float16, bfloat16, 8-bit floats
     case 11:
       return at::kDouble;
     case 2:
-      return at::kByte;
+    case 21:
+      return at::kByte;  // uint8, uint4
     case 3:
-      return at::kChar;
+    case 22:
+      return at::kChar;  // int8, int4
     case 4:
     case 5:
     case 6:

@@ -29,6 +29,22 @@ Outputs sinh(const Call& call) { return {at::sinh(call.input(0))}; }
 Outputs sqrt(const Call& call) { return {at::sqrt(call.input(0))}; }
 Outputs tan(const Call& call) { return {at::tan(call.input(0))}; }
 
+// The step that attribute "step" names; its gradient is 1, of Sign only between -1 and 1.
+Outputs straight_through(const Call& call) {
+  const Tensor& x = call.input(0);
+  const std::string step = call.node.text("step", "");
+  const Tensor plain = x.detach();
+  const Tensor value = step == "Sign"    ? at::sign(plain)
+                       : step == "Round" ? at::round(plain)
+                       : step == "Floor" ? at::floor(plain)
+                       : step == "Ceil"  ? at::ceil(plain)
+                                         : Tensor();
+  if (!value.defined()) fail(Fault::model, "there is no step '{}'", step);
+  if (!x.requires_grad()) return {value};
+  const Tensor passed = step == "Sign" ? at::clamp(x, -1, 1) : x;
+  return {value + (passed - passed.detach())};
+}
+
 Outputs is_inf(const Call& call) {
   const Tensor& x = call.input(0);
   Tensor result = at::isinf(x);

@@ -50,7 +50,7 @@ std::optional<Composite> find_composite(const Graph& graph, std::span<const Valu
   Composite composite;
   std::set<ValueId> inside{root};
   const auto readers = graph.consumers(root);
-  if (readers.size() < 2) return std::nullopt;
+  if (readers.size() < 2 || readers.size() > largest_composite) return std::nullopt;
   std::set<int> pending(readers.begin(), readers.end());
   while (!pending.empty() && composite.nodes.size() < largest_composite) {
     const int n = *pending.begin();

@@ -6,12 +6,22 @@
 #include "assay/engine/onednn/reduce.h"
 
 namespace assay::onednn {
+namespace {
+
+std::span<const std::size_t> positions(const std::map<ValueId, std::vector<std::size_t>>& known, ValueId id) {
+  const auto found = known.find(id);
+  return found == known.end() ? std::span<const std::size_t>() : found->second;
+}
+
+}  // namespace
 
 Compiler::Compiler(const Request& request, std::int64_t rows) : request_(request), graph_(*request.graph) {
   program_.rows = rows;
   program_.outputs.resize(request.outputs.size());
   program_.taps.resize(request.taps.size());
   for (const int n : request.nodes) inside_.insert(n);
+  for (std::size_t t = 0; t < request.taps.size(); ++t) taps_at_[request.taps[t].value].push_back(t);
+  for (std::size_t o = 0; o < request.outputs.size(); ++o) outputs_at_[request.outputs[o]].push_back(o);
   for (std::size_t i = 0; i < request.inputs.size(); ++i) {
     places_[request.inputs[i]] = {plain(shape(request.inputs[i])), Place::Kind::input, static_cast<int>(i)};
   }
@@ -34,11 +44,7 @@ dnnl::memory::desc Compiler::any(const dnnl::memory::dims& dims) {
   return {dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any};
 }
 
-bool Compiler::wanted(ValueId id) const {
-  const auto is_tap = [&](const Tap& tap) { return tap.value == id; };
-  return std::find(request_.outputs.begin(), request_.outputs.end(), id) != request_.outputs.end() ||
-         std::any_of(request_.taps.begin(), request_.taps.end(), is_tap);
-}
+bool Compiler::wanted(ValueId id) const { return outputs_at_.contains(id) || taps_at_.contains(id); }
 
 const Node* Compiler::sole_reader(ValueId id) const {
   const auto readers = graph_.consumers(id);
@@ -128,14 +134,12 @@ void Compiler::alias(ValueId id, const Place& place) {
 // Records taps and outputs at the moment the value exists, while it is in cache.
 void Compiler::produced(ValueId id) {
   const Place place = places_.at(id);
-  for (std::size_t t = 0; t < request_.taps.size(); ++t) {
-    if (request_.taps[t].value != id) continue;
+  for (const std::size_t t : positions(taps_at_, id)) {
     const bool readable_as_is = dims_of(place.desc) == shape(id) && reducible(place.desc);
     const Place readable = readable_as_is ? place : plainly(id);
     program_.taps[t] = {static_cast<int>(program_.steps.size()) - 1, readable, request_.taps[t].reduction};
   }
-  for (std::size_t o = 0; o < request_.outputs.size(); ++o) {
-    if (request_.outputs[o] != id) continue;
+  for (const std::size_t o : positions(outputs_at_, id)) {
     Output& output = program_.outputs[o];
     output.after = static_cast<int>(program_.steps.size()) - 1;
     output.place = place;

@@ -52,7 +52,8 @@ class Compiler {
   Program program_;
   std::set<int> inside_, fused_, free_;
   std::map<ValueId, Place> places_;
-  std::map<int, int> shares_;  // further owners of a buffer
+  std::map<ValueId, std::vector<std::size_t>> taps_at_, outputs_at_;  // of the request, by value
+  std::map<int, int> shares_;                                         // further owners of a buffer
   std::vector<Place> temporaries_;
 };
 

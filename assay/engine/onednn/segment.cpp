@@ -45,6 +45,12 @@ class Worker {
       if (tap.place.kind == Place::Kind::input) input_memories_.emplace_back(memory, tap.place.index);
       tap_sources_.push_back(memory);
     }
+    taps_after_.resize(program.steps.size() + 1);
+    outputs_after_.resize(program.steps.size() + 1);
+    for (std::size_t t = 0; t < program.taps.size(); ++t)
+      taps_after_[static_cast<std::size_t>(program.taps[t].after + 1)].push_back(t);
+    for (std::size_t o = 0; o < program.outputs.size(); ++o)
+      outputs_after_[static_cast<std::size_t>(program.outputs[o].after + 1)].push_back(o);
   }
 
   // Runs one chunk. `inputs` point at its first row; outputs and taps at their first row of this chunk, which
@@ -52,19 +58,14 @@ class Worker {
   void run(std::span<float* const> inputs, std::span<float* const> outputs, std::span<float* const> taps) {
     for (auto& [memory, index] : input_memories_)
       memory.set_data_handle(inputs[static_cast<std::size_t>(index)]);
-    for (int s = -1; s < static_cast<int>(program_.steps.size()); ++s) {
-      if (s >= 0) {
-        const auto index = static_cast<std::size_t>(s);
-        program_.steps[index].primitive.execute(stream_, arguments_[index]);
-      }
-      for (std::size_t t = 0; t < taps.size(); ++t) {
+    for (std::size_t done = 0; done <= program_.steps.size(); ++done) {
+      if (done > 0) program_.steps[done - 1].primitive.execute(stream_, arguments_[done - 1]);
+      for (const std::size_t t : taps_after_[done]) {
         const Reduced& tap = program_.taps[t];
-        if (tap.after != s) continue;
         reduce_positions(static_cast<const float*>(tap_sources_[t].get_data_handle()), tap.place.desc,
                          program_.rows, tap.reduction, taps[t]);
       }
-      for (std::size_t o = 0; o < outputs.size(); ++o) {
-        if (program_.outputs[o].after != s) continue;
+      for (const std::size_t o : outputs_after_[done]) {
         output_targets_[o].set_data_handle(outputs[o]);
         program_.outputs[o].reorder.execute(stream_, output_sources_[o], output_targets_[o]);
       }
@@ -87,6 +88,7 @@ class Worker {
   std::vector<std::unordered_map<int, dnnl::memory>> arguments_;
   std::vector<std::pair<dnnl::memory, int>> input_memories_;
   std::vector<dnnl::memory> output_sources_, output_targets_, tap_sources_;
+  std::vector<std::vector<std::size_t>> taps_after_, outputs_after_;  // by the number of steps done
 };
 
 struct Compiled {

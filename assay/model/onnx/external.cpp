@@ -9,6 +9,7 @@
 
 #include <assay/error.h>
 #include "assay/model/onnx/proto.h"
+#include "assay/support/pointer_file.h"
 
 namespace assay::onnx_format {
 namespace {
@@ -102,6 +103,7 @@ std::vector<std::byte> ExternalData::read(const onnx::TensorProto& tensor, std::
          *location.length);
   }
   const fs::path file = resolve(location.file, what);
+  refuse_pointer(file, fmt::format("{}: external data '{}'", what, location.file));
   std::error_code code;
   const std::uint64_t available = fs::file_size(file, code);
   if (code || location.offset > available || size > available - location.offset) {

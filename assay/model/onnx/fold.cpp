@@ -38,6 +38,39 @@ Array filled(const Array& element, Shape shape, std::int64_t count) {
   return Array(element.dtype(), std::move(shape), std::move(bytes));
 }
 
+// Where the scale of an element stands: one for all, one a position of an axis, or one a block along it.
+struct ScalePositions {
+  std::size_t behind = 1, count = 1;         // elements of one position of the axis; positions
+  std::size_t block = 1, scales = 1;         // positions that share a scale; scales along the axis
+  bool single = false, of_all_axes = false;  // whether the other axes have their own
+
+  std::size_t of(std::size_t i) const {
+    if (single) return 0;
+    const std::size_t at = i / behind % count / block;
+    return of_all_axes ? (i / behind / count * scales + at) * behind + i % behind : at;
+  }
+};
+
+std::optional<ScalePositions> scale_positions(const Node& node, const Shape& shape, const Shape& scales) {
+  ScalePositions found;
+  found.single = scales.empty() || (scales.size() == 1 && scales[0] == 1);
+  if (found.single) return found;
+  const std::int64_t rank = std::ssize(shape), given = node.integer("axis", 1);
+  const std::int64_t axis = given < 0 ? given + rank : given, block = node.integer("block_size", 0);
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  const auto at = static_cast<std::size_t>(axis);
+  for (std::size_t i = at + 1; i < shape.size(); ++i) found.behind *= static_cast<std::size_t>(shape[i]);
+  found.count = static_cast<std::size_t>(shape[at]);
+  if (scales.size() == 1 && block == 0) return scales[0] == shape[at] ? std::optional(found) : std::nullopt;
+  Shape expected = shape;
+  if (block < 1) return std::nullopt;
+  expected[at] = (shape[at] + block - 1) / block;
+  found.block = static_cast<std::size_t>(block);
+  found.scales = static_cast<std::size_t>(expected[at]);
+  found.of_all_axes = true;
+  return scales == expected ? std::optional(found) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& graph) {
@@ -48,25 +81,16 @@ std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& gra
   const Array *const whole = input(0), *const scale = input(1), *const zero = input(2);
   const bool zero_given = node.inputs.size() > 2 && node.inputs[2] != no_value;
   if (whole == nullptr || scale == nullptr || (zero_given && zero == nullptr)) return std::nullopt;
-  if (scale->dtype() != DType::float32 || scale->shape().size() > 1 || scale->count() == 0)
-    return std::nullopt;
+  if (scale->dtype() != DType::float32 || scale->count() == 0) return std::nullopt;
   if (zero_given && zero->count() != scale->count()) return std::nullopt;
-  std::int64_t behind = 1, count = 1;  // elements of one position of the axis; positions
-  if (scale->count() > 1) {
-    const std::int64_t rank = std::ssize(whole->shape()), given = node.integer("axis", 1);
-    const std::int64_t axis = given < 0 ? given + rank : given;
-    if (axis < 0 || axis >= rank) return std::nullopt;
-    count = whole->shape()[static_cast<std::size_t>(axis)];
-    for (std::int64_t i = axis + 1; i < rank; ++i) behind *= whole->shape()[static_cast<std::size_t>(i)];
-    if (count != scale->count()) return std::nullopt;
-  }
+  const auto positions = scale_positions(node, whole->shape(), scale->shape());
+  if (!positions) return std::nullopt;
   const Array numbers = whole->to(DType::float32);
   const std::optional<Array> zeros = zero_given ? std::optional(zero->to(DType::float32)) : std::nullopt;
   const auto from = numbers.as<float>();
   std::vector<float> values(from.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto at = scale->count() == 1 ? 0 : static_cast<std::int64_t>(i) / behind % count;
-    const auto position = static_cast<std::size_t>(at);
+    const std::size_t position = positions->of(i);
     values[i] = (from[i] - (zeros ? zeros->as<float>()[position] : 0.0F)) * scale->as<float>()[position];
   }
   return Array::of<float>(whole->shape(), values);
@@ -108,7 +132,7 @@ std::optional<Array> Folder::fold(const Node& node, const OnnxGraph& graph) {
   if (node.op == "ConstantOfShape") return constant_of_shape(node, *input);
   if (node.op != "Cast" || !node.has("to")) return std::nullopt;
   const std::int64_t to = node.integer("to", 0);
-  if (to == onnx::TensorProto::FLOAT16 || to == onnx::TensorProto::BFLOAT16)
+  if (to == onnx::TensorProto::FLOAT16 || to == onnx::TensorProto::BFLOAT16 || is_short_type(to))
     return std::nullopt;  // it rounds
   const DType type = held_as(to < 0 || to > 1000 ? -1 : static_cast<int>(to),
                              fmt::format("the result of {}", node.describe()));

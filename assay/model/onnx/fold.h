@@ -10,8 +10,8 @@
 
 namespace assay::onnx_format {
 
-// What a DequantizeLinear node makes of constants, in float32, where there is one scale for all or one a
-// position of an axis; nothing for other nodes and forms.
+// What a DequantizeLinear node makes of constants, in float32, where there is one scale for all, one a
+// position of an axis, or one a block; nothing for other nodes and forms.
 std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& graph);
 
 class Folder {

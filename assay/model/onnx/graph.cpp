@@ -59,7 +59,16 @@ void OnnxGraph::add(Node node) {
       for (const ValueId out : node.outputs) ranks_.emplace(out, *found);
     }
   }
-  builder_.node(std::move(node));
+  const std::vector<ValueId> outputs = node.outputs;
+  const int index = builder_.node(std::move(node));
+  for (const ValueId out : outputs) {
+    if (out != no_value) producers_.emplace(out, index);
+  }
+}
+
+const Node* OnnxGraph::producer(ValueId id) const {
+  const auto found = producers_.find(id);
+  return found == producers_.end() ? nullptr : &builder_.nodes()[static_cast<std::size_t>(found->second)];
 }
 
 void OnnxGraph::remark(const std::string& kind, const std::string& where) {
@@ -101,7 +110,8 @@ std::optional<std::int64_t> OnnxGraph::rank(ValueId id) const {
 }
 
 std::optional<std::int64_t> OnnxGraph::dimension(ValueId id, std::size_t axis) const {
-  const Shape* shape = declared(id);
+  const Array* array = constant(id);
+  const Shape* shape = array != nullptr ? &array->shape() : declared(id);
   if (shape == nullptr || axis >= shape->size() || (*shape)[axis] < 0) return std::nullopt;
   return (*shape)[axis];
 }

@@ -31,6 +31,8 @@ class OnnxGraph {
   ValueId define_input(const std::string& name, DType dtype, Shape shape);
   // What the file declares about a value's shape, -1 for unknown dimensions.
   void declare_shape(const std::string& name, Shape shape) { declared_[name] = std::move(shape); }
+  // For an input of a body: what define_input() was told is not meant.
+  void forget_shape(const std::string& name) { declared_.erase(name); }
   void declare_output(const std::string& name, DType dtype, Shape shape);
   // The ONNX element type that the file states for a value, which Assay may hold in another.
   void declare_type(const std::string& name, int onnx_type) { types_[name] = onnx_type; }
@@ -44,6 +46,10 @@ class OnnxGraph {
   void add(Node node);
 
   const Array* constant(ValueId id) const;
+  // The node that computes the value; nullptr for inputs, constants and values whose node is still to come.
+  const Node* producer(ValueId id) const;
+  // The ONNX name of a value.
+  const std::string& name(ValueId id) const { return builder_.values()[static_cast<std::size_t>(id)].name; }
   bool is_mentioned(const std::string& name) const { return ids_.contains(name); }
   // Number of axes, where known: declared by the file or following from the operators.
   std::optional<std::int64_t> rank(ValueId id) const;
@@ -68,6 +74,7 @@ class OnnxGraph {
   std::map<std::string, Shape> declared_;
   std::map<std::string, int> types_;
   std::map<ValueId, std::int64_t> ranks_;
+  std::map<ValueId, int> producers_;
   std::set<ValueId> inputs_;
   std::set<std::string> value_names_, node_names_;
   std::map<std::string, std::size_t> suffixes_;

@@ -107,6 +107,10 @@ DType held_as(int type, std::string_view what) {
     case onnx::TensorProto::FLOAT16:
     case onnx::TensorProto::BFLOAT16:
     case onnx::TensorProto::DOUBLE:
+    case float8e4m3fn:
+    case float8e4m3fnuz:
+    case float8e5m2:
+    case float8e5m2fnuz:
       return DType::float32;
     case onnx::TensorProto::INT64:
     case onnx::TensorProto::UINT32:
@@ -117,8 +121,10 @@ DType held_as(int type, std::string_view what) {
     case onnx::TensorProto::UINT16:
       return DType::int32;
     case onnx::TensorProto::INT8:
+    case int4:
       return DType::int8;
     case onnx::TensorProto::UINT8:
+    case uint4:
       return DType::uint8;
     case onnx::TensorProto::BOOL:
       return DType::boolean;
@@ -151,6 +157,9 @@ int onnx_type(DType dtype) {
 }
 
 std::string type_name(int type) {
+  constexpr const char* short_names[] = {"float8e4m3fn",   "float8e4m3fnuz", "float8e5m2",
+                                         "float8e5m2fnuz", "uint4",          "int4"};
+  if (is_short_type(type)) return short_names[type - float8e4m3fn];
   if (!onnx::TensorProto::DataType_IsValid(type)) return fmt::format("type {}", type);
   std::string name = onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(type));
   if (name == "FLOAT") return "float32";

@@ -25,10 +25,15 @@ onnx::ModelProto parse(std::string_view bytes);
 // characters. `what` says whose name it is ("an input of node 'conv1' (Conv)").
 const std::string& checked_name(const std::string& name, std::string_view what);
 
-// The element type in which Assay holds tensors of an ONNX type: 16-bit and 64-bit floats become float32,
-// 16-bit integers int32, uint32 and uint64 int64. Throws Error{unsupported} naming `what` for strings,
-// complex numbers and types below 8 bits.
+// The element type in which Assay holds tensors of an ONNX type: floats of 8, 16 and 64 bits become float32,
+// 4-bit integers int8 and uint8, 16-bit integers int32, uint32 and uint64 int64. Throws Error{unsupported}
+// naming `what` for strings, complex numbers and 4-bit floats.
 DType held_as(int onnx_type, std::string_view what);
+
+// Element types below a byte, and floats of 8 bits, by the numbers that files have: libraries of older
+// versions of the format have no names for them.
+enum ShortType { float8e4m3fn = 17, float8e4m3fnuz, float8e5m2, float8e5m2fnuz, uint4, int4 };
+constexpr bool is_short_type(std::int64_t type) { return type >= float8e4m3fn && type <= int4; }
 
 // The ONNX type of an element type.
 int onnx_type(DType dtype);

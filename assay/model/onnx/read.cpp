@@ -6,10 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
-#include "assay/model/onnx/fold.h"
-#include "assay/model/onnx/graph.h"
-#include "assay/model/onnx/proto.h"
-#include "assay/model/onnx/tensor.h"
+#include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/upgrade.h"
 #include "assay/support/text.h"
 
@@ -17,10 +14,13 @@ namespace assay {
 namespace onnx_format {
 namespace {
 
+constexpr int deepest_calls = 32;
+
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
-int opset_of(const onnx::ModelProto& model) {
-  for (const auto& import : model.opset_import()) {
+template <typename Imports>
+int opset_in(const Imports& imports) {
+  for (const auto& import : imports) {
     if (!is_standard(import.domain())) continue;
     if (import.version() >= oldest_opset && import.version() <= newest_opset)
       return static_cast<int>(import.version());
@@ -28,248 +28,320 @@ int opset_of(const onnx::ModelProto& model) {
          "operator set {} is not among the supported {} to {}; export with opset_version={}",
          import.version(), oldest_opset, newest_opset, canonical_opset);
   }
-  fail(Fault::model, "the file names no version of the standard operator set");
+  return 0;
 }
 
-class Reader {
- public:
-  Reader(onnx::ModelProto model, const std::filesystem::path& folder, std::string name)
-      : model_(std::move(model)), tensors_(folder), graph_(std::move(name)) {}
-
-  Graph read() {
-    const onnx::GraphProto& graph = model_.graph();
-    opset_ = opset_of(model_);
-    if (graph.sparse_initializer_size() > 0) {
-      fail(Fault::unsupported, "tensor '{}' is sparse; export the model with dense weights",
-           graph.sparse_initializer(0).values().name());
+Shape declared_shape(const onnx::TensorShapeProto& proto, std::string_view what) {
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (proto.dim_size() > 64)
+    fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, proto.dim_size());
+  Shape shape;
+  std::int64_t count = 1;
+  for (const auto& dim : proto.dim()) {
+    const std::int64_t size = dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1;
+    if (size > 0 && (__builtin_mul_overflow(count, size, &count) || count > most)) {
+      fail(Fault::model, "{}: its dimensions make more than 2^40 elements", what);
     }
-    reserve_names(graph);
-    read_initializers();
-    read_inputs(graph);
-    for (const auto* list : {&graph.value_info(), &graph.output()}) declare_shapes(*list);
-    for (int i = 0; i < graph.node_size(); ++i) read_node(graph.node(i), i);
-    for (const auto& output : graph.output()) {
-      const auto [dtype, shape] = type_of(output, "graph output");
-      graph_.declare_output(output.name(), dtype, shape.value_or(Shape{}));
-    }
-    graph_.finish_remarks();
-    for (std::string& line : tensors_.notices()) graph_.notice(std::move(line));
-    return graph_.builder().build();
+    shape.push_back(size);
   }
-
- private:
-  void reserve_names(const onnx::GraphProto& graph) {
-    for (const auto& tensor : graph.initializer())
-      graph_.reserve_value_name(checked_name(tensor.name(), "an initializer"));
-    for (const auto& input : graph.input())
-      graph_.reserve_value_name(checked_name(input.name(), "a graph input"));
-    for (const auto& output : graph.output())
-      graph_.reserve_value_name(checked_name(output.name(), "a graph output"));
-    for (int i = 0; i < graph.node_size(); ++i) {
-      const auto& node = graph.node(i);
-      checked_name(node.name(), fmt::format("node {}", i));
-      checked_name(node.op_type(), fmt::format("the operator of node {} '{}'", i, node.name()));
-      checked_name(node.domain(), fmt::format("the domain of node {} '{}'", i, node.name()));
-      if (!node.name().empty() && given_names_.insert(node.name()).second)
-        graph_.reserve_node_name(node.name());
-      const std::string what = fmt::format("an input or output of node {} '{}'", i, node.name());
-      for (const auto& name : node.input()) graph_.reserve_value_name(checked_name(name, what));
-      for (const auto& name : node.output()) graph_.reserve_value_name(checked_name(name, what));
-    }
-  }
-
-  // Each tensor of the file is freed once it has become an Array.
-  void read_initializers() {
-    for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) {
-      if (tensor.name().empty()) fail(Fault::model, "an initializer has no name");
-      graph_.declare_type(tensor.name(), tensor.data_type());
-      graph_.define_constant(tensor.name(), tensors_.read(tensor, fmt::format("tensor '{}'", tensor.name())));
-      onnx::TensorProto().Swap(&tensor);
-    }
-  }
-
-  void read_inputs(const onnx::GraphProto& graph) {
-    for (const auto& input : graph.input()) {
-      if (input.name().empty()) fail(Fault::model, "a graph input has no name");
-      if (graph_.is_mentioned(input.name()) && graph_.constant(graph_.value(input.name())) != nullptr)
-        continue;
-      auto [dtype, shape] = type_of(input, "graph input");
-      if (!shape) {
-        fail(Fault::unsupported,
-             "graph input '{}' has no shape; export the model with a declared number of axes", input.name());
-      }
-      graph_.define_input(input.name(), dtype, std::move(*shape));
-    }
-  }
-
-  struct Type {
-    DType dtype = DType::float32;
-    std::optional<Shape> shape;
-  };
-
-  Type type_of(const onnx::ValueInfoProto& info, std::string_view role) {
-    const std::string what = fmt::format("{} '{}'", role, info.name());
-    if (!info.has_type()) return {};
-    if (!info.type().has_tensor_type()) {
-      fail(Fault::unsupported, "{} is not a tensor but a sequence, map, optional or sparse tensor", what);
-    }
-    const auto& tensor = info.type().tensor_type();
-    Type type{.dtype = held_as(tensor.elem_type(), what), .shape = std::nullopt};
-    graph_.declare_type(info.name(), tensor.elem_type());
-    if (tensor.elem_type() != onnx_type(type.dtype)) {
-      graph_.notice(
-          fmt::format("{} is {} instead of {}", what, to_string(type.dtype), type_name(tensor.elem_type())));
-    }
-    if (tensor.has_shape()) type.shape = shape_of(tensor.shape(), what);
-    return type;
-  }
-
-  static Shape shape_of(const onnx::TensorShapeProto& proto, std::string_view what) {
-    constexpr std::int64_t most = std::int64_t{1} << 40;
-    if (proto.dim_size() > 64)
-      fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, proto.dim_size());
-    Shape shape;
-    std::int64_t count = 1;
-    for (const auto& dim : proto.dim()) {
-      const std::int64_t size = dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1;
-      if (size > 0 && (__builtin_mul_overflow(count, size, &count) || count > most)) {
-        fail(Fault::model, "{}: its dimensions make more than 2^40 elements", what);
-      }
-      shape.push_back(size);
-    }
-    return shape;
-  }
-
-  // Shapes are hints here (the rank decides how an old Softmax is read), so that odd entries are passed over.
-  template <typename List>
-  void declare_shapes(const List& list) {
-    for (const auto& info : list) {
-      if (info.type().has_tensor_type())
-        graph_.declare_type(info.name(), info.type().tensor_type().elem_type());
-      if (!info.type().tensor_type().has_shape() || info.type().tensor_type().shape().dim_size() > 64)
-        continue;
-      Shape shape;
-      for (const auto& dim : info.type().tensor_type().shape().dim()) {
-        shape.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1);
-      }
-      graph_.declare_shape(info.name(), std::move(shape));
-    }
-  }
-
-  void read_node(const onnx::NodeProto& proto, int index) {
-    Node node{.name = node_name(proto, index),
-              .op = proto.op_type(),
-              .inputs = {},
-              .outputs = {},
-              .attributes = {}};
-    require_known_kind(proto, node);
-    read_attributes(proto, node);
-    for (const auto& name : proto.input()) node.inputs.push_back(graph_.value(name));
-    if (proto.output_size() == 1 && fold(proto.output(0), node)) return;
-    for (const auto& name : proto.output()) node.outputs.push_back(graph_.value(name));
-    add_upgraded(graph_, std::move(node), opset_);
-  }
-
-  bool fold(const std::string& output, const Node& node) {
-    if (graph_.is_mentioned(output) && node.op != "Constant") return false;
-    auto array = output.empty() ? std::nullopt : folder_.fold(node, graph_);
-    if (array) graph_.define_constant(output, std::move(*array));
-    return array.has_value();
-  }
-
-  // The node's own name; without one, its first output's, with the operator in front of a mere number.
-  std::string node_name(const onnx::NodeProto& proto, int index) {
-    if (!proto.name().empty()) {
-      if (given_names_.erase(proto.name()) > 0) return proto.name();
-      std::string name = graph_.unique_node_name(proto.name());
-      graph_.remark("renamed, since another node has its name", fmt::format("node '{}'", name));
-      return name;
-    }
-    const std::string output = proto.output_size() > 0 ? proto.output(0) : "";
-    if (output.empty()) return graph_.unique_node_name(fmt::format("{}_{}", proto.op_type(), index));
-    const bool mere_number = std::isdigit(static_cast<unsigned char>(output[0])) != 0;
-    return graph_.unique_node_name(mere_number ? fmt::format("{}_{}", proto.op_type(), output) : output);
-  }
-
-  void require_known_kind(const onnx::NodeProto& proto, const Node& node) const {
-    if (node.op.empty()) fail(Fault::model, "node '{}' has no operator", node.name);
-    if (!is_standard(proto.domain())) refuse_domain(proto, node);
-    for (const auto& attribute : proto.attribute()) {
-      if (attribute.type() == onnx::AttributeProto::GRAPH ||
-          attribute.type() == onnx::AttributeProto::GRAPHS) {
-        fail(Fault::unsupported,
-             "{}: control flow (attribute '{}' is a graph) is not supported; export with fixed shapes or "
-             "trace the model so that "
-             "no branch or loop is left",
-             node.describe(), attribute.name());
-      }
-    }
-  }
-
-  [[noreturn]] void refuse_domain(const onnx::NodeProto& proto, const Node& node) const {
-    for (const auto& function : model_.functions()) {
-      if (function.name() == node.op && function.domain() == proto.domain()) {
-        fail(Fault::unsupported,
-             "{}: it calls a function of the model (domain '{}'); inline functions first "
-             "(onnx.inliner.inline_local_functions)",
-             node.describe(), proto.domain());
-      }
-    }
-    fail(Fault::unsupported,
-         "{}: operator domain '{}' is not supported; export with standard operators only{}", node.describe(),
-         proto.domain(),
-         proto.domain() == "com.microsoft" ? ", without ONNX Runtime's graph optimisations" : "");
-  }
-
-  void read_attributes(const onnx::NodeProto& proto, Node& node) {
-    for (const auto& attribute : proto.attribute()) {
-      checked_name(attribute.name(), fmt::format("an attribute of {}", node.describe()));
-      if (!node.attributes.emplace(attribute.name(), read_attribute(attribute, node)).second) {
-        fail(Fault::model, "{}: attribute '{}' is there twice", node.describe(), attribute.name());
-      }
-    }
-  }
-
-  Attribute read_attribute(const onnx::AttributeProto& proto, const Node& node) {
-    const std::string what = fmt::format("attribute '{}' of {}", proto.name(), node.describe());
-    const auto text = [&](const std::string& s) {
-      return checked_name(s, fmt::format("the text in {}", what));
-    };
-    switch (proto.type()) {
-      case onnx::AttributeProto::INT:
-        return proto.i();
-      case onnx::AttributeProto::FLOAT:
-        return proto.f();
-      case onnx::AttributeProto::STRING:
-        return text(proto.s());
-      case onnx::AttributeProto::TENSOR:
-        return tensors_.read(proto.t(), what);
-      case onnx::AttributeProto::INTS:
-        return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
-      case onnx::AttributeProto::FLOATS:
-        return std::vector<float>(proto.floats().begin(), proto.floats().end());
-      case onnx::AttributeProto::STRINGS: {
-        std::vector<std::string> texts;
-        for (const auto& s : proto.strings()) texts.push_back(text(s));
-        return texts;
-      }
-      case onnx::AttributeProto::UNDEFINED:
-        fail(Fault::model, "{} has no type", what);
-      default:
-        break;
-    }
-    fail(Fault::unsupported, "{} is of a kind that cannot be read (sparse, several tensors, a type)", what);
-  }
-
-  onnx::ModelProto model_;
-  TensorReader tensors_;
-  OnnxGraph graph_;
-  Folder folder_;
-  std::set<std::string> given_names_;  // names of nodes still to come, each once
-  int opset_ = 0;
-};
+  return shape;
+}
 
 }  // namespace
+
+Reader::Reader(onnx::ModelProto model, std::filesystem::path folder, std::string name)
+    : model_(std::move(model)), folder_(std::move(folder)), tensors_(folder_), graph_(std::move(name)) {}
+
+Graph Reader::read() {
+  const onnx::GraphProto& graph = model_.graph();
+  opset_ = opset_in(model_.opset_import());
+  if (opset_ == 0) fail(Fault::model, "the file names no version of the standard operator set");
+  if (graph.sparse_initializer_size() > 0) {
+    fail(Fault::unsupported, "tensor '{}' is sparse; export the model with dense weights",
+         graph.sparse_initializer(0).values().name());
+  }
+  reserve_names(graph);
+  read_initializers();
+  read_inputs(graph);
+  for (const auto* list : {&graph.value_info(), &graph.output()}) declare_shapes(*list);
+  for (int i = 0; i < graph.node_size(); ++i) read_node(graph.node(i), i);
+  read_outputs(graph);
+  graph_.finish_remarks();
+  for (std::string& line : tensors_.notices()) graph_.notice(std::move(line));
+  return graph_.builder().build();
+}
+
+Graph Reader::body() {
+  is_body_ = true;
+  return read();
+}
+
+void Reader::reserve_names(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer())
+    graph_.reserve_value_name(checked_name(tensor.name(), "an initializer"));
+  for (const auto& input : graph.input())
+    graph_.reserve_value_name(checked_name(input.name(), "a graph input"));
+  for (const auto& output : graph.output())
+    graph_.reserve_value_name(checked_name(output.name(), "a graph output"));
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const auto& node = graph.node(i);
+    checked_name(node.name(), fmt::format("node {}", i));
+    checked_name(node.op_type(), fmt::format("the operator of node {} '{}'", i, node.name()));
+    checked_name(node.domain(), fmt::format("the domain of node {} '{}'", i, node.name()));
+    if (!node.name().empty() && given_names_.insert(node.name()).second)
+      graph_.reserve_node_name(node.name());
+    const std::string what = fmt::format("an input or output of node {} '{}'", i, node.name());
+    for (const auto& name : node.input()) graph_.reserve_value_name(checked_name(name, what));
+    for (const auto& name : node.output()) graph_.reserve_value_name(checked_name(name, what));
+  }
+}
+
+// Each tensor of the file is freed once it has become an Array.
+void Reader::read_initializers() {
+  for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) read_initializer(tensor);
+}
+
+void Reader::read_initializer(onnx::TensorProto& tensor) {
+  if (tensor.name().empty()) fail(Fault::model, "an initializer has no name");
+  graph_.declare_type(tensor.name(), tensor.data_type());
+  graph_.define_constant(tensor.name(), tensors_.read(tensor, fmt::format("tensor '{}'", tensor.name())));
+  onnx::TensorProto().Swap(&tensor);
+}
+
+void Reader::read_inputs(const onnx::GraphProto& graph) {
+  for (const auto& input : graph.input()) {
+    if (input.name().empty()) fail(Fault::model, "a graph input has no name");
+    if (graph_.is_mentioned(input.name()) && graph_.constant(graph_.value(input.name())) != nullptr) continue;
+    auto [dtype, shape] = type_of(input, "graph input");
+    if (!shape && !is_body_) {
+      fail(Fault::unsupported,
+           "graph input '{}' has no shape; export the model with a declared number of axes", input.name());
+    }
+    const bool ranked = shape.has_value();
+    graph_.define_input(input.name(), dtype, std::move(shape).value_or(Shape{}));
+    if (!ranked) graph_.forget_shape(input.name());
+  }
+}
+
+// Outputs behind what was left out are left out, too; names of columns are taken off.
+void Reader::read_outputs(const onnx::GraphProto& graph) {
+  std::string left_out;
+  int kept = 0;
+  for (const auto& output : graph.output()) {
+    if (const auto named = named_.find(output.name()); named != named_.end()) {
+      const bool twice = std::ranges::any_of(
+          graph.output(), [&](const onnx::ValueInfoProto& other) { return other.name() == named->second; });
+      if (!twice) graph_.declare_output(named->second, DType::float32, {});
+      ++kept;
+      continue;
+    }
+    if (dropped_.contains(output.name())) {
+      left_out += fmt::format("{}'{}'", left_out.empty() ? "" : ", ", output.name());
+      continue;
+    }
+    if (sequences_.contains(output.name()) || optionals_.contains(output.name())) {
+      fail(Fault::unsupported,
+           "graph output '{}' is a sequence or an optional value; export the network with tensors as outputs",
+           output.name());
+    }
+    const auto [dtype, shape] = type_of(output, "graph output");
+    graph_.declare_output(output.name(), dtype, shape.value_or(Shape{}));
+    ++kept;
+  }
+  if (!left_out.empty() && kept > 0)
+    graph_.notice(
+        fmt::format("left out: {}, which operators of classical machine learning (ai.onnx.ml) make "
+                    "of the network's outputs",
+                    left_out));
+  if (!left_out.empty() && kept == 0) {
+    fail(Fault::unsupported,
+         "every output ({}) is behind operators of classical machine learning (ai.onnx.ml); export the "
+         "network "
+         "without them",
+         left_out);
+  }
+}
+
+Reader::Type Reader::type_of(const onnx::ValueInfoProto& info, std::string_view role) {
+  const std::string what = fmt::format("{} '{}'", role, info.name());
+  if (!info.has_type()) return {};
+  if (!info.type().has_tensor_type()) {
+    fail(Fault::unsupported, "{} is not a tensor but a sequence, map, optional or sparse tensor", what);
+  }
+  const auto& tensor = info.type().tensor_type();
+  if (is_body_ && tensor.elem_type() == onnx::TensorProto::UNDEFINED) return {};
+  Type type{.dtype = held_as(tensor.elem_type(), what), .shape = std::nullopt};
+  graph_.declare_type(info.name(), tensor.elem_type());
+  if (tensor.elem_type() != onnx_type(type.dtype)) {
+    graph_.notice(
+        fmt::format("{} is {} instead of {}", what, to_string(type.dtype), type_name(tensor.elem_type())));
+  }
+  if (tensor.has_shape()) type.shape = declared_shape(tensor.shape(), what);
+  return type;
+}
+
+// Shapes are hints here (the rank decides how an old Softmax is read), so that odd entries are passed over.
+template <typename List>
+void Reader::declare_shapes(const List& list) {
+  for (const auto& info : list) {
+    if (info.type().has_tensor_type())
+      graph_.declare_type(info.name(), info.type().tensor_type().elem_type());
+    if (!info.type().tensor_type().has_shape() || info.type().tensor_type().shape().dim_size() > 64) continue;
+    Shape shape;
+    for (const auto& dim : info.type().tensor_type().shape().dim()) {
+      shape.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : -1);
+    }
+    graph_.declare_shape(info.name(), std::move(shape));
+  }
+}
+
+void Reader::read_node(const onnx::NodeProto& proto, int index) {
+  Node node{
+      .name = node_name(proto, index), .op = proto.op_type(), .inputs = {}, .outputs = {}, .attributes = {}};
+  if (node.op.empty()) fail(Fault::model, "node '{}' has no operator", node.name);
+  if (read_classical(proto, node)) return;
+  if (const onnx::FunctionProto* function = function_of(proto))
+    return call_function(*function, proto, node.name);
+  const bool quantised = proto.domain() == "com.microsoft" && is_quantised_extension(node.op);
+  if (!is_standard(proto.domain()) && !quantised) refuse_domain(proto, node);
+  if (read_sequence(proto, node) || read_optional(proto, node) || read_control(proto, node)) return;
+  read_operator(proto, std::move(node));
+}
+
+void Reader::read_operator(const onnx::NodeProto& proto, Node node) {
+  read_attributes(proto, node);
+  for (const auto& name : proto.input()) {
+    if (sequences_.contains(name) || optionals_.contains(name)) {
+      fail(Fault::unsupported, "{}: its input '{}' is a sequence or an optional value", node.describe(),
+           name);
+    }
+    node.inputs.push_back(graph_.value(name));
+  }
+  if (proto.output_size() == 1 && fold(proto.output(0), node)) return;
+  for (const auto& name : proto.output()) node.outputs.push_back(graph_.value(name));
+  add_upgraded(graph_, std::move(node), opset_);
+}
+
+bool Reader::fold(const std::string& output, const Node& node) {
+  if (graph_.is_mentioned(output) && node.op != "Constant") return false;
+  auto array = output.empty() ? std::nullopt : folder_of_constants_.fold(node, graph_);
+  if (array) graph_.define_constant(output, std::move(*array));
+  return array.has_value();
+}
+
+// The node's own name; without one, its first output's, with the operator in front of a mere number.
+std::string Reader::node_name(const onnx::NodeProto& proto, int index) {
+  if (!proto.name().empty()) {
+    if (given_names_.erase(proto.name()) > 0) return proto.name();
+    std::string name = graph_.unique_node_name(proto.name());
+    graph_.remark("renamed, since another node has its name", fmt::format("node '{}'", name));
+    return name;
+  }
+  const std::string output = proto.output_size() > 0 ? proto.output(0) : "";
+  if (output.empty()) return graph_.unique_node_name(fmt::format("{}_{}", proto.op_type(), index));
+  const bool mere_number = std::isdigit(static_cast<unsigned char>(output[0])) != 0;
+  return graph_.unique_node_name(mere_number ? fmt::format("{}_{}", proto.op_type(), output) : output);
+}
+
+void Reader::refuse_domain(const onnx::NodeProto& proto, const Node& node) const {
+  fail(Fault::unsupported, "{}: operator domain '{}' is not supported; export with standard operators only{}",
+       node.describe(), proto.domain(),
+       proto.domain() == "com.microsoft" ? ", without ONNX Runtime's graph optimisations" : "");
+}
+
+const onnx::FunctionProto* Reader::function_of(const onnx::NodeProto& proto) const {
+  for (const auto& function : model_.functions()) {
+    if (function.name() == proto.op_type() && function.domain() == proto.domain()) return &function;
+  }
+  return nullptr;
+}
+
+void Reader::call_function(const onnx::FunctionProto& function, const onnx::NodeProto& call,
+                           const std::string& prefix) {
+  if (++depth_ > deepest_calls)
+    fail(Fault::model, "node '{}': functions call each other more than {} deep", prefix, deepest_calls);
+  std::vector<std::string> given(call.input().begin(), call.input().end());
+  given.resize(static_cast<std::size_t>(function.input_size()));
+  const int own = opset_in(function.opset_import());
+  const int outer = std::exchange(opset_, own > 0 ? own : opset_);
+  inline_body(body_of(function, call), given, {call.output().begin(), call.output().end()}, prefix);
+  opset_ = outer;
+  --depth_;
+}
+
+void Reader::alias(const std::string& from, const std::string& to) {
+  if (to.empty() || from == to) return;
+  if (const auto found = sequences_.find(from); found != sequences_.end()) {
+    sequences_[to] = found->second;
+  } else if (const auto optional = optionals_.find(from); optional != optionals_.end()) {
+    optionals_[to] = optional->second;
+  } else if (dropped_.contains(from)) {
+    dropped_.insert(to);
+  } else {
+    add("Identity", to, {from}, to);
+  }
+}
+
+void Reader::add(const std::string& op, const std::string& name, const std::vector<std::string>& inputs,
+                 const std::string& output, std::map<std::string, Attribute> attributes) {
+  Node node{.name = graph_.unique_node_name(name),
+            .op = op,
+            .inputs = {},
+            .outputs = {},
+            .attributes = std::move(attributes)};
+  for (const std::string& input : inputs) node.inputs.push_back(graph_.value(input));
+  if (fold(output, node)) return;
+  node.outputs.push_back(graph_.value(output));
+  graph_.add(std::move(node));
+}
+
+std::string Reader::constant(const std::string& base, std::vector<std::int64_t> values, bool single) {
+  const std::string name = graph_.unique_value_name(base);
+  graph_.define_constant(name, Array::of<std::int64_t>(single ? Shape{} : Shape{std::ssize(values)}, values));
+  return name;
+}
+
+void Reader::read_attributes(const onnx::NodeProto& proto, Node& node) {
+  for (const auto& attribute : proto.attribute()) {
+    checked_name(attribute.name(), fmt::format("an attribute of {}", node.describe()));
+    if (!node.attributes.emplace(attribute.name(), read_attribute(attribute, node)).second) {
+      fail(Fault::model, "{}: attribute '{}' is there twice", node.describe(), attribute.name());
+    }
+  }
+}
+
+Attribute Reader::read_attribute(const onnx::AttributeProto& proto, const Node& node) {
+  const std::string what = fmt::format("attribute '{}' of {}", proto.name(), node.describe());
+  const auto text = [&](const std::string& s) {
+    return checked_name(s, fmt::format("the text in {}", what));
+  };
+  switch (proto.type()) {
+    case onnx::AttributeProto::INT:
+      return proto.i();
+    case onnx::AttributeProto::FLOAT:
+      return proto.f();
+    case onnx::AttributeProto::STRING:
+      return text(proto.s());
+    case onnx::AttributeProto::TENSOR:
+      return tensors_.read(proto.t(), what);
+    case onnx::AttributeProto::INTS:
+      return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
+    case onnx::AttributeProto::FLOATS:
+      return std::vector<float>(proto.floats().begin(), proto.floats().end());
+    case onnx::AttributeProto::STRINGS: {
+      std::vector<std::string> texts;
+      for (const auto& s : proto.strings()) texts.push_back(text(s));
+      return texts;
+    }
+    case onnx::AttributeProto::UNDEFINED:
+      fail(Fault::model, "{} has no type", what);
+    default:
+      break;
+  }
+  fail(Fault::unsupported, "{} is of a kind that cannot be read (sparse, a graph, several tensors, a type)",
+       what);
+}
+
 }  // namespace onnx_format
 
 Graph read_onnx(std::string_view bytes, const std::filesystem::path& folder, std::string name) {

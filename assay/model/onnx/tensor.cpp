@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/model/float8.h"
 
 namespace assay::onnx_format {
 namespace {
@@ -22,6 +23,10 @@ struct BFloat {
 struct Bool {
   std::uint8_t bits;
 };
+template <Float8 type>
+struct Short {
+  std::uint8_t bits;
+};
 
 float widened(Half half) {
   const std::uint32_t sign = (half.bits & 0x8000u) << 16, exponent = half.bits >> 10 & 0x1fu;
@@ -34,6 +39,10 @@ float widened(Half half) {
 float widened(BFloat value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
 float widened(double value) { return static_cast<float>(value); }
 bool widened(Bool value) { return value.bits != 0; }
+template <Float8 type>
+float widened(Short<type> value) {
+  return from_float8(type, value.bits);
+}
 std::int32_t widened(std::int16_t value) { return value; }
 std::int32_t widened(std::uint16_t value) { return value; }
 std::int64_t widened(std::uint32_t value) { return value; }
@@ -79,13 +88,33 @@ void with_stored_type(int type, Visit visit) {
       return visit(std::uint8_t{});
     case onnx::TensorProto::BOOL:
       return visit(Bool{});
+    case float8e4m3fn:
+      return visit(Short<Float8::e4m3fn>{});
+    case float8e4m3fnuz:
+      return visit(Short<Float8::e4m3fnuz>{});
+    case float8e5m2:
+      return visit(Short<Float8::e5m2>{});
+    case float8e5m2fnuz:
+      return visit(Short<Float8::e5m2fnuz>{});
     default:
       fail(Fault::internal, "held_as() let {} pass", type_name(type));
   }
 }
 
 template <typename T>
-constexpr bool is_wrapped = std::is_same_v<T, Half> || std::is_same_v<T, BFloat> || std::is_same_v<T, Bool>;
+concept Wrapped = requires(T value) {
+  value.bits;
+};
+
+// Two numbers of 4 bits a byte, the first one in the lower half.
+Array unpacked(Shape shape, std::int64_t count, const std::vector<std::byte>& bytes, bool is_signed) {
+  std::vector<std::byte> held(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const unsigned number = std::to_integer<unsigned>(bytes[i / 2]) >> (4 * (i % 2)) & 0xfU;
+    held[i] = static_cast<std::byte>(is_signed && number > 7 ? number | 0xf0U : number);
+  }
+  return Array(is_signed ? DType::int8 : DType::uint8, std::move(shape), std::move(held));
+}
 
 // Stored bytes -> held elements, without a copy where nothing changes.
 template <typename Stored>
@@ -116,7 +145,7 @@ std::vector<std::byte> from_field(const Field& field, std::int64_t count, std::s
   std::byte* to = bytes.data();
   for (const auto number : field) {
     Stored stored{};
-    if constexpr (is_wrapped<Stored>) {
+    if constexpr (Wrapped<Stored>) {
       stored.bits = static_cast<decltype(stored.bits)>(number);
       if (static_cast<std::int64_t>(stored.bits) != static_cast<std::int64_t>(number)) {
         fail(Fault::model, "{}: element {} does not fit its type", what, number);
@@ -194,6 +223,11 @@ Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& wha
     fail(Fault::model, "{}: {}", what, error.what());
   }
   Array array;
+  if (tensor.data_type() == int4 || tensor.data_type() == uint4) {
+    const auto bytes = stored_bytes<std::uint8_t>(tensor, (count + 1) / 2, external_, what);
+    ++converted_[tensor.data_type()];
+    return unpacked(std::move(shape), count, bytes, tensor.data_type() == int4);
+  }
   with_stored_type(tensor.data_type(), [&](auto stored) {
     using Stored = decltype(stored);
     array = from_bytes<Stored>(std::move(shape), stored_bytes<Stored>(tensor, count, external_, what));

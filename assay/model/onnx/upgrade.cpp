@@ -3,6 +3,7 @@
 #include "assay/model/onnx/upgrade.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <assay/error.h>
 #include "assay/model/onnx/fold.h"
@@ -200,14 +201,17 @@ void type_attribute(Upgrade& u, const char* attribute) {
   const DType held = held_as(narrow, fmt::format("attribute '{}' of {}", attribute, u.node.describe()));
   u.node.attributes[attribute] = std::int64_t{onnx_type(held)};
 }
-bool is_short_float(std::int64_t type) {
-  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
+// Types that are held in wider ones, which a cast to them rounds to.
+bool is_rounded_to(std::int64_t type) {
+  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16 || is_short_type(type);
 }
 
 void cast_to_held_type(Upgrade& u) {
   const std::int64_t to = u.node.integer("to", 0);
-  if (is_short_float(to) && u.has_input(0)) {
-    u.node.inputs[0] = u.before("rounded", "Cast", {u.node.inputs[0]}, {{"to", to}});
+  if (is_rounded_to(to) && u.has_input(0)) {
+    std::map<std::string, Attribute> attributes{{"to", to}};
+    if (u.node.has("saturate")) attributes["saturate"] = u.node.integer("saturate", 1);
+    u.node.inputs[0] = u.before("rounded", "Cast", {u.node.inputs[0]}, std::move(attributes));
   }
   type_attribute(u, "to");
   u.node.attributes.erase("saturate");  // of 8-bit floats only
@@ -215,7 +219,7 @@ void cast_to_held_type(Upgrade& u) {
 // Towards a type that Assay holds in another one, where the file tells.
 void cast_like_to_cast(Upgrade& u) {
   const auto type = u.has_input(1) ? u.graph.declared_type(u.node.inputs[1]) : std::nullopt;
-  if (!type || !is_short_float(*type)) return;
+  if (!type || !is_rounded_to(*type)) return;
   u.node.op = "Cast";
   u.node.inputs.resize(1);
   u.node.attributes["to"] = std::int64_t{*type};
@@ -354,86 +358,6 @@ void keep_to_own_bits(Upgrade& u) {
   }
 }
 
-// Quantised arithmetic
-// ------------------------------------------------------------------------------------------------
-
-ValueId input_or_none(const Upgrade& u, std::size_t i) {
-  return u.has_input(i) ? u.node.inputs[i] : no_value;
-}
-
-void require_inputs(const Upgrade& u, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!u.has_input(i) && i != 2 && i != 5 && i != 7)
-      fail(Fault::model, "{}: input {} is missing", u.node.describe(), i);
-  }
-}
-
-// The value of (x, scale, zero point) at `first`. Constants become float32 constants, so that weights are
-// weights.
-ValueId dequantised(Upgrade& u, std::string_view role, ValueId x, ValueId scale, ValueId zero,
-                    std::int64_t axis) {
-  const Node node{.name = {},
-                  .op = "DequantizeLinear",
-                  .inputs = {x, scale, zero},
-                  .outputs = {},
-                  .attributes = {{"axis", axis}}};
-  if (auto values = dequantised_constant(node, u.graph)) return u.constant(role, std::move(*values));
-  return u.before(role, node.op, node.inputs, node.attributes);
-}
-
-// The node computes in float32, and what it gives is quantised behind it.
-void quantise_behind(Upgrade& u, ValueId scale, ValueId zero) {
-  u.behind("quantised", "QuantizeLinear", scale);
-  if (zero != no_value) u.node_behind->inputs.push_back(zero);
-}
-
-void quantised_convolution(Upgrade& u) {
-  require_inputs(u, 8);
-  const std::vector<ValueId> in = u.node.inputs;
-  const ValueId x = dequantised(u, "x", in[0], in[1], in[2], 1),
-                w = dequantised(u, "weights", in[3], in[4], in[5], 0);
-  quantise_behind(u, in[6], in[7]);
-  u.node.op = "Conv";
-  u.node.inputs = {x, w};
-  if (in.size() <= 8 || in[8] == no_value) return;
-  // The bias is in units of the product of both scales.
-  const Array *const of_x = u.graph.constant(in[1]), *const of_w = u.graph.constant(in[4]);
-  ValueId unit = no_value;
-  if (of_x != nullptr && of_w != nullptr && of_x->dtype() == DType::float32 &&
-      of_w->dtype() == DType::float32 && of_x->count() == 1) {
-    std::vector<float> scales;
-    for (const float one : of_w->as<float>()) scales.push_back(one * of_x->as<float>()[0]);
-    unit = u.constant("bias_scale", Array::of<float>(of_w->shape(), scales));
-  } else {
-    unit = u.before("bias_scale", "Mul", {in[1], in[4]});
-  }
-  u.node.inputs.push_back(dequantised(u, "bias", in[8], unit, no_value, 0));
-}
-
-void quantised_product(Upgrade& u) {
-  require_inputs(u, 8);
-  const std::vector<ValueId> in = u.node.inputs;
-  const auto last = [&](std::size_t i) { return u.graph.rank(in[i]).value_or(2) - 1; };
-  // One scale a row of the first matrix, one a column of the second.
-  const ValueId a = dequantised(u, "a", in[0], in[1], in[2], std::max<std::int64_t>(0, last(0) - 1));
-  const ValueId b = dequantised(u, "b", in[3], in[4], in[5], last(3));
-  quantise_behind(u, in[6], in[7]);
-  u.node.op = "MatMul";
-  u.node.inputs = {a, b};
-}
-
-// x and w less their zero points: whole numbers.
-void integer_product(Upgrade& u) {
-  if (!u.has_input(0) || !u.has_input(1)) fail(Fault::model, "{}: two inputs are needed", u.node.describe());
-  const bool convolution = u.node.op == "ConvInteger";
-  const ValueId one = u.constant("one", scalar(1));
-  const ValueId x = dequantised(u, "x", u.node.inputs[0], one, input_or_none(u, 2), convolution ? 1 : 0);
-  const ValueId w = dequantised(u, "w", u.node.inputs[1], one, input_or_none(u, 3),
-                                convolution ? 0 : u.graph.rank(u.node.inputs[1]).value_or(2) - 1);
-  u.node.op = convolution ? "Conv" : "MatMul";
-  u.node.inputs = {x, w};
-}
-
 constexpr UpgradeRule rules[] = {
     {"Add", 7, align_second_operand},
     {"And", 7, align_second_operand},
@@ -463,10 +387,6 @@ constexpr UpgradeRule rules[] = {
     {"DFT", 20, transform_axis_to_input},
     {"GridSample", every_opset, grid_mode_names},
     {"BitwiseNot", every_opset, keep_to_own_bits},
-    {"QLinearConv", every_opset, quantised_convolution},
-    {"QLinearMatMul", every_opset, quantised_product},
-    {"ConvInteger", every_opset, integer_product},
-    {"MatMulInteger", every_opset, integer_product},
     {"Resize", 11, resize_from_corner},  // before Upsample becomes one
     {"Upsample", 9, upsample_scales_to_input},
     {"Upsample", every_opset, resize_from_corner},
@@ -530,26 +450,30 @@ ValueId Upgrade::before(std::string_view role, std::string op, std::vector<Value
 
 void Upgrade::behind(std::string_view role, std::string op, ValueId second_input) {
   const ValueId inner = graph.new_value(fmt::format("{}/inner", node.name));
-  node_behind = Node{.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
-                     .op = std::move(op),
-                     .inputs = {inner, second_input},
-                     .outputs = {node.outputs[0]},
-                     .attributes = {}};
+  nodes_behind.push_back({.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),
+                          .op = std::move(op),
+                          .inputs = {inner},
+                          .outputs = {node.outputs[0]},
+                          .attributes = {}});
+  if (second_input != no_value) nodes_behind.back().inputs.push_back(second_input);
   node.outputs[0] = inner;
 }
 
 void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   if (node.outputs.empty()) fail(Fault::model, "{}: the node has no output", node.describe());
-  Upgrade upgrade{graph, node, std::nullopt};
+  Upgrade upgrade{graph, node, {}};
   if (opset < 7) {
     for (const char* hint : {"consumed_inputs", "is_test"}) node.attributes.erase(hint);
   }
   for (const UpgradeRule& rule : rules) {
     if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);
   }
+  upgrade_quantised(upgrade);
+  upgrade_attention(upgrade);
   while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();
   graph.add(std::move(node));
-  if (upgrade.node_behind) graph.add(std::move(*upgrade.node_behind));
+  // The one that was added last reads the node's own output.
+  for (auto& behind : std::ranges::reverse_view(upgrade.nodes_behind)) graph.add(std::move(behind));
 }
 
 }  // namespace assay::onnx_format

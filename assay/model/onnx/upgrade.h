@@ -13,8 +13,8 @@
 //   * Upsample is a Resize, Scatter a ScatterElements; exactly one of Resize's scales and sizes is there;
 //   * BatchNormalization has one scale per channel, one output, and training_mode 0;
 //   * operands line up as in NumPy (before set 7 an attribute said where);
-//   * Cast and EyeLike name element types that Assay holds; a cast to a 16-bit float is followed by one to
-//   float32;
+//   * Cast and EyeLike name element types that Assay holds; a cast to a shorter type is followed by one to
+//   the type that holds it;
 //   * quantised products and sums are those of the de-quantised values, quantised again.
 //
 // Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
@@ -42,9 +42,10 @@ struct Upgrade {
   // A node of its own in front: `role` becomes part of its name. Returns its output.
   ValueId before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                  std::map<std::string, Attribute> attributes = {});
-  // The node's first output now goes through `node_behind`, which is added after it.
-  void behind(std::string_view role, std::string op, ValueId second_input);
-  std::optional<Node> node_behind;
+  // The node's first output now goes through a node that is added after it; called again, one in front of
+  // that.
+  void behind(std::string_view role, std::string op, ValueId second_input = no_value);
+  std::vector<Node> nodes_behind;
 };
 
 struct UpgradeRule {
@@ -56,6 +57,14 @@ inline constexpr int every_opset = 1 << 20;
 
 // All rules, in the order in which they apply (one operator's ascend).
 std::span<const UpgradeRule> upgrade_rules();
+
+// Quantised products and sums, of the standard and of common exporters (domain com.microsoft), as those of
+// the de-quantised values, quantised again.
+void upgrade_quantised(Upgrade& upgrade);
+// Attention and RotaryEmbedding as products, softmax and movement.
+void upgrade_attention(Upgrade& upgrade);
+// Operators of the domain com.microsoft that upgrade_quantised() knows.
+bool is_quantised_extension(std::string_view op);
 
 // Applies what `opset` needs, then adds the node (and what goes with it) to the graph.
 void add_upgraded(OnnxGraph& graph, Node node, int opset);

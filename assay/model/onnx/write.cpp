@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <ostream>
 
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/element_type.h"
+#include "assay/model/onnx/bodies.h"
 #include "assay/model/onnx/proto.h"
 #include "assay/model/onnx/tensor.h"
+#include "assay/model/onnx/write.h"
 #include "assay/support/file.h"
 
 namespace assay {
@@ -49,8 +52,8 @@ struct Outside {
 
 class Writer {
  public:
-  Writer(const Graph& graph, std::string data_file, std::uint64_t largest_embedded)
-      : graph_(graph), data_file_(std::move(data_file)) {
+  Writer(const Graph& graph, std::string data_file, std::uint64_t largest_embedded, bool is_body = false)
+      : graph_(graph), data_file_(std::move(data_file)), is_body_(is_body) {
     std::uint64_t total = 0;
     for (const Value& value : graph.values()) total += value.constant ? value.constant->byte_size() : 0;
     outside_ = total > largest_embedded;
@@ -58,7 +61,13 @@ class Writer {
 
   onnx::ModelProto model() {
     int opset = canonical_opset;
-    for (const Node& node : graph_.nodes()) opset = std::max(opset, required_opset(node));
+    for (const Node& node : graph_.nodes()) {
+      opset = std::max(opset, required_opset(node));
+      for (const std::string& body : bodies_of(node)) {
+        const std::int64_t inside = body_in_file(node, body, {}).opset_import(0).version();
+        opset = std::max(opset, static_cast<int>(inside));
+      }
+    }
     onnx::ModelProto model;
     model.set_ir_version(ir_version(opset));
     model.set_producer_name("assay");
@@ -74,7 +83,8 @@ class Writer {
     proto.set_name(graph_.name());
     const auto types = element_types(graph_);
     for (const ValueId id : graph_.inputs()) {
-      write_type(graph_.value(id), graph_.value(id).dtype, true, *proto.add_input());
+      const Value& value = graph_.value(id);
+      write_type(value, value.dtype, !is_body_ || !value.shape.empty(), *proto.add_input());
     }
     for (std::size_t i = 0; i < graph_.values().size(); ++i) {
       if (is_used_constant(static_cast<ValueId>(i)))
@@ -130,14 +140,35 @@ class Writer {
 
   void write_node(const Node& node, onnx::NodeProto& proto) const {
     proto.set_name(node.name);
-    proto.set_op_type(node.op);
+    const bool step = node.op == "StraightThrough";  // a way to differentiate, not to compute
+    proto.set_op_type(step ? node.text("step", "") : node.op);
     const auto name_of = [&](ValueId id) { return id == no_value ? std::string() : graph_.value(id).name; };
     for (const ValueId id : node.inputs) proto.add_input(name_of(id));
     for (const ValueId id : node.outputs) proto.add_output(name_of(id));
+    const std::vector<std::string> bodies = bodies_of(node);
+    if (!bodies.empty()) write_bodies(node, bodies, proto);
     for (const auto& [name, attribute] : node.attributes) {
+      if (step || (!bodies.empty() && name != "num_scan_inputs" && !name.starts_with("scan_"))) continue;
       auto& target = *proto.add_attribute();
       target.set_name(name);
       std::visit([&](const auto& value) { write_value(value, target); }, attribute);
+    }
+  }
+
+  // What bodies capture are names to them, and no inputs of the node.
+  static void write_bodies(const Node& node, const std::vector<std::string>& bodies, onnx::NodeProto& proto) {
+    if (node.has("batched")) {
+      fail(Fault::unsupported, "{}: a Scan of operator set 8 over a batch cannot be written",
+           node.describe());
+    }
+    const auto count = static_cast<int>(node.integer("captured", 0)), own = proto.input_size() - count;
+    const std::vector<std::string> captured(proto.input().begin() + own, proto.input().end());
+    proto.mutable_input()->DeleteSubrange(own, count);
+    for (const std::string& body : bodies) {
+      auto& target = *proto.add_attribute();
+      target.set_name(body);
+      target.set_type(onnx::AttributeProto::GRAPH);
+      *target.mutable_g() = std::move(*body_in_file(node, body, captured).mutable_graph());
     }
   }
 
@@ -172,7 +203,7 @@ class Writer {
 
   const Graph& graph_;
   std::string data_file_;
-  bool outside_ = false;
+  bool outside_ = false, is_body_ = false;
   std::uint64_t end_ = 0;
   std::vector<Outside> stored_;
 };
@@ -188,6 +219,11 @@ void write_outside(const std::vector<Outside>& tensors, std::ostream& out) {
 }
 
 }  // namespace
+
+onnx::ModelProto body_model(const Graph& graph) {
+  return Writer(graph, {}, std::numeric_limits<std::uint64_t>::max(), true).model();
+}
+
 }  // namespace onnx_format
 
 void write_onnx(const Graph& graph, const std::filesystem::path& path, std::uint64_t largest_embedded) {

@@ -107,6 +107,7 @@ constexpr OperatorInfo catalogue[] = {
     {"Split", first, split},
     {"Sqrt", first, unchanged, false, false},
     {"Squeeze", first, reshaped},
+    {"StraightThrough", first, unchanged, false, false},
     {"Sub", all, sum, true},
     {"Sum", all, sum, true},
     {"Swish", first, unchanged, false, false},

@@ -171,12 +171,12 @@ TEST(UpgradedValues, CastsToShortFloatsRound) {
   expect_near(run(file.read(), {1, 3}, {1 + 1.0F / 256, 1 + 3.0F / 256, 257}), {1, 1 + 1.0 / 64, 256});
 }
 
-onnx::TensorProto whole(const std::string& name, int type, const Shape& shape,
+onnx::TensorProto whole(const std::string& name, int type, const Shape& dims,
                         const std::vector<int>& values) {
   onnx::TensorProto tensor;
   tensor.set_name(name);
   tensor.set_data_type(type);
-  for (const std::int64_t dim : shape) tensor.add_dims(dim);
+  for (const std::int64_t dim : dims) tensor.add_dims(dim);
   for (const int value : values) tensor.add_int32_data(value);
   return tensor;
 }

@@ -1,0 +1,172 @@
+#include <assay/adapt.h>
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include <assay/operator_traits.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "assay/model/element_type.h"
+
+namespace assay {
+namespace {
+
+constexpr std::array<std::string_view, 4> steps = {"Ceil", "Floor", "Round", "Sign"};
+constexpr std::array<std::string_view, 3> precisions = {"float32", "float16", "bfloat16"};
+// ONNX element types.
+constexpr std::int64_t float32_type = 1, float16_type = 10, bfloat16_type = 16;
+
+bool is_step(std::string_view op) { return std::ranges::find(steps, op) != steps.end(); }
+
+bool is_flat(const Node& node) {
+  return is_step(node.op) || is_kind(node.op, OperatorKind::truth) || is_kind(node.op, OperatorKind::index) ||
+         node.op == "Hardmax";
+}
+
+std::optional<std::size_t> numbered(std::string_view text, std::size_t count) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (number < 0) number += static_cast<std::int64_t>(count);
+  if (number < 0 || number >= static_cast<std::int64_t>(count)) return std::nullopt;
+  return static_cast<std::size_t>(number);
+}
+
+}  // namespace
+
+Graph with_decision(const Graph& graph, std::string_view output) {
+  std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
+  auto found = std::ranges::find_if(ids, [&](ValueId id) { return graph.value(id).name == output; });
+  if (found == ids.end()) {
+    if (const auto number = numbered(output, ids.size()))
+      found = ids.begin() + static_cast<std::ptrdiff_t>(*number);
+  }
+  if (found == ids.end()) {
+    std::string names;
+    for (const ValueId id : ids)
+      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
+    fail(Fault::usage, "network '{}' has no output '{}'; it has {}", graph.name(), output, names);
+  }
+  const std::vector<DType> types = element_types(graph);
+  if (const DType type = types[static_cast<std::size_t>(*found)];
+      type != DType::float32 && type != DType::float64)
+    fail(Fault::usage, "output '{}' holds {} numbers; what decides are scores in floating point",
+         graph.value(*found).name, to_string(type));
+  std::rotate(ids.begin(), found, found + 1);
+  GraphBuilder edit(graph);
+  edit.set_outputs(std::move(ids));
+  return edit.build();
+}
+
+Precision parse_precision(std::string_view text) {
+  const auto found = std::ranges::find(precisions, text);
+  if (found == precisions.end())
+    fail(Fault::usage, "there is no precision '{}'; there are {}", text, fmt::join(precisions, ", "));
+  return static_cast<Precision>(found - precisions.begin());
+}
+
+std::string_view to_string(Precision precision) { return precisions[static_cast<std::size_t>(precision)]; }
+
+Graph in_precision(const Graph& graph, Precision precision) {
+  if (precision == Precision::float32) return graph;
+  const std::int64_t type = precision == Precision::float16 ? float16_type : bfloat16_type;
+  const std::vector<DType> types = element_types(graph);
+  GraphBuilder edit(graph);
+  const auto name_of = [&](ValueId id, std::string_view form) {
+    return edit.unused_name(fmt::format("{}/{}", graph.value(id).name, form));
+  };
+  const auto cast = [&](ValueId from, const std::string& name, std::int64_t to) {
+    return Node{.name = name, .op = "Cast", .inputs = {from}, .outputs = {}, .attributes = {{"to", to}}};
+  };
+  const auto is_output = [&](ValueId id) {
+    return std::ranges::find(graph.outputs(), id) != graph.outputs().end();
+  };
+  // What readers take in the place of a value.
+  std::vector<ValueId> rounded(graph.values().size());
+  for (std::size_t i = 0; i < rounded.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    rounded[i] = id;
+    const DType held = graph.is_constant(id) ? graph.constant(id).dtype() : types[i];
+    if (held != DType::float32) continue;
+    if (is_output(id) && graph.producer(id) >= 0) {
+      const ValueId wide = edit.wrap(id, cast(id, name_of(id, "float32"), float32_type));
+      edit.wrap(wide, cast(wide, name_of(id, to_string(precision)), type));
+    } else if (!graph.consumers(id).empty()) {
+      const ValueId narrow = edit.add("Cast", name_of(id, to_string(precision)), {id}, {{"to", type}});
+      rounded[i] = edit.add("Cast", name_of(id, "float32"), {narrow}, {{"to", float32_type}});
+    }
+  }
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = edit.nodes()[n];
+    for (ValueId& id : node.inputs) {
+      if (id != no_value) id = rounded[static_cast<std::size_t>(id)];
+    }
+    edit.replace_node(static_cast<int>(n), std::move(node));
+  }
+  return edit.build();
+}
+
+bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record) {
+  const Shape& declared = graph.value(input).shape;
+  if (record.size() != 3 || declared.size() != 4) return false;
+  const auto fits = [&](const Shape& one) {
+    return std::ranges::equal(one, std::span(declared).subspan(1),
+                              [](auto have, auto want) { return want < 0 || have == want; });
+  };
+  return !fits(record) && fits({record[1], record[2], record[0]});
+}
+
+Graph with_channels_first(const Graph& graph, ValueId input) {
+  using Order = std::vector<std::int64_t>;
+  const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
+  const Shape& shape = graph.value(input).shape;
+  if (shape.size() != 4)
+    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name,
+         shape.size());
+  GraphBuilder edit(graph);
+  const auto readers = graph.consumers(input);
+  const bool turned = std::ranges::all_of(readers, [&](int n) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    return node.op == "Transpose" && node.integers("perm", {}) == to_first;
+  });
+  const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();
+  if (turned && !is_output) {
+    for (const int n : readers) edit.remove_node(n);
+  } else {
+    edit.insert_after(input, "Transpose", edit.unused_name(graph.value(input).name + "/channels_last"), {},
+                      {{"perm", to_last}});
+  }
+  edit.set_type(input, graph.value(input).dtype, {shape[0], shape[3], shape[1], shape[2]});
+  return edit.build();
+}
+
+Graph straight_through(const Graph& graph) {
+  GraphBuilder edit(graph);
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = graph.nodes()[n];
+    if (!is_step(node.op)) continue;
+    node.attributes["step"] = node.op;
+    node.op = "StraightThrough";
+    edit.replace_node(static_cast<int>(n), std::move(node));
+  }
+  return edit.build();
+}
+
+const Node* first_step(const Graph& graph, ValueId from) {
+  std::vector<bool> reached(graph.values().size(), false);
+  reached[static_cast<std::size_t>(from)] = true;
+  for (const Node& node : graph.nodes()) {
+    const bool reads = std::ranges::any_of(
+        node.inputs, [&](ValueId id) { return id != no_value && reached[static_cast<std::size_t>(id)]; });
+    if (!reads) continue;
+    if (is_flat(node)) return &node;
+    for (const ValueId id : node.outputs) {
+      if (id != no_value) reached[static_cast<std::size_t>(id)] = true;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace assay

@@ -1,0 +1,20 @@
+#pragma once
+
+// Bodies of branches and loops in a Graph: an attribute of the node holds one as the bytes of an ONNX file,
+// in the canonical form. A body's inputs are those that the operator defines, then what it captures, which
+// are the node's last inputs; the node's attribute "captured" counts them.
+
+#include <string>
+#include <vector>
+
+#include <assay/graph.h>
+
+namespace assay {
+
+// The attributes of the node that are bodies: "then_branch" and "else_branch", "body"; none for most nodes.
+std::vector<std::string> bodies_of(const Node& node);
+
+// The body that `attribute` of the node holds. Throws Error{model} where it holds none.
+Graph read_body(const Node& node, const std::string& attribute);
+
+}  // namespace assay

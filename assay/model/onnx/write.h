@@ -1,0 +1,11 @@
+#pragma once
+
+#include <assay/graph.h>
+#include "assay/model/onnx/proto.h"
+
+namespace assay::onnx_format {
+
+// A body of a branch or loop as a model of its own: an input without axes is one whose shape is open.
+onnx::ModelProto body_model(const Graph& graph);
+
+}  // namespace assay::onnx_format

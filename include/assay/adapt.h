@@ -1,0 +1,45 @@
+#pragma once
+
+// A network as one wants it before it runs: another of its outputs as the decision, channels first, numbers
+// of 16 bits, gradients through steps. Each makes a new graph that shares the weights.
+
+#include <string_view>
+
+#include <assay/graph.h>
+
+namespace assay {
+
+// The output of that name, or number from 0 (negative: from the end), comes first: it is what decides. Throws
+// Error{usage} with the names that there are.
+Graph with_decision(const Graph& graph, std::string_view output);
+
+// The input of that name is the number, for all records; branches and loops that then follow from constants
+// are written out. Throws Error{usage} where there is no such input, it is the only one, or its shape is
+// open.
+Graph with_fixed_input(const Graph& graph, std::string_view input, double value);
+
+// "float32", "float16" or "bfloat16".
+enum class Precision { float32, float16, bfloat16 };
+// Throws Error{usage}.
+Precision parse_precision(std::string_view text);
+std::string_view to_string(Precision precision);
+
+// Weights, inputs and the result of every node are rounded to the type, as where values are stored in 16
+// bits; within a node sums stay in float32, as accumulators do.
+Graph in_precision(const Graph& graph, Precision precision);
+
+// Whether an input takes pictures with the channels last, of which `record` [channels, height, width] is one.
+bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record);
+// The same network with that input taking channels first, as Assay holds pictures: a Transpose is put in
+// front, or those that stood there are taken away.
+Graph with_channels_first(const Graph& graph, ValueId input);
+
+// Sign, Round, Floor and Ceil pass gradients and relevance as if they were not there; Sign only where its
+// operand is within -1 and 1 (Bengio et al., 2013; Hubara et al., 2016). Values stay the same.
+Graph straight_through(const Graph& graph);
+
+// The first node computed from the value whose derivative is 0 wherever there is one: a step, a comparison, a
+// position. nullptr: there is none.
+const Node* first_step(const Graph& graph, ValueId from);
+
+}  // namespace assay

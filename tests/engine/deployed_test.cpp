@@ -1,0 +1,227 @@
+// Networks as they are deployed: for a single record, with channels last, with several outputs, in 16 bits,
+// of steps.
+
+#include <ATen/ATen.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <assay/adapt.h>
+#include <assay/error.h>
+#include <assay/session.h>
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+using test::Ints;
+using test::Net;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Tensor outputs_of(const Session& session, const Tensor& records) {
+  const ValueId id = session.logits();
+  return session.run({{session.graph().inputs()[0], records}}, std::span(&id, 1)).at(id);
+}
+
+// Gives dense 5 -> 8 -> 3 in the form of an export: "vector": products of vectors; "matrix": an axis of 1 put
+// in front and taken away; "view": the same by reshaping; "batch": with an axis for batches.
+Graph single(const std::string& form) {
+  Net net(form, 3);
+  GraphBuilder& b = net.builder;
+  const bool batch = form == "batch";
+  ValueId x = net.input(batch ? Shape{-1, 5} : Shape{5});
+  const ValueId w1 = net.weight("w1", {5, 8}), b1 = net.bias("b1", 8), w2 = net.weight("w2", {8, 3});
+  if (form == "matrix") x = b.add("Unsqueeze", "front", {x, b.constant("axis", test::integers({0}))});
+  if (form == "view") x = b.add("Reshape", "front", {x, b.constant("row", test::integers({1, 5}))});
+  x = form == "view" || form == "matrix" ? b.add("Gemm", "hidden", {x, w1, b1})
+                                         : b.add("Add", "sum", {b.add("MatMul", "hidden", {x, w1}), b1});
+  x = b.add("MatMul", "out", {b.add("Relu", "relu", {x}), w2});
+  if (form == "matrix") x = b.add("Squeeze", "back", {x, b.constant("axis_2", test::integers({0}))});
+  if (form == "view") x = b.add("Reshape", "back", {x, b.constant("flat", test::integers({3}))});
+  return net.build(x);
+}
+
+TEST(SingleRecord, NetworksAreGivenAnAxisForBatches) {
+  const Tensor records = at::rand({7, 5});
+  const Tensor expected = outputs_of(Session(single("batch")), records);
+  for (const char* form : {"vector", "matrix", "view"}) {
+    const Session session(single(form));
+    EXPECT_TRUE(at::allclose(outputs_of(session, records), expected, 1e-5, 1e-6)) << form;
+    EXPECT_THAT(session.notices(), Contains(HasSubstr("single record"))) << form;
+    EXPECT_EQ(session.layer("hidden").neurons, 8) << form;
+    EXPECT_EQ(session.penultimate_layer().name, "hidden") << form;
+  }
+}
+
+// Products with a matrix [4, 6] of which the records make up one.
+TEST(SingleRecord, IsWhatTheDataSayWhereTheShapeIsAMatrix) {
+  Net net("matrix", 5);
+  ValueId x = net.builder.add("MatMul", "hidden", {net.input({4, 6}), net.weight("w", {6, 3})});
+  x = net.builder.add("Reshape", "flat", {x, net.builder.constant("row", test::integers({1, 12}))});
+  const Graph graph = net.build(net.dense("out", x, 12, 2));
+  const Session whole(graph, {.record_shape = {4, 6}});
+  const Tensor records = at::rand({5, 4, 6});
+  const Tensor all = outputs_of(whole, records);
+  EXPECT_EQ(all.sizes().vec(), (std::vector<std::int64_t>{5, 2}));
+  EXPECT_TRUE(at::allclose(outputs_of(whole, records.slice(0, 3)), all.slice(0, 3), 1e-5, 1e-6));
+}
+
+TEST(SingleRecord, IsRefusedWhereRecordsWouldMix) {
+  Net net("mixing");
+  const ValueId x = net.input({4});
+  const ValueId total = net.builder.add("ReduceSum", "total", {x}, {{"keepdims", std::int64_t{0}}});
+  const Graph graph = net.build(net.builder.add("Div", "share", {x, total}));
+  try {
+    const Session session(graph);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("without an axis for batches"));
+  }
+}
+
+// A convolution behind the Transpose of a converter, or none.
+Graph channels_last(bool converted) {
+  Net net("nhwc", 6);
+  ValueId x = net.input({-1, 6, 5, 3});
+  if (converted) {
+    x = net.builder.add("Transpose", "to_first", {x}, {{"perm", Ints{0, 3, 1, 2}}});
+    x = net.relu("relu", net.conv("conv", x, 3, 4, 3));
+  } else {
+    x = net.builder.add("MatMul", "mixed", {x, net.weight("w", {3, 4})});
+  }
+  x = net.builder.add("GlobalAveragePool", "pool", {x});
+  return net.build(net.flatten("flatten", x));
+}
+
+TEST(ChannelsLast, AreTurnedToComeFirst) {
+  const Tensor records = at::rand({3, 3, 6, 5});
+  for (const bool converted : {true, false}) {
+    const Graph graph = channels_last(converted);
+    EXPECT_TRUE(takes_channels_last(graph, graph.inputs()[0], {3, 6, 5}));
+    EXPECT_FALSE(takes_channels_last(graph, graph.inputs()[0], {6, 5, 3}));
+    const Graph turned = with_channels_first(graph, graph.inputs()[0]);
+    EXPECT_EQ(turned.value(turned.inputs()[0]).shape, (Shape{-1, 3, 6, 5}));
+    const Tensor expected = outputs_of(Session(graph), records.permute({0, 2, 3, 1}).contiguous());
+    EXPECT_TRUE(at::allclose(outputs_of(Session(turned), records), expected, 1e-5, 1e-6));
+    const auto transposes =
+        std::ranges::count_if(turned.nodes(), [](const Node& node) { return node.op == "Transpose"; });
+    EXPECT_EQ(transposes, converted ? 0 : 1);
+  }
+}
+
+Graph two_heads() {
+  Net net("heads", 2);
+  const ValueId x = net.relu("relu", net.dense("hidden", net.input({-1, 4}), 4, 6));
+  net.builder.output(net.builder.add("ArgMax", "label", {net.dense("first", x, 6, 3)}));
+  net.builder.output(net.dense("second", x, 6, 2));
+  net.builder.output(net.dense("third", x, 6, 5));
+  return net.builder.build();
+}
+
+TEST(SeveralOutputs, TheFirstWithScoresDecidesUnlessAnotherIsNamed) {
+  const auto decision = [](const Graph& graph) { return graph.value(Session(graph).logits()).name; };
+  const Graph graph = two_heads();
+  EXPECT_EQ(decision(graph), "second");
+  EXPECT_EQ(decision(with_decision(graph, "third")), "third");
+  EXPECT_EQ(decision(with_decision(graph, "1")), "second");
+  EXPECT_EQ(decision(with_decision(graph, "-1")), "third");
+  for (const char* wrong : {"fourth", "3", "-4", "label"})
+    EXPECT_THROW(with_decision(graph, wrong), Error) << wrong;
+}
+
+// A sequence with time first and a state with directions first, both of fixed shape.
+TEST(RecurrentStates, HaveTheirBatchOnTheSecondAxis) {
+  for (const std::int64_t batch : {1, -1}) {
+    Net net("states", 3);
+    GraphBuilder& b = net.builder;
+    const ValueId x = b.input("x", DType::float32, {4, batch, 3}),
+                  h = b.input("h", DType::float32, {1, batch, 5});
+    const Node cell{
+        .name = "cell",
+        .op = "GRU",
+        .inputs = {x, net.weight("w", {1, 15, 3}), net.weight("r", {1, 15, 5}), no_value, no_value, h},
+        .outputs = {no_value, b.value("last")},
+        .attributes = {{"hidden_size", std::int64_t{5}}}};
+    b.node(cell);
+    const ValueId row = b.add("Squeeze", "row", {cell.outputs[1], b.constant("axis", test::integers({0}))});
+    const Session session(net.build(net.dense("out", row, 5, 2)), {.threads = 1});
+    const Array steps = test::random_array(net.rng, {6, 4, 3}),
+                states = test::random_array(net.rng, {6, 1, 5});
+    const auto run = [&](std::int64_t begin, std::int64_t count) {
+      const auto part = [&](const Array& all) {
+        return to_array(to_tensor(all).narrow(0, begin, count).contiguous());
+      };
+      Batch records;
+      records.inputs = part(steps);
+      records.input_name = "x";
+      records.others = {{"h", part(states)}};
+      const ValueId id = session.logits();
+      return session.run(session.bind(records), std::span(&id, 1)).at(id);
+    };
+    const Tensor all = run(0, 6);
+    ASSERT_EQ(all.sizes().vec(), (Ints{6, 2}));
+    EXPECT_TRUE(at::allclose(all.narrow(0, 2, 3), run(2, 3), 1e-5, 1e-6));
+    EXPECT_GT((all[0] - all[1]).abs().max().item<float>(), 1e-4);
+  }
+}
+
+TEST(Precision, RoundsWeightsInputsAndResults) {
+  Net net("short");
+  const ValueId w = net.builder.constant("w", Array::of<float>({2, 1}, std::vector{1 + 1.0F / 4096, 3.0F}));
+  const Graph graph = net.build(net.builder.add("MatMul", "out", {net.input({-1, 2}), w}));
+  const Tensor records = at::tensor({1.0F + 1.0F / 4096, 2.0F / 3.0F}).reshape({1, 2});
+  const auto rounded = [](double value, at::ScalarType type) {
+    return at::scalar_tensor(value, at::kFloat).to(type).to(at::kFloat).item<float>();
+  };
+  for (const auto& [precision, type] :
+       {std::pair(Precision::float16, at::kHalf), {Precision::bfloat16, at::kBFloat16}}) {
+    const Session session(in_precision(graph, precision));
+    const float third = rounded(2.0F / 3.0F, type);
+    EXPECT_EQ(outputs_of(session, records).item<float>(), rounded(1 + 3 * third, type));
+  }
+  EXPECT_EQ(in_precision(graph, Precision::float32).hash(), graph.hash());
+  EXPECT_EQ(parse_precision("bfloat16"), Precision::bfloat16);
+  EXPECT_THROW(parse_precision("half"), Error);
+}
+
+TEST(Precision, KeepsLayersAndNamesOfOutputs) {
+  const Session plain(test::resnet_like()), narrow(in_precision(test::resnet_like(), Precision::float16));
+  ASSERT_EQ(narrow.layers().size(), plain.layers().size());
+  for (std::size_t i = 0; i < plain.layers().size(); ++i) {
+    EXPECT_EQ(narrow.layers()[i].name, plain.layers()[i].name);
+    EXPECT_EQ(narrow.layers()[i].neurons, plain.layers()[i].neurons);
+  }
+  EXPECT_EQ(narrow.graph().value(narrow.logits()).name, "logits");
+}
+
+Graph of_steps(const std::string& step) {
+  Net net(step);
+  return net.build(net.builder.add(step, "step", {net.input({-1, 5})}));
+}
+
+TEST(StraightThrough, KeepsValuesAndPassesGradients) {
+  const Tensor x = at::tensor({-2.0F, -0.6F, 0.0F, 0.5F, 1.7F}).reshape({1, 5});
+  for (const char* step : {"Sign", "Round", "Floor", "Ceil"}) {
+    const Graph plain = of_steps(step), passing = straight_through(plain);
+    const auto slopes = [&](const Graph& graph) {
+      const Session session(graph);
+      return session
+          .gradients(
+              {{graph.inputs()[0], x}}, graph.outputs(),
+              [&](const Tensors& values) { return values.at(graph.outputs()[0]).sum(); }, graph.inputs())
+          .at(graph.inputs()[0]);
+    };
+    EXPECT_TRUE(outputs_of(Session(plain), x).equal(outputs_of(Session(passing), x))) << step;
+    EXPECT_EQ(slopes(plain).abs().sum().item<float>(), 0) << step;
+    const Tensor expected = std::string(step) == "Sign" ? (x.abs() <= 1).to(at::kFloat) : at::ones_like(x);
+    EXPECT_TRUE(slopes(passing).equal(expected)) << step;
+    EXPECT_EQ(first_step(plain, plain.inputs()[0])->name, "step");
+    EXPECT_EQ(first_step(passing, passing.inputs()[0]), nullptr);
+  }
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,351 @@
+// Branches, loops, functions, sequences and optional values of ONNX files: what they compute, whether they
+// are written out as nodes or run as networks of their own.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <assay/adapt.h>
+#include <assay/session.h>
+#include "tests/model/onnx_build.h"
+
+namespace assay {
+namespace {
+
+using namespace testing_onnx;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+onnx::NodeProto node(const std::string& op, const Names& inputs, const Names& outputs) {
+  onnx::NodeProto made;
+  made.set_op_type(op);
+  for (const auto& name : inputs) made.add_input(name);
+  for (const auto& name : outputs) made.add_output(name);
+  return made;
+}
+
+onnx::GraphProto body(const Names& inputs, const std::vector<onnx::NodeProto>& nodes, const Names& outputs) {
+  onnx::GraphProto made;
+  const auto type = [](onnx::ValueInfoProto& info, const std::string& name, int element) {
+    info.set_name(name);
+    info.mutable_type()->mutable_tensor_type()->set_elem_type(element);
+  };
+  for (const auto& name : inputs) {
+    type(*made.add_input(), name,
+         name == "round"       ? onnx::TensorProto::INT64
+         : name == "condition" ? onnx::TensorProto::BOOL
+                               : onnx::TensorProto::FLOAT);
+  }
+  for (const auto& one : nodes) *made.add_node() = one;
+  for (const auto& name : outputs) type(*made.add_output(), name, onnx::TensorProto::FLOAT);
+  return made;
+}
+
+void set_body(onnx::NodeProto& to, const std::string& name, const onnx::GraphProto& graph) {
+  auto& attribute = *to.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  *attribute.mutable_g() = graph;
+}
+
+// Outputs of the network for x [rows, columns], as it is read and as it is written and read again.
+std::vector<std::vector<float>> run(const OnnxFile& file, const Shape& shape, const std::vector<float>& x) {
+  const Graph graph = file.read();
+  const auto results = [&](const Graph& network) {
+    const Session session(network, {.threads = 1, .reference = true});
+    const Tensors values =
+        session.run({{network.inputs()[0], to_tensor(Array::of<float>(shape, x))}}, network.outputs());
+    std::vector<std::vector<float>> lists;
+    for (const ValueId id : network.outputs()) {
+      const Array array = to_array(values.at(id)).to(DType::float32);
+      lists.emplace_back(array.as<float>().begin(), array.as<float>().end());
+    }
+    return lists;
+  };
+  const auto folder = fresh_folder("control");
+  write_onnx(graph, folder / "again.onnx");
+  const Graph again = read_model(folder / "again.onnx");
+  EXPECT_EQ(again.hash(), graph.hash());
+  const auto first = results(graph);
+  EXPECT_EQ(results(again), first);
+  return first;
+}
+
+OnnxFile file_of(const Shape& shape) {
+  OnnxFile file(18);
+  file.input("x", shape);
+  return file;
+}
+
+// y = the sum of x is above 0 ? x + weight : -x
+OnnxFile branching() {
+  OnnxFile file = file_of({-1, 2});
+  file.weight(floats("weight", {2}, {10, 20}));
+  file.weight(floats("nothing", {}, {0}));
+  auto& sum = file.node("ReduceSum", {"x"}, {"sum"});
+  set(sum, "keepdims", std::int64_t{0});
+  file.node("Greater", {"sum", "nothing"}, {"positive"});
+  auto& branch = file.node("If", {"positive"}, {"y"}, "branch");
+  set_body(branch, "then_branch", body({}, {node("Add", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  file.output("y");
+  return file;
+}
+
+TEST(Branches, RunAsNetworksOfTheirOwnWhereTheConditionDependsOnRecords) {
+  EXPECT_THAT(run(branching(), {1, 2}, {1, 2})[0], ElementsAre(11, 22));
+  EXPECT_THAT(run(branching(), {1, 2}, {1, -2})[0], ElementsAre(-1, 2));
+  EXPECT_THAT(branching().read().notices(), Contains(HasSubstr("network of its own")));
+}
+
+TEST(Branches, PassGradients) {
+  const Graph graph = branching().read();
+  const Session session(graph, {.threads = 1});
+  const ValueId x = graph.inputs()[0];
+  for (const float sign : {1.0F, -1.0F}) {
+    const Tensors given{{x, to_tensor(Array::of<float>({1, 2}, std::vector{sign, 2 * sign}))}};
+    const Tensors slopes = session.gradients(
+        given, graph.outputs(), [&](const Tensors& values) { return values.at(graph.outputs()[0]).sum(); },
+        std::vector{x});
+    EXPECT_EQ(slopes.at(x).sum().item<float>(), 2 * sign);
+  }
+}
+
+TEST(Branches, BecomeNodesWhereTheConditionIsKnown) {
+  for (const std::int64_t width : {2, 3}) {
+    OnnxFile file = file_of({-1, width});
+    file.weight(integers("one", {1}));
+    file.weight(integers("two", {2}));
+    file.node("Shape", {"x"}, {"shape"});
+    file.node("Gather", {"shape", "one"}, {"width"});
+    file.node("Equal", {"width", "two"}, {"narrow"});
+    auto& branch = file.node("If", {"narrow"}, {"y"}, "branch");
+    set_body(branch, "then_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
+    set_body(branch, "else_branch", body({}, {node("Relu", {"x"}, {"inner"})}, {"inner"}));
+    file.output("y");
+    EXPECT_THAT(ops(file.read()), ElementsAre(width == 2 ? "Neg" : "Relu"));
+  }
+}
+
+TEST(Branches, OnesInsideOthersSeeWhatIsAroundBoth) {
+  OnnxFile file = branching();
+  auto& outer = *file.proto.mutable_graph()->mutable_node(2);
+  onnx::NodeProto inner = node("If", {"negative"}, {"inner"});
+  set_body(inner, "then_branch", body({}, {node("Mul", {"x", "weight"}, {"deep"})}, {"deep"}));
+  set_body(inner, "else_branch", body({}, {}, {"x"}));
+  *outer.mutable_attribute(1)->mutable_g() =
+      body({}, {node("Less", {"sum", "nothing"}, {"negative"}), inner}, {"inner"});
+  EXPECT_THAT(run(file, {1, 2}, {-1, -2})[0], ElementsAre(-10, -40));
+  EXPECT_THAT(run(file, {1, 2}, {1, -1})[0], ElementsAre(1, -1));
+}
+
+TEST(Branches, NeedBothOfTheirBodies) {
+  OnnxFile file = branching();
+  file.proto.mutable_graph()->mutable_node(2)->mutable_attribute()->RemoveLast();
+  expect_error(Fault::model, {"'branch'", "else_branch"}, [&] { file.read(); });
+}
+
+// Adds x to the state in every round, and gives the state of each; `rounds` may be a value of the network.
+OnnxFile adding(const std::string& rounds, const onnx::NodeProto& goes_on) {
+  OnnxFile file = file_of({-1, 2});
+  file.weight(integers("three", {3}));
+  file.proto.mutable_graph()->mutable_initializer(0)->clear_dims();
+  auto& loop = file.node("Loop", {rounds, "", "x"}, {"y", "each"}, "loop");
+  set_body(loop, "body",
+           body({"round", "condition", "state"},
+                {node("Add", {"state", "x"}, {"sum"}), node("Identity", {"sum"}, {"seen"}), goes_on},
+                {"goes_on", "sum", "seen"}));
+  file.output("y");
+  file.output("each");
+  return file;
+}
+
+// A setting decides which network runs, as voice-activity networks take their sampling rate.
+TEST(Branches, AreWrittenOutWhereTheInputThatDecidesIsFixed) {
+  OnnxFile file = file_of({-1, 2});
+  file.input("rate", {}, onnx::TensorProto::INT64);
+  file.weight(integers("high", {16000}));
+  file.proto.mutable_graph()->mutable_initializer(0)->clear_dims();
+  file.weight(floats("weight", {2, 1}, {1, 2}));
+  file.node("Equal", {"rate", "high"}, {"is_high"});
+  auto& branch = file.node("If", {"is_high"}, {"y"}, "branch");
+  set_body(branch, "then_branch", body({}, {node("MatMul", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  file.output("y");
+  const Graph graph = file.read();
+  EXPECT_THAT(ops(graph), Contains("If"));
+  EXPECT_THAT(ops(with_fixed_input(graph, "rate", 16000)), ElementsAre("MatMul"));
+  EXPECT_THAT(ops(with_fixed_input(graph, "rate", 8000)), ElementsAre("Neg"));
+  const Session session(with_fixed_input(graph, "rate", 16000), {.threads = 1});
+  EXPECT_EQ(session.layers().size(), 1U);
+  expect_error(Fault::usage, {"no input 'speed'"}, [&] { with_fixed_input(graph, "speed", 1); });
+  expect_error(Fault::usage, {"'x'", "open"}, [&] { with_fixed_input(graph, "x", 1); });
+}
+
+TEST(Loops, OfAKnownNumberOfRoundsAreWrittenOut) {
+  const OnnxFile file = adding("three", node("Identity", {"condition"}, {"goes_on"}));
+  EXPECT_THAT(ops(file.read()), Not(Contains("Loop")));
+  const auto results = run(file, {1, 2}, {1, 2});
+  EXPECT_THAT(results[0], ElementsAre(4, 8));
+  EXPECT_THAT(results[1], ElementsAre(2, 4, 3, 6, 4, 8));
+}
+
+TEST(Loops, RunAsLongAsTheirConditionHolds) {
+  onnx::NodeProto goes_on = node("Less", {"total", "limit"}, {"goes_on"});
+  OnnxFile file = adding("", goes_on);
+  auto& graph = *file.proto.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  *graph.add_node() = graph.node(2);
+  *graph.mutable_node(2) = node("ReduceSum", {"sum"}, {"total"});
+  set(*graph.mutable_node(2), "keepdims", std::int64_t{0});
+  file.weight(floats("limit", {}, {10}));
+  const auto results = run(file, {1, 2}, {1, 2});  // sums of 6, 9 and 12
+  EXPECT_THAT(results[0], ElementsAre(4, 8));
+  EXPECT_THAT(results[1], ElementsAre(2, 4, 3, 6, 4, 8));
+}
+
+TEST(Loops, OfNoRoundGiveTheirStatesBack) {
+  OnnxFile file = adding("none", node("Identity", {"condition"}, {"goes_on"}));
+  file.weight(integers("none", {0}));
+  EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(1, 2));
+}
+
+// Running sums along axis 1 of x [N, 3]; from the end when `backward`.
+OnnxFile scanning(std::int64_t declared, bool backward) {
+  OnnxFile file = file_of({1, declared});
+  file.weight(floats("start", {1}, {100}));
+  auto& scan = file.node("Scan", {"start", "x"}, {"last", "sums"}, "scan");
+  set(scan, "num_scan_inputs", std::int64_t{1});
+  set(scan, "scan_input_axes", Ints{1});
+  set(scan, "scan_output_axes", Ints{-1});
+  set(scan, "scan_input_directions", Ints{backward ? 1 : 0});
+  set(scan, "scan_output_directions", Ints{backward ? 1 : 0});
+  set_body(
+      scan, "body",
+      body({"state", "slice"},
+           {node("Add", {"state", "slice"}, {"sum"}), node("Identity", {"sum"}, {"seen"})}, {"sum", "seen"}));
+  file.output("last");
+  file.output("sums");
+  return file;
+}
+
+TEST(Scans, GiveTheSameWrittenOutAndRun) {
+  for (const std::int64_t declared : {3, -1}) {
+    EXPECT_EQ(ops(scanning(declared, false).read()).front() == "Scan", declared < 0);
+    const auto forward = run(scanning(declared, false), {1, 3}, {1, 2, 3});
+    EXPECT_THAT(forward[0], ElementsAre(106));
+    EXPECT_THAT(forward[1], ElementsAre(101, 103, 106));
+    EXPECT_THAT(run(scanning(declared, true), {1, 3}, {1, 2, 3})[1], ElementsAre(106, 105, 103));
+  }
+}
+
+TEST(Functions, AreReadAsTheirNodesWithTheAttributesOfTheCall) {
+  OnnxFile file = file_of({-1, 2});
+  auto& function = *file.proto.add_functions();
+  function.set_name("Twice");
+  function.set_domain("mine");
+  function.add_input("a");
+  function.add_output("b");
+  function.add_attribute("slope");
+  onnx::NodeProto leaky = node("LeakyRelu", {"a"}, {"t"});
+  auto& slope = *leaky.add_attribute();
+  slope.set_name("alpha");
+  slope.set_type(onnx::AttributeProto::FLOAT);
+  slope.set_ref_attr_name("slope");
+  *function.add_node() = leaky;
+  *function.add_node() = node("Add", {"t", "t"}, {"b"});
+  for (const auto& [from, to, alpha] : {std::tuple("x", "h", 0.5F), std::tuple("h", "y", 0.25F)}) {
+    auto& call = file.node("Twice", {from}, {to}, std::string("call_") + to);
+    call.set_domain("mine");
+    set(call, "slope", alpha);
+  }
+  file.output("y");
+  EXPECT_THAT(run(file, {1, 2}, {-1, 3})[0], ElementsAre(-0.5, 12));
+  EXPECT_TRUE(file.read().find_value("call_h/t").has_value());
+}
+
+TEST(Functions, ThatCallThemselvesAreRefused) {
+  OnnxFile file = file_of({-1, 2});
+  auto& function = *file.proto.add_functions();
+  function.set_name("Endless");
+  function.set_domain("mine");
+  function.add_input("a");
+  function.add_output("b");
+  *function.add_node() = node("Endless", {"a"}, {"b"});
+  function.mutable_node(0)->set_domain("mine");
+  file.node("Endless", {"x"}, {"y"}).set_domain("mine");
+  file.output("y");
+  expect_error(Fault::model, {"functions call each other"}, [&] { file.read(); });
+}
+
+TEST(Sequences, AreSettledWhileReading) {
+  OnnxFile file = file_of({-1, 4});
+  file.weight(integers("parts", {1, 3}));
+  file.weight(integers("last", {-1}));
+  file.proto.mutable_graph()->mutable_initializer(1)->clear_dims();
+  auto& split = file.node("SplitToSequence", {"x", "parts"}, {"pieces"});
+  set(split, "axis", std::int64_t{1});
+  file.node("SequenceAt", {"pieces", "last"}, {"tail"});
+  file.node("SequenceInsert", {"pieces", "tail"}, {"more"});
+  file.node("SequenceErase", {"more", ""}, {"again"});
+  file.node("Optional", {"again"}, {"maybe"});
+  file.node("OptionalGetElement", {"maybe"}, {"surely"});
+  auto& join = file.node("ConcatFromSequence", {"surely"}, {"y"});
+  set(join, "axis", std::int64_t{1});
+  file.node("SequenceLength", {"more"}, {"count"});
+  file.output("y");
+  file.output("count");
+  const auto results = run(file, {1, 4}, {1, 2, 3, 4});
+  EXPECT_THAT(results[0], ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(results[1], ElementsAre(3));
+}
+
+TEST(Sequences, WhoseLengthIsNotKnownAreRefused) {
+  OnnxFile file = file_of({-1, -1});
+  file.node("SplitToSequence", {"x"}, {"pieces"}, "split");
+  file.node("ConcatFromSequence", {"pieces"}, {"y"});
+  file.output("y");
+  expect_error(Fault::unsupported, {"'split'", "not known"}, [&] { file.read(); });
+}
+
+// Classes and their names behind a network, as exporters of classical toolkits write them.
+TEST(ClassicalTails, AreLeftOutWithANotice) {
+  OnnxFile file = file_of({-1, 2});
+  file.node("Sigmoid", {"x"}, {"p"});
+  file.node("ArgMax", {"p"}, {"position"});
+  file.node("ArrayFeatureExtractor", {"names", "position"}, {"named"}).set_domain("ai.onnx.ml");
+  file.weight(integers("names", {7, 9}));
+  file.node("Identity", {"named"}, {"label"});
+  file.node("ZipMap", {"p"}, {"scores"}).set_domain("ai.onnx.ml");
+  file.output("label");
+  auto& scores = file.output("scores");
+  scores.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_map_type()->set_key_type(7);
+  const Graph graph = file.read();
+  ASSERT_EQ(graph.outputs().size(), 1U);
+  EXPECT_EQ(graph.value(graph.outputs()[0]).name, "p");
+  EXPECT_THAT(graph.notices(), Contains(HasSubstr("left out: 'label'")));
+}
+
+TEST(ClassicalTails, ThatAreEverythingAreRefused) {
+  OnnxFile file = file_of({-1, 2});
+  file.node("LabelEncoder", {"x"}, {"label"}).set_domain("ai.onnx.ml");
+  file.output("label");
+  expect_error(Fault::unsupported, {"'label'", "ai.onnx.ml"}, [&] { file.read(); });
+  OnnxFile trees = file_of({-1, 2});
+  trees.node("TreeEnsembleClassifier", {"x"}, {"label"}, "trees").set_domain("ai.onnx.ml");
+  trees.output("label");
+  expect_error(Fault::unsupported, {"'trees'", "ai.onnx.ml"}, [&] { trees.read(); });
+}
+
+TEST(ClassicalTails, ScalingInFrontIsArithmetic) {
+  OnnxFile file = file_of({-1, 2});
+  auto& scaler = file.node("Scaler", {"x"}, {"y"});
+  scaler.set_domain("ai.onnx.ml");
+  set(scaler, "offset", std::vector<float>{1, 2});
+  set(scaler, "scale", std::vector<float>{10, 0.5F});
+  file.output("y");
+  EXPECT_THAT(run(file, {1, 2}, {3, 4})[0], ElementsAre(20, 1));
+}
+
+}  // namespace
+}  // namespace assay
