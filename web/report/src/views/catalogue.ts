@@ -1,6 +1,7 @@
 import type { ComponentType } from "preact";
 import type { Document } from "../model/document";
 import { Apfd } from "./apfd";
+import { Orders, Verdicts } from "./audit";
 import { Contexts } from "./contexts";
 import { Criteria } from "./criteria";
 import { Growth } from "./growth";
@@ -24,6 +25,8 @@ export interface View {
 
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
+  { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
+  { id: "orders", title: "Orders and faults", tables: ["orders"], Component: Orders },
   { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
   { id: "criteria", title: "Criteria", tables: ["criteria"], Component: Criteria },
   {
@@ -70,6 +73,8 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   convergence: ["unit", "records", "score"],
   close_ups: ["group", "unit", "record"],
   mutants: ["operator"],
+  verdicts: ["criterion", "faults", "verdict", "tau"],
+  orders: ["order", "faults", "apfd"],
 };
 
 /** True where the document has the table with the columns that its view cannot do without. */

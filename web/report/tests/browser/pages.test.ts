@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hostile, large, lenet, mutants, ranking, unknown } from "../fixtures/documents";
+import { audited, hostile, large, lenet, mutants, ranking, unknown } from "../fixtures/documents";
 import { fill, launch, shoot, visit, write } from "./harness";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -64,6 +64,7 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     async (scheme) => {
       for (const [name, document] of [
         ["relevance", ranking()],
+        ["verdicts", audited()],
         ["mutants", mutants()],
       ] as const) {
         const { page, faults } = await visit(browser, write([document]), { width, scheme });
