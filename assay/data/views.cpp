@@ -1,6 +1,7 @@
 #include "assay/data/views.h"
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 
 #include <assay/dataset.h>
@@ -261,6 +262,47 @@ class Altered final : public View {
   std::string mark_;
 };
 
+// Rows of an array.
+Array rows_of(const Array& whole, std::span<const std::size_t> rows) {
+  if (whole.count() == 0) return {};
+  Shape shape = whole.shape();
+  const std::size_t step = whole.byte_size() / static_cast<std::size_t>(shape[0]);
+  std::vector<std::byte> bytes(rows.size() * step);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::copy_n(whole.data() + rows[i] * step, step, bytes.data() + i * step);
+  shape[0] = static_cast<std::int64_t>(rows.size());
+  return Array(whole.dtype(), std::move(shape), std::move(bytes));
+}
+
+class Held final : public View {
+ public:
+  explicit Held(DatasetPtr whole) : View(std::move(whole)) {}
+  Batch read(std::span<const std::size_t> indices) const override {
+    std::call_once(once_, [this] {
+      std::vector<std::size_t> all(size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      records_ = below().read(all);
+    });
+    for (const std::size_t i : indices)
+      if (i >= size()) fail(Fault::usage, "{} has no record at position {}", describe(), i);
+    Batch batch;
+    batch.indices.assign(indices.begin(), indices.end());
+    batch.input_name = records_.input_name;
+    batch.inputs = rows_of(records_.inputs, indices);
+    batch.targets = rows_of(records_.targets, indices);
+    for (const NamedArray& other : records_.others)
+      batch.others.push_back({other.name, rows_of(other.values, indices)});
+    for (const std::size_t i : indices)
+      if (!records_.labels.empty()) batch.labels.push_back(records_.labels[i]);
+    return batch;
+  }
+  std::string hash() const override { return below().hash(); }
+
+ private:
+  mutable std::once_flag once_;
+  mutable Batch records_;
+};
+
 }  // namespace
 
 DatasetPtr joined(std::vector<DatasetPtr> parts) {
@@ -274,6 +316,15 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions) {
 
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) {
   return std::make_shared<Relabelled>(std::move(whole), std::move(labels));
+}
+
+DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most) {
+  std::int64_t elements =
+      element_count(whole->record_shape()) + static_cast<std::int64_t>(whole->target_width());
+  for (const InputFacts& other : whole->facts().others) elements += 2 * element_count(other.record_shape);
+  const auto bytes = static_cast<double>(elements) * static_cast<double>(size_of(whole->dtype())) *
+                     static_cast<double>(whole->size());
+  return bytes <= static_cast<double>(most) ? std::make_shared<Held>(std::move(whole)) : whole;
 }
 
 DatasetPtr altered(DatasetPtr whole, std::vector<bool> marked,

@@ -26,6 +26,10 @@ DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions);
 // Error{usage} unless there is one label, 0 to 1,000,000, per record.
 DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels);
 
+// The same records, read once and then taken from memory, where they take at most `most` bytes; else the data
+// set itself. Its hash is that of the data set.
+DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most);
+
 // The same records, of which those marked have another first input: `change(position, values)` gets its
 // elements and may be called by several threads at once. `mark` tells the change from all others, for the
 // hash. Throws Error{usage} unless there is one mark a record and inputs are float32.

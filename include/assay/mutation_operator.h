@@ -89,11 +89,11 @@ std::string shapes_differ(const SubjectLayer& layer);
 
 Catalogue<OperatorInfo>& operators();
 
-// Operators with the options a paper uses.
 struct MutationPreset : Preset {
   std::size_t per_operator = 50;
   bool whole_network = false;
   std::map<std::string, std::size_t> counts = {};  // in place of per_operator, by name
+  std::vector<std::size_t> runs = {};              // of a study of repeated trainings
 };
 Catalogue<MutationPreset>& presets();
 

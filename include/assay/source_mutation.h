@@ -35,6 +35,10 @@ ProgramMutation apply(const Program& program, const Subject& subject, const Muta
 // exist.
 Drawn draw_mutants(const Program& program, const Subject& subject, const DrawOptions& options);
 
+// The same program with its data in memory, where they take at most `most` bytes, so that all mutants share
+// one reading. Nothing else changes, its hash included.
+Program in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
+
 // What decides the result of training, as 32 hex digits: data, graph, recipe and seed. Reads all records
 // once.
 std::string hash_of(const Program& program);
@@ -61,6 +65,9 @@ class TrainedStore {
   // `what` is for people. Throws Error{io}.
   void keep(const std::string& key, const std::string& what, const Graph& network) const;
   void keep_failure(const std::string& key, const std::string& what, const std::string& reason) const;
+  // What a network scored on a data set, by that set's hash; nothing where it is not known.
+  std::optional<double> score(const std::string& key, const std::string& data) const;
+  void keep_score(const std::string& key, const std::string& data, double score) const;
   // Where the training of a program may leave its checkpoint.
   std::filesystem::path checkpoint(const std::string& key) const;
   // Where what a trainer printed is kept.

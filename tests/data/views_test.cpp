@@ -95,5 +95,32 @@ TEST(Relabelled, ChangesLabelsOnly) {
   EXPECT_TRUE(fresh->has_labels());
 }
 
+TEST(Held, GivesTheSameRecordsAndIsKnownByTheSameHash) {
+  const DatasetPtr held = held_in_memory(first, 1000);
+  ASSERT_NE(held, first);
+  const std::vector<std::size_t> some{2, 0, 2};
+  EXPECT_EQ(inputs(held->read(some)), inputs(first->read(some)));
+  EXPECT_EQ(held->read(some).labels, first->read(some).labels);
+  EXPECT_EQ(held->read(some).indices, some);
+  EXPECT_EQ(held->hash(), first->hash());
+  EXPECT_EQ(held->id(1), first->id(1));
+  EXPECT_EQ(selected(held, {1})->hash(), selected(first, {1})->hash());
+  EXPECT_EQ(held_in_memory(first, 23), first);  // six float32
+  EXPECT_THROW(held->read(std::vector<std::size_t>{3}), Error);
+}
+
+TEST(Altered, ChangesTheMarkedRecordsOnly) {
+  const auto negate = [](std::size_t, std::span<float> values) {
+    for (float& v : values) v = -v;
+  };
+  const DatasetPtr changed = altered(first, {false, true, false}, negate, "negated");
+  EXPECT_EQ(inputs(all(changed)), (std::vector<float>{1, 2, -3, -4, 5, 6}));
+  EXPECT_EQ(all(changed).labels, all(first).labels);
+  EXPECT_EQ(changed->hash(), altered(first, {false, true, false}, negate, "negated")->hash());
+  EXPECT_NE(changed->hash(), altered(first, {true, false, false}, negate, "negated")->hash());
+  EXPECT_NE(changed->hash(), altered(first, {false, true, false}, negate, "otherwise")->hash());
+  EXPECT_THROW(altered(first, {true}, negate, "negated"), Error);
+}
+
 }  // namespace
 }  // namespace assay::test

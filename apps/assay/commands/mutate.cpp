@@ -13,6 +13,7 @@
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
+#include "assay/results/killing_study.h"
 #include "assay/results/mutation.h"
 #include "assay/results/source_mutation.h"
 #include "assay/support/file.h"
@@ -78,6 +79,9 @@ class Mutate final : public Command {
         ->check(CLI::PositiveNumber);
     edits_.push_back(
         app.add_flag("--naive", naive_, "run each mutant whole for each record: slow, the same result"));
+    for (const char* flag : {"--count", "--mutant", "--quality", "--margin", "--state", "--shard", "--matrix",
+                             "--killing-subset", "--keep"})
+      single_.push_back(app.get_option(flag));
     source_.declare(app);
     check_.declare(app);
     gates_.declare(app);
@@ -138,8 +142,11 @@ class Mutate final : public Command {
       if (option->count() > 0)
         fail(Fault::usage, "{} has no effect on mutants that are trained", option->get_name());
     }
+    source_.take_runs(mutants_.empty() && !preset_.empty() ? mutation::presets().find(preset_).runs
+                                                           : std::vector<std::size_t>());
     const SourceStudy study = source_.open(model_, context);
     report::Document document;
+    if (source_.repeated()) return run_repeated(study, context);
     const mutation::Drawn drawn =
         drawn_by(context, [&] { return mutation::draw_mutants(study.program, study.subject, draw_); });
     if (action_ == "list" || list_) {
@@ -159,6 +166,29 @@ class Mutate final : public Command {
     return document;
   }
 
+  // Mutants are trained several times.
+  report::Document run_repeated(const SourceStudy& study, Context& context) const {
+    if (action_ != "run" || list_)
+      fail(Fault::usage,
+           "trained several times (--runs, or a preset that has runs), mutants are only judged");
+    for (const CLI::Option* option : single_) {
+      if (option->count() > 0)
+        fail(Fault::usage, "{} has no effect on mutants that are trained several times", option->get_name());
+    }
+    if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
+    std::vector<DatasetPtr> tests;
+    for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
+    const mutation::KillingStudy found = source_.studied(study, tests, draw_, context);
+    report::Document document =
+        results::document_of(found, source_.design(), study.program.graph.name(), tests_);
+    gates_.apply(document, results::measurements_of(found));
+    results::add_provenance(document, study.program.graph, {});
+    results::add_provenance(document, "training", *study.program.training);
+    for (std::size_t t = 0; t < tests.size(); ++t)
+      results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
+    return document;
+  }
+
   void judged_by_all(const SourceStudy& study, const mutation::Drawn& drawn, Context& context,
                      report::Document& document) {
     require_judgeable(drawn, study.program.graph);
@@ -171,8 +201,11 @@ class Mutate final : public Command {
     score_.uncounted = source_.uncounted(study, trained, context);
     results::append(document, std::move(trained.document));
     if (trained.planned.empty()) fail(Fault::data, "none of the mutants could be trained");
-    std::vector<results::ComparedTests> compared{
-        {tests_[0], judged(trained.original, trained.planned, drawn, tests[0], context, document)}};
+    const mutation::MutationState first =
+        judged(trained.original, trained.planned, drawn, tests[0], context, document);
+    std::vector<results::ComparedTests> compared{{tests_[0], mutation::score(first, score_)}};
+    if (report::Table redundant = results::redundant_table(first, compared[0].score); !redundant.rows.empty())
+      document.tables.push_back(std::move(redundant));
     for (std::size_t t = 1; t < tests.size(); ++t) {
       mutation::RunFigures figures;
       const mutation::MutationState state =
@@ -281,7 +314,7 @@ class Mutate final : public Command {
     return options;
   }
 
-  mutation::MutationScore judged(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
+  mutation::MutationState judged(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
                                  const mutation::Drawn& drawn, const DatasetPtr& test, Context& context,
                                  report::Document& document) {
     mutation::RunOptions options = run_options(context);
@@ -300,12 +333,13 @@ class Mutate final : public Command {
       state.write(state_);
       Journal::remove(options.journal);
     }
-    return report(state, figures, document);
+    describe(state, figures, document);
+    return state;
   }
 
-  mutation::MutationScore report(const mutation::MutationState& state, const mutation::RunFigures& figures,
-                                 report::Document& document) const {
-    mutation::MutationScore result = mutation::score(state, score_);
+  void describe(const mutation::MutationState& state, const mutation::RunFigures& figures,
+                report::Document& document) const {
+    const mutation::MutationScore result = mutation::score(state, score_);
     results::append(document, results::document_of(state, result, score_, &figures));
     if (!matrix_.empty()) write_file(matrix_, report::to_csv(results::matrix_table(state, result)));
     if (!subset_.empty()) {
@@ -316,12 +350,12 @@ class Mutate final : public Command {
       document.facts.push_back(results::subset_fact(subset));
     }
     gates_.apply(document, results::measurements_of(state, result));
-    return result;
   }
 
   ModelInput model_;
   SourceMutants source_;
-  std::vector<const CLI::Option*> edits_;  // that matter to edits of a trained network only
+  std::vector<const CLI::Option*> edits_;   // that matter to edits of a trained network only
+  std::vector<const CLI::Option*> single_;  // that matter to mutants that are trained once only
   AccuracyCheck check_;
   GateOptions gates_;
   std::string action_ = "run", preset_, out_, state_, shard_, matrix_, subset_;

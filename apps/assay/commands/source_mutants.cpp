@@ -41,6 +41,21 @@ void SourceMutants::declare(CLI::App& app) {
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--killable", killable_,
                "mutants that the training data do not kill do not count (DeepCrime)");
+  app.add_option(
+         "--runs", runs_,
+         "train original and each mutant so often and kill by statistics (DeepCrime); of several numbers "
+         "the verdict is looked at after each, and what is decided is trained no more: 5,10,20")
+      ->type_name("N,...");
+  repeated_ = {
+      app.add_option("--kill-test", kill_test_, "of --runs: glm, t, quasi-binomial or wilcoxon")
+          ->check(CLI::IsMember({"glm", "t", "quasi-binomial", "wilcoxon"})),
+      app.add_option("--alpha", design_.alpha, "of --runs: probability of killing by chance")
+          ->check(CLI::Range(0.0, 1.0)),
+      app.add_option("--effect", design_.effect, "of --runs: Cohen's d from which a mutant is killed")
+          ->check(CLI::NonNegativeNumber),
+      app.add_option("--spending", spending_,
+                     "of --runs: how alpha is spent over several looks: obrien-fleming, pocock, none")
+          ->check(CLI::IsMember({"obrien-fleming", "pocock", "none"}))};
   recipe_.declare(app);
   recipe_.declare_run(app);
   app.add_option("--store", store_,
@@ -91,7 +106,40 @@ SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const
       .validation = validation,
   };
   program.recipe.seed = context.settings.seed;
-  return {std::move(program), std::move(session)};
+  return {mutation::in_memory(std::move(program)), std::move(session)};
+}
+
+void SourceMutants::take_runs(const std::vector<std::size_t>& runs) {
+  design_.test = mutation::kill_test_named(kill_test_);
+  design_.spending = mutation::spending_named(spending_);
+  design_.looks = runs;
+  if (!runs_.empty()) {
+    design_.looks.clear();
+    for (const std::int64_t number : parse_integers(runs_, "--runs")) {
+      if (number < 1) fail(Fault::usage, "--runs {}: numbers of trainings, such as 5,10,20", runs_);
+      design_.looks.push_back(static_cast<std::size_t>(number));
+    }
+  }
+  if (repeated()) {
+    mutation::check_design(design_);
+    if (killable_)
+      fail(Fault::usage, "--killable has no effect with --runs, which judges by the training data anyway");
+    return;
+  }
+  for (const CLI::Option* option : repeated_) {
+    if (option->count() > 0) fail(Fault::usage, "{} has no effect without --runs", option->get_name());
+  }
+}
+
+mutation::KillingStudy SourceMutants::studied(const SourceStudy& study, const std::vector<DatasetPtr>& tests,
+                                              const mutation::DrawOptions& draw, Context& context) const {
+  return mutation::study_killing(study.program, study.subject, tests,
+                                 {.operators = draw.operators,
+                                  .places = draw.layers,
+                                  .design = design_,
+                                  .seed = context.settings.seed,
+                                  .batch = context.settings.batch},
+                                 plan(context), context.progress);
 }
 
 mutation::TrainingPlan SourceMutants::plan(Context& context) const {

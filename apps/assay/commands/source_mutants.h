@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/killing_study.h>
 #include <assay/report.h>
 #include <assay/source_mutation.h>
 #include "apps/assay/inputs.h"
@@ -48,6 +49,14 @@ class SourceMutants {
   // Keys of mutants that the training data do not kill; none unless asked for.
   std::set<std::string> uncounted(const SourceStudy& study, const TrainedMutants& trained,
                                   Context& context) const;
+  // Whether original and mutants are trained several times.
+  bool repeated() const { return !design_.looks.empty(); }
+  // Takes the runs of a preset where none are given.
+  void take_runs(const std::vector<std::size_t>& runs);
+  // DeepCrime's study: all sets' verdicts over repeated trainings.
+  mutation::KillingStudy studied(const SourceStudy& study, const std::vector<DatasetPtr>& tests,
+                                 const mutation::DrawOptions& draw, Context& context) const;
+  const mutation::KillDesign& design() const { return design_; }
   // What is in the store, without what --prune says.
   report::Document store() const;
 
@@ -63,6 +72,9 @@ class SourceMutants {
   double time_limit_ = 0;
   std::size_t jobs_ = 0;
   bool killable_ = false;
+  mutation::KillDesign design_{.looks = {}};
+  std::string runs_, kill_test_ = "glm", spending_ = "obrien-fleming";
+  std::vector<const CLI::Option*> repeated_;  // that matter with --runs only
 };
 
 }  // namespace assay::app

@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/source_mutation.h>
+#include "assay/data/views.h"
 #include "assay/mutation/operators/family.h"
 #include "assay/mutation/source/program.h"
 #include "assay/support/hash.h"
@@ -106,6 +107,12 @@ ProgramMutation apply(const Program& program, const Subject& subject, const Muta
   if (!struck.mutation)
     fail(Fault::usage, "mutation operator {} does not apply: {}", mutant.op.text(), struck.reason);
   return std::move(*struck.mutation);
+}
+
+Program in_memory(Program program, std::uint64_t most) {
+  program.training = held_in_memory(program.training, most);
+  if (program.validation) program.validation = held_in_memory(program.validation, most);
+  return program;
 }
 
 std::string hash_of(const Program& program) {

@@ -1,7 +1,9 @@
 // Trained networks by what they were trained from: KEY.onnx is the network, KEY.json says what it is and is
 // written last.
 
-#include <algorithm>
+#include <fmt/format.h>
+
+#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -70,6 +72,22 @@ void TrainedStore::keep(const std::string& key, const std::string& what, const G
 void TrainedStore::keep_failure(const std::string& key, const std::string& what,
                                 const std::string& reason) const {
   write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"failure", reason}});
+}
+
+std::optional<double> TrainedStore::score(const std::string& key, const std::string& data) const {
+  const fs::path file = folder_ / fmt::format("{}.{}.score", key, data);
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
+  const std::string text = read_file(file, 1000);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  // The end of line says that it is whole.
+  if (error != std::errc() || end == text.data() + text.size() || *end != '\n') return {};
+  return value;
+}
+
+void TrainedStore::keep_score(const std::string& key, const std::string& data, double score) const {
+  write_file(folder_ / fmt::format("{}.{}.score", key, data), fmt::format("{}\n", score));
 }
 
 fs::path TrainedStore::checkpoint(const std::string& key) const {

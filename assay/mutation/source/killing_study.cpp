@@ -1,0 +1,382 @@
+// Which configurations are trained how often, and what follows.
+
+#include <assay/killing_study.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+
+#include <assay/error.h>
+#include <assay/evaluate.h>
+#include "assay/mutation/source/program.h"
+#include "assay/support/hash.h"
+#include "assay/support/threads.h"
+
+namespace assay::mutation {
+namespace {
+
+// Random streams of the trainings of the original and of mutants.
+constexpr std::uint64_t original_runs = 1, mutant_runs = 2;
+
+std::uint64_t seed_of_run(std::uint64_t seed, std::uint64_t which, std::size_t run) {
+  return Rng(seed, {which, run}).next() >> 1;  // recipes are hashed with signed numbers
+}
+
+// One program trained again and again; its scores by set and run.
+struct Repeated {
+  std::string what;
+  std::optional<Mutant> mutant;
+  std::function<Program()> make;
+  std::string failure = {};
+  std::vector<std::vector<double>> scores;
+  std::size_t runs() const { return scores.front().size(); }
+};
+
+class RepeatedTrainings {
+ public:
+  RepeatedTrainings(const Program& program, const std::vector<DatasetPtr>& tests, const StudyOptions& options,
+                    const TrainingPlan& plan, Progress& progress)
+      : options_(options), plan_(plan), progress_(progress), store_(plan.store), sets_{program.training} {
+    sets_.insert(sets_.end(), tests.begin(), tests.end());
+    for (const DatasetPtr& set : sets_) {
+      hashes_.push_back(set->hash());
+      if (set->has_labels() != program.training->has_labels())
+        fail(Fault::mismatch, "{} and {}: one has labels and the other has none",
+             program.training->describe(), set->describe());
+    }
+  }
+
+  std::size_t sets() const { return sets_.size(); }
+  const Dataset& set(std::size_t s) const { return *sets_[s]; }
+  std::size_t trained() const { return trained_; }
+  std::size_t known() const { return known_; }
+
+  // So that each has `runs` scores for every set, or a failure.
+  void train(const std::vector<Repeated*>& all, std::size_t runs) {
+    std::vector<TrainingJob> jobs;
+    std::vector<Repeated*> owners;
+    for (Repeated* one : all) {
+      for (std::size_t run = one->runs(); run < runs; ++run) {
+        const std::uint64_t which = one->mutant ? mutant_runs : original_runs;
+        jobs.push_back({.what = fmt::format("{}, run {}", one->what, run + 1),
+                        .mutant = one->mutant,
+                        .make = [make = one->make, seed = seed_of_run(options_.seed, which, run)] {
+                          Program program = make();
+                          program.recipe.seed = seed;
+                          return program;
+                        }});
+        owners.push_back(one);
+      }
+    }
+    if (jobs.empty()) return;
+    const std::vector<Trained> trained = train_programs(jobs, plan_, progress_);
+    trained_ += jobs.size();
+    std::vector<std::vector<double>> scores(jobs.size());
+    evaluate_all(trained, scores);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      known_ += trained[i].known;
+      if (owners[i]->failure.empty()) owners[i]->failure = trained[i].failure;
+      for (std::size_t s = 0; s < scores[i].size(); ++s) owners[i]->scores[s].push_back(scores[i][s]);
+    }
+  }
+
+ private:
+  void evaluate_all(const std::vector<Trained>& trained, std::vector<std::vector<double>>& scores) {
+    Stage stage(progress_, "evaluating", trained.size(), "networks");
+    std::mutex mutex;
+    const std::size_t threads =
+        plan_.session.threads > 0 ? static_cast<std::size_t>(plan_.session.threads) : available_threads();
+    parallel_for(trained.size(), threads, [&](std::size_t i) {
+      set_engine_threads(1);
+      if (trained[i].failure.empty()) scores[i] = scores_of(trained[i].key);
+      const std::lock_guard lock(mutex);
+      stage.advance(1);
+    });
+    set_engine_threads(plan_.session.threads);
+  }
+
+  std::vector<double> scores_of(const std::string& key) const {
+    std::vector<double> scores;
+    std::optional<Session> session;
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+      std::optional<double> score = store_.score(key, hashes_[s]);
+      if (!score) {
+        if (!session) session.emplace(network(key));
+        const Evaluation result = evaluate(*session, sets_[s], {.batch = options_.batch}, silence());
+        score = result.accuracy ? *result.accuracy : result.mean_squared_error.value();
+        store_.keep_score(key, hashes_[s], *score);
+      }
+      scores.push_back(*score);
+    }
+    return scores;
+  }
+
+  Session network(const std::string& key) const {
+    std::optional<Graph> graph = store_.find(key);
+    if (!graph) fail(Fault::io, "{}: a network that was just there is gone", store_.folder().string());
+    SessionOptions options = plan_.session;
+    options.threads = 1;
+    return Session(std::move(*graph), options);
+  }
+
+  const StudyOptions& options_;
+  const TrainingPlan& plan_;
+  Progress& progress_;
+  TrainedStore store_;
+  std::vector<DatasetPtr> sets_;
+  std::vector<std::string> hashes_;
+  std::size_t trained_ = 0, known_ = 0;
+};
+
+// An operator at one place: its configurations.
+struct Line {
+  OperatorChoice op;
+  std::string place;
+  bool searched = false;
+  std::vector<BoundarySearch> searches = {};  // by set, of those that are searched
+  std::optional<double> extreme = {};
+  std::vector<std::size_t> mutants = {};        // positions in the study
+  std::map<double, std::size_t> by_value = {};  // of those that are searched
+};
+
+class StudyRun {
+ public:
+  StudyRun(const Program& program, const Subject& subject, const std::vector<DatasetPtr>& tests,
+           const StudyOptions& options, const TrainingPlan& plan, Progress& progress)
+      : program_(program),
+        subject_(subject),
+        options_(options),
+        design_(options.design),
+        trainings_(program, tests, options, plan, progress) {
+    design_.higher_is_better = program.training->has_labels();
+    levels_ = levels_of(design_);
+    study_.sets = trainings_.sets();
+  }
+
+  KillingStudy run() {
+    for (const OperatorChoice& op : options_.operators) plan_operator(op);
+    original_ = repeated("original", {}, [this] { return program_; });
+    // Configurations of all operators are trained side by side, wave by wave.
+    while (!wave_.empty()) {
+      decide(std::exchange(wave_, {}));
+      for (Line& line : lines_)
+        if (line.searched) go_on(line);
+    }
+    conclude();
+    return std::move(study_);
+  }
+
+ private:
+  Repeated repeated(std::string what, std::optional<Mutant> mutant, std::function<Program()> make) const {
+    return {.what = std::move(what),
+            .mutant = std::move(mutant),
+            .make = std::move(make),
+            .scores = std::vector<std::vector<double>>(trainings_.sets())};
+  }
+
+  void plan_operator(const OperatorChoice& op) {
+    const OperatorInfo& info = info_of(op);
+    if (!info.of_source())
+      fail(Fault::usage, "mutation operator {} changes a trained network; it is not trained again and again",
+           info.name);
+    const ProgramFault& fault = info.program;
+    const bool given = fault.option.empty() || op.spec().options.contains(fault.option);
+    for (const std::string& place : places_of(op, given)) {
+      Line line{.op = op, .place = place};
+      if (given) {
+        add(line, op.spec());
+      } else if (fault.values) {
+        for (const std::string& value : fault.values(program_, subject_, place))
+          add(line, with(op.spec(), fault.option, value));
+      } else {
+        const OptionRange range = fault.range(program_);
+        line.searched = true;
+        line.extreme = range.extreme;
+        line.searches.assign(trainings_.sets(), BoundarySearch(range));
+        line.by_value[range.extreme] =
+            add(line, with(op.spec(), fault.option, fmt::format("{}", range.extreme)));
+      }
+      lines_.push_back(std::move(line));
+    }
+  }
+
+  // Where the operator can act. Where the option that it is sought over is open, what stands in its way there
+  // is found out with each value.
+  std::vector<std::string> places_of(const OperatorChoice& op, bool given) {
+    const OperatorInfo& info = info_of(op);
+    std::vector<std::string> names;
+    for (const Place& place : info.program.places(program_, subject_, options_of(op))) {
+      if (!options_.places.empty() && std::ranges::count(options_.places, place.name) == 0) continue;
+      if (given && !place.refusal.empty())
+        study_.not_applicable.push_back({op.spec(), place.name, place.refusal});
+      else
+        names.push_back(place.name);
+    }
+    return names;
+  }
+
+  // Once, however many values are refused for the same reason.
+  void note_refusal(NotApplicable refusal) {
+    const bool known = std::ranges::any_of(study_.not_applicable, [&](const NotApplicable& one) {
+      return one.op == refusal.op && one.layer == refusal.layer && one.reason == refusal.reason;
+    });
+    if (!known) study_.not_applicable.push_back(std::move(refusal));
+  }
+
+  static Spec with(Spec spec, const std::string& option, const std::string& value) {
+    spec.options[option] = value;
+    return spec;
+  }
+
+  // A configuration of a line, which is trained in the next wave. Its position; that of none where the
+  // operator changes nothing.
+  std::size_t add(Line& line, Spec spec) {
+    const Mutant mutant{
+        .op = std::move(spec), .layer = line.place, .seed = options_.seed, .own = line.op.object()};
+    const Struck struck = strike_program(program_, subject_, mutant);
+    if (!struck.mutation) {
+      note_refusal({line.op.spec(), mutant.layer, struck.reason});
+      return none;
+    }
+    study_.mutants.push_back(
+        {.mutant = mutant, .summary = struck.mutation->summary, .failure = {}, .verdicts = {}});
+    runs_.push_back(repeated(mutant.text(), mutant,
+                             [this, mutant] { return apply(program_, subject_, mutant).program; }));
+    line.mutants.push_back(runs_.size() - 1);
+    wave_.push_back(runs_.size() - 1);
+    return runs_.size() - 1;
+  }
+
+  // Verdicts over these mutants, look by look.
+  void decide(std::vector<std::size_t> open) {
+    for (std::size_t look = 0; look < design_.looks.size() && !open.empty(); ++look) {
+      std::vector<Repeated*> all{&original_};
+      for (const std::size_t m : open) all.push_back(&runs_[m]);
+      trainings_.train(all, design_.looks[look]);
+      if (!original_.failure.empty())
+        fail(Fault::data, "the network without a fault cannot be trained: {}", original_.failure);
+      std::erase_if(open, [&](std::size_t m) { return judged(m, look); });
+    }
+  }
+
+  // Whether no set could decide otherwise with more runs.
+  bool judged(std::size_t m, std::size_t look) {
+    TestedMutant& tested = study_.mutants[m];
+    tested.failure = runs_[m].failure;
+    if (!tested.failure.empty()) return true;
+    bool closed = true;
+    // A set that has decided keeps its verdict.
+    const std::vector<KillVerdict> before = std::exchange(tested.verdicts, {});
+    for (std::size_t s = 0; s < trainings_.sets(); ++s) {
+      const bool decided = !before.empty() && before[s].status != KillStatus::open;
+      tested.verdicts.push_back(decided ? before[s]
+                                        : judge(design_, levels_, look, original_.scores[s],
+                                                runs_[m].scores[s], trainings_.set(s).size()));
+      closed = closed && tested.verdicts.back().status != KillStatus::open;
+    }
+    return closed;
+  }
+
+  bool killed(std::size_t m, std::size_t set) const {
+    if (m == none) return false;
+    const TestedMutant& tested = study_.mutants[m];
+    // What cannot be trained at all is noticed.
+    return !tested.failure.empty() || tested.verdicts[set].status == KillStatus::killed;
+  }
+
+  // Tells searches what is known, and asks for the values that they want next.
+  void go_on(Line& line) {
+    std::set<double> wanted;
+    for (std::size_t s = 0; s < line.searches.size(); ++s) {
+      BoundarySearch& search = line.searches[s];
+      for (auto value = search.next(); value; value = search.next()) {
+        const auto known = line.by_value.find(*value);
+        if (known == line.by_value.end()) {
+          wanted.insert(*value);
+          break;
+        }
+        search.tell(killed(known->second, s));
+      }
+    }
+    const std::string& option = info_of(line.op).program.option;
+    for (const double value : wanted)
+      line.by_value[value] = add(line, with(line.op.spec(), option, fmt::format("{:.10g}", value)));
+  }
+
+  void conclude() {
+    study_.originals = original_.scores;
+    study_.trained = trainings_.trained();
+    study_.known = trainings_.known();
+    for (std::size_t set = 1; set < trainings_.sets(); ++set) {
+      std::vector<OperatorKilling> operators;
+      for (const OperatorChoice& op : options_.operators) operators.push_back(concluded(op, set));
+      study_.scores.push_back(overall_score(operators));
+      study_.operators.push_back(std::move(operators));
+    }
+  }
+
+  OperatorKilling concluded(const OperatorChoice& op, std::size_t set) const {
+    OperatorKilling result;
+    result.op = op.spec().text();
+    std::vector<KillVerdict> by_training, by_test;
+    std::vector<double> scores;
+    for (const Line& line : lines_) {
+      if (line.op.spec() != op.spec()) continue;
+      for (const std::size_t m : line.mutants) count(result, study_.mutants[m], set, by_training, by_test);
+      if (!line.searched) continue;
+      result.boundary = line.searches[set].boundary();
+      result.training_boundary = line.searches[0].boundary();
+      if (const auto score = range_score(*line.extreme, result.training_boundary, result.boundary))
+        scores.push_back(*score);
+    }
+    if (!scores.empty()) {
+      double sum = 0;
+      for (const double score : scores) sum += score;
+      result.score = sum / static_cast<double>(scores.size());
+    } else if (std::ranges::none_of(
+                   lines_, [&](const Line& line) { return line.op.spec() == op.spec() && line.searched; })) {
+      result.score = exhaustive_score(by_training, by_test, design_.power);
+    }
+    return result;
+  }
+
+  void count(OperatorKilling& result, const TestedMutant& tested, std::size_t set,
+             std::vector<KillVerdict>& by_training, std::vector<KillVerdict>& by_test) const {
+    ++result.mutants;
+    if (!tested.failure.empty()) return;
+    const KillVerdict &training = tested.verdicts[0], &test = tested.verdicts[set];
+    result.killed += test.status == KillStatus::killed;
+    result.by_training += training.status == KillStatus::killed;
+    result.unstable += test.status == KillStatus::killed && !is_stable(test, design_.power);
+    result.too_few_runs += test.status == KillStatus::too_few_runs;
+    by_training.push_back(training);
+    by_test.push_back(test);
+  }
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  const Program& program_;
+  const Subject& subject_;
+  const StudyOptions& options_;
+  KillDesign design_;
+  RepeatedTrainings trainings_;
+  std::vector<double> levels_;
+  std::vector<Line> lines_;
+  std::vector<std::size_t> wave_;  // mutants to be trained next
+  Repeated original_;
+  std::vector<Repeated> runs_;  // as study_.mutants
+  KillingStudy study_;
+};
+
+}  // namespace
+
+KillingStudy study_killing(const Program& program, const Subject& subject,
+                           const std::vector<DatasetPtr>& tests, const StudyOptions& options,
+                           const TrainingPlan& plan, Progress& progress) {
+  return StudyRun(program, subject, tests, options, plan, progress).run();
+}
+
+}  // namespace assay::mutation
