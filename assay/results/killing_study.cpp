@@ -28,7 +28,7 @@ KillCounts counts_of(const mutation::KillingStudy& study, std::size_t set, doubl
   return counts;
 }
 
-double mean_of(const std::vector<double>& values) {
+double average_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
@@ -53,7 +53,7 @@ report::Table set_table(const mutation::KillingStudy& study, const mutation::Kil
                       false};
   for (std::size_t set = 0; set < study.sets; ++set) {
     const KillCounts counts = counts_of(study, set, design.power);
-    table.rows.push_back({set_name(tests, set), mean_of(study.originals[set]),
+    table.rows.push_back({set_name(tests, set), average_of(study.originals[set]),
                           set == 0 ? report::Cell() : optional_cell(study.scores[set - 1]),
                           report::count_cell(counts.killed), report::count_cell(counts.survived),
                           report::count_cell(counts.too_few_runs), report::count_cell(counts.unstable)});

@@ -239,7 +239,7 @@ class StudyRun {
     const Struck struck = strike_program(program_, subject_, mutant);
     if (!struck.mutation) {
       note_refusal({line.op.spec(), mutant.layer, struck.reason});
-      return none;
+      return nothing;
     }
     study_.mutants.push_back(
         {.mutant = mutant, .summary = struck.mutation->summary, .failure = {}, .verdicts = {}});
@@ -281,7 +281,7 @@ class StudyRun {
   }
 
   bool killed(std::size_t m, std::size_t set) const {
-    if (m == none) return false;
+    if (m == nothing) return false;
     const TestedMutant& tested = study_.mutants[m];
     // What cannot be trained at all is noticed.
     return !tested.failure.empty() || tested.verdicts[set].status == KillStatus::killed;
@@ -356,7 +356,7 @@ class StudyRun {
     by_test.push_back(test);
   }
 
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::size_t nothing = static_cast<std::size_t>(-1);
 
   const Program& program_;
   const Subject& subject_;
