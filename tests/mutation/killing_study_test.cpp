@@ -138,6 +138,31 @@ TEST_F(StudiedKilling, SaysWhyAnOperatorDoesNothing) {
   EXPECT_FALSE(study.operators[0].at(1).score);
 }
 
+TEST_F(StudiedKilling, NamesTrivialAndRedundantMutants) {
+  // Networks that have seen one label only give it for every record.
+  StudyOptions options;
+  options.operators = {"le[ratio=1,to=k0]", "le[ratio=0.999,to=k0]", "le[ratio=1,to=k1]"};
+  options.design.looks = {2};
+  options.trivial = 0.6;
+  const KillingStudy study =
+      study_killing(study_.program, study_.subject, {pictures(test::labels_in_turn(40), 5)}, options,
+                    {.store = folder_, .jobs = 2}, silence());
+  ASSERT_EQ(study.mutants.size(), 3U);
+  for (const TestedMutant& mutant : study.mutants) {
+    ASSERT_EQ(mutant.trivial.size(), 2U) << mutant.failure;
+    EXPECT_TRUE(mutant.trivial[1]) << mutant.mutant.text();  // three classes of four are lost
+  }
+  EXPECT_FALSE(study.mutants[0].redundant[1]);
+  EXPECT_TRUE(study.mutants[1].redundant[1]);  // the same records kill it
+  EXPECT_FALSE(study.mutants[2].redundant[1]);
+  options.trivial = 0.99;
+  const KillingStudy strict =
+      study_killing(study_.program, study_.subject, {pictures(test::labels_in_turn(40), 5)}, options,
+                    {.store = folder_, .jobs = 2}, silence());
+  EXPECT_FALSE(strict.mutants[0].trivial[1]);
+  EXPECT_EQ(strict.known, strict.trained);
+}
+
 TEST_F(StudiedKilling, RefusesWhatCannotBeStudied) {
   EXPECT_THROW(studied({"gf"}), Error);
   EXPECT_THROW(studied({"le"}, {1}), Error);
