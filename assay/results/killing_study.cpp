@@ -28,7 +28,7 @@ KillCounts counts_of(const mutation::KillingStudy& study, std::size_t set, doubl
   return counts;
 }
 
-double mean_of(const std::vector<double>& values) {
+double average_of(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
@@ -53,7 +53,7 @@ report::Table set_table(const mutation::KillingStudy& study, const mutation::Kil
                       false};
   for (std::size_t set = 0; set < study.sets; ++set) {
     const KillCounts counts = counts_of(study, set, design.power);
-    table.rows.push_back({set_name(tests, set), mean_of(study.originals[set]),
+    table.rows.push_back({set_name(tests, set), average_of(study.originals[set]),
                           set == 0 ? report::Cell() : optional_cell(study.scores[set - 1]),
                           report::count_cell(counts.killed), report::count_cell(counts.survived),
                           report::count_cell(counts.too_few_runs), report::count_cell(counts.unstable)});
@@ -89,6 +89,13 @@ report::Table sensitivity_table(const mutation::KillingStudy& study, std::span<c
   return table;
 }
 
+std::string remarks_on(const mutation::TestedMutant& mutant, std::size_t set) {
+  std::vector<std::string> remarks;
+  if (mutant.trivial[set]) remarks.emplace_back("trivial");
+  if (mutant.redundant[set]) remarks.emplace_back("redundant");
+  return joined(remarks);
+}
+
 report::Table verdict_table(const mutation::KillingStudy& study, std::span<const std::string> tests) {
   report::Table table{"mutants",
                       "Mutants",
@@ -104,6 +111,7 @@ report::Table verdict_table(const mutation::KillingStudy& study, std::span<const
                        {"level", "level", Kind::number, 4},
                        {"power", "power", Kind::number, 3},
                        {"runs_needed", "runs needed", Kind::count},
+                       {"remarks", "remarks"},
                        {"summary", "what was changed"}},
                       {},
                       true};
@@ -112,7 +120,8 @@ report::Table verdict_table(const mutation::KillingStudy& study, std::span<const
       const mutation::KillVerdict& v = mutant.verdicts[set];
       table.rows.push_back({mutant.mutant.text(), set_name(tests, set), mutation::to_string(v.status),
                             report::count_cell(v.runs), v.original, v.mutant, v.effect, v.upper, v.p, v.level,
-                            v.power, report::count_cell(v.runs_needed), mutant.summary});
+                            v.power, report::count_cell(v.runs_needed), remarks_on(mutant, set),
+                            mutant.summary});
     }
   }
   return table;
@@ -176,6 +185,13 @@ std::vector<report::Definition> study_definitions(const mutation::KillDesign& de
        "data do not kill are left out",
        paper},
       {"unstable", fmt::format("killed with a power below {}", design.power), paper},
+      {"trivial, redundant",
+       "a record kills a mutant when most networks trained without the fault get it right and most trained "
+       "with it "
+       "wrong. Trivial: 90 % of the records that the former get right kill it. Redundant: the records that "
+       "kill "
+       "it contain all that kill another mutant of the operator",
+       "docs/algorithms/statistical-killing.md"},
   };
 }
 

@@ -93,6 +93,27 @@ report::Table compared_table(std::span<const ComparedTests> tests) {
   return table;
 }
 
+report::Table redundant_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
+  std::vector<std::size_t> counted;
+  std::vector<std::vector<bool>> kills;
+  for (std::size_t m = 0; m < score.mutants.size(); ++m) {
+    if (score.mutants[m].status != mutation::MutantStatus::killed) continue;
+    counted.push_back(m);
+    std::vector<bool>& killers = kills.emplace_back(state.records().size());
+    for (std::size_t r = 0; r < killers.size(); ++r) killers[r] = state.mutants()[m].killed[r];
+  }
+  report::Table table{"redundant",
+                      "Redundant: killed by all that kill another mutant",
+                      {{"mutant", "mutant"}, {"summary", "what was changed"}},
+                      {},
+                      true};
+  for (const std::size_t i : mutation::redundant(kills)) {
+    const mutation::MutantOutcome& mutant = state.mutants()[counted[i]];
+    table.rows.push_back({mutant.id, mutant.summary});
+  }
+  return table;
+}
+
 report::Document document_of(const std::string& folder,
                              std::span<const mutation::TrainedStore::Entry> entries) {
   report::Table table{"store",

@@ -8,6 +8,7 @@
 
 #include <assay/report.h>
 #include <assay/source_mutation.h>
+#include <assay/statistical_killing.h>
 
 namespace assay::results {
 
@@ -27,6 +28,10 @@ struct ComparedTests {
   mutation::MutationScore score;
 };
 report::Table compared_table(std::span<const ComparedTests> tests);
+
+// Mutants that whoever kills another mutant kills as well: they ask nothing of a test set that the other does
+// not.
+report::Table redundant_table(const mutation::MutationState& state, const mutation::MutationScore& score);
 
 // The entries of a store.
 report::Document document_of(const std::string& folder,

@@ -23,6 +23,7 @@ struct StudyOptions {
   KillDesign design = {};                // higher_is_better follows from the test sets
   std::uint64_t seed = 1;
   std::size_t batch = 0;  // for evaluating; 0: chosen by the engine
+  double trivial = 0.9;   // killed by at least this share of the records that most originals get right
 };
 
 // One configuration that was trained several times.
@@ -31,6 +32,7 @@ struct TestedMutant {
   std::string summary;
   std::string failure;                // why it cannot be trained; empty when it can
   std::vector<KillVerdict> verdicts;  // by the training data, then by each test set; empty after a failure
+  std::vector<bool> trivial = {}, redundant = {};  // likewise; see StudyOptions and redundant()
 };
 
 struct KillingStudy {

@@ -43,6 +43,13 @@ Program in_memory(Program program, std::uint64_t most = std::uint64_t{1} << 30);
 // once.
 std::string hash_of(const Program& program);
 
+// What a trained network makes of a data set.
+struct TrainedScore {
+  double value = 0;              // accuracy, or the mean squared error of a regression
+  std::vector<bool> right = {};  // by record; empty for a regression
+  bool operator==(const TrainedScore&) const = default;
+};
+
 // Trained networks in a folder, each under the hash of what it was trained from. Several processes may use
 // one store. Files are complete or not there; what is damaged counts as not there.
 class TrainedStore {
@@ -66,8 +73,8 @@ class TrainedStore {
   void keep(const std::string& key, const std::string& what, const Graph& network) const;
   void keep_failure(const std::string& key, const std::string& what, const std::string& reason) const;
   // What a network scored on a data set, by that set's hash; nothing where it is not known.
-  std::optional<double> score(const std::string& key, const std::string& data) const;
-  void keep_score(const std::string& key, const std::string& data, double score) const;
+  std::optional<TrainedScore> score(const std::string& key, const std::string& data) const;
+  void keep_score(const std::string& key, const std::string& data, const TrainedScore& score) const;
   // Where the training of a program may leave its checkpoint.
   std::filesystem::path checkpoint(const std::string& key) const;
   // Where what a trainer printed is kept.

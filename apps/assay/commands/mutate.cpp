@@ -204,8 +204,11 @@ class Mutate final : public Command {
     score_.uncounted = source_.uncounted(study, trained, context);
     results::append(document, std::move(trained.document));
     if (trained.planned.empty()) fail(Fault::data, "none of the mutants could be trained");
-    std::vector<results::ComparedTests> compared{
-        {tests_[0], judged(trained.original, trained.planned, drawn, tests[0], context, document)}};
+    const mutation::MutationState first =
+        judged(trained.original, trained.planned, drawn, tests[0], context, document);
+    std::vector<results::ComparedTests> compared{{tests_[0], mutation::score(first, score_)}};
+    if (report::Table redundant = results::redundant_table(first, compared[0].score); !redundant.rows.empty())
+      document.tables.push_back(std::move(redundant));
     for (std::size_t t = 1; t < tests.size(); ++t) {
       mutation::RunFigures figures;
       const mutation::MutationState state =
@@ -314,7 +317,7 @@ class Mutate final : public Command {
     return options;
   }
 
-  mutation::MutationScore judged(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
+  mutation::MutationState judged(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
                                  const mutation::Drawn& drawn, const DatasetPtr& test, Context& context,
                                  report::Document& document) {
     mutation::RunOptions options = run_options(context);
@@ -333,12 +336,13 @@ class Mutate final : public Command {
       state.write(state_);
       Journal::remove(options.journal);
     }
-    return report(state, figures, document);
+    describe(state, figures, document);
+    return state;
   }
 
-  mutation::MutationScore report(const mutation::MutationState& state, const mutation::RunFigures& figures,
-                                 report::Document& document) const {
-    mutation::MutationScore result = mutation::score(state, score_);
+  void describe(const mutation::MutationState& state, const mutation::RunFigures& figures,
+                report::Document& document) const {
+    const mutation::MutationScore result = mutation::score(state, score_);
     results::append(document, results::document_of(state, result, score_, &figures));
     if (!matrix_.empty()) write_file(matrix_, report::to_csv(results::matrix_table(state, result)));
     if (!subset_.empty()) {
@@ -349,7 +353,6 @@ class Mutate final : public Command {
       document.facts.push_back(results::subset_fact(subset));
     }
     gates_.apply(document, results::measurements_of(state, result));
-    return result;
   }
 
   ModelInput model_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "assay/engine/kernels/support.h"
 
@@ -63,15 +64,26 @@ Outputs batch_normalization(const Call& call) {
     return {at::batch_norm(x, scale, bias, mean, variance, false, 0, epsilon, true)};
   }
   const double momentum = call.node.real("momentum", 0.9f);
-  const auto [batch_variance, batch_mean] =
-      at::var_mean(x.detach(), all_but_channels(x.dim()), /*unbiased=*/false);
+  const std::int64_t rows = x.numel() / std::max<std::int64_t>(x.size(1), 1);
+  Tensor output, batch_mean, batch_variance;
+  if (rows > 1) {
+    // As running statistics that forget everything, the batch's own come out of the one pass; their variance
+    // is that of a sample.
+    batch_mean = at::zeros_like(mean.detach()), batch_variance = at::ones_like(variance.detach());
+    output = at::batch_norm(x, scale, bias, batch_mean, batch_variance, true, 1, epsilon, true);
+    batch_variance.mul_(static_cast<double>(rows - 1) / static_cast<double>(rows));
+  } else {
+    std::tie(batch_variance, batch_mean) =
+        at::var_mean(x.detach(), all_but_channels(x.dim()), /*unbiased=*/false);
+    output = at::batch_norm(x, scale, bias, {}, {}, true, 0, epsilon, true);
+  }
   const Tensor new_mean = mean.detach() * momentum + batch_mean * (1 - momentum);
   const Tensor new_variance = variance.detach() * momentum + batch_variance * (1 - momentum);
   if (call.context.training && call.context.update_constant) {
     call.context.update_constant(call.node.inputs[3], new_mean);
     call.context.update_constant(call.node.inputs[4], new_variance);
   }
-  return {at::batch_norm(x, scale, bias, {}, {}, true, 0, epsilon, true), new_mean, new_variance};
+  return {output, new_mean, new_variance};
 }
 
 Outputs layer_normalization(const Call& call) {

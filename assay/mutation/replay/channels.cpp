@@ -64,12 +64,12 @@ int weight_axis(const Node& node, const Array* weights, bool output) {
 }
 
 // Whether a constant is one number, or one number a channel of a value with so many dimensions.
-enum class Spread { number, channel, other };
-Spread spread_of(const Array& constant, std::size_t dims, std::int64_t width) {
-  if (constant.count() == 1) return Spread::number;
+enum class Extent { number, channel, other };
+Extent extent_of(const Array& constant, std::size_t dims, std::int64_t width) {
+  if (constant.count() == 1) return Extent::number;
   const Shape& shape = constant.shape();
-  if (constant.count() != width || shape.size() > dims || shape.size() + 1 < dims) return Spread::other;
-  return shape[shape.size() + 1 - dims] == width ? Spread::channel : Spread::other;
+  if (constant.count() != width || shape.size() > dims || shape.size() + 1 < dims) return Extent::other;
+  return shape[shape.size() + 1 - dims] == width ? Extent::channel : Extent::other;
 }
 
 // Whether constants of the operator are one number, or one number a channel, of its running value.
@@ -192,7 +192,7 @@ class ChannelFinder {
     const std::size_t other = 1 - *now.running;
     const Array& constant = *now.constant(other);
     if (constant.dtype() != DType::float32 ||
-        spread_of(constant, dims_of(path_.source), width_of(path_.source)) != Spread::channel)
+        extent_of(constant, dims_of(path_.source), width_of(path_.source)) != Extent::channel)
       return false;
     const auto numbers = constant.as<float>();
     for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -235,7 +235,7 @@ class ChannelFinder {
     } else if (stretches_constants(*traits)) {
       if (!known) return false;
       const bool handled = constants([&](const Array& c) {
-        return spread_of(c, dims_of(from), width_of(from)) == Spread::other ? Tensor()
+        return extent_of(c, dims_of(from), width_of(from)) == Extent::other ? Tensor()
                                                                             : cut(c, dims_of(from));
       });
       if (!handled) return false;

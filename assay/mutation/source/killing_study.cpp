@@ -32,7 +32,17 @@ struct Repeated {
   std::function<Program()> make;
   std::string failure = {};
   std::vector<std::vector<double>> scores;
+  std::vector<std::vector<std::size_t>> right = {};  // by set and record: runs that get it right
   std::size_t runs() const { return scores.front().size(); }
+
+  void add(const std::vector<TrainedScore>& run) {
+    right.resize(run.size());
+    for (std::size_t s = 0; s < run.size(); ++s) {
+      scores[s].push_back(run[s].value);
+      right[s].resize(run[s].right.size());
+      for (std::size_t r = 0; r < run[s].right.size(); ++r) right[s][r] += run[s].right[r];
+    }
+  }
 };
 
 class RepeatedTrainings {
@@ -74,17 +84,17 @@ class RepeatedTrainings {
     if (jobs.empty()) return;
     const std::vector<Trained> trained = train_programs(jobs, plan_, progress_);
     trained_ += jobs.size();
-    std::vector<std::vector<double>> scores(jobs.size());
+    std::vector<std::vector<TrainedScore>> scores(jobs.size());
     evaluate_all(trained, scores);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       known_ += trained[i].known;
       if (owners[i]->failure.empty()) owners[i]->failure = trained[i].failure;
-      for (std::size_t s = 0; s < scores[i].size(); ++s) owners[i]->scores[s].push_back(scores[i][s]);
+      owners[i]->add(scores[i]);
     }
   }
 
  private:
-  void evaluate_all(const std::vector<Trained>& trained, std::vector<std::vector<double>>& scores) {
+  void evaluate_all(const std::vector<Trained>& trained, std::vector<std::vector<TrainedScore>>& scores) {
     Stage stage(progress_, "evaluating", trained.size(), "networks");
     std::mutex mutex;
     const std::size_t threads =
@@ -98,20 +108,29 @@ class RepeatedTrainings {
     set_engine_threads(plan_.session.threads);
   }
 
-  std::vector<double> scores_of(const std::string& key) const {
-    std::vector<double> scores;
+  std::vector<TrainedScore> scores_of(const std::string& key) const {
+    std::vector<TrainedScore> scores;
     std::optional<Session> session;
     for (std::size_t s = 0; s < sets_.size(); ++s) {
-      std::optional<double> score = store_.score(key, hashes_[s]);
-      if (!score) {
+      std::optional<TrainedScore> score = store_.score(key, hashes_[s]);
+      const std::size_t records = sets_[s]->has_labels() ? sets_[s]->size() : 0;
+      if (!score || score->right.size() != records) {
         if (!session) session.emplace(network(key));
-        const Evaluation result = evaluate(*session, sets_[s], {.batch = options_.batch}, silence());
-        score = result.accuracy ? *result.accuracy : result.mean_squared_error.value();
+        score = fresh_score(*session, sets_[s]);
         store_.keep_score(key, hashes_[s], *score);
       }
-      scores.push_back(*score);
+      scores.push_back(std::move(*score));
     }
     return scores;
+  }
+
+  TrainedScore fresh_score(const Session& session, const DatasetPtr& set) const {
+    const Evaluation result = evaluate(session, set, {.batch = options_.batch}, silence());
+    if (!result.accuracy) return {result.mean_squared_error.value(), {}};
+    TrainedScore score{*result.accuracy, {}};
+    for (std::size_t r = 0; r < result.predictions.size(); ++r)
+      score.right.push_back(result.predictions[r] == set->label(r));
+    return score;
   }
 
   Session network(const std::string& key) const {
@@ -239,7 +258,7 @@ class StudyRun {
     const Struck struck = strike_program(program_, subject_, mutant);
     if (!struck.mutation) {
       note_refusal({line.op.spec(), mutant.layer, struck.reason});
-      return none;
+      return nothing;
     }
     study_.mutants.push_back(
         {.mutant = mutant, .summary = struck.mutation->summary, .failure = {}, .verdicts = {}});
@@ -281,7 +300,7 @@ class StudyRun {
   }
 
   bool killed(std::size_t m, std::size_t set) const {
-    if (m == none) return false;
+    if (m == nothing) return false;
     const TestedMutant& tested = study_.mutants[m];
     // What cannot be trained at all is noticed.
     return !tested.failure.empty() || tested.verdicts[set].status == KillStatus::killed;
@@ -306,8 +325,42 @@ class StudyRun {
       line.by_value[value] = add(line, with(line.op.spec(), option, fmt::format("{:.10g}", value)));
   }
 
+  // By set: records that most originals get right and most mutants wrong kill the mutant.
+  void compare_records() {
+    std::map<std::string, std::vector<std::size_t>> by_operator;
+    for (std::size_t m = 0; m < study_.mutants.size(); ++m) {
+      if (study_.mutants[m].verdicts.empty()) continue;
+      by_operator[study_.mutants[m].mutant.op.name].push_back(m);
+      study_.mutants[m].trivial.resize(study_.sets);
+      study_.mutants[m].redundant.resize(study_.sets);
+    }
+    for (std::size_t s = 0; s < study_.sets; ++s) {
+      for (const auto& [op, members] : by_operator) {
+        std::vector<std::vector<bool>> kills;
+        for (const std::size_t m : members) kills.push_back(killing_records(m, s));
+        for (const std::size_t i : redundant(kills)) study_.mutants[members[i]].redundant[s] = true;
+      }
+    }
+  }
+
+  std::vector<bool> killing_records(std::size_t m, std::size_t set) {
+    const std::vector<std::size_t>&originals = original_.right[set], &mutants = runs_[m].right[set];
+    std::vector<bool> kills(originals.size());
+    std::size_t right = 0, killing = 0;
+    for (std::size_t r = 0; r < kills.size(); ++r) {
+      const bool known = 2 * originals[r] > original_.runs();
+      kills[r] = known && 2 * mutants[r] < runs_[m].runs();
+      right += known;
+      killing += kills[r];
+    }
+    study_.mutants[m].trivial[set] =
+        right > 0 && static_cast<double>(killing) >= options_.trivial * static_cast<double>(right);
+    return kills;
+  }
+
   void conclude() {
     study_.originals = original_.scores;
+    compare_records();
     study_.trained = trainings_.trained();
     study_.known = trainings_.known();
     for (std::size_t set = 1; set < trainings_.sets(); ++set) {
@@ -325,9 +378,14 @@ class StudyRun {
     std::vector<double> scores;
     for (const Line& line : lines_) {
       if (line.op.spec() != op.spec()) continue;
-      for (const std::size_t m : line.mutants) count(result, study_.mutants[m], set, by_training, by_test);
+      for (const std::size_t m : line.mutants) {
+        count(result, study_.mutants[m], set, by_training, by_test);
+        // Of those that are sought, only the mildest one killed has to be sure.
+        if (!line.searched && killed(m, 0)) result.unstable += is_unstable(m, set);
+      }
       if (!line.searched) continue;
       result.boundary = line.searches[set].boundary();
+      if (result.boundary) result.unstable += is_unstable(line.by_value.at(*result.boundary), set);
       result.training_boundary = line.searches[0].boundary();
       if (const auto score = range_score(*line.extreme, result.training_boundary, result.boundary))
         scores.push_back(*score);
@@ -343,6 +401,12 @@ class StudyRun {
     return result;
   }
 
+  bool is_unstable(std::size_t m, std::size_t set) const {
+    if (m == nothing || !study_.mutants[m].failure.empty()) return false;
+    const KillVerdict& verdict = study_.mutants[m].verdicts[set];
+    return verdict.status == KillStatus::killed && !is_stable(verdict, design_.power);
+  }
+
   void count(OperatorKilling& result, const TestedMutant& tested, std::size_t set,
              std::vector<KillVerdict>& by_training, std::vector<KillVerdict>& by_test) const {
     ++result.mutants;
@@ -350,13 +414,12 @@ class StudyRun {
     const KillVerdict &training = tested.verdicts[0], &test = tested.verdicts[set];
     result.killed += test.status == KillStatus::killed;
     result.by_training += training.status == KillStatus::killed;
-    result.unstable += test.status == KillStatus::killed && !is_stable(test, design_.power);
     result.too_few_runs += test.status == KillStatus::too_few_runs;
     by_training.push_back(training);
     by_test.push_back(test);
   }
 
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::size_t nothing = static_cast<std::size_t>(-1);
 
   const Program& program_;
   const Subject& subject_;

@@ -22,6 +22,7 @@ using StoreJson = nlohmann::json;
 
 constexpr const char* store_format = "assay trained network 1";
 constexpr std::size_t key_digits = 32;
+constexpr std::size_t largest_score = 1 << 28;
 
 bool is_key(const std::string& text) {
   return text.size() == key_digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -74,20 +75,30 @@ void TrainedStore::keep_failure(const std::string& key, const std::string& what,
   write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"failure", reason}});
 }
 
-std::optional<double> TrainedStore::score(const std::string& key, const std::string& data) const {
+// One line with the number, one with 1 for each record that is right and 0 for the others.
+std::optional<TrainedScore> TrainedStore::score(const std::string& key, const std::string& data) const {
   const fs::path file = folder_ / fmt::format("{}.{}.score", key, data);
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return {};
-  const std::string text = read_file(file, 1000);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // The end of line says that it is whole.
-  if (error != std::errc() || end == text.data() + text.size() || *end != '\n') return {};
-  return value;
+  const std::string text = read_file(file, largest_score);
+  TrainedScore score;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, score.value);
+  // The last end of line says that it is whole.
+  if (error != std::errc() || end == last || *end != '\n' || text.back() != '\n' || end + 1 == last)
+    return {};
+  for (const char* record = end + 1; record + 1 < last; ++record) {
+    if (*record != '0' && *record != '1') return {};
+    score.right.push_back(*record == '1');
+  }
+  return score;
 }
 
-void TrainedStore::keep_score(const std::string& key, const std::string& data, double score) const {
-  write_file(folder_ / fmt::format("{}.{}.score", key, data), fmt::format("{}\n", score));
+void TrainedStore::keep_score(const std::string& key, const std::string& data,
+                              const TrainedScore& score) const {
+  std::string records;
+  for (const bool right : score.right) records += right ? '1' : '0';
+  write_file(folder_ / fmt::format("{}.{}.score", key, data), fmt::format("{}\n{}\n", score.value, records));
 }
 
 fs::path TrainedStore::checkpoint(const std::string& key) const {
