@@ -402,7 +402,7 @@ class StudyRun {
   }
 
   bool is_unstable(std::size_t m, std::size_t set) const {
-    if (m == none || !study_.mutants[m].failure.empty()) return false;
+    if (m == nothing || !study_.mutants[m].failure.empty()) return false;
     const KillVerdict& verdict = study_.mutants[m].verdicts[set];
     return verdict.status == KillStatus::killed && !is_stable(verdict, design_.power);
   }
