@@ -84,7 +84,7 @@ class BoundarySearch {
 };
 
 // An operator whose option is sought over a range: (extreme - test) / (extreme - training) of the boundaries,
-// from 0 to 1; 1 where they are equal. Nothing where the training data kill no value, or the extreme alone:
+// from 0 to 1. Nothing where the training data kill no value, or the extreme alone:
 // the operator is left out.
 std::optional<double> range_score(double extreme, std::optional<double> by_training,
                                   std::optional<double> by_test);

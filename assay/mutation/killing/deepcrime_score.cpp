@@ -11,9 +11,8 @@ namespace assay::mutation {
 std::optional<double> range_score(double extreme, std::optional<double> by_training,
                                   std::optional<double> by_test) {
   if (!by_training) return std::nullopt;  // not even the training data tell
-  const double test = by_test.value_or(extreme);
-  if (test == *by_training) return 1;
   if (extreme == *by_training) return std::nullopt;
+  const double test = by_test.value_or(extreme);
   return std::clamp((extreme - test) / (extreme - *by_training), 0.0, 1.0);
 }
 

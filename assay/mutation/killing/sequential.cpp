@@ -57,7 +57,7 @@ double spent_alpha(Spending spending, double share, double alpha) {
   const double t = std::min(share, 1.0);
   switch (spending) {
     case Spending::obrien_fleming:
-      return normal_two_sided(normal_quantile(1 - alpha / 2) / std::sqrt(t));
+      return 2 * normal_two_sided(normal_quantile(1 - alpha / 4) / std::sqrt(t));
     case Spending::pocock:
       return alpha * std::log(1 + (std::numbers::e - 1) * t);
     case Spending::none:

@@ -11,7 +11,7 @@
 namespace assay::mutation {
 
 // Alpha that may be spent when this share of the information is there, `share` in (0, 1]:
-//   obrien-fleming  2 (1 - Phi(z_{alpha/2} / sqrt(share))): little at first
+//   obrien-fleming  4 (1 - Phi(z_{alpha/4} / sqrt(share))): little at first
 //   pocock          alpha ln(1 + (e - 1) share): evenly
 //   none            alpha at every look, which spends more than alpha: what one does without a plan
 double spent_alpha(Spending spending, double share, double alpha);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <assay/model.h>
 #include <assay/mutation_operator.h>
@@ -39,6 +40,24 @@ void add_normalisation(const SubjectLayer& layer, Edit& edit) {
   });
 }
 
+// Gives nodes that the original does not have weights of their own, so that a copied layer is trained by
+// itself.
+Graph untied(const Graph& graph, const Graph& original) {
+  std::set<std::string> known;
+  for (const Node& node : original.nodes()) known.insert(node.name);
+  GraphBuilder builder(graph);
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = graph.nodes()[n];
+    if (known.contains(node.name)) continue;
+    for (ValueId& id : node.inputs) {
+      if (id == no_value || !graph.is_constant(id) || graph.consumers(id).size() < 2) continue;
+      id = builder.constant(builder.unused_name(graph.value(id).name + "/copy"), graph.constant(id));
+    }
+    builder.replace_node(static_cast<int>(n), std::move(node));
+  }
+  return builder.build();
+}
+
 }  // namespace
 
 OperatorInfo las_operator() {
@@ -74,7 +93,9 @@ OperatorInfo las_operator() {
                             (kind == "any" && may && strike.rng.below(added_kinds.size() - 1) == 0)) {
                           return edit_layer(strike, program, add_normalisation);
                         }
-                        return others.apply(strike, program);
+                        const ProgramChange change = others.apply(strike, program);
+                        program.graph = untied(program.graph, strike.subject.graph());
+                        return change;
                       }}};
 }
 
