@@ -114,7 +114,8 @@ void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& c
     }
     const bool old = std::any_of(command_names.begin(), command_names.end(),
                                  [&](const std::string& one) { return new_word(one, name).has_value(); });
-    if (!node.is_table() && !old && std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
+    if (!node.is_table() && !old &&
+        std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
       fail(Fault::usage, "{}: no flag is named '--{}'{}", place(file, node), name,
            did_you_mean(name, all_options));
     }

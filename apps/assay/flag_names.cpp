@@ -7,7 +7,8 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 27> names{{
+  static constexpr std::array<Entry, 28> names{{
+      {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"give a larger pool", "give a larger --pool"},
       {"have at least three networks vote on them",

@@ -28,9 +28,10 @@ std::string provenance_of(const report::Document& document, std::string_view key
 }  // namespace
 
 void GateOptions::declare(CLI::App& app) {
-  app.add_option("--fail-under", fail_under_,
-                 "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
-                 "or 'warnings<=0'; may be repeated")
+  app.add_option(
+         "--fail-under", fail_under_,
+         "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
+         "or 'warnings<=0'; may be repeated")
       ->type_name("GATE")
       ->group("Gates");
   app.add_option("--no-worse-than", baseline_,
@@ -40,8 +41,9 @@ void GateOptions::declare(CLI::App& app) {
   app.add_option("--worse-by", ratchet_.tolerance, "how much worse than the earlier result a figure may be")
       ->type_name("FLOAT")
       ->group("Gates");
-  app.add_option("--compare", ratchet_.only,
-                 "compare only these figures with the earlier result, such as 'kmnc[layer=*]'; may be repeated")
+  app.add_option(
+         "--compare", ratchet_.only,
+         "compare only these figures with the earlier result, such as 'kmnc[layer=*]'; may be repeated")
       ->type_name("NAME")
       ->group("Gates");
   app.add_flag("--any-baseline", any_baseline_,
@@ -60,8 +62,9 @@ void GateOptions::check(const std::vector<std::string>& measured) const {
   }
   if (baseline_.empty()) {
     if (ratchet_.tolerance != "0" || !ratchet_.only.empty() || any_baseline_)
-      fail(Fault::usage, "--worse-by, --compare and --any-baseline are about an earlier result; name it with "
-                         "--no-worse-than FILE.json");
+      fail(Fault::usage,
+           "--worse-by, --compare and --any-baseline are about an earlier result; name it with "
+           "--no-worse-than FILE.json");
     return;
   }
   report::no_worse_than(report::read_document(read_file(baseline_), baseline_), {}, ratchet_);

@@ -89,9 +89,9 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->group(group);
   for (const report::Renderer& renderer : report::renderers()) {
     const std::string name(renderer.name);
-    app.add_option("--" + renderer.name, settings.renderings[renderer.name],
-                   fmt::format("write the {} to {}", renderer.summary,
-                               renderer.render_files ? "FOLDER" : "FILE"))
+    app.add_option(
+           "--" + renderer.name, settings.renderings[renderer.name],
+           fmt::format("write the {} to {}", renderer.summary, renderer.render_files ? "FOLDER" : "FILE"))
         ->type_name(renderer.render_files ? "FOLDER" : "FILE" + renderer.extension)
         ->group(outputs_group);
   }
@@ -105,10 +105,10 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->allow_extra_args(false)
       ->group(group);
   app.add_flag("--quiet", settings.quiet, "no progress, only the result")->group(group);
-  app.add_flag("--force", settings.force,
-               "replace a state, profile or result that holds something else")
+  app.add_flag("--force", settings.force, "replace a state, profile or result that holds something else")
       ->group(group);
-  app.add_flag("--strict", settings.strict, "end with exit code 9 where the result has warnings")->group(group);
+  app.add_flag("--strict", settings.strict, "end with exit code 9 where the result has warnings")
+      ->group(group);
   app.add_option("--seed", settings.seed, "seed of everything random")->group(group);
   app.add_option("--threads", settings.threads, "threads; 0: all cores")
       ->check(CLI::Range(0, 4096))

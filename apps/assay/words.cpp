@@ -14,8 +14,8 @@ struct OldWord {
   std::string_view command, before, now;
 };
 
-// --out: what a command is run for; --out-dir and --made-dir: folders for what comes with it; --train, --test:
-// records of these kinds; --data: records of any kind.
+// --out: what a command is run for; --out-dir and --made-dir: folders for what comes with it; --train,
+// --test: records of these kinds; --data: records of any kind.
 constexpr std::array<OldWord, 7> old_words{{
     {"attack", "output", "out"},
     {"explore", "output", "out"},

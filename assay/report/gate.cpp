@@ -314,8 +314,7 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
   if (tolerance.starts_with('-')) fail(Fault::usage, "a tolerance of {} is less than 0", tolerance);
   std::vector<Gate> gates;
   for (const Measurement& m : then) {
-    if (ratchet.only.empty() || chosen.contains(&m))
-      gates.push_back(ratchet_of(m, measurements, tolerance));
+    if (ratchet.only.empty() || chosen.contains(&m)) gates.push_back(ratchet_of(m, measurements, tolerance));
   }
   return gates;
 }

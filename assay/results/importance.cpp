@@ -67,11 +67,12 @@ std::string headline_of(const relevance::LayerImportance& layer, const std::stri
   if (std::ranges::all_of(layer.absolute, [](double a) { return a == 0; }))
     return fmt::format("{}: no neuron of {} carries any relevance", network, layer.layer.name);
   const double conserved = layer.total_in == 0 ? 0 : layer.total_here / layer.total_in;
-  return fmt::format("{}: neuron {} of {} carries most relevance ({:.2f}); {} of {} neurons hold {} of it; "
-                     "{:.2f} of the relevance put in arrives there",
-                     network, first, layer.layer.name, layer.relevance[first],
-                     layer.smallest_m(share, layer.relevance.size()), layer.relevance.size(),
-                     report::percent(share), conserved);
+  return fmt::format(
+      "{}: neuron {} of {} carries most relevance ({:.2f}); {} of {} neurons hold {} of it; "
+      "{:.2f} of the relevance put in arrives there",
+      network, first, layer.layer.name, layer.relevance[first],
+      layer.smallest_m(share, layer.relevance.size()), layer.relevance.size(), report::percent(share),
+      conserved);
 }
 
 }  // namespace

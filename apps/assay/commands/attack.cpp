@@ -20,7 +20,9 @@ class AttackCommand final : public Command {
            "--attack", attacks_,
            "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)")
         ->type_name("SPEC");
-    app.add_option("--preset", preset_, "attacks and options of a paper: " + joined(attack::presets().names()))->type_name("NAME");
+    app.add_option("--preset", preset_,
+                   "attacks and options of a paper: " + joined(attack::presets().names()))
+        ->type_name("NAME");
     app.add_option("--out", output_, "folder for the attacked records, one .npz per attack")
         ->type_name("FOLDER");
     app.add_flag(

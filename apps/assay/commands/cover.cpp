@@ -231,21 +231,24 @@ class Cover final : public Command {
       const auto known = profile.settings.find(name);
       if (known == profile.settings.end())
         fail(Fault::mismatch,
-             "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it out, "
+             "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it "
+             "out, "
              "or learn anew with --train",
              flag, profile_);
       const auto given = settings.find(name);
       if (given != settings.end() && given->second == known->second) continue;
       const std::string wanted = given == settings.end() ? "" : joined(given->second);
       fail(Fault::mismatch,
-           "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew with "
+           "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew "
+           "with "
            "--train",
            flag, wanted, profile_, known->second.empty() ? "all" : joined(known->second));
     }
   }
 
   // What the command line leaves open, as it came out.
-  void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs, Context& context) const {
+  void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs,
+                      Context& context) const {
     for (const auto& [flag, name] : learning_flags) {
       const auto known = profile.settings.find(name);
       if (known != profile.settings.end()) context.effective[flag] = known->second;

@@ -85,7 +85,8 @@ class EvidenceCommand final : public Command {
         ->type_name("TEXT");
     app.add_option("--out", out_, "folder of the pack")->type_name("FOLDER");
     app.add_option("--zip", zip_, "the pack as an archive, too")->type_name("FILE.zip");
-    app.add_option("--sign", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)")->type_name("FILE");
+    app.add_option("--sign", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)")
+        ->type_name("FILE");
     app.description(app.get_description() +
                     "\n\nSteps and requirements stand in the configuration file as [[evidence.step]] and "
                     "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
@@ -133,7 +134,8 @@ class EvidenceCommand final : public Command {
   // The steps that the study does not name: what is told of network and data in any case.
   void complete(evidence::Study& study, const StudyFile& file) const {
     if (study.steps.empty()) {
-      for (const char* command : {"evaluate", "cover", "mutate"}) study.steps.push_back({command, command, {}, ""});
+      for (const char* command : {"evaluate", "cover", "mutate"})
+        study.steps.push_back({command, command, {}, ""});
     }
     const auto lacks = [&](const evidence::Step& step, const std::string& flag) {
       return !has_argument(step, flag) && !file.given.contains({step.command, flag});
@@ -145,12 +147,14 @@ class EvidenceCommand final : public Command {
       };
       if (step.command != "data") give("model", model_);
       if (step.command == "cover" || step.command == "select") give("train", train_);
-      if (step.command == "cover" || step.command == "select" || step.command == "mutate") give("test", test_);
+      if (step.command == "cover" || step.command == "select" || step.command == "mutate")
+        give("test", test_);
       if (step.command == "evaluate" || step.command == "attack") give("data", test_);
       if (step.command == "importance") give("data", train_);
     }
     std::vector<evidence::Step> first;
-    const auto add = [&](const char* name, const char* command, const std::string& flag, const std::string& value) {
+    const auto add = [&](const char* name, const char* command, const std::string& flag,
+                         const std::string& value) {
       if (!value.empty()) first.push_back({name, command, {"--" + flag + "=" + value}, ""});
     };
     add("network", "model", "model", model_);
@@ -168,16 +172,19 @@ class EvidenceCommand final : public Command {
   void prepare_folder(bool force) const {
     const fs::path manifest = fs::path(out_) / evidence::manifest_name;
     if (fs::exists(manifest)) {
-      if (!force) fail(Fault::usage, "{} holds an evidence pack; name another folder, or replace it with --force", out_);
-      for (const evidence::PackFile& file : evidence::read_manifest(out_).files) fs::remove(fs::path(out_) / file.path);
+      if (!force)
+        fail(Fault::usage, "{} holds an evidence pack; name another folder, or replace it with --force",
+             out_);
+      for (const evidence::PackFile& file : evidence::read_manifest(out_).files)
+        fs::remove(fs::path(out_) / file.path);
       fs::remove(manifest);
       fs::remove(fs::path(out_) / evidence::signature_name);
     }
     if (fs::exists(out_)) {
       for (const fs::directory_entry& entry : fs::directory_iterator(out_)) {
         const std::string name = entry.path().filename().string();
-        if (entry.is_directory() && (fs::is_empty(entry) || name == evidence::results_folder ||
-                                     name == evidence::states_folder))
+        if (entry.is_directory() &&
+            (fs::is_empty(entry) || name == evidence::results_folder || name == evidence::states_folder))
           continue;
         fail(Fault::usage, "{} holds other files ({}); name a folder of its own", out_, name);
       }
@@ -209,8 +216,8 @@ class EvidenceCommand final : public Command {
     const ProcessResult ended = run_process(command);
     constexpr int gate_failed = 2, warned = 9;
     if (ended.code != 0 && ended.code != gate_failed && ended.code != warned)
-      fail(Fault::mismatch, "step '{}' (assay {}) ended with code {}: {}", step.name, step.command, ended.code,
-           ended.output);
+      fail(Fault::mismatch, "step '{}' (assay {}) ended with code {}: {}", step.name, step.command,
+           ended.code, ended.output);
     evidence::StepResult result{step, read_result(fs::path(out_) / file), ended.code, {}, file};
     for (const auto& [key, value] : result.document.provenance) {
       const auto* options = std::get_if<std::string>(&value);
@@ -261,8 +268,8 @@ class EvidenceCommand final : public Command {
     report::Document document;
     std::size_t met = 0;
     for (std::size_t r = 0; r < contents.study.requirements.size(); ++r) met += evidence::is_met(r, outcomes);
-    document.headline = fmt::format("{}: {} steps, {} of {} requirements hold{}{}", out_, contents.results.size(),
-                                    met, contents.study.requirements.size(),
+    document.headline = fmt::format("{}: {} steps, {} of {} requirements hold{}{}", out_,
+                                    contents.results.size(), met, contents.study.requirements.size(),
                                     key_.empty() ? "" : "; signed", zip_.empty() ? "" : "; also " + zip_);
     report::Table steps{"steps",
                         "Steps",

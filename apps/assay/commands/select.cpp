@@ -80,10 +80,12 @@ class Select final : public Command {
     for (const std::string& name : layers_) {
       const auto subjects = known->settings.find("subjects");
       const std::string layer = session.layer(name).name;
-      if (subjects != known->settings.end() && std::ranges::find(subjects->second, layer) != subjects->second.end())
+      if (subjects != known->settings.end() &&
+          std::ranges::find(subjects->second, layer) != subjects->second.end())
         continue;
-      fail(Fault::mismatch, "--layer {} contradicts --profile {}, which was learned with {}; learn anew with --train",
-           layer, profile_, subjects == known->settings.end() ? "no subject layer" : joined(subjects->second));
+      fail(Fault::mismatch,
+           "--layer {} contradicts --profile {}, which was learned with {}; learn anew with --train", layer,
+           profile_, subjects == known->settings.end() ? "no subject layer" : joined(subjects->second));
     }
     return known;
   }

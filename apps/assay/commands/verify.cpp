@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 // Commands that only measure. Others, and flags that load code, are not run because a pack says so.
 const std::set<std::string>& repeatable_commands() {
-  static const std::set<std::string> names{"model", "data", "evaluate", "importance", "cover", "mutate", "select"};
+  static const std::set<std::string> names{"model", "data",   "evaluate", "importance",
+                                           "cover", "mutate", "select"};
   return names;
 }
 
@@ -59,9 +60,10 @@ class Verify final : public Command {
  public:
   void declare(CLI::App& app) override {
     app.add_option("pack", pack_, "folder that `assay evidence` made")->type_name("FOLDER");
-    app.add_option("--rerun", rerun_,
-                   "run its commands again and compare all figures: none, all, or names of steps, joined by +; "
-                   "only commands that measure are run")
+    app.add_option(
+           "--rerun", rerun_,
+           "run its commands again and compare all figures: none, all, or names of steps, joined by +; "
+           "only commands that measure are run")
         ->type_name("STEPS");
     app.add_option("--from", from_, "folder in which the commands find their files (default: this one)")
         ->type_name("FOLDER");
@@ -96,9 +98,10 @@ class Verify final : public Command {
  private:
   void check_files(const evidence::Manifest& manifest, report::Document& document) const {
     const std::vector<std::string> different = evidence::differences(manifest, pack_);
-    document.gates.push_back(check_of(
-        "files", different.empty(),
-        different.empty() ? fmt::format("{} files have their SHA-256", manifest.files.size()) : joined(different, "; ")));
+    document.gates.push_back(check_of("files", different.empty(),
+                                      different.empty()
+                                          ? fmt::format("{} files have their SHA-256", manifest.files.size())
+                                          : joined(different, "; ")));
   }
 
   void check_signed(report::Document& document) const {
@@ -120,10 +123,10 @@ class Verify final : public Command {
       if (sha256_of_file(file) != input.sha256) different.push_back(file.string());
     }
     if (there > 0)
-      document.gates.push_back(check_of("inputs", different.empty(),
-                                        different.empty() ? fmt::format("{} of {} are there and the same", there,
-                                                                        manifest.inputs.size())
-                                                          : "changed: " + joined(different)));
+      document.gates.push_back(check_of(
+          "inputs", different.empty(),
+          different.empty() ? fmt::format("{} of {} are there and the same", there, manifest.inputs.size())
+                            : "changed: " + joined(different)));
     if (there < manifest.inputs.size())
       document.notices.push_back(fmt::format("{} of {} input files are not there (--from FOLDER)",
                                              manifest.inputs.size() - there, manifest.inputs.size()));
@@ -171,7 +174,8 @@ class Verify final : public Command {
     constexpr std::size_t most_named = 5;
     const std::string check = "step " + step.name;
     if (step.typed.empty()) {
-      document.notices.push_back(fmt::format("{} was collected, not run: there is no command to run again", check));
+      document.notices.push_back(
+          fmt::format("{} was collected, not run: there is no command to run again", check));
       return;
     }
     if (!repeatable_commands().contains(step.typed[0])) {
@@ -190,19 +194,23 @@ class Verify final : public Command {
     command.insert(command.end(), {"--json=" + file.string(), "--quiet", "--config=/dev/null"});
     const ProcessResult ended = run_process(command, {.folder = from_});
     if (!fs::exists(file)) {
-      document.gates.push_back(check_of(check, false, fmt::format("ended with code {}: {}", ended.code, ended.output)));
+      document.gates.push_back(
+          check_of(check, false, fmt::format("ended with code {}: {}", ended.code, ended.output)));
       return;
     }
-    const auto read = [](const fs::path& path) { return report::read_document(read_file(path), path.string()); };
+    const auto read = [](const fs::path& path) {
+      return report::read_document(read_file(path), path.string());
+    };
     evidence::FigureComparison found =
         evidence::compare_figures(read(fs::path(pack_) / step.file), read(file), tolerance_);
     const std::size_t different = found.different.size();
     found.different.resize(std::min(different, most_named));
     table.rows.push_back({step.name, report::count_cell(found.same), report::count_cell(found.close),
                           report::count_cell(different), joined(found.different, "; ")});
-    document.gates.push_back(check_of(check, different == 0,
-                                      different == 0 ? fmt::format("{} figures came out the same", found.same + found.close)
-                                                     : joined(found.different, "; ")));
+    document.gates.push_back(
+        check_of(check, different == 0,
+                 different == 0 ? fmt::format("{} figures came out the same", found.same + found.close)
+                                : joined(found.different, "; ")));
   }
 
   std::string pack_, rerun_ = "none", from_ = ".", signers_, identity_;
@@ -212,7 +220,8 @@ class Verify final : public Command {
 }  // namespace
 
 CommandInfo verify_command() {
-  return {"verify", "check an evidence pack: its files, its signature, and whether its figures come out again",
+  return {"verify",
+          "check an evidence pack: its files, its signature, and whether its figures come out again",
           "  assay verify pack\n"
           "  assay verify pack --rerun all --from /data/study\n"
           "  assay verify pack --signers allowed_signers --identity reviewer@example.org",
