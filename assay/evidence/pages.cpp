@@ -33,7 +33,7 @@ void add_verdict(Text& text, const PackContents& contents, std::span<const Outco
     text.paragraph(fmt::format("{} of {} requirements hold.", met, requirements.size()));
   text.paragraph(warnings == 0
                      ? "No step gave a warning."
-                     : fmt::format("{} warnings make figures doubtful; they are listed below.", warnings));
+                     : fmt::format("Warnings that make figures doubtful, listed below: {}.", warnings));
 }
 
 void add_requirements(Text& text, const PackContents& contents, std::span<const Outcome> outcomes) {

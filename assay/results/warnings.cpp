@@ -62,6 +62,26 @@ void add_collapsed(std::vector<Warning>& warnings, const coverage::Profile& prof
        "on"});
 }
 
+// m chosen by the share of relevance, where the limit on it ended the choice.
+void add_cap(std::vector<Warning>& warnings, const coverage::CoverageState& state) {
+  const auto chosen = [](const Spec& spec) {
+    const auto m = spec.options.find("m");
+    return m != spec.options.end() && m->second == "auto";
+  };
+  const auto cap = state.profile().settings.find("cap");
+  if (std::ranges::none_of(state.specs(), chosen) || cap == state.profile().settings.end()) return;
+  for (const coverage::LayerClusters& layer : state.profile().clusters) {
+    const std::size_t neurons = state.profile().statistics[state.profile().position(layer.layer)].neurons();
+    if (std::to_string(layer.auto_m) != cap->second.at(0) || layer.auto_m == neurons) continue;
+    warnings.push_back(
+        {"cap",
+         fmt::format("m of layer {} ended at its limit of {}: the neurons hold less than the share "
+                     "of relevance asked for",
+                     layer.layer, layer.auto_m),
+         "relevance is spread evenly; raise the limit, or say m"});
+  }
+}
+
 std::string record_count(std::size_t count) {
   return fmt::format("{} {}", count, count == 1 ? "record" : "records");
 }
@@ -148,6 +168,7 @@ std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
       combinations.add(state.specs()[c].text(), row, state.records());
   }
   combinations.tell(warnings, state.records());
+  add_cap(warnings, state);
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "test"));
   return warnings;
 }
@@ -169,8 +190,7 @@ std::vector<Warning> data_warnings(const coverage::Profile& profile, const cover
   return warnings;
 }
 
-std::vector<Warning> importance_warnings(const relevance::Importance& importance, double share,
-                                         std::size_t cap) {
+std::vector<Warning> importance_warnings(const relevance::Importance& importance) {
   std::vector<Warning> warnings;
   const std::size_t dropped = importance.evaluation.non_finite;
   if (importance.used == 0)
@@ -201,13 +221,6 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
                        layer.total_here, layer.layer.name, layer.total_in),
            "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps "
            "more"});
-    if (cap < layer.relevance.size() && layer.smallest_m(share, layer.relevance.size()) > cap)
-      warnings.push_back(
-          {"cap",
-           fmt::format("more than {} neurons of {} are needed for {} of the relevance; the list ends "
-                       "there",
-                       cap, layer.layer.name, report::percent(share)),
-           "relevance is spread evenly"});
   }
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "", importance.evaluation.non_finite_ids));
   return warnings;

@@ -30,8 +30,7 @@ std::vector<report::Warning> data_warnings(const coverage::Profile& profile,
                                            const coverage::Observations& seen, const Dataset& test);
 
 // Relevance that is nothing, or does not arrive.
-std::vector<report::Warning> importance_warnings(const relevance::Importance& importance, double share,
-                                                 std::size_t cap);
+std::vector<report::Warning> importance_warnings(const relevance::Importance& importance);
 
 // Records with a NaN or an infinity, which cover and count for nothing.
 report::Warning dropped_records(std::size_t count, const std::string& which,

@@ -36,7 +36,7 @@ std::string_view base_name(std::string_view criterion);
 Gate parse_gate(std::string_view text);
 
 // The gate with its outcome. Where several figures are asked for, the outcome is the first failure, whose
-// reason names all that fail, or else the first figure.
+// reason names all that fail, or else the worst figure.
 Gate evaluate(Gate gate, std::span<const Measurement> measurements);
 
 // Why no figure of a run that will measure these criteria and layers (values, classes and contexts do not
