@@ -7,7 +7,8 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 28> names{{
+  static constexpr std::array<Entry, 29> names{{
+      {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"have gradients pass straight through", "use --straight-through to have gradients pass"},
       {"give a larger pool", "give a larger --pool"},

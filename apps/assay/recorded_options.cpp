@@ -14,7 +14,7 @@ std::string name_of(const CLI::Option& option) {
 
 bool is_switch(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
-std::vector<std::string> values_of(const CLI::Option& option, const EffectiveOptions& effective) {
+std::vector<std::string> recorded_values(const CLI::Option& option, const EffectiveOptions& effective) {
   const auto found = effective.find(name_of(option));
   if (found != effective.end()) return found->second;
   if (option.count() > 0) return is_switch(option) ? std::vector<std::string>{"true"} : option.results();
@@ -23,7 +23,7 @@ std::vector<std::string> values_of(const CLI::Option& option, const EffectiveOpt
   return none ? std::vector<std::string>() : std::vector<std::string>{fallback};
 }
 
-std::string as_typed(const CLI::Option& option, const std::string& value) {
+std::string typed_option(const CLI::Option& option, const std::string& value) {
   const bool positional = option.get_lnames().empty();
   if (positional) return shell_word(value);
   const std::string flag = "--" + name_of(option);
@@ -40,8 +40,8 @@ std::string recorded_options(const CLI::App& command, const EffectiveOptions& ef
         option == command.get_help_all_ptr())
       continue;
     std::string& text = option->get_lnames().empty() ? positions : flags;
-    for (const std::string& value : values_of(*option, effective)) {
-      const std::string typed = as_typed(*option, value);
+    for (const std::string& value : recorded_values(*option, effective)) {
+      const std::string typed = typed_option(*option, value);
       if (!typed.empty()) text += (text.empty() ? "" : " ") + typed;
     }
   }

@@ -88,7 +88,8 @@ JournalKey key_of(const Session& session, const CoverageState& state, const Data
 // What the rest of a run needs beside the state.
 Json saved(const Observations& seen) {
   Json json = {{"records", Json::array()}, {"growth", Json::array()}, {"histograms", Json::array()}};
-  json["inputs"] = {seen.inputs.records, to_binary(std::vector{seen.inputs.low, seen.inputs.high, seen.inputs.mean})};
+  json["inputs"] = {seen.inputs.records,
+                    to_binary(std::vector{seen.inputs.low, seen.inputs.high, seen.inputs.mean})};
   json["in_training"] = seen.in_training;
   for (const RecordFacts& facts : seen.records)
     json["records"].push_back(

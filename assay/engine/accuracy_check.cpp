@@ -100,15 +100,14 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
   constexpr double rounding = 1e-12;  // of a decimal as a double
   const double least = expected - bounds.below, most = expected + bounds.above;
   if (*evaluation.accuracy >= least - rounding && *evaluation.accuracy <= most + rounding) return;
-  const std::string declared =
-      bounds.above < 1 ? fmt::format("{:.2f} % to {:.2f} % was declared", least * 100, most * 100)
-                       : fmt::format("at least {:.2f} % was declared", least * 100);
+  const std::string declared = bounds.above < 1
+                                   ? fmt::format("{:.2f} % to {:.2f} % was declared", least * 100, most * 100)
+                                   : fmt::format("at least {:.2f} % was declared", least * 100);
   std::string cause = likely_cause(session, *dataset, expected);
   if (cause.empty())
     cause = "; none of the usual preprocessing mistakes explains it: are these the network's data?";
-  fail(Fault::mismatch,
-       "network '{}' reaches an accuracy of {:.2f} % on {}, but {}{}", session.graph().name(),
-       *evaluation.accuracy * 100, dataset->describe(), declared, cause);
+  fail(Fault::mismatch, "network '{}' reaches an accuracy of {:.2f} % on {}, but {}{}",
+       session.graph().name(), *evaluation.accuracy * 100, dataset->describe(), declared, cause);
 }
 
 }  // namespace assay

@@ -62,7 +62,8 @@ std::string bill_of_materials(const Manifest& manifest, std::span<const StepResu
   for (const InputFile& input : manifest.inputs) {
     if (input.role == "network") continue;
     const std::string reference = "data:" + input.sha256;
-    const bool known = std::ranges::any_of(data, [&](const Json& one) { return one["bom-ref"] == reference; });
+    const bool known =
+        std::ranges::any_of(data, [&](const Json& one) { return one["bom-ref"] == reference; });
     if (!known) {
       datasets.push_back({{"ref", reference}});
       data.push_back({{"type", "data"},

@@ -18,7 +18,8 @@ std::string markdown_of(const Block& block) {
   std::string text;
   switch (block.kind) {
     case Block::Kind::heading:
-      return std::string(static_cast<std::size_t>(block.level), '#') + " " + markdown_escaped(block.text) + "\n\n";
+      return std::string(static_cast<std::size_t>(block.level), '#') + " " + markdown_escaped(block.text) +
+             "\n\n";
     case Block::Kind::paragraph:
       return markdown_escaped(block.text) + "\n\n";
     case Block::Kind::list:

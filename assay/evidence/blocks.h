@@ -17,10 +17,18 @@ struct Block {
 
 class Text {
  public:
-  void heading(int level, std::string text) { blocks_.push_back({Block::Kind::heading, std::move(text), level, {}, {}}); }
-  void paragraph(std::string text) { blocks_.push_back({Block::Kind::paragraph, std::move(text), 0, {}, {}}); }
-  void list(std::vector<std::string> items) { blocks_.push_back({Block::Kind::list, "", 0, std::move(items), {}}); }
-  void table(std::vector<std::vector<std::string>> rows) { blocks_.push_back({Block::Kind::table, "", 0, {}, std::move(rows)}); }
+  void heading(int level, std::string text) {
+    blocks_.push_back({Block::Kind::heading, std::move(text), level, {}, {}});
+  }
+  void paragraph(std::string text) {
+    blocks_.push_back({Block::Kind::paragraph, std::move(text), 0, {}, {}});
+  }
+  void list(std::vector<std::string> items) {
+    blocks_.push_back({Block::Kind::list, "", 0, std::move(items), {}});
+  }
+  void table(std::vector<std::vector<std::string>> rows) {
+    blocks_.push_back({Block::Kind::table, "", 0, {}, std::move(rows)});
+  }
   void code(std::string text) { blocks_.push_back({Block::Kind::code, std::move(text), 0, {}, {}}); }
 
   std::string markdown() const;

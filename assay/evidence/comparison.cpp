@@ -53,8 +53,8 @@ class Comparer {
       return list;
     };
     if (then.rows.size() != now.rows.size() || ids(then) != ids(now)) {
-      result.different.push_back(fmt::format("{}: {} rows, now {}, or other columns", then.id,
-                                             then.rows.size(), now.rows.size()));
+      result.different.push_back(
+          fmt::format("{}: {} rows, now {}, or other columns", then.id, then.rows.size(), now.rows.size()));
       return;
     }
     for (std::size_t r = 0; r < then.rows.size(); ++r) {
@@ -74,7 +74,8 @@ class Comparer {
 
 }  // namespace
 
-FigureComparison compare_figures(const report::Document& then, const report::Document& now, double tolerance) {
+FigureComparison compare_figures(const report::Document& then, const report::Document& now,
+                                 double tolerance) {
   Comparer comparer(tolerance);
   for (const report::Fact& fact : then.facts) {
     if (is_of_the_run(fact.id)) continue;

@@ -9,7 +9,7 @@ namespace assay::evidence {
 
 // Figures of two runs of one command, cell by cell.
 struct FigureComparison {
-  std::size_t same = 0, close = 0;        // equal; real numbers that differ by no more than the tolerance
+  std::size_t same = 0, close = 0;     // equal; real numbers that differ by no more than the tolerance
   std::vector<std::string> different;  // "criteria, row 3, coverage: 0.5, now 0.25"
 };
 

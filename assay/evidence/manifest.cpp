@@ -44,12 +44,9 @@ std::vector<PackFile> files_in(const fs::path& pack) {
 }
 
 void write_manifest(const Manifest& manifest, const fs::path& pack) {
-  Json json = {{"schema", "assay/evidence"},
-               {"version", manifest_version},
-               {"title", manifest.title},
-               {"created", manifest.created},
-               {"program", Json::object()},
-               {"hash", "SHA-256 of the bytes of each file"}};
+  Json json = {{"schema", "assay/evidence"}, {"version", manifest_version},
+               {"title", manifest.title},    {"created", manifest.created},
+               {"program", Json::object()},  {"hash", "SHA-256 of the bytes of each file"}};
   for (const auto& [name, version] : manifest.program) json["program"][name] = version;
   json["steps"] = Json::array();
   for (const ManifestStep& step : manifest.steps)
@@ -76,11 +73,13 @@ Manifest read_manifest(const fs::path& pack) {
     for (const auto& [name, version] : json.at("program").items())
       manifest.program.emplace_back(name, version.get<std::string>());
     for (const Json& step : json.at("steps"))
-      manifest.steps.push_back({step.at("name").get<std::string>(), inside(step.at("file").get<std::string>()),
+      manifest.steps.push_back({step.at("name").get<std::string>(),
+                                inside(step.at("file").get<std::string>()),
                                 step.at("command").get<std::vector<std::string>>()});
     for (const Json& input : json.at("inputs"))
       manifest.inputs.push_back({input.at("role").get<std::string>(), input.at("path").get<std::string>(),
-                                 input.at("sha256").get<std::string>(), input.at("bytes").get<std::uint64_t>()});
+                                 input.at("sha256").get<std::string>(),
+                                 input.at("bytes").get<std::uint64_t>()});
     for (const Json& entry : json.at("files"))
       manifest.files.push_back({inside(entry.at("path").get<std::string>()),
                                 entry.at("sha256").get<std::string>(),

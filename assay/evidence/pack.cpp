@@ -21,30 +21,34 @@ void require_file_name(const std::string& name, std::string_view what) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
   if (!plain)
-    fail(Fault::usage, "'{}' cannot be the name of a {}: letters, digits, - and _ make file names", name, what);
+    fail(Fault::usage, "'{}' cannot be the name of a {}: letters, digits, - and _ make file names", name,
+         what);
 }
 
 bool is_output_option(std::string_view name, bool learns) {
   static const std::set<std::string_view> outputs{
-      "json", "html",   "junit",   "sarif",          "markdown", "csv",   "elements", "state",  "append",
-      "out",  "matrix", "made-dir", "killing-subset", "write",    "sheet", "ids",      "scores", "cache",
-      "quiet", "force", "strict",  "config",         "journal-every", "plugin", "out-dir", "checkpoint"};
+      "json",    "html",      "junit",  "sarif",    "markdown",       "csv",    "elements",      "state",
+      "append",  "out",       "matrix", "made-dir", "killing-subset", "write",  "sheet",         "ids",
+      "scores",  "cache",     "quiet",  "force",    "strict",         "config", "journal-every", "plugin",
+      "out-dir", "checkpoint"};
   return outputs.contains(name) || (learns && name == "profile");
 }
 
 std::vector<std::string> repeatable(const std::string& command, const std::string& options) {
   const std::vector<std::string> words = shell_words(options);
   const auto starts = [](std::string_view flag) {
-    return [flag](const std::string& word) { return word == flag || word.starts_with(std::string(flag) + "="); };
+    return
+        [flag](const std::string& word) { return word == flag || word.starts_with(std::string(flag) + "="); };
   };
   const bool learns = std::ranges::any_of(words, starts("--train"));
   std::vector<std::string> kept{command};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const bool flag = words[i].starts_with("--");
     const std::size_t equals = words[i].find('=');
-    const std::string name = flag ? words[i].substr(2, equals == std::string::npos ? equals : equals - 2) : "";
-    const bool has_value = flag && equals == std::string::npos && i + 1 < words.size() &&
-                           !words[i + 1].starts_with("--");
+    const std::string name =
+        flag ? words[i].substr(2, equals == std::string::npos ? equals : equals - 2) : "";
+    const bool has_value =
+        flag && equals == std::string::npos && i + 1 < words.size() && !words[i + 1].starts_with("--");
     if (flag && is_output_option(name, learns)) {
       i += has_value ? 1 : 0;
       continue;

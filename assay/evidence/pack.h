@@ -1,7 +1,7 @@
 #pragma once
 
-// An evidence pack: one folder with what was asked, what was run, on what, with what, and what was found, that
-// somebody else can check (docs/evidence.md).
+// An evidence pack: one folder with what was asked, what was run, on what, with what, and what was found,
+// that somebody else can check (docs/evidence.md).
 
 #include <filesystem>
 #include <span>
@@ -30,8 +30,8 @@ struct PackContents {
 // Names that are no command's and no step's: they would not say where a file is. Throws Error{usage}.
 void require_file_name(const std::string& name, std::string_view what);
 
-// Writes reports, cards, traceability, bill of materials, headings and at last the manifest into a folder that
-// holds the results (and states) of the steps. Returns what every requirement came to.
+// Writes reports, cards, traceability, bill of materials, headings and at last the manifest into a folder
+// that holds the results (and states) of the steps. Returns what every requirement came to.
 std::vector<Outcome> write_pack(const PackContents& contents, const std::filesystem::path& folder);
 
 // Options that say where a command puts what it makes, which another run must not repeat. `learns`: the

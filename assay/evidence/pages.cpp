@@ -33,7 +33,7 @@ void add_verdict(Text& text, const PackContents& contents, std::span<const Outco
     text.paragraph(fmt::format("{} of {} requirements hold.", met, requirements.size()));
   text.paragraph(warnings == 0
                      ? "No step gave a warning."
-                     : fmt::format("{} warnings make figures doubtful; they are listed below.", warnings));
+                     : fmt::format("Warnings that make figures doubtful, listed below: {}.", warnings));
 }
 
 void add_requirements(Text& text, const PackContents& contents, std::span<const Outcome> outcomes) {
@@ -75,8 +75,8 @@ void add_steps(Text& text, const PackContents& contents) {
     add_facts(text, result.document);
     constexpr std::size_t most = 30;
     for (const report::Table& table : result.document.tables) {
-      const bool figures = table.id == "criteria" || table.id == "contexts" || table.id == "mutation_operators" ||
-                           table.id == "mutation_layers";
+      const bool figures = table.id == "criteria" || table.id == "contexts" ||
+                           table.id == "mutation_operators" || table.id == "mutation_layers";
       if (figures && !table.rows.empty()) add_table(text, table, most);
     }
   }
@@ -85,8 +85,10 @@ void add_steps(Text& text, const PackContents& contents) {
 void add_inputs(Text& text, const PackContents& contents) {
   text.heading(2, "On what");
   text.paragraph(
-      "SHA-256 of the bytes of the files, as sha256sum prints it. Results name their network and data by content "
-      "hashes (XXH3, 128 bit) of what the program read from them: model_hash over nodes and weights, *_hash over "
+      "SHA-256 of the bytes of the files, as sha256sum prints it. Results name their network and data by "
+      "content "
+      "hashes (XXH3, 128 bit) of what the program read from them: model_hash over nodes and weights, *_hash "
+      "over "
       "records, labels and targets after preprocessing.");
   std::vector<std::vector<std::string>> rows{{"role", "file", "bytes", "SHA-256"}};
   for (const InputFile& input : contents.inputs)
@@ -175,7 +177,8 @@ Text report_text(const PackContents& contents, std::span<const Outcome> outcomes
   Text text;
   text.heading(1, contents.study.title);
   text.paragraph(
-      "Evidence made by Assay. `assay verify` checks the files against manifest.json, its signature where there is "
+      "Evidence made by Assay. `assay verify` checks the files against manifest.json, its signature where "
+      "there is "
       "one, and repeats the commands.");
   add_verdict(text, contents, outcomes);
   add_requirements(text, contents, outcomes);
@@ -193,7 +196,8 @@ Text report_text(const PackContents& contents, std::span<const Outcome> outcomes
   text.table(std::move(rows));
   text.paragraph(
       "Traceability: traceability/requirements.csv leads from requirements to figures, items and records; "
-      "traceability/records.csv from records to what they cover. bom.cdx.json lists network and data (CycloneDX).");
+      "traceability/records.csv from records to what they cover. bom.cdx.json lists network and data "
+      "(CycloneDX).");
   return text;
 }
 
@@ -201,13 +205,17 @@ Text headings_text() {
   Text text;
   text.heading(1, "Headings of technical documentation");
   text.paragraph(
-      "A help for writing the documentation that standards and law ask for: which part of this pack can go under "
-      "which heading. It claims neither that the pack is enough nor that anything conforms; clauses are named from "
+      "A help for writing the documentation that standards and law ask for: which part of this pack can go "
+      "under "
+      "which heading. It claims neither that the pack is enough nor that anything conforms; clauses are "
+      "named from "
       "memory of their subject and have to be checked against the text in force.");
   const std::vector<std::vector<std::string>> rows{
       {"document", "heading", "part of the pack"},
-      {"ISO 26262", "Software requirements and their verification (part 6)", "REPORT.md: What was asked; traceability/"},
-      {"ISO 26262", "Confidence in the use of software tools (part 8)", "REPORT.md: With what; bom.cdx.json; `assay verify`"},
+      {"ISO 26262", "Software requirements and their verification (part 6)",
+       "REPORT.md: What was asked; traceability/"},
+      {"ISO 26262", "Confidence in the use of software tools (part 8)",
+       "REPORT.md: With what; bom.cdx.json; `assay verify`"},
       {"ISO/PAS 8800", "AI safety requirements and their allocation", "REPORT.md: What was asked"},
       {"ISO/PAS 8800", "Data: specification, properties, gaps", "REPORT.md: Data cards, Warnings"},
       {"ISO/PAS 8800", "Verification and validation of the AI system",
@@ -218,14 +226,18 @@ Text headings_text() {
        "results of cover and mutate: uncovered items, survivors, contexts"},
       {"ISO 21448 (SOTIF)", "Functional insufficiencies and triggering conditions",
        "results of evaluate, attack and explore: confusions, findings"},
-      {"EU AI Act, Annex IV", "1. General description of the system", "bom.cdx.json; REPORT.md: Network card (to be completed)"},
-      {"EU AI Act, Annex IV", "2. Elements of the system and of its development: data, training, validation and testing",
-       "REPORT.md: Data cards; What was run, and what came out; results/ (signed and dated logs: manifest.json.sig)"},
+      {"EU AI Act, Annex IV", "1. General description of the system",
+       "bom.cdx.json; REPORT.md: Network card (to be completed)"},
+      {"EU AI Act, Annex IV",
+       "2. Elements of the system and of its development: data, training, validation and testing",
+       "REPORT.md: Data cards; What was run, and what came out; results/ (signed and dated logs: "
+       "manifest.json.sig)"},
       {"EU AI Act, Annex IV", "3. Monitoring, functioning and control: capabilities and limitations",
        "REPORT.md: figures by class; Warnings; What was not done"},
       {"EU AI Act, Annex IV", "4. Appropriateness of the performance metrics",
        "REPORT.md: What the figures mean, and what they do not tell"},
-      {"EU AI Act, Annex IV", "5. Risk management", "REPORT.md: requirements that do not hold (to be completed)"}};
+      {"EU AI Act, Annex IV", "5. Risk management",
+       "REPORT.md: requirements that do not hold (to be completed)"}};
   text.table(rows);
   return text;
 }

@@ -11,8 +11,8 @@ namespace assay::evidence {
 // are not there and gates that cannot be read: before anything runs.
 void check_study(const Study& study);
 
-// Every gate of every requirement, decided by the first step that measured what it asks about (or the one that
-// the requirement names). What nobody measured has failed.
+// Every gate of every requirement, decided by the first step that measured what it asks about (or the one
+// that the requirement names). What nobody measured has failed.
 std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult> results);
 
 // Whether all gates of a requirement hold.

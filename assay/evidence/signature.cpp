@@ -25,7 +25,8 @@ bool can_sign() { return has_program(program); }
 
 void sign_manifest(const fs::path& pack, const fs::path& key) {
   if (!can_sign())
-    fail(Fault::io, "{} is not there; install OpenSSH to sign, or make the pack without a signature", program);
+    fail(Fault::io, "{} is not there; install OpenSSH to sign, or make the pack without a signature",
+         program);
   std::error_code code;
   fs::remove(pack / signature_name, code);
   const ProcessResult result = run_process(

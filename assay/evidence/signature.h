@@ -20,9 +20,9 @@ struct SignatureCheck {
   std::string text;  // what was found: by which key, whether it is one of the trusted
 };
 
-// `signers`: file of trusted keys as ssh-keygen's ALLOWED SIGNERS, and the name that has to have signed; empty:
-// the signature is checked by the key that it brings, which says that nothing was changed since and not by whom
-// it was signed.
+// `signers`: file of trusted keys as ssh-keygen's ALLOWED SIGNERS, and the name that has to have signed;
+// empty: the signature is checked by the key that it brings, which says that nothing was changed since and
+// not by whom it was signed.
 SignatureCheck check_signature(const std::filesystem::path& pack, const std::filesystem::path& signers,
                                const std::string& identity);
 

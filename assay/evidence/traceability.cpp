@@ -30,8 +30,8 @@ class Rows {
 
  private:
   std::size_t at(std::string_view column) const {
-    return static_cast<std::size_t>(
-        std::ranges::find(table_.columns, column, &report::Column::id) - table_.columns.begin());
+    return static_cast<std::size_t>(std::ranges::find(table_.columns, column, &report::Column::id) -
+                                    table_.columns.begin());
   }
   const Table& table_;
 };
@@ -122,7 +122,8 @@ Table record_table(std::span<const StepResult> results) {
       if (!rows.has(record)) return;
       for (const auto& row : source->rows) {
         const std::string name = rows.text(row, record);
-        if (!name.empty()) table.rows.push_back({name, result.step.name, std::string(relation), what(rows, row)});
+        if (!name.empty())
+          table.rows.push_back({name, result.step.name, std::string(relation), what(rows, row)});
       }
     };
     using Row = std::vector<Cell>;
@@ -130,7 +131,8 @@ Table record_table(std::span<const StepResult> results) {
       return Cell(rows.text(row, "layer") + ":" + rows.text(row, "neuron"));
     };
     const auto combination = [](const Rows& rows, const Row& row) {
-      return Cell(rows.text(row, "layer") + " m=" + rows.text(row, "m") + " " + rows.text(row, "combination"));
+      return Cell(rows.text(row, "layer") + " m=" + rows.text(row, "m") + " " +
+                  rows.text(row, "combination"));
     };
     add("neurons", "first_record", "first to cover", neuron);
     add("combinations", "first", "first to cover", combination);

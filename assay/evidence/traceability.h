@@ -10,7 +10,8 @@
 
 namespace assay::evidence {
 
-// requirement, gate, holds, step, file, figure, value, where the items are listed, open items (the first few).
+// requirement, gate, holds, step, file, figure, value, where the items are listed, open items (the first
+// few).
 report::Table requirement_table(const Study& study, std::span<const Outcome> outcomes,
                                 std::span<const StepResult> results);
 

@@ -51,7 +51,8 @@ void write_zip(const fs::path& folder, const fs::path& archive) {
   zip_source_seek(memory, 0, SEEK_END);
   std::string bytes(static_cast<std::size_t>(std::max<zip_int64_t>(0, zip_source_tell(memory))), '\0');
   zip_source_seek(memory, 0, SEEK_SET);
-  const bool whole = zip_source_read(memory, bytes.data(), bytes.size()) == static_cast<zip_int64_t>(bytes.size());
+  const bool whole =
+      zip_source_read(memory, bytes.data(), bytes.size()) == static_cast<zip_int64_t>(bytes.size());
   zip_source_close(memory);
   if (!whole) fail(Fault::io, "{}: it cannot be read back", archive.string());
   write_file(archive, bytes);

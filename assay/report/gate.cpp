@@ -257,11 +257,16 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
   const Ratio demand = of_decimal(gate.threshold);
   const std::vector<const Measurement*> asked = chosen_by(gate, measurements);
   std::optional<Gate> outcome, failure;
+  double worst = 0;
   std::vector<std::string> failing;
   for (const Measurement* m : asked) {
     Gate decided = gate;
     decide(decided, *m, demand);
-    if (!outcome) outcome = decided;
+    const auto is_worse = [&] { return m->higher_is_better ? m->value < worst : m->value > worst; };
+    if (!outcome || is_worse()) {
+      outcome = decided;
+      worst = m->value;
+    }
     if (decided.passed) continue;
     if (!failure) failure = decided;
     failing.push_back(place(*m));
@@ -275,6 +280,8 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
                                    asked.size(), joined(failing), more);
   }
   if (failure) return *failure;
+  if (outcome && asked.size() > 1)
+    outcome->reason = fmt::format("the worst of {} figures, all of which hold", asked.size());
   if (outcome) return *outcome;
   gate.reason = nothing_selected(gate, measurements);
   if (gate.relation == "=") gate.relation = ">=";
@@ -314,8 +321,7 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
   if (tolerance.starts_with('-')) fail(Fault::usage, "a tolerance of {} is less than 0", tolerance);
   std::vector<Gate> gates;
   for (const Measurement& m : then) {
-    if (ratchet.only.empty() || chosen.contains(&m))
-      gates.push_back(ratchet_of(m, measurements, tolerance));
+    if (ratchet.only.empty() || chosen.contains(&m)) gates.push_back(ratchet_of(m, measurements, tolerance));
   }
   return gates;
 }

@@ -29,8 +29,8 @@ class Reader {
     if (json.value("version", Json()) != document_schema_version)
       refuse(fmt::format("its version is not {}", document_schema_version));
     only(json,
-         {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "warnings", "pictures",
-          "notices", "definitions", "provenance"},
+         {"schema", "version", "command", "headline", "facts", "fact_columns", "tables", "gates", "warnings",
+          "pictures", "notices", "definitions", "provenance"},
          "document");
     Document document;
     document.command = text_at(json, "command");

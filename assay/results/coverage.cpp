@@ -106,8 +106,7 @@ std::string thumbnail(const Dataset& data, std::size_t record) {
 report::Table criteria_table(const coverage::CoverageState& state) {
   const std::vector<coverage::CoverageFigure> figures = named_figures(state);
   std::vector<report::Measurement> measurements;
-  for (const coverage::CoverageFigure& figure : figures)
-    measurements.push_back(measurement_of(figure));
+  for (const coverage::CoverageFigure& figure : figures) measurements.push_back(measurement_of(figure));
   report::Table table = report::criteria_table(measurements);
   table.title = "Coverage";
   const auto remove = [&](const char* id) {
@@ -498,18 +497,24 @@ void add_facts(report::Document& document, const coverage::CoverageState& state)
   add_warnings(document, coverage_warnings(state));
 }
 
+// Of all layers together, or the range of what layers have that do not add up.
+std::string figure_of(const std::vector<coverage::Coverage>& rows) {
+  const coverage::Coverage& last = rows.back();
+  const auto shown = [](const coverage::Coverage& row) {
+    if (row.coverable == "1") return std::string("has one combination only");
+    return row.coverable.empty() ? fmt::format("{:.4g}", row.value) : report::percent(row.value);
+  };
+  if (last.layer == "all" || rows.size() == 1) return shown(last);
+  const auto [low, high] = std::ranges::minmax_element(rows, {}, &coverage::Coverage::value);
+  return fmt::format("{} ({}) to {} ({})", shown(*low), low->layer, shown(*high), high->layer);
+}
+
 std::string headline_of(const coverage::CoverageState& state, const std::string& subject) {
   constexpr std::size_t most = 4;  // criteria; the table has them all
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < std::min(most, state.specs().size()); ++c) {
-    const coverage::Coverage row = state.total(c)->result().back();
-    const std::string name = state.specs()[c].text();
-    if (row.coverable.empty())
-      texts.push_back(fmt::format("{} {:.4g}", name, row.value));
-    else if (row.coverable == "1")
-      texts.push_back(name + " has one combination only");
-    else
-      texts.push_back(fmt::format("{} {}", name, report::percent(row.value)));
+    const std::vector<coverage::Coverage> rows = state.total(c)->result();
+    texts.push_back(state.specs()[c].text() + " " + figure_of(rows));
   }
   if (state.specs().size() > most)
     texts.push_back(fmt::format("{} more criteria", state.specs().size() - most));

@@ -34,7 +34,7 @@ report::Table ranking_table(const relevance::Importance& importance, std::size_t
   return table;
 }
 
-report::Table conservation_table(const relevance::Importance& importance, double share, std::size_t cap) {
+report::Table conservation_table(const relevance::Importance& importance, double share) {
   report::Table table{"layers",
                       "Layers",
                       {{"layer", "layer"},
@@ -48,7 +48,7 @@ report::Table conservation_table(const relevance::Importance& importance, double
     table.rows.push_back(
         {layer.layer.name, layer.layer.neurons, layer.total_in, layer.total_here,
          layer.total_in != 0 ? report::Cell{layer.total_here / layer.total_in} : report::Cell{},
-         static_cast<std::int64_t>(layer.smallest_m(share, cap))});
+         static_cast<std::int64_t>(layer.smallest_m(share, layer.relevance.size()))});
   }
   return table;
 }
@@ -67,24 +67,24 @@ std::string headline_of(const relevance::LayerImportance& layer, const std::stri
   if (std::ranges::all_of(layer.absolute, [](double a) { return a == 0; }))
     return fmt::format("{}: no neuron of {} carries any relevance", network, layer.layer.name);
   const double conserved = layer.total_in == 0 ? 0 : layer.total_here / layer.total_in;
-  return fmt::format("{}: neuron {} of {} carries most relevance ({:.2f}); {} of {} neurons hold {} of it; "
-                     "{:.2f} of the relevance put in arrives there",
-                     network, first, layer.layer.name, layer.relevance[first],
-                     layer.smallest_m(share, layer.relevance.size()), layer.relevance.size(),
-                     report::percent(share), conserved);
+  return fmt::format(
+      "{}: neuron {} of {} carries most relevance ({:.2f}); {} of {} neurons hold {} of it; "
+      "{:.2f} of the relevance put in arrives there",
+      network, first, layer.layer.name, layer.relevance[first],
+      layer.smallest_m(share, layer.relevance.size()), layer.relevance.size(), report::percent(share),
+      conserved);
 }
 
 }  // namespace
 
 report::Document document_of(const relevance::Importance& importance, const Session& session,
                              const relevance::ImportanceOptions& options, double share, std::size_t top) {
-  constexpr std::size_t most_m = 50;
   report::Document document;
   add_scores(document, importance.evaluation, "data");
   document.facts.push_back(count_fact("records", "records", importance.records));
   document.facts.push_back(count_fact("used", "of them used (correct and finite)", importance.used));
-  document.tables = {conservation_table(importance, share, most_m), ranking_table(importance, top)};
-  add_warnings(document, importance_warnings(importance, share, most_m));
+  document.tables = {conservation_table(importance, share), ranking_table(importance, top)};
+  add_warnings(document, importance_warnings(importance));
   document.headline = headline_of(importance.layers.at(0), session.graph().name(), share);
   document.definitions = {
       {"relevance", method_of(importance, session, options), "docs/algorithms/relevance.md"},

@@ -120,8 +120,9 @@ report::Table mutant_table(const mutation::MutationState& state, const mutation:
          counts(result)
              ? report::Cell(static_cast<double>(result.killed_classes) / static_cast<double>(state.classes()))
              : report::Cell(),
-         result.error_rate, report::count_cell(result.ran), labels_of(result), mutant.change, report::count_cell(mutant.non_finite.count()),
-         mutant.sites, mutant.summary, mutant.changes, nearest});
+         result.error_rate, report::count_cell(result.ran), labels_of(result), mutant.change,
+         report::count_cell(mutant.non_finite.count()), mutant.sites, mutant.summary, mutant.changes,
+         nearest});
   }
   return table;
 }

@@ -68,10 +68,10 @@ report::Document document_of(const coverage::Selection& selection, const coverag
   document.headline = fmt::format("{} of {} records of {} by {}", selection.records.size(), test.size(),
                                   test.describe(), options.by);
   if (selection.cover && options.by == "minimise")
-    document.headline += selection.cover->optimal
-                             ? ", proved to be the fewest that keep all coverage"
-                             : fmt::format(", which keep all coverage; at least {} are needed",
-                                           selection.cover->lower_bound);
+    document.headline +=
+        selection.cover->optimal
+            ? ", proved to be the fewest that keep all coverage"
+            : fmt::format(", which keep all coverage; at least {} are needed", selection.cover->lower_bound);
   document.facts = {count_fact("records", "records", test.size()),
                     count_fact("chosen", "chosen", selection.records.size())};
   document.tables = {chosen_table(selection.records, test)};

@@ -15,25 +15,35 @@ namespace {
 
 using report::Warning;
 
-// IDC of one layer: the number of combinations, and how many a test set of so many records reaches at most.
-void add_combinations(std::vector<Warning>& warnings, const std::string& name, const coverage::Coverage& row,
-                      std::size_t records) {
-  if (row.coverable == "1") {
-    warnings.push_back(
-        {"one-combination",
-         fmt::format("{} has one combination only in layer {}: any record covers all of it", name, row.layer),
-         "its important neurons have collapsed: their activations form one cluster each, or are constant"});
-    return;
+// IDC: layers with one combination, and those with more than so many records can reach.
+struct Combinations {
+  std::vector<std::string> single, many;
+  double largest = 0;
+
+  void add(const std::string& name, const coverage::Coverage& row, std::size_t records) {
+    const std::string where = fmt::format("{} in layer {}", name, row.layer);
+    const double count = row.value > 0 ? std::stod(row.covered) / row.value : std::stod(row.coverable);
+    if (row.coverable == "1")
+      single.push_back(where);
+    else if (count > static_cast<double>(records))
+      many.push_back(fmt::format("{} ({})", where, row.coverable));
+    largest = std::max(largest, count);
   }
-  const double combinations = row.value > 0 ? std::stod(row.covered) / row.value : std::stod(row.coverable);
-  if (combinations <= static_cast<double>(records)) return;
-  warnings.push_back(
-      {"too-many-combinations",
-       fmt::format("{} has {} combinations in layer {}; {} records reach at most {} of them", name,
-                   row.coverable, row.layer, records,
-                   report::percent(static_cast<double>(records) / combinations, 6)),
-       "m is large for so few records; a smaller one tells more"});
-}
+
+  void tell(std::vector<Warning>& warnings, std::size_t records) const {
+    if (!single.empty())
+      warnings.push_back(
+          {"one-combination",
+           fmt::format("there is one combination only of {}: any record covers all of it", joined(single)),
+           "the important neurons have collapsed: their activations form one cluster each, or are constant"});
+    if (!many.empty())
+      warnings.push_back(
+          {"too-many-combinations",
+           fmt::format("{} records reach at most so many combinations, {:.3g} % of the most there are: {}",
+                       records, 100 * static_cast<double>(records) / largest, joined(many)),
+           "m is large for so few records; a smaller one tells more"});
+  }
+};
 
 void add_collapsed(std::vector<Warning>& warnings, const coverage::Profile& profile) {
   std::vector<std::string> layers;
@@ -47,8 +57,29 @@ void add_collapsed(std::vector<Warning>& warnings, const coverage::Profile& prof
   warnings.push_back(
       {"collapsed-layers",
        "most neurons are constant over the training set or the same as another in " + joined(layers),
-       "the network has not been trained, has been damaged, or gets inputs of another scale than it was trained "
+       "the network has not been trained, has been damaged, or gets inputs of another scale than it was "
+       "trained "
        "on"});
+}
+
+// m chosen by the share of relevance, where the limit on it ended the choice.
+void add_cap(std::vector<Warning>& warnings, const coverage::CoverageState& state) {
+  const auto chosen = [](const Spec& spec) {
+    const auto m = spec.options.find("m");
+    return m != spec.options.end() && m->second == "auto";
+  };
+  const auto cap = state.profile().settings.find("cap");
+  if (std::ranges::none_of(state.specs(), chosen) || cap == state.profile().settings.end()) return;
+  for (const coverage::LayerClusters& layer : state.profile().clusters) {
+    const std::size_t neurons = state.profile().statistics[state.profile().position(layer.layer)].neurons();
+    if (std::to_string(layer.auto_m) != cap->second.at(0) || layer.auto_m == neurons) continue;
+    warnings.push_back(
+        {"cap",
+         fmt::format("m of layer {} ended at its limit of {}: the neurons hold less than the share "
+                     "of relevance asked for",
+                     layer.layer, layer.auto_m),
+         "relevance is spread evenly; raise the limit, or say m"});
+  }
 }
 
 std::string record_count(std::size_t count) {
@@ -60,17 +91,19 @@ double magnitude(const coverage::InputSummary& inputs) {
 }
 
 // Another scale, or centred in one and not in the other.
-std::optional<Warning> scale_warning(const coverage::InputSummary& train, const coverage::InputSummary& test) {
+std::optional<Warning> scale_warning(const coverage::InputSummary& train,
+                                     const coverage::InputSummary& test) {
   constexpr double far = 4;  // times; test sets differ by less of themselves
   if (train.records == 0 || test.records == 0 || magnitude(train) == 0 || magnitude(test) == 0) return {};
   const double ratio = magnitude(test) / magnitude(train);
   const bool centred = (train.low < -0.1 * magnitude(train)) != (test.low < -0.1 * magnitude(test));
   if (ratio < far && ratio > 1 / far && !centred) return {};
   const std::string ranges =
-      fmt::format("test inputs lie in [{:.4g}, {:.4g}], training inputs in [{:.4g}, {:.4g}]", test.low, test.high,
-                  train.low, train.high);
+      fmt::format("test inputs lie in [{:.4g}, {:.4g}], training inputs in [{:.4g}, {:.4g}]", test.low,
+                  test.high, train.low, train.high);
   const auto near = [&](double value) { return ratio > 0.8 * value && ratio < 1.25 * value; };
-  std::string cause = "another preprocessing of one of them (scale, mean, standard deviation), or other units";
+  std::string cause =
+      "another preprocessing of one of them (scale, mean, standard deviation), or other units";
   if (near(255) || near(1.0 / 255))
     cause = "one of them is divided by 255 and the other is not (scale=1/255)";
   else if (centred && ratio < far && ratio > 1 / far)
@@ -83,7 +116,8 @@ std::optional<Warning> scale_warning(const coverage::InputSummary& train, const 
 std::size_t output_count(const Session& session) {
   const Shape& shape = session.shape(session.logits());
   if (shape.size() < 2) return 0;
-  const auto count = static_cast<std::size_t>(element_count(shape)) / static_cast<std::size_t>(std::max<std::int64_t>(1, shape[0]));
+  const auto count = static_cast<std::size_t>(element_count(shape)) /
+                     static_cast<std::size_t>(std::max<std::int64_t>(1, shape[0]));
   return count == 1 ? 2 : count;  // one output says yes or no
 }
 
@@ -91,30 +125,33 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
   const std::size_t outputs = output_count(session), classes = data.class_count();
   if (!data.has_labels() || data.target_width() > 0 || outputs == 0 || classes == outputs) return {};
   if (classes > outputs) {
-    return {{"more-classes",
-             fmt::format("the data have {} classes, the network names {}: records of the others are always wrong",
-                         classes, outputs),
-             "the network was trained for fewer classes, or labels count from 1"}};
+    return {
+        {"more-classes",
+         fmt::format("the data have {} classes, the network names {}: records of the others are always wrong",
+                     classes, outputs),
+         "the network was trained for fewer classes, or labels count from 1"}};
   }
   const std::vector<std::string>& names = data.class_names();
   bool numbered = true;  // labels that say themselves which class they are
   for (std::size_t c = 0; c < names.size(); ++c) numbered &= names[c] == std::to_string(c);
   if (numbered) return {};
-  return {{"class-folders",
-           fmt::format("the data have {} named classes, the network {}: classes are numbered in the order of "
-                       "their names, so those after one that is missing have another class's number",
-                       classes, outputs),
-           "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
+  return {
+      {"class-folders",
+       fmt::format("the data have {} named classes, the network {}: classes are numbered in the order of "
+                   "their names, so those after one that is missing have another class's number",
+                   classes, outputs),
+       "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
 }
 
 std::vector<Warning> accuracy_warnings(double accuracy, std::size_t outputs) {
   constexpr double margin = 1.5;
   if (outputs < 3 || accuracy > margin / static_cast<double>(outputs)) return {};
-  return {{"chance",
-           fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
-                       report::percent(accuracy), outputs),
-           "labels belong to other classes (shifted, or in another order), or the preprocessing is not that of "
-           "training; an accuracy that is demanded (expect-accuracy) names the likely mistake"}};
+  return {
+      {"chance",
+       fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
+                   report::percent(accuracy), outputs),
+       "labels belong to other classes (shifted, or in another order), or the preprocessing is not that of "
+       "training; to declare the accuracy finds the likely mistake"}};
 }
 
 std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
@@ -122,13 +159,16 @@ std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
   add_collapsed(warnings, state.profile());
   std::size_t dropped = 0;
   for (const auto& part : state.parts()) dropped += part->non_finite.size();
+  Combinations combinations;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     const auto total = state.total(c);
     const auto* idc = dynamic_cast<const coverage::Idc*>(total.get());
     if (idc == nullptr) continue;
     for (const coverage::Coverage& row : idc->result())
-      add_combinations(warnings, state.specs()[c].text(), row, state.records());
+      combinations.add(state.specs()[c].text(), row, state.records());
   }
+  combinations.tell(warnings, state.records());
+  add_cap(warnings, state);
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "test"));
   return warnings;
 }
@@ -150,41 +190,37 @@ std::vector<Warning> data_warnings(const coverage::Profile& profile, const cover
   return warnings;
 }
 
-std::vector<Warning> importance_warnings(const relevance::Importance& importance, double share,
-                                         std::size_t cap) {
+std::vector<Warning> importance_warnings(const relevance::Importance& importance) {
   std::vector<Warning> warnings;
   const std::size_t dropped = importance.evaluation.non_finite;
   if (importance.used == 0)
-    warnings.push_back({"no-record-used",
-                        fmt::format("none of {} counts: importance is summed over records that are classified "
-                                    "correctly",
-                                    record_count(importance.records)),
-                        "labels or preprocessing are not those of training"});
+    warnings.push_back(
+        {"no-record-used",
+         fmt::format("none of {} counts: importance is summed over records that are classified "
+                     "correctly",
+                     record_count(importance.records)),
+         "labels or preprocessing are not those of training"});
   for (const relevance::LayerImportance& layer : importance.layers) {
     if (importance.used == 0) break;
     double absolute = 0;
     for (const double a : layer.absolute) absolute += a;
     if (absolute == 0) {
-      warnings.push_back({"no-relevance",
-                          fmt::format("no neuron of {} carries any relevance: the ranking is that of the numbers "
-                                      "of the neurons",
-                                      layer.layer.name),
-                          "its neurons are zero on all records, or nothing leads from them to the decision"});
+      warnings.push_back(
+          {"no-relevance",
+           fmt::format("no neuron of {} carries any relevance: the ranking is that of the numbers "
+                       "of the neurons",
+                       layer.layer.name),
+           "its neurons are zero on all records, or nothing leads from them to the decision"});
       continue;
     }
     const double conserved = layer.total_in == 0 ? 0 : layer.total_here / layer.total_in;
     if (layer.total_in == 0 || conserved < 0 || conserved > 2)
-      warnings.push_back({"conservation",
-                          fmt::format("{:.1f} of relevance arrives in {}, {:.1f} was put in: shares of it say little",
-                                      layer.total_here, layer.layer.name, layer.total_in),
-                          "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps "
-                          "more"});
-    if (cap < layer.relevance.size() && layer.smallest_m(share, layer.relevance.size()) > cap)
-      warnings.push_back({"cap",
-                          fmt::format("more than {} neurons of {} are needed for {} of the relevance; the list ends "
-                                      "there",
-                                      cap, layer.layer.name, report::percent(share)),
-                          "relevance is spread evenly"});
+      warnings.push_back(
+          {"conservation",
+           fmt::format("{:.1f} of relevance arrives in {}, {:.1f} was put in: shares of it say little",
+                       layer.total_here, layer.layer.name, layer.total_in),
+           "large biases or values that cancel; another method (epsilon-plus, alpha2-beta1) keeps "
+           "more"});
   }
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "", importance.evaluation.non_finite_ids));
   return warnings;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What makes figures doubtful, found from data that an analysis has at hand anyway, each with its likely cause
-// (docs/warnings.md).
+// What makes figures doubtful, found from data that an analysis has at hand anyway, each with its likely
+// cause (docs/warnings.md).
 
 #include <vector>
 
@@ -26,12 +26,11 @@ std::size_t output_count(const Session& session);
 std::vector<report::Warning> coverage_warnings(const coverage::CoverageState& state);
 
 // Of a test set and the training set that the profile was learned from: the same records, another scale.
-std::vector<report::Warning> data_warnings(const coverage::Profile& profile, const coverage::Observations& seen,
-                                           const Dataset& test);
+std::vector<report::Warning> data_warnings(const coverage::Profile& profile,
+                                           const coverage::Observations& seen, const Dataset& test);
 
 // Relevance that is nothing, or does not arrive.
-std::vector<report::Warning> importance_warnings(const relevance::Importance& importance, double share,
-                                                 std::size_t cap);
+std::vector<report::Warning> importance_warnings(const relevance::Importance& importance);
 
 // Records with a NaN or an infinity, which cover and count for nothing.
 report::Warning dropped_records(std::size_t count, const std::string& which,

@@ -37,7 +37,7 @@ class Bits {
 
 // What the search works on.
 struct Reduced {
-  std::vector<Bits> covers;                         // of each record left: items left
+  std::vector<Bits> covers;                          // of each record left: items left
   std::vector<std::vector<std::uint32_t>> coverers;  // of each item left: positions among the records left
 
   explicit Reduced(const ReducedProblem& problem)
@@ -156,8 +156,8 @@ Cover reduced_cover(const CoveredRows& rows, const MinimiseOptions& options) {
   std::vector<std::size_t> rest =
       without_redundant(problem.rows, greedy_cover(problem.rows, problem.records.size()).records);
   std::uint64_t bound = fractional_bound(problem), nodes = 0;
-  const bool small = problem.coverers.empty() ||
-                     problem.records.size() <= options.cells / problem.coverers.size();
+  const bool small =
+      problem.coverers.empty() || problem.records.size() <= options.cells / problem.coverers.size();
   if (small && bound < rest.size()) {
     const Reduced searched(problem);
     // A subproblem costs about a 64th of records times items.
@@ -190,8 +190,8 @@ Cover minimise(const CoveredRows& given, const MinimiseOptions& options) {
   cover.optimal = cover.lower_bound == cover.records.size();
   cover.factor = std::max(1.0, harmonic(largest));
   if (options.exact && cover.lower_bound > 0)
-    cover.factor = std::min(cover.factor, static_cast<double>(cover.records.size()) /
-                                              static_cast<double>(cover.lower_bound));
+    cover.factor = std::min(
+        cover.factor, static_cast<double>(cover.records.size()) / static_cast<double>(cover.lower_bound));
   if (cover.optimal) cover.factor = 1;
   return cover;
 }

@@ -81,9 +81,8 @@ class Reducer {
       bool dominated = items.empty();
       if (!dominated) {
         const std::uint32_t rarest = *std::min_element(
-            items.begin(), items.end(), [&](std::uint32_t a, std::uint32_t b) {
-              return coverers_[a].size() < coverers_[b].size();
-            });
+            items.begin(), items.end(),
+            [&](std::uint32_t a, std::uint32_t b) { return coverers_[a].size() < coverers_[b].size(); });
         dominated = std::any_of(coverers_[rarest].begin(), coverers_[rarest].end(), [&](std::uint32_t other) {
           const bool goes_first = covers_[other].size() > items.size() || other < record;
           return other != record && !gone_records_[other] && goes_first && has_all(covers_[other], items);
@@ -113,7 +112,8 @@ class Reducer {
   }
 
   void forget_what_is_gone() {
-    const auto forget = [](Lists& lists, const std::vector<bool>& gone, const std::vector<bool>& gone_members) {
+    const auto forget = [](Lists& lists, const std::vector<bool>& gone,
+                           const std::vector<bool>& gone_members) {
       for (std::size_t i = 0; i < lists.size(); ++i) {
         if (gone[i])
           lists[i] = {};

@@ -15,13 +15,13 @@ struct ReducedProblem {
   std::vector<std::vector<std::uint32_t>> coverers;
 };
 
-// Reductions that keep a smallest subset, until none applies or `work` comparisons of items are done: a record
-// that alone covers an item is taken; an item whose coverers include all of another's is dropped; a record
-// whose items are all in another's is dropped (Balas and Ho 1980). REQUIRES: canonical rows.
+// Reductions that keep a smallest subset, until none applies or `work` comparisons of items are done: a
+// record that alone covers an item is taken; an item whose coverers include all of another's is dropped; a
+// record whose items are all in another's is dropped (Balas and Ho 1980). REQUIRES: canonical rows.
 ReducedProblem reduce(const CoveredRows& rows, std::uint64_t work);
 
-// No fewer records cover all that is left: the value of a feasible solution of the dual linear program, rounded
-// up. Each item gets a price such that no record holds more than 1; prices then rise while they can.
+// No fewer records cover all that is left: the value of a feasible solution of the dual linear program,
+// rounded up. Each item gets a price such that no record holds more than 1; prices then rise while they can.
 std::uint64_t fractional_bound(const ReducedProblem& problem);
 
 }  // namespace assay::selection

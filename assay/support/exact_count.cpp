@@ -45,8 +45,8 @@ ExactCount ExactCount::plus(const ExactCount& other) const {
   sum.digits_.clear();
   std::uint32_t carry = 0;
   for (std::size_t i = 0; i < std::max(digits_.size(), other.digits_.size()) || carry > 0; ++i) {
-    const std::uint32_t value = (i < digits_.size() ? digits_[i] : 0) +
-                                (i < other.digits_.size() ? other.digits_[i] : 0) + carry;
+    const std::uint32_t value =
+        (i < digits_.size() ? digits_[i] : 0) + (i < other.digits_.size() ? other.digits_[i] : 0) + carry;
     sum.digits_.push_back(value % base);
     carry = value / base;
   }

@@ -14,8 +14,8 @@ struct ProcessOptions {
 };
 
 struct ProcessResult {
-  int code = 0;              // exit status; 128 and the signal where one ended it
-  std::string output;        // standard output and standard error, as they came, the last 1 MiB
+  int code = 0;        // exit status; 128 and the signal where one ended it
+  std::string output;  // standard output and standard error, as they came, the last 1 MiB
 };
 
 // Runs `arguments[0]` (looked for in PATH unless it has a slash) without a shell. Ctrl-C ends it, too. Throws

@@ -49,8 +49,9 @@ struct AccuracyBounds {
   double expected = 0, below = 0, above = 1;
 };
 
-// Throws Error{mismatch} when the accuracy is not within the bounds; the message names the likely preprocessing
-// cause, found by trying the usual suspects (scale, inversion, channel order, layout) on a sample.
+// Throws Error{mismatch} when the accuracy is not within the bounds; the message names the likely
+// preprocessing cause, found by trying the usual suspects (scale, inversion, channel order, layout) on a
+// sample.
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
                       const AccuracyBounds& bounds);
 

@@ -78,7 +78,8 @@ struct InputSummary {
 struct Profile {
   std::string model_hash, data_hash, data;  // of network and training set
   std::size_t records = 0;                  // that were learned from
-  // How it was learned, by the names of options: "reduction": {"mean"}. Empty in profiles of earlier programs.
+  // How it was learned, by the names of options: "reduction": {"mean"}. Empty in profiles of earlier
+  // programs.
   std::map<std::string, std::vector<std::string>> settings;
   InputSummary inputs;
   std::vector<std::uint64_t> contents;  // hash of each training record, ascending; not in a state's profile

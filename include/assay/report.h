@@ -116,9 +116,9 @@ std::string to_html(std::span<const Document> documents);
 std::string to_html(const Document& document);
 
 struct Renderer {
-  std::string name;       // "junit", also the flag that asks for it
-  std::string extension;  // ".xml"; empty: a folder of files
-  std::string summary;    // one line for --help
+  std::string name;                                             // "junit", also the flag that asks for it
+  std::string extension;                                        // ".xml"; empty: a folder of files
+  std::string summary;                                          // one line for --help
   std::function<std::string(const Document& document)> render;  // of one file
   // Files of a folder, by name; instead of `render`.
   std::function<std::vector<std::pair<std::string, std::string>>(const Document& document)> render_files = {};

@@ -50,9 +50,9 @@ struct Cover {
 };
 
 struct MinimiseOptions {
-  bool exact = true;               // reduce, and search for the optimum where what is left is small
-  std::uint64_t nodes = 200'000;   // the search gives up after so many subproblems
-  std::uint64_t cells = 1 << 22;   // ... and is not begun with more records times items left than this
+  bool exact = true;                   // reduce, and search for the optimum where what is left is small
+  std::uint64_t nodes = 200'000;       // the search gives up after so many subproblems
+  std::uint64_t cells = 1 << 22;       // ... and is not begun with more records times items left than this
   std::uint64_t work = 1'000'000'000;  // comparisons of items after which no more is looked for to reduce
 };
 

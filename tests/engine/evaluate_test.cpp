@@ -128,7 +128,8 @@ TEST(RequireAccuracy, NamesTheScaleThatWasForgotten) {
   EXPECT_GT(well.accuracy.value(), 0.97);
   EXPECT_NO_THROW(require_accuracy(session, good, well, {0.99, 0.02}));
   EXPECT_NO_THROW(require_accuracy(session, good, well, {0.5, 0})) << "more than is asked for is enough";
-  EXPECT_THROW(require_accuracy(session, good, well, {0.5, 0, 0.1}), Error) << "unless an upper bound is given";
+  EXPECT_THROW(require_accuracy(session, good, well, {0.5, 0, 0.1}), Error)
+      << "unless an upper bound is given";
   try {
     require_accuracy(session, bad, evaluate(session, bad, {}, silence()), {0.99, 0.02});
     FAIL() << "no error";

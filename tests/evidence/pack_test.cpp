@@ -36,7 +36,9 @@ report::Document coverage_result() {
   document.headline = "net on test: kmnc 60.00 %";
   document.facts = {{"test_accuracy", "test accuracy", 0.9, Kind::percent}};
   document.tables = {report::criteria_table(std::span(&m, 1)),
-                     {"uncovered", "", {{"layer", ""}, {"m", "", Kind::count}, {"combination", ""}, {"record", ""}},
+                     {"uncovered",
+                      "",
+                      {{"layer", ""}, {"m", "", Kind::count}, {"combination", ""}, {"record", ""}},
                       {{std::string("fc"), std::int64_t{6}, std::string("0.1"), std::string("rec 7")}}}};
   document.warnings = {{"overlap", "3 records are in both", "cut from one"}};
   document.definitions = {{"kmnc", "sections covered", "Ma et al. 2018"}};
@@ -56,7 +58,10 @@ class EvidencePack : public testing::Test {
                                    {"REQ-3", "what nobody measured", {"mutation=0.5"}, ""}};
     contents.study.steps = {{"coverage", "cover", {}, ""}};
     contents.study.not_done = {"Night was not tested."};
-    contents.results = {{contents.study.steps[0], coverage_result(), 0, {"cover", "--model", "my net.onnx"},
+    contents.results = {{contents.study.steps[0],
+                         coverage_result(),
+                         0,
+                         {"cover", "--model", "my net.onnx"},
                          "results/coverage.json"}};
     contents.inputs = {{"network", "my net.onnx", std::string(64, 'a'), 17},
                        {"test data", "test.npz", std::string(64, 'b'), 9}};
@@ -79,12 +84,14 @@ TEST_F(EvidencePack, TiesRequirementsToFigures) {
   EXPECT_FALSE(is_met(2, outcomes)) << "what was not measured does not hold";
   EXPECT_EQ(outcomes[3].file, "");
   const std::string report = read_file(pack / "REPORT.md");
-  for (const char* part : {"REQ-1", "1 of 3 requirements hold", "assay cover --model 'my net.onnx'", "3 records are in both",
-                           "Night was not tested", "sections covered", "Requirement REQ-3", "Mutants were not run"})
+  for (const char* part :
+       {"REQ-1", "1 of 3 requirements hold", "assay cover --model 'my net.onnx'", "3 records are in both",
+        "Night was not tested", "sections covered", "Requirement REQ-3", "Mutants were not run"})
     EXPECT_THAT(report, HasSubstr(part));
   EXPECT_THAT(read_file(pack / "REPORT.html"), HasSubstr("A study &lt;of&gt; digits"));
   EXPECT_THAT(read_file(pack / "traceability/requirements.csv"), HasSubstr("REQ-1,kmnc=0.5,true,coverage"));
-  EXPECT_THAT(read_file(pack / "traceability/records.csv"), HasSubstr("rec 7,coverage,nearest to uncovered,fc m=6 0.1"));
+  EXPECT_THAT(read_file(pack / "traceability/records.csv"),
+              HasSubstr("rec 7,coverage,nearest to uncovered,fc m=6 0.1"));
 }
 
 TEST_F(EvidencePack, AChangedByteIsFoundWhereverThePackIs) {
@@ -130,7 +137,8 @@ TEST_F(EvidencePack, IsSignedAndCheckedByOpenSsh) {
   if (!can_sign()) GTEST_SKIP() << "no ssh-keygen here";
   write_pack(contents, pack);
   const fs::path key = folder / "key";
-  ASSERT_EQ(run_process({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", key.string()}).code, 0);
+  ASSERT_EQ(run_process({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", key.string()}).code,
+            0);
   EXPECT_FALSE(check_signature(pack, {}, "").there);
   sign_manifest(pack, key);
   EXPECT_TRUE(check_signature(pack, {}, "").good) << check_signature(pack, {}, "").text;
@@ -195,8 +203,9 @@ TEST(Figures, AreComparedCellByCell) {
 }
 
 TEST(Commands, AreRepeatedWithoutTheirOutputs) {
-  EXPECT_THAT(repeatable("cover", "--model 'my net.onnx' --train t.npz --profile p --state s --append --json=x.json "
-                                  "--quiet --criterion 'idc[m=6]' --share=-1"),
+  EXPECT_THAT(repeatable("cover",
+                         "--model 'my net.onnx' --train t.npz --profile p --state s --append --json=x.json "
+                         "--quiet --criterion 'idc[m=6]' --share=-1"),
               ElementsAre("cover", "--model", "my net.onnx", "--train", "t.npz", "--criterion", "idc[m=6]",
                           "--share=-1"));
   EXPECT_THAT(repeatable("cover", "--profile p"), ElementsAre("cover", "--profile", "p"));

@@ -23,7 +23,11 @@ inline std::vector<CommandRun> command_runs() {
                             " -m 2 --criterion kmnc --criterion idc --criterion nlc ";
   return {
       {"model", "net.onnx --write copy.onnx --json r.json", {}, {"copy.onnx"}, {"r.json"}},
-      {"data", data + " --write copy.npz --json r.json --csv tables", {}, {"copy.npz", "tables/facts.csv"}, {"r.json"}},
+      {"data",
+       data + " --write copy.npz --json r.json --csv tables",
+       {},
+       {"copy.npz", "tables/facts.csv"},
+       {"r.json"}},
       {"evaluate", "--model net.onnx --data " + data + " --json r.json", {}, {}, {"r.json"}},
       {"importance",
        "--model net.onnx --data " + data + " --heatmaps 1 --out pictures --json r.json",

@@ -103,7 +103,8 @@ TEST_F(Hostile, NamesActOnNothing) {
   };
   EXPECT_FALSE(acts(outcome.out)) << outcome.out;
   EXPECT_FALSE(acts(outcome.err)) << outcome.err;
-  for (const char* file : {"tables/classes.csv", "r.md", "r.xml"}) EXPECT_FALSE(acts(read_file(folder / file))) << file;
+  for (const char* file : {"tables/classes.csv", "r.md", "r.xml"})
+    EXPECT_FALSE(acts(read_file(folder / file))) << file;
   const std::string page = read_file(folder / "r.html");
   EXPECT_EQ(page.find("\\u001b[2J"), std::string::npos);
   EXPECT_NE(read_file(folder / "tables" / "classes.csv").find("'=1+1"), std::string::npos);

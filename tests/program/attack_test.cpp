@@ -32,8 +32,8 @@ TEST_F(AttackProgram, DrawsWhatChangedInsideThePage) {
 }
 
 TEST_F(AttackProgram, DrawsNothingWhenAskedForNothing) {
-  const Outcome outcome = assay(
-      "attack net.onnx images-idx3-ubyte --quiet --attack fgsm --pictures 0 --out out --json out.json");
+  const Outcome outcome =
+      assay("attack net.onnx images-idx3-ubyte --quiet --attack fgsm --pictures 0 --out out --json out.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(json("out.json")["pictures"].empty());
 }

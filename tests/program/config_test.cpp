@@ -171,7 +171,8 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
   Json by_file = json("result.json");
   // Preset and m are recorded as the criteria that they stand for.
   for (const std::string& name : declared) {
-    const bool recorded = by_file["provenance"]["options"].get<std::string>().find("--" + name) != std::string::npos;
+    const bool recorded =
+        by_file["provenance"]["options"].get<std::string>().find("--" + name) != std::string::npos;
     EXPECT_EQ(recorded, name != "preset" && name != "neurons") << name;
   }
   for (const char* changing : {"finished", "seconds"}) {

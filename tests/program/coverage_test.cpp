@@ -70,8 +70,8 @@ TEST_F(CoverageProgram, GatesDecideTheExitCode) {
       cover("--fail-under nc=0.5 --fail-under 'kmnc[layer=hidden]=0.01' --no-worse-than whole.json");
   EXPECT_EQ(passed.code, 0) << passed.out << passed.err;
   EXPECT_NE(passed.out.find(" passed"), std::string::npos);
-  const Outcome failed = cover(
-      "--fail-under kmnc=99% --junit gates.xml --sarif gates.sarif --markdown gates.md --csv gates");
+  const Outcome failed =
+      cover("--fail-under kmnc=99% --junit gates.xml --sarif gates.sarif --markdown gates.md --csv gates");
   EXPECT_EQ(failed.code, 2);
   EXPECT_NE(failed.out.find("GATE FAILED: kmnc=99%"), std::string::npos) << failed.out;
   EXPECT_NE(bytes("gates.xml").find("<failure"), std::string::npos);

@@ -50,14 +50,16 @@ step = "coverage"
 };
 
 TEST_F(Evidence, APackVerifiesInAnotherFolderAndAChangedByteIsFound) {
-  const Outcome made = assay("evidence --quiet --config study.toml --out pack --zip pack.zip --json made.json");
+  const Outcome made =
+      assay("evidence --quiet --config study.toml --out pack --zip pack.zip --json made.json");
   ASSERT_EQ(made.code, 2) << made.out << made.err << "REQ-2 does not hold";
   const Json document = Json::parse(read_file(folder / "made.json"));
   EXPECT_NE(document["headline"].get<std::string>().find("1 of 2 requirements hold"), std::string::npos);
   for (const char* file :
-       {"manifest.json", "REPORT.md", "REPORT.html", "bom.cdx.json", "technical-documentation.md", "study.toml",
-        "pages/report.html", "results/coverage.json", "results/network.json", "results/test-data.json",
-        "states/coverage.state", "states/coverage.profile", "states/mutate.state", "traceability/records.csv"})
+       {"manifest.json", "REPORT.md", "REPORT.html", "bom.cdx.json", "technical-documentation.md",
+        "study.toml", "pages/report.html", "results/coverage.json", "results/network.json",
+        "results/test-data.json", "states/coverage.state", "states/coverage.profile", "states/mutate.state",
+        "traceability/records.csv"})
     EXPECT_TRUE(std::filesystem::exists(folder / "pack" / file)) << file;
   EXPECT_TRUE(std::filesystem::exists(folder / "pack.zip"));
 
@@ -110,7 +112,8 @@ TEST_F(Evidence, WhatIsWrongInAStudyIsSaidBeforeAnythingRuns) {
   };
   refused("[[evidence.requirement]]\nid = \"R\"\ngates = []\n", "no gates");
   refused("[[evidence.requirement]]\nid = \"R\"\ngate = \"nc=1\"\n", "did you mean 'gates'");
-  refused("[[evidence.requirement]]\nid = \"R\"\ngates = [\"nc=1\"]\nstep = \"mutat\"\n", "did you mean 'mutate'");
+  refused("[[evidence.requirement]]\nid = \"R\"\ngates = [\"nc=1\"]\nstep = \"mutat\"\n",
+          "did you mean 'mutate'");
   refused("[[evidence.step]]\nname = \"../x\"\ncommand = \"cover\"\n", "cannot be the name");
   refused("[[evidence.step]]\nname = \"x\"\n", "wrong.toml:2");
   EXPECT_EQ(assay("verify .").code, 7);

@@ -14,7 +14,8 @@ class RetrainProgram : public Program {
     write_data("more-idx3-ubyte", "more-labels-idx1-ubyte", 90);
   }
   static std::string command(const std::string& more) {
-    return "retrain --quiet net.onnx --train 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' --add "
+    return "retrain --quiet net.onnx --train 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' "
+           "--add "
            "'more-idx3-ubyte,labels=more-labels-idx1-ubyte' "
            "--optimiser adam --learning-rate 1e-3 --train-batch 20 --threads 1 " +
            more;

@@ -137,7 +137,8 @@ TEST(Gate, FailsClosed) {
 }
 
 TEST(Gate, ANameAsksForAllItsVariantsUnlessItIsOne) {
-  const std::vector<Measurement> idc{counted("idc[m=6]", "all", "3", "4"), counted("idc[m=8]", "all", "1", "4"),
+  const std::vector<Measurement> idc{counted("idc[m=6]", "all", "3", "4"),
+                                     counted("idc[m=8]", "all", "1", "4"),
                                      counted("idc[layer=fc1,m=8]", "all", "1", "8")};
   EXPECT_TRUE(passes("idc[m=6]=0.75", idc));
   EXPECT_TRUE(passes("idc=0.125", idc)) << "what help and tables print is a gate";
@@ -151,7 +152,8 @@ TEST(Gate, ANameAsksForAllItsVariantsUnlessItIsOne) {
 }
 
 TEST(Gate, WithoutALayerIsAboutEachWhereTheyDoNotAddUp) {
-  const std::vector<Measurement> idc{counted("idc[m=6]", "fc1", "3", "4"), counted("idc[m=6]", "fc2", "1", "4")};
+  const std::vector<Measurement> idc{counted("idc[m=6]", "fc1", "3", "4"),
+                                     counted("idc[m=6]", "fc2", "1", "4")};
   EXPECT_TRUE(passes("idc=0.25", idc));
   const Gate gate = evaluate(parse_gate("idc=0.5"), idc);
   EXPECT_FALSE(gate.passed);

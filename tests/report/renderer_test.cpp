@@ -114,10 +114,11 @@ TEST(Csv, HasOneTableAFile) {
   document.facts = {{"chosen", "chosen", std::int64_t{3}}};
   document.warnings = {{"scale", "other inputs", "a, b"}};
   using Files = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(to_csv_files(document), (Files{{"t.csv", "z\r\n0.5\r\n"},
-                                           {"u.csv", "z\r\n"},
-                                           {"facts.csv", "fact,value\r\nchosen,3\r\n"},
-                                           {"warnings.csv", "id,text,cause\r\nscale,other inputs,\"a, b\"\r\n"}}));
+  EXPECT_EQ(to_csv_files(document),
+            (Files{{"t.csv", "z\r\n0.5\r\n"},
+                   {"u.csv", "z\r\n"},
+                   {"facts.csv", "fact,value\r\nchosen,3\r\n"},
+                   {"warnings.csv", "id,text,cause\r\nscale,other inputs,\"a, b\"\r\n"}}));
 }
 
 TEST(Renderers, AllRenderAnything) {

@@ -127,7 +127,8 @@ TEST(Minimise, FindsTheOptimumOfSmallRandomInstances) {
 TEST(Minimise, ReducesExactlyBeforeItChooses) {
   // Records 0 and 1 alone cover 0 and 1; 2 is then all within them; 3 dominates 4; nothing is left to search.
   const Cover cover = minimise(rows_of({{0, 5}, {1, 6}, {5, 6}, {7, 8, 9}, {8, 9}}), {.nodes = 0});
-  EXPECT_EQ(std::set<std::size_t>(cover.records.begin(), cover.records.end()), (std::set<std::size_t>{0, 1, 3}));
+  EXPECT_EQ(std::set<std::size_t>(cover.records.begin(), cover.records.end()),
+            (std::set<std::size_t>{0, 1, 3}));
   EXPECT_EQ(cover.forced, 3U) << "7 is covered by one record only";
   EXPECT_EQ(cover.lower_bound, 3U);
   EXPECT_TRUE(cover.optimal);

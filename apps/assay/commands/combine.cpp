@@ -46,6 +46,7 @@ class Combine final : public Command {
     if (has_schema("assay/mutation")) {
       mutation::MutationState state = combined<mutation::MutationState>(context, document);
       state.sort();
+      gates_.check_baseline(state.model_hash(), "");
       const mutation::MutationScore result = mutation::score(state, score_);
       results::append(document, results::document_of(state, result, score_));
       gates_.apply(document, results::measurements_of(state, result));
@@ -59,6 +60,8 @@ class Combine final : public Command {
                       results::document_of(seen, fmt::format("{} states", files_.size()), options, {}));
     } else {
       const auto state = combined<coverage::CoverageState>(context, document);
+      gates_.check_baseline(state.profile().model_hash, "");
+      gates_.check(results::measurements_of(state));
       const std::string subject =
           fmt::format("{} states, {} records", files_.size() - document.notices.size(), state.records());
       results::append(document, results::combined_document_of(state, subject));

@@ -59,6 +59,7 @@ class Retrain final : public Command {
     gates_.check({"retrained"});
     const DatasetPtr training = data_.open(), test = test_.open();
     const Session session = model_.open(context, training.get());
+    gates_.check_baseline(session.graph().hash(), test->hash());
     report::Document document;
     check_.run_if_asked(session, test, context, document);
     const retraining::GivenAdditions given = given_additions(*training, context);
