@@ -137,7 +137,8 @@ bool takes_single_record(const Graph& graph, const RecordShapes& known) {
   return std::ranges::all_of(graph.inputs(), [&](ValueId id) {
     const Shape &declared = graph.value(id).shape, &told = known.of(graph, id);
     if (declared.empty() || std::ranges::count(declared, -1) > 0) return false;
-    return told.empty() ? declared.size() == 1 && declared[0] > 1 : told == declared;
+    if (declared[0] == 1) return false;  // a batch of one, which records with one channel fit as well
+    return told.empty() ? declared.size() == 1 : told == declared;
   });
 }
 

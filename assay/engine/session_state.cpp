@@ -70,7 +70,14 @@ Session::State::State(Graph graph_, SessionOptions options_)
 
 void Session::State::give_batch_axis() {
   if (!takes_single_record(graph, shapes)) return;
-  std::optional<Graph> several = with_batch_axis(graph, device);
+  std::optional<Graph> several;
+  try {
+    several = with_batch_axis(graph, device);
+  } catch (const Error& error) {
+    if (!about_inputs(error)) throw;  // made-up inputs do not suit every network
+  }
+  const bool told = !shapes.first.empty() || !shapes.named.empty();
+  if (!several && !told) return;  // a vector may as well be a batch of numbers
   if (!several) {
     fail(Fault::unsupported,
          "network '{}' is exported for a single record, without an axis for batches ({}), and several "

@@ -74,7 +74,7 @@ TEST(SingleRecord, IsRefusedWhereRecordsWouldMix) {
   const ValueId total = net.builder.add("ReduceSum", "total", {x}, {{"keepdims", std::int64_t{0}}});
   const Graph graph = net.build(net.builder.add("Div", "share", {x, total}));
   try {
-    const Session session(graph);
+    const Session session(graph, {.record_shape = {4}});
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);

@@ -29,7 +29,7 @@ inline Graph quantised(const Graph& graph, const Array& records) {
   for (const ValueId id : values) {
     const std::string name = graph.value(id).name;
     const float scale = seen.at(id).abs().max().item<float>() / 127;
-    const ValueId step = edit.constant(name + "/scale", Array::of<float>({}, std::vector{scale}));
+    const ValueId step = edit.constant(name + "/int8_scale", Array::of<float>({}, std::vector{scale}));
     const ValueId none = zero(name + "/zero", 1);
     const ValueId whole = edit.insert_after(id, "QuantizeLinear", name + "/quantised", {step, none});
     edit.insert_after(whole, "DequantizeLinear", name + "/dequantised", {step, none});
@@ -51,7 +51,7 @@ inline Graph quantised(const Graph& graph, const Array& records) {
     }
     const std::string name = graph.value(node.inputs[1]).name;
     const ValueId stored = edit.constant(name + "/int8", Array::of<std::int8_t>(weights.shape(), whole));
-    const ValueId step = edit.constant(name + "/scale", Array::of<float>({rows}, scales));
+    const ValueId step = edit.constant(name + "/int8_scale", Array::of<float>({rows}, scales));
     const ValueId back = edit.add("DequantizeLinear", name + "/dequantised",
                                   {stored, step, zero(name + "/zero", rows)}, {{"axis", std::int64_t{0}}});
     edit.redirect(node.inputs[1], back);

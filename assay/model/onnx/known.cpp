@@ -7,7 +7,7 @@ namespace assay::onnx_format {
 namespace {
 
 constexpr std::int64_t most_elements = 64;
-constexpr int longest_chain = 200;
+constexpr int deepest_chain = 200;
 // An element that is not known, such as a dimension that the file leaves open.
 constexpr std::int64_t open = std::numeric_limits<std::int64_t>::min();
 // Of ONNX element types.
@@ -64,7 +64,7 @@ std::optional<Known::Numbers> Known::elements(ValueId id) {
     return Numbers(wide.as<std::int64_t>().begin(), wide.as<std::int64_t>().end());
   }
   const Node* node = graph_.producer(id);
-  if (node == nullptr || node->outputs.size() != 1 || depth_ >= longest_chain) return std::nullopt;
+  if (node == nullptr || node->outputs.size() != 1 || depth_ >= deepest_chain) return std::nullopt;
   if (const auto found = found_.find(id); found != found_.end()) return found->second;
   ++depth_;
   auto result = computed(*node);

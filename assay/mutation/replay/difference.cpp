@@ -43,6 +43,7 @@ class Comparison {
   Difference run() {
     for (const ValueId id : mutant_.inputs()) origin(id) = id;
     for (std::size_t n = 0; n < dirty_.size(); ++n) classify(n);
+    forget_other_outputs();
     std::vector<bool> inside = nodes_between();
     while (leaks_weights(inside)) inside = nodes_between();
     return gather(inside);
@@ -81,6 +82,21 @@ class Comparison {
     dirty_[n] = false;
     for (std::size_t i = 0; i < now.outputs.size(); ++i) {
       if (now.outputs[i] != no_value) origin(now.outputs[i]) = was->outputs[i];
+    }
+  }
+
+  // What leads to other outputs only does not change the decision.
+  void forget_other_outputs() {
+    std::vector<bool> leads(mutant_.values().size());
+    leads[static_cast<std::size_t>(decision_)] = true;
+    for (std::size_t n = dirty_.size(); n-- > 0;) {
+      const bool needed = std::ranges::any_of(
+          node(n).outputs, [&](ValueId id) { return id != no_value && leads[static_cast<std::size_t>(id)]; });
+      for (const ValueId id : node(n).inputs) {
+        if (needed && id != no_value) leads[static_cast<std::size_t>(id)] = true;
+      }
+      dirty_[n] = dirty_[n] && needed;
+      edited_[n] = edited_[n] && needed;
     }
   }
 
