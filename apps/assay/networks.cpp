@@ -40,7 +40,9 @@ void NetworksInput::open(Context& context, const Dataset& data, report::Document
   for (const std::string& path : models_) {
     Graph graph = read_model(path);
     for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-    add(std::filesystem::path(path).stem().string(), std::move(graph), options);
+    const std::string name =
+        path.starts_with('@') ? graph.name() : std::filesystem::path(path).stem().string();
+    add(name, std::move(graph), options);
   }
   for (const std::string& text : mutants_) {
     mutation::NamedMutant mutant = mutation::make_mutant(*sessions_.front(), text, context.settings.seed);

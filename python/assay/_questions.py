@@ -194,8 +194,10 @@ class _Files:
             name = file[: -len(".npz")]
             found = _npz(os.path.join(folder, file))
             arrays[name] = found
-            if "x" in found and len(found["x"]) > 0 and found["x"].dtype == np.float32:
-                source = _source(self.given.get("data"))
+            source = _source(self.given.get("data"))
+            if "x" in found and found["x"].dtype == np.uint8:
+                found["x"] = _of_levels(found["x"], source)
+            if "x" in found and len(found["x"]) > 0:
                 sets[name] = make_data(
                     found["x"],
                     found.get("y"),
@@ -220,6 +222,14 @@ class _Files:
         if self.folder is not None:
             with contextlib.suppress(OSError):
                 self.folder.cleanup()
+
+
+def _of_levels(levels: np.ndarray[Any, Any], source: Data | None) -> np.ndarray[Any, Any]:
+    """8-bit levels of the valid range as the network takes them, float32."""
+    low, high = (np.array(bounds, np.float32) for bounds in (source.range if source and source.range else ([0], [1])))
+    shape = (-1,) + (1,) * (levels.ndim - 2) if len(low) > 1 else ()
+    scale = ((high - low) / np.float32(255)).reshape(shape)
+    return (levels.astype(np.float32) * scale + low.reshape(shape)).astype(np.float32)
 
 
 def _source(value: Any) -> Data | None:
