@@ -167,6 +167,7 @@ class StoredZip {
     Entry entry{name, 0, 0, at_};
     uLong sum = crc32(0, nullptr, 0);
     for (const std::string_view part : parts) {
+      if (part.empty()) continue;  // of which zlib would begin anew
       sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
       entry.size += part.size();
     }
