@@ -173,6 +173,20 @@ def test_files_that_nobody_named_are_taken_into_the_result(inside):
     assert sorted(p.name for p in inside.iterdir() if p.name.startswith("assay-")) == []
 
 
+def test_what_nobody_named_goes_with_the_result(inside, monkeypatch, tmp_path):
+    import gc
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = assay.attack("net.onnx", RANGED, attack="fgsm[eps=0.2]", pictures=1)
+    assert list(tmp_path.iterdir()) and "data:image/png" in found.to_html()
+    with pytest.raises(assay.UsageError):
+        assay.attack("net.onnx", "digits:5", attack="no-such")
+    del found
+    gc.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_in_memory_and_in_files_are_the_same(inside, model, arrays):
     x, y = arrays
     data = assay.data(x, y, range=(0, 1))

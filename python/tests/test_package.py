@@ -46,7 +46,7 @@ def test_the_types_are_right(tmp_path):
     pytest.importorskip("mypy")
     for folder in ("assay", "examples"):
         found = subprocess.run(
-            [sys.executable, "-m", "mypy", "--strict", f"--cache-dir={tmp_path}", *map(str, sorted((PYTHON / folder).glob("*.py")))],
+            [sys.executable, "-m", "mypy", "--strict", "--config-file=../pyproject.toml", f"--cache-dir={tmp_path}", *map(str, sorted((PYTHON / folder).glob("*.py")))],
             cwd=PYTHON,
             env={**os.environ, "MYPYPATH": str(PYTHON)},
             capture_output=True,
