@@ -113,8 +113,8 @@ std::vector<QuestionCommand> question_commands() {
   std::vector<QuestionCommand> all;
   for (const app::CommandInfo& info : app::commands()) {
     const Posed posed(info);
-    QuestionCommand command{std::string(info.name), std::string(info.summary), std::string(info.examples),
-                            {}};
+    QuestionCommand command{
+        std::string(info.name), std::string(info.summary), std::string(info.examples), {}};
     std::size_t position = 0;
     for (const CLI::Option* option : posed.flags.get_options()) {
       const bool common = position++ >= posed.own;

@@ -245,8 +245,8 @@ class Cover final : public Command {
   AccuracyCheck check_;
   GateOptions gates_;
   std::vector<std::string> criteria_;
-  std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", shard_, state_, attacks_,
-                       folder_ = "assay-attack";
+  std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", shard_,
+                       state_, attacks_, folder_ = "assay-attack";
   bool by_class_ = false, append_ = false;
   std::size_t top_ = 5, records_ = 12;
   coverage::LearnOptions learn_;

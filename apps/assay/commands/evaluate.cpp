@@ -28,8 +28,8 @@ class Evaluate final : public Command {
     report::Document document =
         results::document_of(check_.run(session, data, context), session.graph(), *data);
     if (!predictions_.empty())
-      write_predictions(predictions_, predict(session, data, walk_options(context, "predicting"),
-                                              context.progress));
+      write_predictions(predictions_,
+                        predict(session, data, walk_options(context, "predicting"), context.progress));
     results::add_provenance(document, session.graph(), {{"data", data}});
     return document;
   }
