@@ -41,7 +41,9 @@ void NetworksInput::open(Context& context, const Dataset& data, report::Document
   for (const std::string& path : models_) {
     Graph graph = read_model(path);
     for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-    add(std::filesystem::path(path).stem().string(), adaptation_.apply(graph, &data, context), options);
+    const std::string name =
+        path.starts_with('@') ? graph.name() : std::filesystem::path(path).stem().string();
+    add(name, adaptation_.apply(graph, &data, context), options);
     adaptation_.compare(graph, *sessions_.back(), &data, context);
   }
   for (const std::string& text : mutants_) {

@@ -26,7 +26,8 @@ report::Cell value_of(const std::string& text) {
 std::pair<std::string, std::string> named_file(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals != std::string::npos) return {text.substr(0, equals), text.substr(equals + 1)};
-  return {std::filesystem::path(text).stem().string(), text};
+  // One in memory is "@net".
+  return {std::filesystem::path(text.substr(text.starts_with('@') ? 1 : 0)).stem().string(), text};
 }
 
 }  // namespace

@@ -167,6 +167,7 @@ class StoredZip {
     Entry entry{name, 0, 0, at_};
     uLong sum = crc32(0, nullptr, 0);
     for (const std::string_view part : parts) {
+      if (part.empty()) continue;  // of which zlib would begin anew
       sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
       entry.size += part.size();
     }
@@ -483,7 +484,8 @@ void append_utf8(std::string& text, std::uint32_t code, const std::string& name)
   } else if (code < 0x10000) {
     put(0xE0 | code >> 12), put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
   } else {
-    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 63)), put(0x80 | (code >> 6 & 63)), put(0x80 | (code & 63));
+    put(0xF0 | code >> 18), put(0x80 | (code >> 12 & 63)), put(0x80 | (code >> 6 & 63)),
+        put(0x80 | (code & 63));
   }
 }
 
@@ -523,8 +525,7 @@ std::optional<Array> text_rows(std::string_view bytes, const std::string& name) 
 Array parse_npy(std::string_view bytes, const std::string& name) {
   const NpyParts parts = npy_parts(bytes, name);
   const auto& [order, type, shape, fortran, body] = parts;
-  if (order == '>')
-    fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
+  if (order == '>') fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
   const auto count = static_cast<std::uint64_t>(element_count(shape));
   const std::size_t size = type.empty() ? 0 : static_cast<std::size_t>(type.back() - '0');
   if (size == 0 || size > 8 || count > body.size() / size || count * size != body.size()) {

@@ -70,8 +70,8 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
   std::vector<Tensor> outputs, targets;
   walk(session, dataset, options, progress, [&](const Batch& batch, const Tensors& given) {
     const Tensors values = session.run(given, wanted);
-    outputs.push_back(rows_of_output(session, output, values.at(output),
-                                     static_cast<std::int64_t>(batch.indices.size())));
+    outputs.push_back(
+        rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size())));
     for (const std::size_t i : batch.indices) all.ids.push_back(dataset->id(i));
     all.labels.insert(all.labels.end(), batch.labels.begin(), batch.labels.end());
     if (regression) {

@@ -48,7 +48,8 @@ bool is_torch_archive(const fs::path& path, const std::string& start) {
 
 [[noreturn]] void fail_torch(const fs::path& path) {
   fail(Fault::unsupported,
-       "is a file of PyTorch: weights without their network, or code of Python's. Export the network where its "
+       "is a file of PyTorch: weights without their network, or code of Python's. Export the network where "
+       "its "
        "class is known, and give that file:\n"
        "  net.eval()  # with its weights loaded, net.load_state_dict(torch.load('{}'))\n"
        "  example = torch.zeros(1, 3, 32, 32)  # one record, as the network takes it\n"

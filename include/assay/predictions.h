@@ -23,8 +23,9 @@ struct Predictions {
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress);
 
-// As .npz (ids, outputs, predicted, y) or, by any other ending, as a table (.csv): id, label, predicted, score
-// of each output. Throws Error{io}, Error{usage} for a table of outputs of more than 1,000 numbers a record.
+// As .npz (ids, outputs, predicted, y) or, by any other ending, as a table (.csv): id, label, predicted,
+// score of each output. Throws Error{io}, Error{usage} for a table of outputs of more than 1,000 numbers a
+// record.
 void write_predictions(const std::filesystem::path& path, const Predictions& predictions);
 
 }  // namespace assay

@@ -37,7 +37,8 @@ struct QuestionCommand {
   std::vector<QuestionFlag> flags;
 };
 
-// All commands in the order of --help. Flags that only concern a terminal, its files and its plug-ins (--json,
+// All commands in the order of --help. Flags that only concern a terminal, its files and its plug-ins
+// (--json,
 // --html, --config, --plugin, --quiet) are left out.
 std::vector<QuestionCommand> question_commands();
 

@@ -168,9 +168,10 @@ class _Spool:
         self.count = 0
 
     def add(self, name: str, values: Any) -> int:
-        rows = np.ascontiguousarray(np.asarray(values))
+        rows = np.asarray(values)
         if rows.ndim == 0:
             raise UsageError(f"'{name}' of a batch is a single number; records along the first axis are needed")
+        rows = np.ascontiguousarray(rows)
         if rows.dtype.kind == "f":
             rows = rows.astype(np.float32, copy=False)
         if self.shape is None:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,8 @@ class Model:
     def layers(self, data: Any = None) -> list[Layer]:
         """All layers in the order of computation. ``data`` tells the record's shape where the network does not."""
         entries = self._network.layers(None if data is None else make_data(data)._records, self._run)
-        return [Layer(**{**entry, "shape": tuple(entry["shape"])}) for entry in entries]
+        layers = [Layer(**entry) for entry in entries]
+        return [replace(layer, shape=tuple(layer.shape)) for layer in layers]
 
     def with_weights(self, arrays: Mapping[str, Any]) -> Model:
         """With other constants, of the shapes that they had."""

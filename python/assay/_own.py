@@ -132,19 +132,19 @@ class Criterion(_Named):
         self.layers = layers
 
     def observe(self, batch: ActivationBatch) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs observe(self, batch)")
 
     def merge(self, other: Any) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs merge(self, other)")
 
     def result(self) -> float | tuple[int, int] | dict[str, float | tuple[int, int]]:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs result(self)")
 
     def save(self) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs save(self)")
 
     def load(self, state: Any) -> None:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} needs load(self, state)")
 
 
 class Attack(_Named):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect as _inspect
 import keyword
 import os
+import shutil
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -39,7 +40,10 @@ def keyword_of(flag: str) -> str:
 class _Question:
     """Values of flags as text, with what is in memory under names."""
 
+    depth = 0  # of questions within callbacks of others, whose names must differ
+
     def __init__(self) -> None:
+        self.suffix = f"-{_Question.depth}" if _Question.depth else ""
         self.networks: dict[str, Any] = {}
         self.datasets: dict[str, Any] = {}
         self.flags: list[tuple[str, list[str]]] = []
@@ -47,12 +51,12 @@ class _Question:
     def network(self, flag: str, value: Any) -> str:
         if isinstance(value, (str, os.PathLike)):
             return os.fspath(value)
-        name = f"{flag}{len(self.networks) or ''}"
+        name = f"{flag}{len(self.networks) or ''}{self.suffix}"
         self.networks[name] = load(value)._network
         return "@" + name
 
     def dataset(self, flag: str, value: Any) -> str:
-        name = f"{flag}{len(self.datasets) or ''}"
+        name = f"{flag}{len(self.datasets) or ''}{self.suffix}"
         if isinstance(value, tuple):
             if len(value) != 2:
                 raise UsageError(f"{flag}: data are x, (x, y), or what assay.data() makes")
@@ -103,7 +107,8 @@ def _is_data(value: Any) -> bool:
 
 def _plain(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
-        return repr(float(value)) if float(value) != int(value) or abs(value) > 1e15 else str(int(value))
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
     return os.fspath(value) if isinstance(value, (str, os.PathLike)) else str(value)
 
 
@@ -130,19 +135,20 @@ class _Files:
 
     def __init__(self, command: str, given: Given) -> None:
         self.command, self.given = command, given
-        self.folder: Any = None
+        self.folder: str | None = None
 
     def place(self, flag: str, name: str) -> None:
         if self.given.get(flag) is None:
             if self.folder is None:
-                self.folder = tempfile.TemporaryDirectory(prefix="assay-")
-            self.given[flag] = os.path.join(self.folder.name, name)
+                self.folder = tempfile.mkdtemp(prefix="assay-")
+            self.given[flag] = os.path.join(self.folder, name)
 
     def prepare(self) -> None:
         command, given = self.command, self.given
-        if command in ("attack", "explore", "importance", "polluted"):
-            wanted = {"importance": "out"}.get(command, "output")
-            self.place(wanted, "made")
+        if command in ("attack", "explore", "polluted"):
+            self.place("output", "made")
+        if command == "importance" and given.get("heatmaps"):
+            self.place("out", "made")
         if command == "cover" and given.get("extend-with") is not None:
             self.place("extensions", "made")
         if command == "retrain":
@@ -194,8 +200,10 @@ class _Files:
             name = file[: -len(".npz")]
             found = _npz(os.path.join(folder, file))
             arrays[name] = found
-            if "x" in found and len(found["x"]) > 0 and found["x"].dtype == np.float32:
-                source = _source(self.given.get("data"))
+            source = _source(self.given.get("data"))
+            if "x" in found and found["x"].dtype == np.uint8:
+                found["x"] = _of_levels(found["x"], source)
+            if "x" in found and len(found["x"]) > 0:
                 sets[name] = make_data(
                     found["x"],
                     found.get("y"),
@@ -216,10 +224,23 @@ class _Files:
             if file.endswith(".onnx")
         }
 
-    def close(self) -> None:
+    def keep_for(self, result: Result) -> None:
+        """Pictures of the report lie there, so it stays as long as the result."""
         if self.folder is not None:
-            with contextlib.suppress(OSError):
-                self.folder.cleanup()
+            weakref.finalize(result, shutil.rmtree, self.folder, ignore_errors=True)
+
+    def drop(self) -> None:
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _of_levels(levels: np.ndarray[Any, Any], source: Data | None) -> np.ndarray[Any, Any]:
+    """8-bit levels of the valid range as the network takes them, float32."""
+    low, high = (np.array(bounds, np.float32) for bounds in (source.range if source and source.range else ([0], [1])))
+    shape = (-1,) + (1,) * (levels.ndim - 2) if len(low) > 1 else ()
+    scale = ((high - low) / np.float32(255)).reshape(shape)
+    values: np.ndarray[Any, Any] = (levels.astype(np.float32) * scale + low.reshape(shape)).astype(np.float32)
+    return values
 
 
 def _source(value: Any) -> Data | None:
@@ -252,22 +273,28 @@ def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     _hold_iterables(flags, given)
     files = _Files(entry["name"], given)
     files.prepare()
-    question = _Question()
     try:
-        for name, value in given.items():
-            if name in _networks and value is not None and not isinstance(value, list):
-                question.flags.append((name, [question.network(name, value)]))
-            elif name in _networks and isinstance(value, list):
-                question.flags.append((name, [question.network(name, item) for item in value]))
-            else:
-                question.give(flags[name], value)
         with _busy:
-            answer = _assay.ask(
-                entry["name"], question.flags, question.networks, question.datasets, listener_of(progress)
-            )
-        return Result(answer, **files.made())
-    finally:
-        files.close()
+            question = _Question()
+            for name, value in given.items():
+                if name in _networks and value is not None:
+                    networks = value if isinstance(value, list) else [value]
+                    question.flags.append((name, [question.network(name, item) for item in networks]))
+                else:
+                    question.give(flags[name], value)
+            _Question.depth += 1
+            try:
+                answer = _assay.ask(
+                    entry["name"], question.flags, question.networks, question.datasets, listener_of(progress)
+                )
+            finally:
+                _Question.depth -= 1
+        result = Result(answer, **files.made())
+    except BaseException:
+        files.drop()
+        raise
+    files.keep_for(result)
+    return result
 
 
 _positional: dict[str, list[str]] = {

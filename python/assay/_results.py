@@ -153,7 +153,8 @@ class Result:
             chosen = rows
         if not chosen:
             raise UsageError(f"{criterion} has no figure for '{layer}'; there are {[row['layer'] for row in rows]}")
-        return float(chosen[0]["coverage"])
+        row = chosen[0]
+        return float(row["measure"] if row["coverage"] is None else row["coverage"])
 
     def _criteria(self) -> list[dict[str, Any]]:
         table = self.document["tables"].get("criteria")

@@ -74,4 +74,4 @@ def stubs() -> str:
 
 
 if __name__ == "__main__":
-    pathlib.Path(__file__).with_name("__init__.pyi").write_text(stubs(), encoding="utf-8")
+    pathlib.Path(__file__).resolve().with_name("__init__.pyi").write_text(stubs(), encoding="utf-8")

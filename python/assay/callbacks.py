@@ -61,7 +61,7 @@ class KerasCoverage(CoverageHistory):
         if logs is not None:
             for row in result.table("criteria"):
                 if row["layer"] == "all":
-                    logs[f"coverage_{row['criterion']}"] = row["coverage"]
+                    logs[f"coverage_{row['criterion']}"] = result.coverage(row["criterion"])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("on_"):  # the other moments of a training

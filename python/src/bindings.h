@@ -1,7 +1,7 @@
 #pragma once
 
-// What the sources of the Python module share: arrays, errors and long calls on both sides of the interpreter's
-// lock. The package in python/assay makes of these bindings what people use.
+// What the sources of the Python module share: arrays, errors and long calls on both sides of the
+// interpreter's lock. The package in python/assay makes of these bindings what people use.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -89,8 +89,8 @@ std::unique_ptr<Progress> make_progress(const py::object& listener);
 
 // --- arrays.cpp
 
-// Shares the memory of a NumPy array, or of what speaks DLPack (PyTorch, CuPy, JAX); NumPy arrays whose strides
-// or byte order no tensor can have are copied. Throws Error{usage}.
+// Shares the memory of a NumPy array, or of what speaks DLPack (PyTorch, CuPy, JAX); NumPy arrays whose
+// strides or byte order no tensor can have are copied. Throws Error{usage}.
 Tensor tensor_of(const py::handle& object);
 // A copy as the library's own array. Throws Error{usage} for element types that it does not have.
 Array array_of(const py::handle& object);

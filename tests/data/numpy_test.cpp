@@ -98,6 +98,21 @@ TEST(Npz, OneHotOutputsAreClassesAndPartsAreChosen) {
   expect_data_error(Fault::data, {"keras.npz", "'nothing'", "x_test"}, path + ",x=nothing");
 }
 
+TEST(Npz, ArraysWithoutElementsHaveTheRightChecksum) {
+  const std::string path = temporary("empty.npz").string();
+  write_npz(path, {{"ids", name_rows({})}, {"x", Array::of<float>({0, 2}, std::vector<float>())}});
+  zip_t* const archive = zip_open(path.c_str(), ZIP_RDONLY | ZIP_CHECKCONS, nullptr);
+  ASSERT_NE(archive, nullptr);
+  for (zip_int64_t i = 0; i < 2; ++i) {
+    zip_file_t* const file = zip_fopen_index(archive, static_cast<zip_uint64_t>(i), 0);
+    std::string bytes(1000, ' ');
+    EXPECT_GT(zip_fread(file, bytes.data(), bytes.size()), 0);
+    EXPECT_EQ(zip_fread(file, bytes.data(), bytes.size()), 0);  // -1: the checksum is another one
+    zip_fclose(file);
+  }
+  zip_discard(archive);
+}
+
 TEST(Npz, TextsNameRecords) {
   const std::string path = temporary("named.npz").string();
   const auto with = [&](const std::string& type, const std::string& body) {

@@ -47,7 +47,8 @@ TEST(Predictions, OfRegressionHaveTargets) {
                     [](std::size_t i, Record& record) { record.targets[0] = static_cast<float>(i); });
   GraphBuilder build("sum");
   const ValueId x = build.input("x", DType::float32, {-1, 2});
-  build.output(build.add("MatMul", "dense", {x, build.constant("w", Array::of<float>({2, 1}, std::vector<float>{1, 1}))}));
+  build.output(build.add("MatMul", "dense",
+                         {x, build.constant("w", Array::of<float>({2, 1}, std::vector<float>{1, 1}))}));
   const Session session(build.build());
   const Predictions said = predict(session, numbers, {}, silence());
   EXPECT_TRUE(said.classes.empty());

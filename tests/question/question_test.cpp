@@ -51,8 +51,8 @@ TEST(Ask, AnswersAboutWhatIsInMemory) {
 }
 
 TEST(Ask, ReadsListsSwitchesAndWhatStandsWithoutDashes) {
-  const report::Document found = ask({"model", {{"model", {"@net"}}}, {{"net", training::build_architecture("lenet1")}}},
-                                     silence());
+  const report::Document found =
+      ask({"model", {{"model", {"@net"}}}, {{"net", training::build_architecture("lenet1")}}}, silence());
   EXPECT_EQ(found.command, "model");
   Question cover{"cover",
                  {{"model", {"@net"}},
@@ -80,7 +80,8 @@ TEST(Ask, ErrorsAreThoseOfTheProgram) {
   EXPECT_THAT(message_of({"cover", {{"min-k", {"0"}}}}), HasSubstr("min-k"));
   EXPECT_THAT(message_of({"cover", {{"by-class", {"perhaps"}}}}), HasSubstr("switch"));
   EXPECT_THAT(message_of({"evaluate", {{"model", {"a"}}, {"model", {"b"}}}}), HasSubstr("twice"));
-  EXPECT_THAT(message_of({"evaluate", {{"model", {"no.onnx"}}, {"data", {"digits:3"}}}}), HasSubstr("no such file"));
+  EXPECT_THAT(message_of({"evaluate", {{"model", {"no.onnx"}}, {"data", {"digits:3"}}}}),
+              HasSubstr("no such file"));
 }
 
 }  // namespace
