@@ -229,7 +229,9 @@ TEST(CorruptedFeatures, DeadPixelsAndWhatIsInFrontAreCounted) {
       const float one = dead.inputs[i][p], two = dead.inputs[i][16 + p];
       pixels += one == two && (one == 0 || one == 1);
       zeros += hidden.inputs[i][p] == 0 && hidden.inputs[i][16 + p] == 0;
-      if (hidden.inputs[i][p] != 0) EXPECT_EQ(hidden.inputs[i][p], before.inputs[i][p]);
+      if (hidden.inputs[i][p] != 0) {
+        EXPECT_EQ(hidden.inputs[i][p], before.inputs[i][p]);
+      }
     }
     EXPECT_EQ(pixels, 4) << i;
     EXPECT_EQ(zeros, 4) << i;

@@ -115,7 +115,9 @@ TEST_F(StudiedKilling, SearchesTheMildestValueThatEachSetKills) {
     EXPECT_EQ(of.training_boundary.has_value(), killed(1, 0));
     if (!of.boundary) continue;
     EXPECT_TRUE(killed(*of.boundary, test + 1));
-    if (*of.boundary < 3) EXPECT_FALSE(killed(*of.boundary + 1, test + 1));
+    if (*of.boundary < 3) {
+      EXPECT_FALSE(killed(*of.boundary + 1, test + 1));
+    }
     EXPECT_EQ(of.score.has_value(), range_score(1, of.training_boundary, of.boundary).has_value());
   }
 }

@@ -54,9 +54,12 @@ TEST_P(EverySourceOperator, ChangesWhatItsLevelSays) {
     const bool data = changed.training->hash() != study_.program.training->hash();
     const bool graph = changed.graph.hash() != study_.program.graph.hash();
     EXPECT_EQ(data, info().level == OperatorInfo::Level::data) << mutant.text();
-    if (graph) EXPECT_EQ(info().level, OperatorInfo::Level::structure) << mutant.text();
-    if (changed.validation != study_.program.validation)
+    if (graph) {
+      EXPECT_EQ(info().level, OperatorInfo::Level::structure) << mutant.text();
+    }
+    if (changed.validation != study_.program.validation) {
       EXPECT_EQ(info().level, OperatorInfo::Level::recipe) << mutant.text();
+    }
     EXPECT_EQ(changed.recipe.seed, study_.program.recipe.seed);
     EXPECT_EQ(changed.recipe.checkpoint, study_.program.recipe.checkpoint);
   }
