@@ -62,7 +62,7 @@ class Result:
         self._answer = answer
         self._document: dict[str, Any] | None = None
         #: Arrays by name of attack (``attack``), of findings (``explore``) or of records (``evaluate``).
-        self.arrays: dict[str, Any] = {}
+        self.arrays: Mapping[str, Any] = {}
         #: Data sets of what was made, by the same names.
         self.data: dict[str, Data] = {}
         #: The network that was trained, pruned or exported.
