@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,35 @@ def _npz(path: str) -> dict[str, Any]:
 Given = dict[str, Any]
 
 
+class _Said(Mapping[str, Any]):
+    """What a network says of each record; it is asked when somebody wants to know."""
+
+    def __init__(self, network: Any, data: Any) -> None:
+        self._asked = (network, data)
+        self._arrays: dict[str, Any] = {}
+
+    def _all(self) -> dict[str, Any]:
+        if not self._arrays:
+            network, data = load(self._asked[0]), _source(self._asked[1])
+            assert data is not None
+            outputs, predicted = network.predict(data)
+            self._arrays = {"ids": np.array(data.ids), "outputs": outputs}
+            if predicted is not None:
+                self._arrays["predicted"] = predicted
+            if len(data.labels):
+                self._arrays["y"] = data.labels
+        return self._arrays
+
+    def __getitem__(self, name: str) -> Any:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+
 class _Files:
     """Files that a command makes where the caller named none, taken into the result."""
 
@@ -160,8 +189,6 @@ class _Files:
             self.place("out", "ids.txt")
         if command == "polluted":
             self.place("out", "suspects.csv")
-        if command == "evaluate":
-            self.place("predictions", "predictions.npz")
         if command == "report":
             self.place("out", "report.html")
         if command == "demo":
@@ -187,8 +214,8 @@ class _Files:
         if command == "polluted":
             made["ids"] = _suspects(given["out"])
             made["positions"] = positions_of(_source(given["data"]), made["ids"])
-        if command == "evaluate" and os.fspath(given["predictions"]).endswith(".npz"):
-            made["arrays"] = _npz(os.fspath(given["predictions"]))
+        if command == "evaluate":
+            made["arrays"] = _Said(given["model"], given["data"])
         return made
 
     def _records(self, folder: str) -> tuple[Given, Given]:

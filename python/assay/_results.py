@@ -62,7 +62,7 @@ class Result:
         self._answer = answer
         self._document: dict[str, Any] | None = None
         #: Arrays by name of attack (``attack``), of findings (``explore``) or of records (``evaluate``).
-        self.arrays: dict[str, Any] = {}
+        self.arrays: Mapping[str, Any] = {}
         #: Data sets of what was made, by the same names.
         self.data: dict[str, Data] = {}
         #: The network that was trained, pruned or exported.
@@ -139,7 +139,12 @@ class Result:
     def coverage(self, criterion: str, layer: str = "all") -> float:
         """A criterion's value, covered / coverable or the measure; over all layers unless one is named. Criteria are
         named as in the table ``criteria``: ``"kmnc"``, or ``"idc[m=6]"`` where there are several."""
-        rows = [row for row in self._criteria() if criterion in (row["criterion"], row["criterion"].split("[")[0])]
+        name = criterion.split("[")[0]
+        rows = (
+            [row for row in self._criteria() if row["criterion"] == criterion]
+            or [row for row in self._criteria() if row["criterion"].split("[")[0] == criterion]
+            or [row for row in self._criteria() if row["criterion"] == name]  # alone it is listed without options
+        )
         if not rows:
             raise UsageError(
                 f"no criterion '{criterion}' was measured; there are "

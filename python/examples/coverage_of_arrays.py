@@ -1,10 +1,7 @@
 """Coverage of records in memory: which neurons decide, and how well these tests exercise them."""
 
-import numpy as np
-
 import assay
 
-rng = np.random.default_rng(1)
 train = assay.data("digits:200")
 test = assay.data(train.read(range(50))["x"], train.labels[:50], range=(0, 1))
 network = assay.train(train, architecture="lenet1", epochs=1).model
