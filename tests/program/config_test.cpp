@@ -55,6 +55,7 @@ criterion = ["idc", "kmnc[sections=50]", "nc[threshold=0.5]", "nlc"]
 neurons = "1,2"
 context = "day"
 no-worse-than = "day.json"
+any-baseline = true
 junit = "night.xml"
 )");
   const Outcome night = assay("cover --config night.toml");
