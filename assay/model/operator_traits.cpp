@@ -89,7 +89,7 @@ constexpr OperatorTraits table[] = {
     {"Celu", activation, per_element | monotone, any, celu},
     {"CenterCropPad", movement, same_rank | linear},
     {"Clip", activation, per_element | monotone | weak_gate, any, clip},
-    {"Col2Im", movement, linear},
+    {"Col2Im", other, linear},
     {"Compress", movement, linear},
     {"Concat", movement, same_rank | linear},
     {"ConstantOfShape", generator, cuts_relevance},

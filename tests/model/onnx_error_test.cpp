@@ -288,7 +288,7 @@ TEST(ReadModel, NamesTheFileAndKnowsFormatsByTheirContent) {
   write_file(folder / "model", "");
   refuse_file(Fault::model, {"empty"});
   write_file(folder / "model", "\x80\x02}q");
-  refuse_file(Fault::unsupported, {"pickle", "torch.onnx.export"});
+  refuse_file(Fault::unsupported, {"file of PyTorch", "torch.onnx.export"});
   write_file(folder / "model", "some text that is nothing");
   refuse_file(Fault::model, {"not an ONNX model"});
   write_file(folder / "model", good().bytes());

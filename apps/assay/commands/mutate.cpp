@@ -13,9 +13,9 @@
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
-#include "assay/results/killing_study.h"
+#include "assay/results/killing.h"
 #include "assay/results/mutation.h"
-#include "assay/results/source_mutation.h"
+#include "assay/results/trained_mutants.h"
 #include "assay/support/file.h"
 #include "assay/support/journal.h"
 

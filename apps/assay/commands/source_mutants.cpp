@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/results/document.h"
-#include "assay/results/source_mutation.h"
+#include "assay/results/trained_mutants.h"
 #include "assay/support/text.h"
 
 namespace assay::app {

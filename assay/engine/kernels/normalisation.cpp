@@ -71,7 +71,8 @@ Outputs batch_normalization(const Call& call) {
     // is that of a sample.
     batch_mean = at::zeros_like(mean.detach()), batch_variance = at::ones_like(variance.detach());
     output = at::batch_norm(x, scale, bias, batch_mean, batch_variance, true, 1, epsilon, true);
-    batch_variance.mul_(static_cast<double>(rows - 1) / static_cast<double>(rows));
+    // Not in place: the gradient needs them as they are.
+    batch_variance = batch_variance * (static_cast<double>(rows - 1) / static_cast<double>(rows));
   } else {
     std::tie(batch_variance, batch_mean) =
         at::var_mean(x.detach(), all_but_channels(x.dim()), /*unbiased=*/false);

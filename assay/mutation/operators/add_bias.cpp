@@ -22,7 +22,8 @@ std::string add_bias_refusal(const Graph& graph, const SubjectLayer& layer) {
   const bool known = node.op == "MatMul" || node.op == "Gemm" ||
                      layer.layer.kind == OperatorKind::convolution ||
                      layer.layer.kind == OperatorKind::recurrent;
-  return known && layer.weights.size() >= 1 && layer.layer.neuron_axes.size() == 1
+  const bool recurrent = layer.layer.kind == OperatorKind::recurrent;
+  return known && !layer.weights.empty() && (recurrent || layer.layer.neuron_axes.size() == 1)
              ? ""
              : node.op + " takes no bias";
 }

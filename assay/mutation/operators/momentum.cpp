@@ -37,7 +37,8 @@ OperatorInfo momentum_operator() {
           "the momentum of the recipe's optimiser becomes `to`; without momentum Nesterov's look ahead goes, "
           "too",
       .limits = "for optimisers with an option momentum: sgd; sought down to 0, from 0 up to 0.99",
-      .paper = "",
+      .paper =
+          "Sutskever et al., On the importance of initialization and momentum in deep learning, ICML 2013",
       .level = OperatorInfo::Level::recipe,
       .options = {{"to", "0", "the momentum, from 0 to 1"}},
       .program = recipe_fault(

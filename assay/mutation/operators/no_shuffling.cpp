@@ -11,7 +11,9 @@ OperatorInfo no_shuffling_operator() {
           .summary = "training takes the records in their order, in every epoch",
           .definition = "the recipe no longer shuffles the training records before each epoch",
           .limits = "one mutant; how much it matters depends on the order of the data",
-          .paper = "",
+          .paper =
+              "Bengio, Practical Recommendations for Gradient-Based Training of Deep Architectures, 2012 "
+              "(order of the examples)",
           .level = OperatorInfo::Level::recipe,
           .program = recipe_fault(
               [](const Program& program, const SpecOptions&) -> std::string {

@@ -41,6 +41,7 @@ std::vector<Function> activation_functions() {
     if (!is_activation(one.op)) continue;
     all.push_back({std::string(one.op)});
     if (one.op == "PRelu") all.back().numbers = {0.25F};
+    if (one.op == "StraightThrough") all.back().attributes = {{"step", std::string("Round")}};
   }
   const std::vector<Function> others{{"Celu", {{"alpha", 2.0F}}},
                                      {"Celu", {{"alpha", -1.0F}}, {}, false},
@@ -157,6 +158,7 @@ const std::map<std::string, Example>& examples() {
       {"Cast", {{matrix}, {{"to", std::int64_t{1}}}}},
       {"CastLike", {{matrix, other}}},
       {"CenterCropPad", {{matrix, ints({2, 6})}}},
+      {"Col2Im", {{random_tensor({1, 4, 4}, 17), ints({4, 4}), ints({2, 2})}, {{"strides", twos}}}},
       {"Compress", {{matrix, truth({1, 0, 1})}, {{"axis", std::int64_t{0}}}}},
       {"Concat", {{matrix, other}, {{"axis", std::int64_t{1}}}}},
       {"Conv", {{picture, random_tensor({2, 3, 2, 2}, 6)}}},
@@ -204,6 +206,7 @@ const std::map<std::string, Example>& examples() {
       {"SpaceToDepth", {{picture}, {{"blocksize", std::int64_t{2}}}}},
       {"Split", {{matrix, ints({2, 2})}, {{"axis", std::int64_t{1}}}}},
       {"Squeeze", {{random_tensor({3, 1, 4}, 13), ints({1})}}},
+      {"StraightThrough", {{picture}, {{"step", std::string("Round")}}}},
       {"Sub", {{matrix, other}}},
       {"Sum", {{matrix, other}}},
       {"Tile", {{matrix, ints({2, 1})}}},

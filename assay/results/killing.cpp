@@ -1,4 +1,4 @@
-#include "assay/results/killing_study.h"
+#include "assay/results/killing.h"
 
 #include <fmt/format.h>
 

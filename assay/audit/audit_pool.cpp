@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <assay/abilities.h>
-#include <assay/audit.h>
+#include <assay/audit_pool.h>
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>

@@ -1,4 +1,4 @@
-#include "assay/results/source_mutation.h"
+#include "assay/results/trained_mutants.h"
 
 #include <fmt/format.h>
 
