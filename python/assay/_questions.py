@@ -28,7 +28,7 @@ __all__ = ["commands"]
 _busy = threading.RLock()
 
 #: Flags that name one network, or several.
-_networks = {"model", "voters"}
+_networks = {"model", "twin", "voters"}
 
 
 def keyword_of(flag: str) -> str:
@@ -174,14 +174,14 @@ class _Files:
 
     def prepare(self) -> None:
         command, given = self.command, self.given
-        if command in ("attack", "explore", "polluted"):
-            self.place("output", "made")
+        if command in ("attack", "explore"):
+            self.place("out", "made")
         if command == "importance" and given.get("heatmaps"):
             self.place("out", "made")
         if command == "cover" and given.get("extend-with") is not None:
-            self.place("extensions", "made")
+            self.place("made-dir", "made")
         if command == "retrain":
-            self.place("made", "made")
+            self.place("made-dir", "made")
             self.place("out-dir", "networks")
         if command in ("train", "prune") or (command == "mutate" and given.get("action") == "export"):
             self.place("out", "network.onnx")
@@ -189,6 +189,7 @@ class _Files:
             self.place("out", "ids.txt")
         if command == "polluted":
             self.place("out", "suspects.csv")
+            self.place("out-dir", "made")
         if command == "report":
             self.place("out", "report.html")
         if command == "demo":
@@ -200,7 +201,7 @@ class _Files:
         if command in ("cover", "mutate", "inspect") and given.get("state") is not None:
             made["state"] = os.fspath(given["state"])
         if command in ("attack", "explore"):
-            made["arrays"], made["data"] = self._records(os.fspath(given["output"]))
+            made["arrays"], made["data"] = self._records(os.fspath(given["out"]))
         if command in ("train", "prune", "mutate") and given.get("out") is not None:
             made["model"] = load(given["out"])
         if command == "retrain":
@@ -330,13 +331,14 @@ _positional: dict[str, list[str]] = {
     "evaluate": ["model", "data"],
     "importance": ["model", "data"],
     "cover": ["model", "train", "test"],
+    "audit": ["model", "train", "test"],
     "mutate": ["model", "test"],
     "select": ["model", "test"],
     "attack": ["model", "data"],
     "explore": ["model", "data"],
     "inspect": ["model", "data"],
     "prune": ["model", "test"],
-    "retrain": ["model", "data", "test", "add"],
+    "retrain": ["model", "train", "test", "add"],
     "train": ["data"],
     "polluted": ["data", "findings"],
     "combine": ["states"],
@@ -427,7 +429,10 @@ def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
     return asked
 
 
-_catalogue: list[dict[str, Any]] = _assay.commands()
+#: Evidence is what the program's commands made of files, as they can be typed again: both are the program's alone.
+_of_the_program = {"evidence", "verify"}
+
+_catalogue: list[dict[str, Any]] = [entry for entry in _assay.commands() if entry["name"] not in _of_the_program]
 
 #: The functions by name of command, as the program lists them.
 commands: dict[str, Callable[..., Result]] = {entry["name"]: _function(entry) for entry in _catalogue}

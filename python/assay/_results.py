@@ -106,6 +106,11 @@ class Result:
         return list(self.document["gates"])
 
     @property
+    def warnings(self) -> list[dict[str, str]]:
+        """What makes figures doubtful: ``id``, ``text`` and the likely ``cause`` of each; the headline names the ids."""
+        return list(self.document["warnings"])
+
+    @property
     def notices(self) -> list[str]:
         return list(self.document["notices"])
 
@@ -201,8 +206,12 @@ class Result:
         return str(self._answer.html())
 
     def render(self, name: str) -> str:
-        """As the program's --csv, --markdown, --junit, --sarif, ...: the name of the flag."""
+        """As the program's --markdown, --junit, --sarif, ...: the name of the flag."""
         return str(self._answer.render(name))
+
+    def render_files(self, name: str) -> dict[str, str]:
+        """What such a flag writes, by name of file: ``render_files("csv")["criteria.csv"]``."""
+        return dict(self._answer.render_files(name))
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
         with open(path, "w", encoding="utf-8") as file:

@@ -81,6 +81,20 @@ py::dict gate_of(const Answer& answer, const std::string& text) {
   return entry;
 }
 
+std::string rendered(const Answer& answer, const std::string& name) {
+  const report::Renderer& renderer = report::renderers().find(name);
+  if (!renderer.render) fail(Fault::usage, "{0} is a folder of files: render_files(\"{0}\")", name);
+  return renderer.render(answer.document);
+}
+
+std::map<std::string, std::string> rendered_files(const Answer& answer, const std::string& name) {
+  const report::Renderer& renderer = report::renderers().find(name);
+  if (!renderer.render_files) return {{name + renderer.extension, rendered(answer, name)}};
+  std::map<std::string, std::string> files;
+  for (auto& [file, text] : renderer.render_files(answer.document)) files.emplace(file, std::move(text));
+  return files;
+}
+
 std::string page_of(const std::vector<const Answer*>& answers) {
   std::vector<report::Document> documents;
   for (const Answer* answer : answers) documents.push_back(answer->document);
@@ -100,9 +114,8 @@ void bind_question(py::module_& module) {
              return out.str();
            })
       .def("gate", &gate_of, py::arg("text"))
-      .def("render", [](const Answer& a, const std::string& name) {
-        return report::renderers().find(name).render(a.document);
-      });
+      .def("render", &rendered, py::arg("name"))
+      .def("render_files", &rendered_files, py::arg("name"));
   module.def("page", &page_of, py::arg("answers"));
   module.def("commands", &commands);
   module.def("ask", &asked, py::arg("command"), py::arg("flags"), py::arg("networks"), py::arg("datasets"),

@@ -107,7 +107,11 @@ def test_results_show_themselves(model, arrays, tmp_path):
     found.save_json(tmp_path / "a.json")
     again = assay.read_result(tmp_path / "a.json")
     assert again.to_json() == found.to_json() and again.test_accuracy == found.test_accuracy
-    assert found.render("csv") and found.passed and found.require() is found
+    assert found.render("junit") == found.render_files("junit")["junit.xml"]
+    assert {"facts.csv"} <= set(found.render_files("csv")) and all(found.render_files("csv").values())
+    with pytest.raises(assay.UsageError, match="render_files"):
+        found.render("csv")
+    assert found.passed and found.require() is found
     assert "test_accuracy" in dir(found)
     for wrong in (lambda: found.no_such, lambda: found.table("no"), lambda: found.coverage("nc"), lambda: found.render("no")):
         with pytest.raises((AttributeError, assay.UsageError)):

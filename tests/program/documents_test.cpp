@@ -1,5 +1,6 @@
 // The documents of every command against their published forms.
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -85,9 +86,9 @@ TEST_F(Documents, OfEveryCommandFitTheSchema) {
       ADD_FAILURE() << "assay " << name << " is new: give it arguments in `runs`";
       continue;
     }
-    const Outcome run = assay(name + " --quiet --json result.json " + runs.at(name));
+    const Outcome run = assay(name + " --quiet --json result-" + name + ".json " + runs.at(name));
     ASSERT_TRUE(run.code == 0 || run.code == 2) << name << ": " << run.err;
-    const Json document = Json::parse(read_file(folder / "result.json"));
+    const Json document = Json::parse(read_file(folder / ("result-" + name + ".json")));
     EXPECT_EQ(document["command"], name);
     for (const std::string& fault : schema.faults(document)) ADD_FAILURE() << name << fault;
   }
@@ -137,7 +138,8 @@ TEST_F(Documents, OfGatesHaveWhatSarifRequires) {
           "properties": {"level": {"enum": ["none", "note", "warning", "error"]}, "message": {"required": ["text"]}, "ruleIndex": {"type": "integer"}}}},
         "invocations": {"type": "array", "items": {"required": ["executionSuccessful"]}}}}}}})");
   for (const std::string& fault : test::JsonSchema(needed).faults(log)) ADD_FAILURE() << fault;
-  EXPECT_EQ(log["runs"][0]["results"].size(), 1U);
+  const Json& results = log["runs"][0]["results"];
+  EXPECT_EQ(std::ranges::count_if(results, [](const Json& result) { return result["level"] == "error"; }), 1);
 }
 
 }  // namespace

@@ -109,6 +109,7 @@ class Mutate final : public Command {
   report::Document run_edits(Context& context) {
     report::Document document;
     source_.refuse_without_training(document);
+    source_.leave_out(false, context.effective);
     if (tests_.size() > 1)
       fail(Fault::usage, "--test is repeated: only mutants that are trained are judged by several test sets");
     const DatasetPtr test = tests_.empty() ? nullptr : open_dataset(tests_[0]);
@@ -145,6 +146,11 @@ class Mutate final : public Command {
     }
     source_.take_runs(mutants_.empty() && !preset_.empty() ? mutation::presets().find(preset_).runs
                                                            : std::vector<std::size_t>());
+    for (const CLI::Option* option : edits_) context.effective[option->get_lnames().front()] = {};
+    if (source_.repeated()) {
+      for (const CLI::Option* option : single_) context.effective[option->get_lnames().front()] = {};
+    }
+    source_.leave_out(true, context.effective);
     const SourceStudy study = source_.open(model_, context);
     report::Document document;
     if (source_.repeated()) return run_repeated(study, context);

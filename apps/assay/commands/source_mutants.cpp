@@ -89,6 +89,14 @@ void SourceMutants::refuse_without_training(report::Document& document) const {
         "training data are not used: none of the operators changes what a network is trained from");
 }
 
+void SourceMutants::leave_out(bool training, EffectiveOptions& effective) const {
+  for (const CLI::Option* option : own_) {
+    const bool of_trainer = option->get_name() == "--trainer-timeout" && trainer_.empty();
+    const bool of_runs = !repeated() && std::ranges::find(repeated_, option) != repeated_.end();
+    if (!training || of_trainer || of_runs) effective[option->get_lnames().front()] = {};
+  }
+}
+
 SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const {
   refuse_pruning();
   if (trainer_.empty() && time_limit_ > 0)

@@ -38,6 +38,9 @@ class SourceMutants {
   // other commands), and an Error{usage} for flags that only matter when something is.
   void refuse_without_training(report::Document& document) const;
 
+  // Flags without effect are left out of what is recorded: all of them where nothing is trained.
+  void leave_out(bool training, EffectiveOptions& effective) const;
+
   // Throws Error{usage} for flags that contradict each other.
   SourceStudy open(const ModelInput& model, Context& context) const;
   // The network trained without a fault.
