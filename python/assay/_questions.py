@@ -202,7 +202,7 @@ class _Files:
             made["state"] = os.fspath(given["state"])
         if command in ("attack", "explore"):
             made["arrays"], made["data"] = self._records(os.fspath(given["out"]))
-        if command in ("train", "prune", "mutate") and given.get("out") is not None:
+        if command in ("train", "prune") or (command == "mutate" and given.get("action") == "export"):
             made["model"] = load(given["out"])
         if command == "retrain":
             made["models"] = self._networks(os.fspath(given["out-dir"]))

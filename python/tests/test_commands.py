@@ -3,6 +3,8 @@
 import inspect
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -139,6 +141,12 @@ def lasting(value, who):
     return value
 
 
+def alone(command):
+    """What is known where nobody has added classes of their own, as other tests do here."""
+    script = f"import assay; print(assay.{command}().to_json())"
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+
+
 def test_every_command_has_a_question_here():
     assert set(CASES) == set(assay.commands) == set(catalogue()) - {"evidence", "verify"}
 
@@ -152,8 +160,7 @@ def test_the_result_is_that_of_the_program(command, number, inside, program):
         assay.cover("net.onnx", "train.npz", "test.npz", criterion=["nc"]).save_json("cover.json")
     keywords = CASES[command][number]
     theirs = program(inside, command, *flags_of(command, filled(keywords, "theirs")))
-    result = assay.commands[command](**filled(keywords, "ours"))
-    ours = json.loads(result.to_json())
+    ours = json.loads(alone(command) if not keywords else assay.commands[command](**filled(keywords, "ours")).to_json())
     assert lasting(ours, "ours") == lasting(theirs, "theirs")
 
 
