@@ -17,7 +17,7 @@ PYTHON = pathlib.Path(__file__).parents[1]
 
 
 def run(file, folder):
-    found = subprocess.run([sys.executable, str(file)], cwd=folder, capture_output=True, text=True, timeout=600)
+    found = subprocess.run([sys.executable, str(file)], cwd=folder, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout
 
@@ -112,6 +112,10 @@ def test_results_show_themselves(model, arrays, tmp_path):
     with pytest.raises(assay.UsageError, match="render_files"):
         found.render("csv")
     assert found.passed and found.require() is found
+    x, y = arrays
+    doubtful = assay.evaluate(model, (x, (y + 1) % 10))
+    assert [w["id"] for w in doubtful.warnings] == ["chance"] and "[doubtful: chance]" in repr(doubtful)
+    assert doubtful.warnings[0]["cause"] in " ".join(str(doubtful).split())
     assert "test_accuracy" in dir(found)
     for wrong in (lambda: found.no_such, lambda: found.table("no"), lambda: found.coverage("nc"), lambda: found.render("no")):
         with pytest.raises((AttributeError, assay.UsageError)):
