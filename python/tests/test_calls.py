@@ -109,7 +109,7 @@ try:
 except KeyboardInterrupt: print("main interrupted")
 os._exit(0)
 """
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert "main interrupted" in found.stdout or found.stdout == ""
 
 
@@ -132,7 +132,7 @@ net = torch.nn.Conv2d(1, 4, 5); y = net(x); y.sum().backward()
 assert net.weight.grad is not None and torch.linalg.svd(torch.rand(4, 4))[1].numel() == 4
 print(a.shape, assay.evaluate("net.onnx", "test.npz").facts["records"])
 """
-    found = subprocess.run([sys.executable, "-c", script], cwd=work, capture_output=True, text=True, timeout=300)
+    found = subprocess.run([sys.executable, "-c", script], cwd=work, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     assert found.stdout.endswith(" 60\n")
 
@@ -146,7 +146,7 @@ def test_nothing_leaks(model, arrays):
     import gc
 
     x, y = arrays
-    x, y = np.repeat(x, 4, 0), np.repeat(y, 4)  # 750 KiB: 1,000 lost copies would be seen
+    x, y = np.repeat(x, 4, 0), np.repeat(y, 4)  # 750 KiB: 500 lost copies would be seen
 
     def once():
         data = assay.data(x, y, ids=[str(i) for i in range(len(x))])
@@ -170,12 +170,12 @@ def test_nothing_leaks(model, arrays):
     gc.collect()
     before, objects = resident(), len(gc.get_objects())
     files = len(os.listdir("/proc/self/fd"))
-    for _ in range(1000):
+    for _ in range(500):
         once()
     for _ in range(30):
         question()
     gc.collect()
     assert resident() - before < 30 << 20
-    assert len(gc.get_objects()) - objects < 500
+    assert len(gc.get_objects()) - objects < 250
     assert len(os.listdir("/proc/self/fd")) == files
     assert sys.getrefcount(x) < 10
