@@ -15,8 +15,9 @@ class EveryOperatorReplayed : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryOperatorReplayed, ReplayedAnswersAsTheWholeMutantDoes) {
   std::size_t mutants = 0;
-  for (const auto network : {testing_mutation::small_cnn, testing_mutation::residual_cnn,
-                             testing_mutation::recurrent, testing_mutation::shared_weights}) {
+  for (const auto network :
+       {testing_mutation::small_cnn, testing_mutation::residual_cnn, testing_mutation::recurrent,
+        testing_mutation::shared_weights, testing_mutation::quantised_cnn}) {
     const Session session(network());
     const Subject subject(session);
     Block block(session);

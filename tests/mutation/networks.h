@@ -98,6 +98,23 @@ inline Graph shared_weights() {
   return b.build();
 }
 
+// The same with weights that are 127 steps at most, as of a quantised network.
+inline Graph stepped(const Graph& graph) {
+  GraphBuilder edit(graph);
+  for (std::size_t id = 0; id < graph.values().size(); ++id) {
+    const auto value = static_cast<ValueId>(id);
+    if (!graph.is_constant(value) || graph.constant(value).dtype() != DType::float32) continue;
+    const auto given = graph.constant(value).as<float>();
+    std::vector<float> values(given.begin(), given.end());
+    float most = 0;
+    for (const float v : values) most = std::max(most, std::abs(v));
+    for (float& v : values) v = most > 0 ? std::nearbyint(v / (most / 127)) * (most / 127) : v;
+    edit.replace_constant(value, Array::of<float>(graph.constant(value).shape(), values));
+  }
+  return edit.build();
+}
+inline Graph quantised_cnn() { return stepped(small_cnn()); }
+
 // A network whose file says that two records run at a time.
 inline Graph fixed_batch() {
   GraphBuilder b("fixed-batch");

@@ -69,7 +69,6 @@ const std::map<std::string, Json> flags{
     {"clusterer", "kmeans"},
     {"decision", "logits"},
     {"precision", "float16"},
-    {"straight-through", true},
     {"input-shape", "1x4x4"},
     {"train", "images-idx3-ubyte"},
     {"test", "images-idx3-ubyte[:100]"},
@@ -150,8 +149,11 @@ TEST_F(Configuration, EveryFlagOfCoverMeansTheSameInTheFile) {
   for (std::sregex_iterator it(help.begin(), help.end(), flag), end; it != end; ++it)
     declared.insert((*it)[1]);
   // A plug-in is a file that has to be compiled; tests of plug-ins load one from assay.toml. --carry-over is
-  // for profiles of other networks, --fix for networks with sizes that are left open.
-  for (const char* elsewhere : {"carry-over", "config", "fix", "help", "help-all", "plugin"}) declared.erase(elsewhere);
+  // for profiles of other networks, --fix for sizes that are left open, --straight-through for networks with
+  // steps.
+  for (const char* elsewhere :
+       {"carry-over", "config", "fix", "help", "help-all", "plugin", "straight-through"})
+    declared.erase(elsewhere);
   ASSERT_FALSE(declared.empty()) << help;
   for (const std::string& name : declared)
     EXPECT_TRUE(flags.contains(name)) << "--" << name << " is new: give it a value in `flags`";

@@ -43,6 +43,10 @@ class Documents : public Program {
                     criteria},
       {"attack", "net.onnx images-idx3-ubyte --attack noise"},
       {"attacks", ""},
+      {"audit",
+       "--model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --criterion nc --count 2 "
+       "--subsets 10 "
+       "--permutations 19 --resamples 20 --orders 19"},
       {"combine", "a.cov"},
       {"criteria", ""},
       {"constraints", ""},

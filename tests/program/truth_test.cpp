@@ -151,7 +151,8 @@ TEST_F(Truth, ACollapsedNetworkDoesNotLookPerfect) {
   EXPECT_TRUE(ids(document).contains("collapsed-layers"));
   write_collapsed("mute.onnx", 0);
   ASSERT_EQ(
-      assay("importance --quiet --model mute.onnx --data images-idx3-ubyte --layer hidden --json i.json").code,
+      assay("importance --quiet --model mute.onnx --data images-idx3-ubyte --layer hidden --json i.json")
+          .code,
       0);
   EXPECT_TRUE(ids(json("i.json")).contains("no-relevance")) << json("i.json")["warnings"].dump(1);
   EXPECT_NE(json("i.json")["headline"].get<std::string>().find("no neuron"), std::string::npos);
@@ -270,7 +271,8 @@ TEST_F(Truth, APresetLosesOnlyWhatCannotBe) {
       "--preset all --json all.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   std::set<std::string> measured;
-  for (const Json& row : json("all.json")["tables"]["criteria"]["rows"])
+  const Json document = json("all.json");
+  for (const Json& row : document["tables"]["criteria"]["rows"])
     measured.insert(row["criterion"].get<std::string>().substr(0, 4));
   EXPECT_TRUE(measured.contains("kmnc"));
   EXPECT_FALSE(measured.contains("ss"));

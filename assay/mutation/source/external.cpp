@@ -143,6 +143,11 @@ void complain_of(const ChildResult& result, const TrainingPlan& plan) {
          last_words(result));
   if (result.signal != 0)
     fail(Fault::data, "the trainer was ended by signal {}; {}", result.signal, last_words(result));
+  // Shells add 128 to the signal that ended what they had started.
+  constexpr int shell_base = 128, signals = 64;
+  if (result.exit_code > shell_base && result.exit_code <= shell_base + signals)
+    fail(Fault::data, "the trainer ended with exit code {}, a shell's word for signal {}; {}",
+         result.exit_code, result.exit_code - shell_base, last_words(result));
   if (result.exit_code != 0)
     fail(Fault::data, "the trainer ended with exit code {}; {}", result.exit_code, last_words(result));
 }
