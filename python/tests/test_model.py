@@ -146,8 +146,8 @@ def test_errors_are_classes_with_the_texts_of_the_program(inside):
         (lambda: assay.evaluate("net.onnx"), ["evaluate", "--model", "net.onnx"], 1),
         (lambda: assay.attack("net.onnx", "test.npz"), ["attack", "net.onnx", "test.npz"], 1),
         (
-            lambda: assay.cover("net.onnx", "train.npz", "test.npz", criterion="mnc"),
-            ["cover", "--model", "net.onnx", "--train", "train.npz", "--test", "test.npz", "--criterion", "mnc"],
+            lambda: assay.mutate("net.onnx", "test.npz", operator="gg"),
+            ["mutate", "--model", "net.onnx", "--test", "test.npz", "--operator", "gg"],
             1,
         ),
     ):
