@@ -48,7 +48,8 @@ TEST_F(PollutedProgram, TheRecordsThatFindingsComeFromAreFoundFirst) {
 TEST_F(PollutedProgram, LabelsClassesAndRelabelledData) {
   const Outcome label = polluted("--label 0 --json label.json");
   ASSERT_EQ(label.code, 0) << label.err;
-  for (const auto& row : json("label.json")["tables"]["suspects"]["rows"]) EXPECT_EQ(row["label"], "0");
+  const auto found = json("label.json");
+  for (const auto& row : found["tables"]["suspects"]["rows"]) EXPECT_EQ(row["label"], "0");
   const Outcome between = polluted("--between 0+1 --json between.json");
   ASSERT_EQ(between.code, 0) << between.err;
   EXPECT_EQ(json("between.json")["facts"]["findings"], 1);

@@ -87,7 +87,8 @@ TEST_F(SourceMutationProgram, ListsExportsAndLooksIntoTheStore) {
   EXPECT_EQ(assay("evaluate --quiet --model mutant.onnx --data images-idx3-ubyte").code, 0);
   ASSERT_EQ(assay("mutate store --quiet --store kept --json store.json").code, 0);
   EXPECT_EQ(json("store.json")["facts"]["networks"], 6);
-  for (const auto& row : json("store.json")["tables"]["store"]["rows"]) EXPECT_EQ(row["status"], "trained");
+  const auto listed = json("store.json");
+  for (const auto& row : listed["tables"]["store"]["rows"]) EXPECT_EQ(row["status"], "trained");
   ASSERT_EQ(assay("mutate store --quiet --store kept --prune all --json pruned.json").code, 0);
   EXPECT_EQ(json("pruned.json")["facts"]["removed"], 6);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "kept"));
