@@ -1,8 +1,8 @@
 // Linear regression of a hypothesis on all units, from sums alone.
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>
