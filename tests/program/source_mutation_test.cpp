@@ -34,6 +34,8 @@ TEST_F(SourceMutationProgram, TrainsEachMutantOnceWhateverIsAsked) {
   ASSERT_EQ(first.code, 0) << first.err;
   EXPECT_NE(first.out.find("mutation score"), std::string::npos) << first.out;
   EXPECT_EQ(json("first.json")["facts"]["trained"], 5);
+  EXPECT_TRUE(json("first.json")["headline"].get<std::string>().starts_with("net:"))
+      << json("first.json")["headline"];
   ASSERT_EQ(judged("--json again.json --matrix again.csv --state again.mut").code, 0);
   EXPECT_EQ(json("again.json")["facts"]["trained"], 0);
   EXPECT_EQ(json("again.json")["facts"]["trained_before"], 5);

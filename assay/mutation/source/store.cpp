@@ -23,6 +23,7 @@ using StoreJson = nlohmann::json;
 constexpr const char* store_format = "assay trained network 1";
 constexpr std::size_t key_digits = 32;
 constexpr std::size_t largest_score = 1 << 28;
+constexpr std::uint64_t largest_network = std::uint64_t{1} << 31;
 
 bool is_key(const std::string& text) {
   return text.size() == key_digits && text.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -44,13 +45,20 @@ void write_facts(const fs::path& file, const StoreJson& facts) {
   write_file(file, facts.dump(1, ' ', false, StoreJson::error_handler_t::replace) + "\n");
 }
 
+// Under the name of the network that was trained rather than that of the file.
+Graph read_kept(const fs::path& folder, const std::string& key, const std::string& name) {
+  return read_onnx(read_file(folder / (key + ".onnx"), largest_network), folder, name);
+}
+
 }  // namespace
 
 std::optional<Graph> TrainedStore::find(const std::string& key) const {
   const auto facts = facts_of(folder_ / (key + ".json"));
   if (!facts || !facts->contains("network")) return {};
   try {
-    Graph network = read_model(folder_ / (key + ".onnx"));
+    const auto name = facts->find("name");
+    const bool named = name != facts->end() && name->is_string();
+    Graph network = read_kept(folder_, key, named ? name->get<std::string>() : key);
     if (network.hash() == facts->at("network")) return network;
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
@@ -66,8 +74,9 @@ std::string TrainedStore::failure(const std::string& key) const {
 void TrainedStore::keep(const std::string& key, const std::string& what, const Graph& network) const {
   write_onnx(network, folder_ / (key + ".onnx"));
   // The hash of what a reader gets.
-  const std::string hash = read_model(folder_ / (key + ".onnx")).hash();
-  write_facts(folder_ / (key + ".json"), {{"format", store_format}, {"what", what}, {"network", hash}});
+  const std::string hash = read_kept(folder_, key, network.name()).hash();
+  write_facts(folder_ / (key + ".json"),
+              {{"format", store_format}, {"what", what}, {"name", network.name()}, {"network", hash}});
 }
 
 void TrainedStore::keep_failure(const std::string& key, const std::string& what,
