@@ -50,7 +50,7 @@ TEST_F(Outputs, GoThroughLinksAndKeepPermissions) {
   write_file(folder / "target.json", "old");
   ::chmod((folder / "target.json").c_str(), 0600);
   fs::create_symlink("target.json", folder / "link.json");
-  ASSERT_EQ(assay(evaluate + "--json link.json").code, 0);
+  ASSERT_EQ(assay(evaluate + "--json link.json --force").code, 0);
   EXPECT_TRUE(fs::is_symlink(folder / "link.json"));
   EXPECT_TRUE(nlohmann::json::accept(read_file(folder / "target.json")));
   EXPECT_EQ(fs::status(folder / "target.json").permissions(), fs::perms(0600));
