@@ -49,7 +49,7 @@ class Auditor {
     result_.records = pool.records();
     result_.notices = pool.notices;
     check_pool();
-    choose_sizes();
+    result_.options = settled(result_.options, pool.records());
   }
 
   Audit run() {
@@ -73,24 +73,6 @@ class Auditor {
         fail(Fault::usage, "'{}' measures {} criteria again, of {}", name, measured.size(),
              pool_.criteria.size());
     }
-  }
-
-  void choose_sizes() {
-    std::vector<std::size_t>& sizes = result_.options.sizes;
-    const std::size_t records = pool_.records();
-    if (sizes.empty()) {
-      for (const std::size_t percent : {1, 2, 5})
-        sizes.push_back(std::min(records / 2, std::max<std::size_t>(5, records * percent / 100)));
-    }
-    std::ranges::sort(sizes);
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    if (sizes.front() == 0 || sizes.back() >= records) {
-      fail(Fault::usage, "subsets of {} records cannot be drawn from {}: sizes lie between 1 and {}",
-           sizes.front() == 0 ? 0 : sizes.back(), records, records > 0 ? records - 1 : 0);
-    }
-    if (result_.options.subsets < 10)
-      fail(Fault::usage, "{} subsets of a size and kind are too few to compare; take at least 10",
-           result_.options.subsets);
   }
 
   void measure_faults() {
@@ -241,6 +223,28 @@ std::string to_string(Verdict verdict) {
       break;
   }
   return "undecidable";
+}
+
+AuditOptions settled(AuditOptions options, std::size_t records) {
+  constexpr std::size_t fewest_records = 10, fewest_subsets = 10;
+  if (records < fewest_records)
+    fail(Fault::data, "{} records are too few to draw subsets from; an audit needs at least {}", records,
+         fewest_records);
+  if (options.sizes.empty()) {
+    for (const std::size_t percent : {1, 2, 5})
+      options.sizes.push_back(std::min(records / 2, std::max<std::size_t>(5, records * percent / 100)));
+  }
+  std::ranges::sort(options.sizes);
+  options.sizes.erase(std::unique(options.sizes.begin(), options.sizes.end()), options.sizes.end());
+  if (options.sizes.front() == 0 || options.sizes.back() >= records) {
+    fail(Fault::usage, "subsets of {} records cannot be drawn from {}: sizes lie between 1 and {}",
+         options.sizes.front() == 0 ? 0 : options.sizes.back(), records, records - 1);
+  }
+  if (options.subsets < fewest_subsets)
+    fail(Fault::usage, "{} subsets of a size and kind are too few to compare; take at least {}",
+         options.subsets, fewest_subsets);
+  for (const std::string& name : options.samplers) samplers().find(name);
+  return options;
 }
 
 Audit audit(const Pool& pool, const AuditOptions& options, Progress& progress) {

@@ -107,8 +107,12 @@ struct Audit {
   std::vector<std::string> notices;
 };
 
-// Throws Error{usage} for samplers and sizes that do not fit, Error{data} for a pool without faults or
-// criteria. O(subsets * size * items of a record) for each criterion and permutation.
+// The options with sizes filled in, checked before anything is measured. Throws Error{usage} for samplers and
+// sizes that do not fit, Error{data} for fewer than ten records.
+AuditOptions settled(AuditOptions options, std::size_t records);
+
+// Throws as settled(), Error{usage} for samplers that the pool cannot be drawn from, Error{data} for a pool
+// without faults or criteria. O(subsets * size * items of a record) for each criterion and permutation.
 Audit audit(const Pool& pool, const AuditOptions& options, Progress& progress);
 
 // The average percentage of faults detected (Rothermel et al. 2001) of an order for faults that several

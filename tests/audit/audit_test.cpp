@@ -214,6 +214,9 @@ TEST(Audit, RefusesWhatItCannotUse) {
   options = quick();
   options.subsets = 3;
   refused(options, "at least 10");
+  EXPECT_THROW(settled(quick(), 1), Error);
+  EXPECT_EQ(settled({}, 1000).sizes, (std::vector<std::size_t>{10, 20, 50}));
+  EXPECT_EQ(settled({}, 12).sizes, (std::vector<std::size_t>{5}));
   truth.pool.clusters.clear();
   refused(quick(), "the clusters of records are not known");
   truth.pool.faults.clear();

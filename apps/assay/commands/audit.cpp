@@ -73,6 +73,7 @@ class Audit final : public Command {
       for (const std::int64_t size : parse_integers(sizes_, "--sizes"))
         options_.sizes.push_back(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)));
     }
+    options_ = audit::settled(options_, test->size());
     options_.seed = context.settings.seed;
     options_.threads = static_cast<std::size_t>(context.settings.threads);
     audit::PoolOptions pooling;
