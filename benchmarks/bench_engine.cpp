@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <limits>
 
 #include <assay/session.h>
+#include "assay/engine/backend.h"
 #include "assay/support/threads.h"
 #include "benchmarks/networks.h"
 
@@ -122,6 +124,16 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
   shape[0] = records;
   const Tensor input = at::rand(shape);
   const Session session(graph, {.threads = threads});
+  for (const Backend* backend : backends()) {
+    const Session named(graph, {.threads = threads, .engine = std::string(backend->name())});
+    const Tensor some = input.slice(0, 0, std::min<std::int64_t>(records, 256));
+    const ValueId out = graph.outputs()[0];
+    const double time = seconds([&] { named.run({{graph.inputs()[0], some}}, std::span(&out, 1)); }, 5);
+    double expected = 0;
+    for (const PlannedStretch& part : named.plan()) expected += part.nanoseconds;
+    fmt::print("{:10} {:>9}: {:.2f} us a record, {:.2f} expected on one thread\n", graph.name(),
+               backend->name(), 1e6 * time / static_cast<double>(some.size(0)), 1e-3 * expected);
+  }
   const ValueId output = graph.outputs()[0];
   const std::vector<Layer> layers = session.layers();
   // As analyses do it: in batches of the engine's own choice.
@@ -160,6 +172,7 @@ int main(int argc, char** argv) {
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   fmt::print("{} threads\n", threads);
   assay::bench::compare(assay::bench::lenet5(), 10000, threads);
   assay::bench::compare(assay::bench::vgg(), 1024, threads);

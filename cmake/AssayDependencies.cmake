@@ -16,6 +16,7 @@ find_package(SQLite3 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(HIGHWAY REQUIRED IMPORTED_TARGET libhwy)
 
 # ONNX protobuf classes only: operator schemas are not needed.
 find_library(ASSAY_ONNX_PROTO onnx_proto REQUIRED)

@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build pkg-config
-  libtorch-dev libopenblas0-openmp libdnnl-dev
+  libtorch-dev libopenblas0-openmp libdnnl-dev libhwy-dev
   libonnx-dev libprotobuf-dev protobuf-compiler
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
   libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include <assay/operator_traits.h>
+#include "assay/engine/differentiable.h"
 #include "assay/engine/static_graph.h"
 
 namespace assay {
@@ -24,18 +25,48 @@ std::size_t plans_to_keep(const Constants& constants) {
   return static_cast<std::size_t>(std::clamp(room / bytes, least, most));
 }
 
-// Operators that are worth the change of layout at the borders of a segment.
-bool is_heavy(const Node& node) { return is_convolution(node.op) || is_dense(node.op); }
-
 bool contains(std::span<const ValueId> ids, ValueId id) { return std::ranges::find(ids, id) != ids.end(); }
+
+// Maxima of some back ends drop a NaN that has to be reported, so batches that hold one go to the kernels.
+bool all_finite(const Tensors& given) {
+  return std::ranges::all_of(given, [](const auto& entry) {
+    return entry.second.scalar_type() != at::kFloat ||
+           std::isfinite(entry.second.detach().sum().template item<float>());
+  });
+}
+
+// What a record takes with the kernels, in nanoseconds, from the elements that a node reads and writes and
+// the products it sums: rough, since only few nodes have the choice.
+double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  double elements = 0;
+  for (const ValueId id : node.inputs) {
+    if (id != no_value && !graph.is_constant(id))
+      elements += static_cast<double>(element_count(shape_of(id)));
+  }
+  double products = 0;
+  if ((is_convolution(node.op) || is_dense(node.op)) && node.inputs.size() > 1 &&
+      graph.is_constant(node.inputs[1])) {
+    const Array& weights = graph.constant(node.inputs[1]);
+    const Shape& out = shape_of(node.outputs[0]);
+    if (!weights.shape().empty() && !out.empty()) {
+      const std::int64_t units = is_dense(node.op) ? out.back() : out[1];
+      products = static_cast<double>(weights.count() / units * element_count(out));
+    }
+  }
+  constexpr double per_element = 1, per_product = 1.0 / 25, call = 20;
+  return call + per_element * elements + per_product * products;
+}
 
 }  // namespace
 
-FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads)
+FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
+                   std::string engine)
     : graph_(make_static(graph, constants, infos)),
       constants_(graph_, c10::Device(c10::kCPU), std::uint64_t{1} << 62),
       infos_(std::move(infos)),
+      shape_of_([this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; }),
       threads_(threads),
+      engine_(std::move(engine)),
       most_plans_(plans_to_keep(constants_)) {
   infos_.resize(graph_.values().size());
   for (const ValueInfo& info : infos_) {
@@ -51,10 +82,7 @@ bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
     if (i != info.batch_axis && tensor.size(i) != info.shape[static_cast<std::size_t>(i)]) return false;
   }
-  if (info.single != (tensor.scalar_type() == at::kFloat)) return false;
-  // oneDNN's maxima may drop a NaN that has to be reported, so batches that hold one go to the reference
-  // kernels.
-  return !info.single || std::isfinite(tensor.sum().item<float>());
+  return info.single == (tensor.scalar_type() == at::kFloat);
 }
 
 bool FastPath::can_run(const Tensors& given, const Request& request) const {
@@ -65,37 +93,79 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
   }
   const auto available = [&](ValueId id) { return computed(id) || given.contains(id) || constants_.has(id); };
   return std::ranges::all_of(request.wanted, available) && std::ranges::all_of(request.visited, available) &&
-         std::ranges::all_of(request.tapped, available, &onednn::Tap::value);
+         std::ranges::all_of(request.tapped, available, &ReducedValue::value) &&
+         (plan_for(given, request).keeps_nan || all_finite(given));
 }
 
-bool FastPath::supported(int node) const {
-  return onednn::supports(
-      graph_, graph_.nodes()[static_cast<std::size_t>(node)],
-      [this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; });
+// The back end of every step: the cheapest way through all, where a change of back end costs the layout's
+// change. nullptr stands for the kernels.
+std::vector<const Backend*> FastPath::choose(const Plan& plan, const Request& request) const {
+  std::vector<const Backend*> all{nullptr};
+  for (const Backend* backend : backends()) {
+    if (engine_ != "auto" && engine_ != backend->name()) continue;
+    if (!request.differentiable || backend->differentiates()) all.push_back(backend);
+  }
+  constexpr double never = 1e30, change_per_element = 0.5, change = 30;
+  const std::size_t steps = plan.nodes.size(), choices = all.size();
+  std::vector<double> best(choices, 0);
+  std::vector<std::vector<std::size_t>> before(steps, std::vector<std::size_t>(choices));
+  for (std::size_t step = 0; step < steps; ++step) {
+    const Node& at = node(plan.nodes[step]);
+    double border = change;
+    for (const ValueId id : at.inputs) {
+      if (id != no_value && !graph_.is_constant(id))
+        border += change_per_element * static_cast<double>(element_count(shape_of_(id)));
+    }
+    std::vector<double> next(choices, never);
+    for (std::size_t c = 0; c < choices; ++c) {
+      double own = kernel_cost(graph_, at, shape_of_);
+      if (all[c] != nullptr)
+        own = all[c]->supports(graph_, at, shape_of_) ? all[c]->cost(graph_, at, shape_of_) : never;
+      // With a back end named, kernels are for what it cannot do.
+      if (all[c] == nullptr && engine_ != "auto" && choices > 1 && all[1]->supports(graph_, at, shape_of_))
+        own = never;
+      for (std::size_t from = 0; from < choices; ++from) {
+        const double sum = best[from] + own + (from == c ? 0 : border);
+        if (sum < next[c]) {
+          next[c] = sum;
+          before[step][c] = from;
+        }
+      }
+    }
+    best = std::move(next);
+  }
+  std::vector<const Backend*> chosen(steps);
+  auto at = static_cast<std::size_t>(std::ranges::min_element(best) - best.begin());
+  for (std::size_t step = steps; step-- > 0; at = before[step][at]) chosen[step] = all[at];
+  return chosen;
 }
 
-FastPath::Stretch FastPath::make_stretch(const Plan& plan, std::size_t begin, std::size_t end,
-                                         const Request& request) const {
+FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::size_t end,
+                                   const Backend& backend, const Request& request) const {
   const std::span nodes(plan.nodes.data() + begin, end - begin);
   const std::span later(plan.nodes.data() + end, plan.nodes.size() - end);
-  std::vector<ValueId> keep;
-  std::vector<onednn::Tap> taps;
+  StretchRequest asked_for{.graph = &graph_,
+                           .nodes = {nodes.begin(), nodes.end()},
+                           .shape_of = shape_of_,
+                           .keep = {},
+                           .taps = {},
+                           .threads = threads_};
   std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
   asked.insert(request.visited.begin(), request.visited.end());
-  std::unordered_multimap<ValueId, onednn::Tap> tapped;
-  for (const onednn::Tap& tap : request.tapped) tapped.emplace(tap.value, tap);
+  std::unordered_multimap<ValueId, ReducedValue> tapped;
+  for (const ReducedValue& tap : request.tapped) tapped.emplace(tap.value, tap);
   for (const int n : nodes) {
-    for (const ValueId id : graph_.nodes()[static_cast<std::size_t>(n)].outputs) {
+    for (const ValueId id : node(n).outputs) {
       if (id == no_value) continue;
       const bool read_later = std::ranges::any_of(
           graph_.consumers(id), [&](int reader) { return std::ranges::binary_search(later, reader); });
-      if (read_later || asked.contains(id)) keep.push_back(id);
+      if (read_later || asked.contains(id)) asked_for.keep.push_back(id);
       const auto [first, last] = tapped.equal_range(id);
-      for (auto at = first; at != last; ++at) taps.push_back(at->second);
+      for (auto at = first; at != last; ++at) asked_for.taps.push_back(at->second);
     }
   }
-  const auto shape_of = [this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; };
-  return {begin, end, taps, onednn::Segment(graph_, nodes, shape_of, keep, taps, threads_)};
+  std::vector<ReducedValue> taps = asked_for.taps;
+  return {begin, end, &backend, std::move(taps), backend.compile(std::move(asked_for))};
 }
 
 FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& request) const {
@@ -103,26 +173,34 @@ FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& 
   for (std::size_t i = 0; i < available.size(); ++i) available[i] = constants_.values()[i].defined();
   for (const auto& [id, tensor] : given) available[static_cast<std::size_t>(id)] = true;
   std::vector<ValueId> visited(request.visited.begin(), request.visited.end());
-  for (const onednn::Tap& tap : request.tapped) visited.push_back(tap.value);
+  for (const ReducedValue& tap : request.tapped) visited.push_back(tap.value);
   FastPlan fast{make_plan(graph_, available, request.wanted, visited), {}};
-  for (std::size_t begin = 0; begin < fast.plan.nodes.size();) {
-    std::size_t end = begin;
-    bool heavy = false;
-    for (; end < fast.plan.nodes.size() && supported(fast.plan.nodes[end]); ++end) {
-      heavy |= is_heavy(graph_.nodes()[static_cast<std::size_t>(fast.plan.nodes[end])]);
+  const std::vector<const Backend*> chosen = choose(fast.plan, request);
+  // What on_value may exchange has to leave a part before others read it.
+  const auto cut_after = [&](std::size_t step) {
+    return request.differentiable &&
+           std::ranges::any_of(node(fast.plan.nodes[step]).outputs,
+                               [&](ValueId id) { return contains(request.visited, id); });
+  };
+  for (std::size_t begin = 0; begin < chosen.size();) {
+    std::size_t end = begin + 1;
+    while (end < chosen.size() && chosen[end] == chosen[begin] && !cut_after(end - 1)) ++end;
+    if (chosen[begin] != nullptr) {
+      fast.parts.push_back(make_part(fast.plan, begin, end, *chosen[begin], request));
+      fast.keeps_nan &= chosen[begin]->keeps_nan();
     }
-    if (heavy) fast.stretches.push_back(make_stretch(fast.plan, begin, end, request));
-    begin = std::max(end, begin + 1);
+    begin = end;
   }
   return fast;
 }
 
 const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request& request) const {
-  Key key(4);
+  Key key(5);
   for (const auto& [id, tensor] : given) key[0].push_back(id);
   key[1].assign(request.wanted.begin(), request.wanted.end());
   key[2].assign(request.visited.begin(), request.visited.end());
-  for (const onednn::Tap& tap : request.tapped) {
+  key[4] = {request.differentiable ? 1 : 0};
+  for (const ReducedValue& tap : request.tapped) {
     key[3].push_back(tap.value);
     key[3].push_back(static_cast<ValueId>(tap.reduction));
   }
@@ -133,22 +211,24 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   return *plans_.emplace(std::move(key), std::move(made)).first->second;
 }
 
-void FastPath::run_stretch(const Stretch& stretch, std::vector<Tensor>& values,
-                           const Request& request) const {
+void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Request& request) const {
   Tensors inputs, outputs;
-  for (const ValueId id : stretch.segment.inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
-  const std::int64_t rows = inputs.begin()->second.size(0);
-  std::vector<Tensor> matrices;
-  std::vector<float*> tapped;
-  for (const onednn::Tap& tap : stretch.taps) {
-    matrices.push_back(at::empty({rows, shapes_[static_cast<std::size_t>(tap.value)][1]}, at::kFloat));
-    tapped.push_back(matrices.back().data_ptr<float>());
+  for (const ValueId id : part.stretch->inputs()) inputs.emplace(id, values[static_cast<std::size_t>(id)]);
+  if (request.differentiable) {
+    outputs = run_differentiably(part.stretch, inputs);
+  } else {
+    const std::int64_t rows = inputs.begin()->second.size(0);
+    std::vector<Tensor> matrices;
+    std::vector<float*> tapped;
+    for (const ReducedValue& tap : part.taps) {
+      matrices.push_back(at::empty({rows, shape_of_(tap.value)[1]}, at::kFloat));
+      tapped.push_back(matrices.back().data_ptr<float>());
+    }
+    part.stretch->run(inputs, outputs, tapped);
+    for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);
   }
-  stretch.segment.run(inputs, outputs, tapped);
-  for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(stretch.taps[i], matrices[i]);
-  const std::unordered_set<ValueId> visited(request.visited.begin(), request.visited.end());
   for (auto& [id, tensor] : outputs) {
-    if (visited.contains(id)) request.on_value(id, tensor);
+    if (contains(request.visited, id)) request.on_value(id, tensor);
     values[static_cast<std::size_t>(id)] = std::move(tensor);
   }
 }
@@ -159,10 +239,10 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
   for (const auto& [id, tensor] : given) values[static_cast<std::size_t>(id)] = tensor;
   KernelContext context;
   const Executor executor{graph_, constants_.values(), context, c10::Device(c10::kCPU), request.on_value};
-  auto next = fast.stretches.begin();
+  auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
-    if (next != fast.stretches.end() && next->begin == step) {
-      run_stretch(*next, values, request);
+    if (next != fast.parts.end() && next->begin == step) {
+      run_part(*next, values, request);
       for (; step + 1 < next->end; ++step) release(fast.plan.release[step], values);
       ++next;
     } else {
@@ -176,6 +256,23 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
     results.emplace(id, values[index].defined() ? values[index] : constants_.values()[index]);
   }
   return results;
+}
+
+std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Request& request) const {
+  const FastPlan& fast = plan_for(given, request);
+  std::vector<PlannedStretch> planned;
+  auto next = fast.parts.begin();
+  for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
+    while (next != fast.parts.end() && next->end <= step) ++next;
+    const bool inside = next != fast.parts.end() && next->begin <= step;
+    const std::string name(inside ? next->backend->name() : "libtorch");
+    if (planned.empty() || planned.back().engine != name || (inside && next->begin == step))
+      planned.push_back({.engine = name, .nodes = {}});
+    planned.back().nodes.push_back(fast.plan.nodes[step]);
+    if (inside)
+      planned.back().nanoseconds += next->backend->cost(graph_, node(fast.plan.nodes[step]), shape_of_);
+  }
+  return planned;
 }
 
 }  // namespace assay

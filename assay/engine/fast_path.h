@@ -1,65 +1,79 @@
 #pragma once
 
-// Inference with the fast CPU back end: a plan whose stretches of supported nodes run as compiled segments,
-// everything else with the libtorch kernels.
+// Runs with the back ends of the processor: a plan whose stretches of nodes are compiled by whichever is
+// expected to be quickest, everything else with the libtorch kernels.
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "assay/engine/backend.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/onednn/segment.h"
 #include "assay/engine/probe.h"
 
 namespace assay {
 
 class FastPath {
  public:
-  // What one run is to compute. `visited` values are handed to on_value, `tapped` ones either to on_value or,
-  // reduced to [n, channels], to on_matrix.
+  // What one run is to compute. `visited` values are handed to on_value, which may put another tensor in
+  // their place; `tapped` ones, reduced to [n, channels], to on_matrix. `differentiable`: for autograd to go
+  // back through.
   struct Request {
     std::span<const ValueId> wanted, visited = {};
-    std::span<const onednn::Tap> tapped = {};
+    std::span<const ReducedValue> tapped = {};
     OnValue on_value = {};
-    std::function<void(const onednn::Tap&, const Tensor&)> on_matrix = {};
+    std::function<void(const ReducedValue&, const Tensor&)> on_matrix = {};
+    bool differentiable = false;
   };
 
-  FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads);
+  // `engine`: the name of the only back end to use, or "auto".
+  FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
+           std::string engine);
 
   // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
   // nothing that was taken to be constant, and every value asked for is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
 
-  // REQUIRES can_run(), and that no gradients are recorded.
+  // REQUIRES can_run(), and that autograd records only where the request is differentiable.
   Tensors run(const Tensors& given, const Request& request) const;
 
+  // How a request would be run: each stretch of nodes, in order. REQUIRES can_run().
+  std::vector<PlannedStretch> explain(const Tensors& given, const Request& request) const;
+
  private:
-  // Steps [begin, end) of a plan as one segment.
-  struct Stretch {
+  // Steps [begin, end) of a plan, compiled.
+  struct Part {
     std::size_t begin = 0, end = 0;
-    std::vector<onednn::Tap> taps;
-    onednn::Segment segment;
+    const Backend* backend = nullptr;
+    std::vector<ReducedValue> taps;
+    std::shared_ptr<const Stretch> stretch;
   };
   struct FastPlan {
     Plan plan;
-    std::vector<Stretch> stretches;  // in order
+    std::vector<Part> parts;  // in order
+    bool keeps_nan = true;
   };
   using Key = std::vector<std::vector<ValueId>>;
 
   const FastPlan& plan_for(const Tensors& given, const Request& request) const;
   FastPlan make_plan_for(const Tensors& given, const Request& request) const;
-  Stretch make_stretch(const Plan& plan, std::size_t begin, std::size_t end, const Request& request) const;
-  bool supported(int node) const;
-  void run_stretch(const Stretch& stretch, std::vector<Tensor>& values, const Request& request) const;
+  std::vector<const Backend*> choose(const Plan& plan, const Request& request) const;
+  Part make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
+                 const Request& request) const;
+  void run_part(const Part& part, std::vector<Tensor>& values, const Request& request) const;
   bool as_expected(ValueId id, const Tensor& tensor) const;
+  const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
 
   Graph graph_;
   Constants constants_;
   std::vector<ValueInfo> infos_;
   std::vector<Shape>
       shapes_;  // of float32 values with the batch in front, for one record; empty for all others
+  ShapeOf shape_of_;
   int threads_;
+  std::string engine_;
   std::size_t most_plans_;
   mutable std::map<Key, std::unique_ptr<const FastPlan>> plans_;
 };

@@ -54,7 +54,16 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
   // Values to differentiate by are computed too, so that a gradient of zero has a shape.
   std::vector<ValueId> wanted(read.begin(), read.end());
   wanted.insert(wanted.end(), with_respect_to.begin(), with_respect_to.end());
-  const Tensors values = state.compute(sources, {wanted}, context, watch);
+  std::vector<ValueId> watched_ids;
+  for (const auto& [id, pieces] : leaves) {
+    if (!sources.contains(id)) watched_ids.push_back(id);
+  }
+  const FastPath* fast = state.fast();
+  const FastPath::Request request{
+      .wanted = wanted, .visited = watched_ids, .on_value = watch, .differentiable = true};
+  const bool quick = fast && fast->can_run(sources, request);
+  const Tensors values =
+      quick ? fast->run(sources, request) : state.compute(sources, {wanted}, context, watch);
   Tensors readable;
   for (const ValueId id : read) readable.emplace(id, values.at(id));
   const Tensor scalar = objective(readable);

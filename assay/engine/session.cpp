@@ -86,6 +86,10 @@ Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) cons
 Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bool training, Rng* random,
                        Tensors* constants) const {
   const at::AutoGradMode with_grad(true);
+  if (const FastPath* fast = training || constants ? nullptr : state_->fast()) {
+    const FastPath::Request request{.wanted = wanted, .differentiable = true};
+    if (fast->can_run(given, request)) return fast->run(given, request);
+  }
   KernelContext context;
   context.training = training;
   context.random = random;
@@ -114,13 +118,13 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
         seen.layers[i] = to_activations(reduce_to_neurons(value, *taps[i].layer, taps[i].reduction));
     }
   };
-  const auto keep_matrix = [&](const onednn::Tap& tap, const Tensor& matrix) {
+  const auto keep_matrix = [&](const ReducedValue& tap, const Tensor& matrix) {
     for (const std::size_t i : taps_at.at(tap.value)) {
       if (taps[i].reduction == tap.reduction) seen.layers[i] = to_activations(matrix);
     }
   };
   std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited;
-  std::vector<onednn::Tap> tapped;
+  std::vector<ReducedValue> tapped;
   std::unordered_set<ValueId> to_return(outputs.begin(), outputs.end()), to_visit;
   const auto add = [](std::vector<ValueId>& list, std::unordered_set<ValueId>& known, ValueId id) {
     if (known.insert(id).second) list.push_back(id);
@@ -145,7 +149,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     values = fast->run(given, request);
   } else {
     KernelContext context;
-    for (const onednn::Tap& tap : tapped) add(visited, to_visit, tap.value);
+    for (const ReducedValue& tap : tapped) add(visited, to_visit, tap.value);
     values =
         state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }
@@ -175,6 +179,18 @@ ValueId Session::logits() const { return state_->decision().logits; }
 bool Session::ends_in_softmax() const { return state_->decision().softmax; }
 bool Session::ends_in_sigmoid() const { return state_->decision().sigmoid; }
 const std::vector<std::string>& Session::notices() const { return state_->notices; }
+
+std::vector<PlannedStretch> Session::plan() const {
+  const State& s = *state_;
+  if (const FastPath* fast = s.fast()) {
+    const Tensors given = tiny_batch(s.graph, s.shapes, 2, s.device);
+    const FastPath::Request request{.wanted = s.graph.outputs()};
+    if (fast->can_run(given, request)) return fast->explain(given, request);
+  }
+  PlannedStretch all{.engine = "libtorch", .nodes = {}};
+  for (std::size_t n = 0; n < s.graph.nodes().size(); ++n) all.nodes.push_back(static_cast<int>(n));
+  return {all};
+}
 
 std::size_t Session::preferred_batch() const {
   constexpr double room = 128e6;  // bytes that all values of a batch may take together

@@ -199,13 +199,13 @@ const Decision& Session::State::decision() const {
 }
 
 const FastPath* Session::State::fast() const {
-  if (options.reference || group > 0 || !device.is_cpu()) return nullptr;
+  if (options.engine == "libtorch" || group > 0 || !device.is_cpu()) return nullptr;
   if (!fast_settled_) {
     fast_settled_ = true;
     const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
     if (!probable() || !constants.all_finite()) return nullptr;
     try {
-      fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads);
+      fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
     } catch (const Error& error) {
       if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
     }

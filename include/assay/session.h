@@ -26,7 +26,10 @@ struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
   std::string device = "cpu";      // "cpu" or "cuda"
   std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
-  bool reference = false;          // true: only the libtorch kernels, no faster back end
+  // What runs the network on the processor: "auto" (whatever is expected to be quickest, part by part),
+  // "lanes", "onednn", or "libtorch" (the kernels alone, which are the reference). What the one named cannot
+  // do, libtorch does.
+  std::string engine = "auto";
   // For models whose own declaration is dynamic: the shape of a record of the first input, and of inputs by
   // name.
   Shape record_shape = {};
@@ -49,6 +52,13 @@ struct Tap {
   Reduction reduction = Reduction::mean;
 };
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
+
+// Nodes that run together.
+struct PlannedStretch {
+  std::string engine;  // "lanes", "onednn" or "libtorch"
+  std::vector<int> nodes;
+  double nanoseconds = 0;  // expected for a record on one thread; 0 for libtorch
+};
 
 class Session {
  public:
@@ -75,7 +85,7 @@ class Session {
   // rounding).
   Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
 
-  // As run(), with the libtorch kernels, recording for autograd. Values in `given` that require gradients are
+  // As run(), recording for autograd. Values in `given` that require gradients are
   // leaves. In `training`, `random` drives dropout and `constants` (if not null) overrides weights by value
   // id and receives updated batch-normalisation statistics.
   Tensors trace(const Tensors& given, std::span<const ValueId> wanted, bool training = false,
@@ -124,6 +134,8 @@ class Session {
   bool ends_in_softmax() const;
   // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
   bool ends_in_sigmoid() const;
+  // How a forward pass to the outputs runs, in order of computation.
+  std::vector<PlannedStretch> plan() const;
   // What users should know about how this network is run: a batch size fixed in the file, for instance.
   const std::vector<std::string>& notices() const;
 

@@ -23,7 +23,7 @@ using namespace attack;
 
 // Networks this small gain nothing from threads.
 inline const SessionOptions one_thread{.threads = 1};
-inline const SessionOptions reference{.threads = 1, .reference = true};
+inline const SessionOptions reference{.threads = 1, .engine = "libtorch"};
 
 // scores = W x, by hand.
 inline Graph linear(Shape shape, const std::vector<float>& weights) {

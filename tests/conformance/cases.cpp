@@ -116,7 +116,7 @@ Result run_case(const Case& test) {
     const onnx::ModelProto proto = onnx_format::parse(bytes_of(test.folder / "model.onnx"));
     const Graph graph = read_model(test.folder / "model.onnx");
     for (const bool reference : {false, true}) {
-      const Session session(graph, {.threads = 1, .reference = reference});
+      const Session session(graph, {.threads = 1, .engine = reference ? "libtorch" : "auto"});
       for (const fs::path& set : sets_of(test)) {
         const std::string differs = run_set(set, proto.graph(), session);
         if (!differs.empty())

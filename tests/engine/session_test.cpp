@@ -117,7 +117,7 @@ TEST_P(EveryNetwork, GivenValuesOverrideComputedOnes) {
 }
 
 TEST_P(EveryNetwork, FastBackEndAndReferenceAgreeOnEveryValue) {
-  const Session fast(c.graph()), reference(c.graph(), {.reference = true});
+  const Session fast(c.graph()), reference(c.graph(), {.engine = "libtorch"});
   for (const std::int64_t rows : {1, 2, 19}) {
     const Tensors given = give(fast, c.records(rows));
     for (const ValueId id : layer_values(fast)) {
@@ -132,7 +132,7 @@ TEST_P(EveryNetwork, FastBackEndAndReferenceAgreeOnEveryValue) {
 
 TEST_P(EveryNetwork, ObservesWhatReducingWholeValuesGives) {
   for (const bool reference : {false, true}) {
-    const Session session(c.graph(), {.reference = reference});
+    const Session session(c.graph(), {.engine = reference ? "libtorch" : "auto"});
     const Tensors given = give(session, c.records(6));
     const Tensors values = session.run(given, layer_values(session));
     for (const Reduction reduction :
@@ -170,7 +170,7 @@ class SmoothNetwork : public EveryNetwork {};
 
 // Of sum(output * weights), by central differences along a random direction of each value.
 TEST_P(SmoothNetwork, GradientsAgreeWithFiniteDifferences) {
-  const Session session(c.graph(), {.reference = true});
+  const Session session(c.graph(), {.engine = "libtorch"});
   const Tensors given = give(session, c.records(2));
   const ValueId output = session.logits();
   const Tensor weights = random_tensor(run_one(session, given, output).sizes().vec(), 11);
@@ -253,7 +253,7 @@ TEST(Session, ReleasesValuesAfterTheirLastReader) {
   ValueId x = net.input({-1, 16, 128, 128});
   for (int i = 0; i < 200; ++i)
     x = net.builder.add(i % 2 ? "Sigmoid" : "Tanh", fmt::format("step{}", i), {x});
-  const Session session(net.build(x), {.reference = true});
+  const Session session(net.build(x), {.engine = "libtorch"});
   const auto resident = [] {
     std::ifstream file("/proc/self/statm");
     long total = 0, pages = 0;

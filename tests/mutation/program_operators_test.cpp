@@ -21,7 +21,7 @@ SmallStudy study() { return SmallStudy(test::rich_program()); }
 
 // What a graph gives at a value for a few records.
 Tensor values_at(const Graph& graph, const std::string& name) {
-  const Session session(graph, {.threads = 1, .reference = true});
+  const Session session(graph, {.threads = 1, .engine = "libtorch"});
   Rng rng(5);
   const ValueId id = *graph.find_value(name);
   return session.run(session.bind(test::random_array(rng, {3, 2, 4, 4})), std::span(&id, 1)).at(id);

@@ -55,7 +55,7 @@ TEST_F(Quantised, GivesNearlyWhatTheFloatNetworkGivesFastAndByReference) {
   const double error = (logits(whole) - expected).abs().max().item<double>();
   EXPECT_GT(error, 0);
   EXPECT_LT(error, 0.05 * largest);
-  const Session reference(whole.graph(), {.threads = 1, .reference = true});
+  const Session reference(whole.graph(), {.threads = 1, .engine = "libtorch"});
   // A sum at the middle between two integers may go either way: a step or two of 1/127.
   EXPECT_LT((logits(whole) - logits(reference)).abs().max().item<double>(), 0.05 * largest);
 }

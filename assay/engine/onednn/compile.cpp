@@ -15,15 +15,16 @@ std::span<const std::size_t> positions(const std::map<ValueId, std::vector<std::
 
 }  // namespace
 
-Compiler::Compiler(const Request& request, std::int64_t rows) : request_(request), graph_(*request.graph) {
+Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows)
+    : request_(request), graph_(*request.graph) {
   program_.rows = rows;
-  program_.outputs.resize(request.outputs.size());
+  program_.outputs.resize(request.keep.size());
   program_.taps.resize(request.taps.size());
   for (const int n : request.nodes) inside_.insert(n);
   for (std::size_t t = 0; t < request.taps.size(); ++t) taps_at_[request.taps[t].value].push_back(t);
-  for (std::size_t o = 0; o < request.outputs.size(); ++o) outputs_at_[request.outputs[o]].push_back(o);
-  for (std::size_t i = 0; i < request.inputs.size(); ++i) {
-    places_[request.inputs[i]] = {plain(shape(request.inputs[i])), Place::Kind::input, static_cast<int>(i)};
+  for (std::size_t o = 0; o < request.keep.size(); ++o) outputs_at_[request.keep[o]].push_back(o);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    places_[inputs[i]] = {plain(shape(inputs[i])), Place::Kind::input, static_cast<int>(i)};
   }
 }
 
@@ -50,6 +51,12 @@ const Node* Compiler::sole_reader(ValueId id) const {
   const auto readers = graph_.consumers(id);
   if (wanted(id) || readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
   return &graph_.nodes()[static_cast<std::size_t>(readers[0])];
+}
+
+Absorber Compiler::absorber() {
+  return {.graph = graph_,
+          .sole_reader = [this](ValueId id) { return sole_reader(id); },
+          .fuse = [this](const Node& node) { fuse(node); }};
 }
 
 Place Compiler::buffer(const dnnl::memory::desc& desc) {
@@ -185,6 +192,8 @@ const Node& Compiler::node(std::size_t i) const {
 
 void Compiler::fuse(const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }
 
-Program compile(const Request& request, std::int64_t rows) { return Compiler(request, rows).compile(); }
+Program compile(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows) {
+  return Compiler(request, inputs, rows).compile();
+}
 
 }  // namespace assay::onednn

@@ -38,10 +38,4 @@ bool eltwise_of(const Graph& graph, const Node& node, Eltwise& eltwise);
 // computes.
 ValueId absorb_activation(Compiler& compiler, ValueId id, dnnl::post_ops& post);
 
-// Scale and shift per channel of a batch normalisation with constant statistics.
-struct Affine {
-  std::vector<float> scale, shift;
-};
-bool affine_of(const Graph& graph, const Node& node, Affine& affine);
-
 }  // namespace assay::onednn

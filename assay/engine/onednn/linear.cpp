@@ -1,109 +1,15 @@
 // Convolution and dense layers.
 
-#include <algorithm>
-#include <cmath>
-#include <string>
-
 #include "assay/engine/onednn/families.h"
 
 namespace assay::onednn {
 namespace {
 
-// Strides, dilations and padding with automatic padding resolved from input and output extents.
-Window window_of(const Node& node, const Dims& input, const Dims& output, const Dims& kernel) {
-  const std::size_t rank = input.size() - 2;
-  Window window;
-  window.strides = node.integers("strides", Dims(rank, 1));
-  window.dilations = node.integers("dilations", Dims(rank, 1));
-  const Dims pads = node.integers("pads", Dims(2 * rank, 0));
-  const std::string automatic = node.text("auto_pad", "NOTSET");
-  for (std::size_t d = 0; d < rank; ++d) {
-    const std::int64_t extent = (kernel[d] - 1) * window.dilations[d] + 1;
-    const std::int64_t needed = (output[d + 2] - 1) * window.strides[d] + extent - input[d + 2];
-    std::int64_t left = pads[d];
-    if (automatic == "VALID") left = 0;
-    if (automatic == "SAME_UPPER") left = std::max<std::int64_t>(needed, 0) / 2;
-    if (automatic == "SAME_LOWER") left = (std::max<std::int64_t>(needed, 0) + 1) / 2;
-    window.left.push_back(left);
-    window.right.push_back(needed - left);
-    window.dilations[d] -= 1;
-  }
+// As oneDNN counts: dilation 0 is dense.
+Window window_of(const SlidingWindow& sliding) {
+  Window window{sliding.strides, sliding.dilations, sliding.left, sliding.right};
+  for (std::int64_t& dilation : window.dilations) --dilation;
   return window;
-}
-
-// Weights scaled per output channel, and the bias that goes with it. `outer` weights per output channel.
-void fold(std::vector<float>& weights, std::vector<float>& bias, const Affine& affine) {
-  const std::size_t outer = weights.size() / bias.size();
-  for (std::size_t o = 0; o < bias.size(); ++o) {
-    for (std::size_t i = 0; i < outer; ++i) weights[o * outer + i] *= affine.scale[o];
-    bias[o] = bias[o] * affine.scale[o] + affine.shift[o];
-  }
-}
-
-std::vector<float> floats(const Array& array) {
-  const auto values = array.as<float>();
-  return {values.begin(), values.end()};
-}
-
-// Takes over a batch normalisation that alone reads `id`.
-ValueId absorb_normalisation(Compiler& compiler, ValueId id, std::vector<float>& weights,
-                             std::vector<float>& bias) {
-  const Node* reader = compiler.sole_reader(id);
-  Affine affine;
-  if (reader == nullptr || reader->op != "BatchNormalization" ||
-      !affine_of(compiler.graph(), *reader, affine))
-    return id;
-  if (affine.scale.size() != bias.size()) return id;
-  fold(weights, bias, affine);
-  compiler.fuse(*reader);
-  return reader->outputs[0];
-}
-
-// The [units, inputs] weights and the bias of a dense node.
-bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
-                      std::vector<float>& bias) {
-  const Array& matrix = graph.constant(node.inputs[1]);
-  const bool transposed = node.op == "Gemm" && node.integer("transB", 0) != 0;
-  const std::int64_t inputs = matrix.shape()[transposed ? 1 : 0], units = matrix.shape()[transposed ? 0 : 1];
-  const float alpha = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
-  const auto values = matrix.as<float>();
-  weights.resize(values.size());
-  for (std::int64_t u = 0; u < units; ++u) {
-    for (std::int64_t i = 0; i < inputs; ++i) {
-      weights[static_cast<std::size_t>(u * inputs + i)] =
-          alpha * values[static_cast<std::size_t>(transposed ? u * inputs + i : i * units + u)];
-    }
-  }
-  bias.assign(static_cast<std::size_t>(units), 0.0F);
-  if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return true;
-  const Array& added = graph.constant(node.inputs[2]);
-  if (added.count() != units && added.count() != 1) return false;
-  if (added.count() == units && !added.shape().empty() && added.shape().back() != units) return false;
-  const float beta = node.real("beta", 1.0F);
-  for (std::size_t u = 0; u < bias.size(); ++u)
-    bias[u] = beta * added.as<float>()[added.count() == 1 ? 0 : u];
-  return true;
-}
-
-bool is_float_constant(const Graph& graph, const Node& node, std::size_t input) {
-  return graph.is_constant(node.inputs[input]) &&
-         graph.constant(node.inputs[input]).dtype() == DType::float32;
-}
-
-// The bias of an Add of constants that alone reads a product.
-ValueId absorb_bias(Compiler& compiler, ValueId id, std::vector<float>& bias) {
-  const Node* reader = compiler.sole_reader(id);
-  if (reader == nullptr || reader->op != "Add") return id;
-  const ValueId other = reader->inputs[0] == id ? reader->inputs[1] : reader->inputs[0];
-  if (!compiler.graph().is_constant(other)) return id;
-  const Array& added = compiler.graph().constant(other);
-  const auto units = static_cast<std::int64_t>(bias.size());
-  if (added.dtype() != DType::float32 || added.count() != units || added.shape().empty() ||
-      added.shape().back() != units)
-    return id;
-  for (std::size_t u = 0; u < bias.size(); ++u) bias[u] += added.as<float>()[u];
-  compiler.fuse(*reader);
-  return reader->outputs[0];
 }
 
 }  // namespace
@@ -121,12 +27,12 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Array& kernel = graph.constant(node.inputs[1]);
   const Dims input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
   const Dims extent(kernel.shape().begin() + 2, kernel.shape().end());
-  const Window window = window_of(node, input, output, extent);
+  const Window window = window_of(sliding_window(node, input, output, extent));
 
   std::vector<float> weights = floats(kernel);
   std::vector<float> bias(static_cast<std::size_t>(kernel.shape()[0]), 0.0F);
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) bias = floats(graph.constant(node.inputs[2]));
-  ValueId result = absorb_normalisation(compiler, node.outputs[0], weights, bias);
+  ValueId result = compiler.absorber().normalisation(node.outputs[0], weights, bias);
   dnnl::post_ops post;
   result = absorb_activation(compiler, result, post);
 
@@ -168,8 +74,9 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
 void compile_dense(Compiler& compiler, const Node& node) {
   std::vector<float> weights, bias;
   dense_parameters(compiler.graph(), node, weights, bias);
-  ValueId result = node.op == "MatMul" ? absorb_bias(compiler, node.outputs[0], bias) : node.outputs[0];
-  result = absorb_normalisation(compiler, result, weights, bias);
+  ValueId result =
+      node.op == "MatMul" ? compiler.absorber().added_bias(node.outputs[0], bias) : node.outputs[0];
+  result = compiler.absorber().normalisation(result, weights, bias);
   dnnl::post_ops post;
   result = absorb_activation(compiler, result, post);
 
@@ -193,28 +100,6 @@ void compile_dense(Compiler& compiler, const Node& node) {
        {DNNL_ARG_DST, target}},
       primitive.scratchpad_desc());
   compiler.define(result, target);
-}
-
-bool affine_of(const Graph& graph, const Node& node, Affine& affine) {
-  for (std::size_t i = 1; i < 5; ++i) {
-    if (i >= node.inputs.size() || node.inputs[i] == no_value || !is_float_constant(graph, node, i))
-      return false;
-  }
-  if (node.integer("training_mode", 0) != 0) return false;
-  const auto gamma = graph.constant(node.inputs[1]).as<float>(),
-             beta = graph.constant(node.inputs[2]).as<float>();
-  const auto mean = graph.constant(node.inputs[3]).as<float>(),
-             variance = graph.constant(node.inputs[4]).as<float>();
-  if (beta.size() != gamma.size() || mean.size() != gamma.size() || variance.size() != gamma.size())
-    return false;
-  const double epsilon = node.real("epsilon", 1e-5F);
-  affine = {};
-  for (std::size_t c = 0; c < gamma.size(); ++c) {
-    const double scale = gamma[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon);
-    affine.scale.push_back(static_cast<float>(scale));
-    affine.shift.push_back(static_cast<float>(beta[c] - mean[c] * scale));
-  }
-  return true;
 }
 
 }  // namespace assay::onednn

@@ -80,4 +80,21 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
 
 void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile(compiler, node); }
 
+double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  // Channels are computed in blocks of 16, whether there are so many or not.
+  constexpr double products_rate = 50, element_rate = 6, call = 20;
+  const auto blocks = [](std::int64_t channels) { return static_cast<double>((channels + 15) / 16 * 16); };
+  const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
+  const auto made = static_cast<double>(element_count(out)), read = static_cast<double>(element_count(in));
+  if (node.op == "Conv") {
+    const Shape& weights = graph.constant(node.inputs[1]).shape();
+    const auto kernel = static_cast<double>(element_count(weights) / weights[0] / weights[1]);
+    return call +
+           made / static_cast<double>(out[1]) * blocks(out[1]) * blocks(weights[1]) * kernel / products_rate;
+  }
+  if (node.op == "Gemm" || node.op == "MatMul") return call + blocks(out[1]) * blocks(in[1]) / products_rate;
+  const bool view = find(node.op)->supports == supports_view;
+  return view ? 0 : call + (made + read) / element_rate;
+}
+
 }  // namespace assay::onednn

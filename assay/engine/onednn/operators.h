@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "assay/engine/onednn/program.h"
+#include "assay/engine/parameters.h"
 
 namespace assay::onednn {
 
 // State while a segment is being compiled: where each value is, in which layout, and which buffers are free.
 class Compiler {
  public:
-  Compiler(const Request& request, std::int64_t rows);
+  Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
   Program compile();
 
   const Graph& graph() const { return graph_; }
@@ -24,6 +25,8 @@ class Compiler {
   static dnnl::memory::desc any(const dnnl::memory::dims& dims);
   static dnnl::primitive_attr attributes(const dnnl::post_ops& post = {});
 
+  // For nodes that take over work of the one that follows.
+  Absorber absorber();
   // The node that alone reads the value, if it is in the segment and the value is not wanted by anyone else.
   const Node* sole_reader(ValueId id) const;
   // Marks a node as done by the primitive of an earlier one.
@@ -47,7 +50,7 @@ class Compiler {
   bool wanted(ValueId id) const;
   const Node& node(std::size_t i) const;
 
-  const Request& request_;
+  const StretchRequest& request_;
   const Graph& graph_;
   Program program_;
   std::set<int> inside_, fused_, free_;
@@ -57,6 +60,9 @@ class Compiler {
   std::vector<Place> temporaries_;
 };
 
+bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_node(Compiler& compiler, const Node& node);
+// Nanoseconds for a record on one thread.
+double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 
 }  // namespace assay::onednn

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <string>
 
 #include "assay/engine/onednn/families.h"
@@ -8,33 +7,23 @@ namespace {
 
 struct Windows {
   Dims kernel;
-  Window window;
+  Window window;  // dilations as oneDNN counts them: 0 is dense
   bool average = false, counts_padding = false, ceil = false, padded = false;
 };
 
 Windows windows_of(const Node& node, const Dims& input, const Dims& output) {
-  const std::size_t rank = input.size() - 2;
-  Windows pooling;
+  const SlidingWindow sliding = pool_window(node, input, output);
+  Windows pooling{.kernel = sliding.kernel,
+                  .window = {sliding.strides, sliding.dilations, sliding.left, sliding.right}};
   pooling.average = node.op == "AveragePool" || node.op == "GlobalAveragePool";
-  const Dims spatial(input.begin() + 2, input.end());
-  const bool global = node.op.starts_with("Global");
-  pooling.kernel = global ? spatial : node.integers("kernel_shape", spatial);
-  pooling.window.strides = node.integers("strides", Dims(rank, 1));
-  pooling.window.dilations = node.integers("dilations", Dims(rank, 1));
   pooling.counts_padding = node.integer("count_include_pad", 0) != 0;
+  const std::size_t rank = sliding.kernel.size();
   const Dims pads = node.integers("pads", Dims(2 * rank, 0));
-  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const bool declared = node.text("auto_pad", "NOTSET") == "NOTSET";
   for (std::size_t d = 0; d < rank; ++d) {
-    const std::int64_t extent = (pooling.kernel[d] - 1) * pooling.window.dilations[d] + 1;
-    const std::int64_t needed = (output[d + 2] - 1) * pooling.window.strides[d] + extent - input[d + 2];
-    std::int64_t left = automatic == "NOTSET" ? pads[d] : 0;
-    if (automatic == "SAME_UPPER") left = std::max<std::int64_t>(needed, 0) / 2;
-    if (automatic == "SAME_LOWER") left = (std::max<std::int64_t>(needed, 0) + 1) / 2;
-    pooling.window.left.push_back(left);
-    pooling.window.right.push_back(needed - left);
-    pooling.padded |= left != 0 || needed - left > 0;
-    pooling.ceil |= automatic == "NOTSET" && needed - left > pads[d + rank];
-    pooling.window.dilations[d] -= 1;
+    pooling.padded |= sliding.left[d] != 0 || sliding.right[d] > 0;
+    pooling.ceil |= declared && sliding.right[d] > pads[d + rank];
+    --pooling.window.dilations[d];
   }
   return pooling;
 }

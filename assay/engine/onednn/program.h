@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "assay/engine/backend.h"
 #include "assay/engine/onednn/primitives.h"
-#include "assay/engine/onednn/segment.h"
 
 namespace assay::onednn {
 
@@ -42,19 +42,10 @@ struct Program {
   std::vector<Step> steps;
   std::vector<std::size_t> buffers;   // bytes of each, per thread
   std::vector<dnnl::memory> weights;  // shared
-  std::vector<Output> outputs;        // as Segment::outputs()
-  std::vector<Reduced> taps;          // as the segment's taps
+  std::vector<Output> outputs;        // as of the stretch
+  std::vector<Reduced> taps;          // as of the stretch
 };
 
-// What to compile.
-struct Request {
-  const Graph* graph = nullptr;
-  std::vector<int> nodes;
-  ShapeOf shape_of;
-  std::vector<ValueId> inputs, outputs;
-  std::vector<Tap> taps;
-};
-
-Program compile(const Request& request, std::int64_t rows);
+Program compile(const StretchRequest& request, std::span<const ValueId> inputs, std::int64_t rows);
 
 }  // namespace assay::onednn

@@ -6,13 +6,13 @@
 #include <atomic>
 #include <bit>
 #include <map>
-#include <set>
 #include <unordered_map>
 
 #include <assay/error.h>
+#include "assay/engine/onednn/operators.h"
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/reduce.h"
-#include "assay/engine/onednn/team.h"
+#include "assay/engine/team.h"
 
 namespace assay::onednn {
 namespace {
@@ -108,73 +108,54 @@ std::int64_t choose_rows(const Graph& graph, std::span<const int> nodes, const S
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(rows)));
 }
 
-}  // namespace
+class Segment : public Stretch {
+ public:
+  explicit Segment(StretchRequest request)
+      : request_(std::move(request)),
+        inputs_(outside_inputs(request_)),
+        rows_(choose_rows(*request_.graph, request_.nodes, request_.shape_of)),
+        team_(static_cast<std::size_t>(std::max(request_.threads, 1))) {
+    const auto record_size = [&](ValueId id) { return element_count(request_.shape_of(id)); };
+    for (const ValueId id : inputs_) input_size_.push_back(record_size(id));
+    for (const ValueId id : request_.keep) output_size_.push_back(record_size(id));
+    for (const ReducedValue& tap : request_.taps) tap_size_.push_back(request_.shape_of(tap.value)[1]);
+  }
 
-struct Segment::State {
-  Request request;
-  std::int64_t rows = 1;
-  std::vector<std::int64_t> input_size, output_size, tap_size;  // elements per record
-  mutable std::map<std::int64_t, Compiled> compiled;            // by rows
-  std::unique_ptr<Team> team;
+  std::span<const ValueId> inputs() const override { return inputs_; }
+  std::span<const ValueId> outputs() const override { return request_.keep; }
+  void run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const override;
 
+ private:
   Compiled& at(std::int64_t chunk) const {
-    const auto it = compiled.find(chunk);
-    if (it != compiled.end()) return it->second;
-    Compiled& entry = compiled[chunk];
+    const auto it = compiled_.find(chunk);
+    if (it != compiled_.end()) return it->second;
+    Compiled& entry = compiled_[chunk];
     // oneDNN plans for the threads of the thread that compiles: one.
-    team->run(1, [&](std::size_t) { entry.program = compile(request, chunk); });
-    for (std::size_t w = 0; w < team->size(); ++w)
+    team_.run(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
+    for (std::size_t w = 0; w < team_.size(); ++w)
       entry.workers.push_back(std::make_unique<Worker>(entry.program));
     return entry;
   }
+
+  StretchRequest request_;
+  std::vector<ValueId> inputs_;
+  std::int64_t rows_;
+  mutable Team team_;
+  std::vector<std::int64_t> input_size_, output_size_, tap_size_;  // elements per record
+  mutable std::map<std::int64_t, Compiled> compiled_;              // by rows
 };
 
-Segment::Segment(const Graph& graph, std::span<const int> nodes, const ShapeOf& shape_of,
-                 std::span<const ValueId> keep, std::span<const Tap> taps, int threads)
-    : state_(std::make_shared<State>()) {
-  Request& request = state_->request;
-  request = {&graph, {nodes.begin(), nodes.end()}, shape_of, {}, {}, {taps.begin(), taps.end()}};
-  std::set<ValueId> made, read;
-  for (const int n : nodes) {
-    for (const ValueId in : graph.nodes()[static_cast<std::size_t>(n)].inputs) {
-      if (in != no_value && !graph.is_constant(in) && !made.contains(in)) read.insert(in);
-    }
-    for (const ValueId out : graph.nodes()[static_cast<std::size_t>(n)].outputs) made.insert(out);
-  }
-  // Shape arithmetic of views (the second input of a Reshape) is not read.
-  std::erase_if(read, [&](ValueId id) { return shape_of(id).size() < 2; });
-  request.inputs.assign(read.begin(), read.end());
-  for (const ValueId id : keep) {
-    if (made.contains(id)) request.outputs.push_back(id);
-  }
-  state_->rows = choose_rows(graph, nodes, shape_of);
-  state_->team = std::make_unique<Team>(static_cast<std::size_t>(std::max(threads, 1)));
-  const auto record_size = [&](ValueId id) { return element_count(shape_of(id)); };
-  for (const ValueId id : request.inputs) state_->input_size.push_back(record_size(id));
-  for (const ValueId id : request.outputs) state_->output_size.push_back(record_size(id));
-  for (const Tap& tap : taps) state_->tap_size.push_back(shape_of(tap.value)[1]);
-}
-
-Segment::~Segment() = default;
-Segment::Segment(Segment&&) noexcept = default;
-
-std::span<const ValueId> Segment::inputs() const { return state_->request.inputs; }
-std::span<const ValueId> Segment::outputs() const { return state_->request.outputs; }
-
 void Segment::run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const {
-  const State& s = *state_;
   std::vector<Tensor> inputs;
-  for (const ValueId id : s.request.inputs) inputs.push_back(given.at(id).contiguous());
+  for (const ValueId id : inputs_) inputs.push_back(given.at(id).contiguous());
   const std::int64_t rows = inputs.at(0).size(0);
 
   std::vector<float*> in, out;
   for (const Tensor& tensor : inputs) in.push_back(tensor.data_ptr<float>());
-  for (std::size_t o = 0; o < s.request.outputs.size(); ++o) {
-    std::vector<std::int64_t> shape = s.request.shape_of(s.request.outputs[o]);
+  for (const ValueId id : request_.keep) {
+    std::vector<std::int64_t> shape = request_.shape_of(id);
     shape[0] = rows;
-    const Tensor tensor = at::empty(shape, at::kFloat);
-    out.push_back(tensor.data_ptr<float>());
-    results[s.request.outputs[o]] = tensor;
+    out.push_back((results[id] = at::empty(shape, at::kFloat)).data_ptr<float>());
   }
 
   // Whole chunks, then one smaller one for what is left, padded to a power of two in staging memory.
@@ -196,28 +177,28 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
       }
       return result;
     };
-    const auto chunk_in = pointers(in, s.input_size, true);
-    const auto chunk_out = pointers(out, s.output_size, false);
-    const auto chunk_tap = pointers(tapped, s.tap_size, false);
+    const auto chunk_in = pointers(in, input_size_, true);
+    const auto chunk_out = pointers(out, output_size_, false);
+    const auto chunk_tap = pointers(tapped, tap_size_, false);
     worker.run(chunk_in, chunk_out, chunk_tap);
     if (!staged) return;
     for (std::size_t o = 0; o < out.size(); ++o)
-      std::copy_n(chunk_out[o], count * s.output_size[o], out[o] + first * s.output_size[o]);
+      std::copy_n(chunk_out[o], count * output_size_[o], out[o] + first * output_size_[o]);
     for (std::size_t t = 0; t < tapped.size(); ++t)
-      std::copy_n(chunk_tap[t], count * s.tap_size[t], tapped[t] + first * s.tap_size[t]);
+      std::copy_n(chunk_tap[t], count * tap_size_[t], tapped[t] + first * tap_size_[t]);
   };
 
   // Small batches are cut so that every thread has something to do.
-  const auto threads = static_cast<std::int64_t>(s.team->size());
+  const auto threads = static_cast<std::int64_t>(team_.size());
   const auto share =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
-  const std::int64_t chunk = std::min(s.rows, std::max<std::int64_t>(share, 1));
+  const std::int64_t chunk = std::min(rows_, std::max<std::int64_t>(share, 1));
   const std::int64_t whole = rows / chunk, left = rows % chunk;
-  Compiled& full = s.at(chunk);
+  Compiled& full = at(chunk);
   std::atomic<std::int64_t> next{0};
   Compiled* rest =
-      left > 0 ? &s.at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
-  s.team->run(s.team->size(), [&](std::size_t w) {
+      left > 0 ? &at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
+  team_.run(team_.size(), [&](std::size_t w) {
     for (std::int64_t i; (i = next.fetch_add(1)) <= whole;) {
       if (i < whole) {
         run_chunk(*full.workers[w], i * chunk, chunk, chunk);
@@ -226,6 +207,29 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
       }
     }
   });
+}
+
+class OnednnBackend : public Backend {
+ public:
+  std::string_view name() const override { return "onednn"; }
+  bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
+    return onednn::supports(graph, node, shape_of);
+  }
+  double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
+    return onednn::cost(graph, node, shape_of);
+  }
+  bool differentiates() const override { return false; }
+  bool keeps_nan() const override { return false; }  // its maxima may drop one
+  std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+    return std::make_unique<Segment>(std::move(request));
+  }
+};
+
+}  // namespace
+
+const Backend* backend() {
+  static const OnednnBackend instance;
+  return &instance;
 }
 
 }  // namespace assay::onednn

@@ -131,10 +131,10 @@ void Replay::check_separate() const {
     differ("has inputs:", std::to_string(ours.size()), std::to_string(theirs.size()));
   for (std::size_t i = 0; i < ours.size(); ++i) {
     const Shape &here = original_.shape(ours[i]), &there = whole().shape(theirs[i]);
-    if (here != there) differ("takes records", to_string(here), to_string(there));
+    if (here != there) differ("takes records", assay::to_string(here), assay::to_string(there));
   }
   const Shape &here = original_.shape(original_.logits()), &there = whole().shape(whole().logits());
-  if (here != there) differ("gives", to_string(here), to_string(there));
+  if (here != there) differ("gives", assay::to_string(here), assay::to_string(there));
 }
 
 Tensor Replay::decide(const Tensors& inputs) const {

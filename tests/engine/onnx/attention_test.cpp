@@ -23,7 +23,7 @@ std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
 std::vector<float> run(const OnnxFile& file,
                        const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
   const Graph graph = file.read();
-  const Session session(graph, {.threads = 1, .reference = true});
+  const Session session(graph, {.threads = 1, .engine = "libtorch"});
   Tensors given;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     given.emplace(graph.inputs()[i], to_tensor(Array::of<float>(inputs[i].first, inputs[i].second)));

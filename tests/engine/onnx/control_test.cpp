@@ -53,7 +53,7 @@ void set_body(onnx::NodeProto& to, const std::string& name, const onnx::GraphPro
 std::vector<std::vector<float>> run(const OnnxFile& file, const Shape& shape, const std::vector<float>& x) {
   const Graph graph = file.read();
   const auto results = [&](const Graph& network) {
-    const Session session(network, {.threads = 1, .reference = true});
+    const Session session(network, {.threads = 1, .engine = "libtorch"});
     const Tensors values =
         session.run({{network.inputs()[0], to_tensor(Array::of<float>(shape, x))}}, network.outputs());
     std::vector<std::vector<float>> lists;

@@ -1,4 +1,4 @@
-#include "assay/engine/onednn/team.h"
+#include "assay/engine/team.h"
 
 #include <omp.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace assay::onednn {
+namespace assay {
 
 struct Team::State {
   std::mutex mutex;
@@ -98,4 +98,4 @@ void Team::run(std::size_t count, const std::function<void(std::size_t)>& job) {
   if (s.failure) std::rethrow_exception(s.failure);
 }
 
-}  // namespace assay::onednn
+}  // namespace assay

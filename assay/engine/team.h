@@ -1,6 +1,6 @@
 #pragma once
 
-// Threads that stay: each runs oneDNN primitives on its own chunk, with OpenMP set to one thread inside, so
+// Threads that stay: each runs primitives on its own records, with OpenMP set to one thread inside, so
 // no barrier is paid per primitive and results do not depend on how many threads there are. A team of one is
 // the calling thread.
 
@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-namespace assay::onednn {
+namespace assay {
 
 class Team {
  public:
@@ -24,4 +24,4 @@ class Team {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace assay::onednn
+}  // namespace assay

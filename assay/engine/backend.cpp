@@ -1,0 +1,38 @@
+#include "assay/engine/backend.h"
+
+#include <set>
+
+#include <assay/error.h>
+#include "assay/engine/lanes/segment.h"
+#include "assay/engine/onednn/segment.h"
+
+namespace assay {
+
+std::vector<Tensor> Stretch::gradients(const Tensors&, std::span<const Tensor>,
+                                       std::span<const ValueId>) const {
+  fail(Fault::internal, "gradients are asked of a back end that has none");
+}
+
+std::span<const Backend* const> backends() {
+  static const std::vector<const Backend*> all = [] {
+    std::vector<const Backend*> found{&lanes::backend()};
+    if (onednn::backend() != nullptr) found.push_back(onednn::backend());
+    return found;
+  }();
+  return all;
+}
+
+std::vector<ValueId> outside_inputs(const StretchRequest& request) {
+  std::set<ValueId> made, read;
+  for (const int n : request.nodes) {
+    const Node& node = request.graph->nodes()[static_cast<std::size_t>(n)];
+    for (const ValueId in : node.inputs) {
+      if (in != no_value && !request.graph->is_constant(in) && !made.contains(in)) read.insert(in);
+    }
+    made.insert(node.outputs.begin(), node.outputs.end());
+  }
+  std::erase_if(read, [&](ValueId id) { return request.shape_of(id).size() < 2; });
+  return {read.begin(), read.end()};
+}
+
+}  // namespace assay

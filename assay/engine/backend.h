@@ -1,0 +1,77 @@
+#pragma once
+
+// Back ends of the processor: each compiles stretches of a static graph (static_graph.h) into programs of its
+// own. Adding one: a class like its siblings and a line in backend.cpp.
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <assay/layer.h>
+#include <assay/tensor.h>
+
+namespace assay {
+
+// Shape of a value for a batch of one record; empty when unknown.
+using ShapeOf = std::function<const Shape&(ValueId)>;
+
+// A layer to be reduced to neuron activations while it is in cache: over the positions of each channel.
+struct ReducedValue {
+  ValueId value = no_value;
+  Reduction reduction = Reduction::mean;  // not every_position
+};
+
+// Nodes that follow each other in the graph's order, all of them supported.
+struct StretchRequest {
+  const Graph* graph = nullptr;  // must outlive the stretch
+  std::vector<int> nodes;
+  ShapeOf shape_of;
+  std::vector<ValueId> keep;       // values to be returned whole
+  std::vector<ReducedValue> taps;  // of values that the nodes compute
+  int threads = 1;
+};
+
+// Immutable; may be run from one thread at a time.
+class Stretch {
+ public:
+  virtual ~Stretch() = default;
+
+  // Values from outside that the nodes read (without constants), and those that run() returns.
+  virtual std::span<const ValueId> inputs() const = 0;
+  virtual std::span<const ValueId> outputs() const = 0;
+
+  // `given` holds every input, [n, ...] float32 on the CPU. Adds the outputs to `results`. `tapped` holds,
+  // per tap, a matrix [n, channels] to be filled.
+  virtual void run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const = 0;
+
+  // Gradients of a scalar with respect to `wanted` inputs, given its gradient with respect to each output (an
+  // undefined tensor stands for zeros). Of back ends that differentiate. In the order of `wanted`.
+  virtual std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
+                                        std::span<const ValueId> wanted) const;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  // True when it can run the node on this processor: float32, batch on axis 0, constant weights, attributes
+  // it knows.
+  virtual bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
+  // Nanoseconds that one thread is expected to take for a record, from shapes and instruction set alone.
+  // REQUIRES supports().
+  virtual double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
+  // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
+  virtual bool differentiates() const = 0;
+  virtual bool keeps_nan() const = 0;
+  virtual std::unique_ptr<Stretch> compile(StretchRequest request) const = 0;
+};
+
+// All there are in this build.
+std::span<const Backend* const> backends();
+
+// The values that a stretch reads from outside, ascending; shape arithmetic of views is not among them.
+std::vector<ValueId> outside_inputs(const StretchRequest& request);
+
+}  // namespace assay

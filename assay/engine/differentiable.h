@@ -1,0 +1,15 @@
+#pragma once
+
+// Stretches of back ends that differentiate, as one step of autograd.
+
+#include <memory>
+
+#include "assay/engine/backend.h"
+
+namespace assay {
+
+// As Stretch::run() without taps; autograd goes back through the outputs. Nothing but the inputs is kept for
+// that.
+Tensors run_differentiably(const std::shared_ptr<const Stretch>& stretch, const Tensors& inputs);
+
+}  // namespace assay

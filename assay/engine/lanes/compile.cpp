@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <limits>
+
+#include "assay/engine/lanes/operators.h"
+
+namespace assay::lanes {
+namespace {
+
+std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
+
+Reduce reduce_kind(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::max:
+      return Reduce::maximum;
+    case Reduction::min:
+      return Reduce::minimum;
+    default:
+      return Reduce::mean;
+  }
+}
+
+// Memory that values leave and others take, in whole blocks.
+class Blocks {
+ public:
+  int take(std::int64_t elements) {
+    int best = -1;
+    for (std::size_t b = 0; b < sizes_.size(); ++b) {
+      if (free_[b] && sizes_[b] >= elements && (best < 0 || sizes_[b] < sizes_[index(best)]))
+        best = static_cast<int>(b);
+    }
+    if (best < 0) {
+      best = static_cast<int>(sizes_.size());
+      sizes_.push_back(elements);
+      free_.push_back(false);
+    }
+    free_[index(best)] = false;
+    return best;
+  }
+  void give_back(int block) { free_[index(block)] = true; }
+  // Where each block begins when all are laid out from `at`, which is moved behind them.
+  std::vector<std::int64_t> lay_out(std::int64_t& at) const {
+    std::vector<std::int64_t> begins;
+    for (const std::int64_t size : sizes_) {
+      begins.push_back(at);
+      at += size * width;
+    }
+    return begins;
+  }
+
+ private:
+  std::vector<std::int64_t> sizes_;
+  std::vector<bool> free_;
+};
+
+}  // namespace
+
+Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> inputs,
+                   std::span<const ValueId> wanted)
+    : request_(request),
+      graph_(*request.graph),
+      differentiates_(!wanted.empty()),
+      inside_(request.nodes.begin(), request.nodes.end()),
+      by_(wanted.begin(), wanted.end()),
+      wanted_(request.keep) {
+  for (const ReducedValue& tap : request.taps) wanted_.push_back(tap.value);
+  program_.taps.resize(request.taps.size());
+  for (const ValueId id : inputs) program_.inputs.push_back(define(id));
+}
+
+int Compiler::scratch(std::int64_t elements) {
+  program_.elements.push_back(elements);
+  return static_cast<int>(program_.elements.size()) - 1;
+}
+
+int Compiler::define(ValueId id) { return slots_[id] = scratch(element_count(shape(id))); }
+
+void Compiler::alias(ValueId id, ValueId same) { slots_[id] = slots_.at(same); }
+
+const Node* Compiler::sole_reader(ValueId id) const {
+  const auto readers = graph_.consumers(id);
+  if (std::ranges::find(wanted_, id) != wanted_.end()) return nullptr;
+  if (readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
+  return &graph_.nodes()[index(readers[0])];
+}
+
+Absorber Compiler::absorber() {
+  return {
+      .graph = graph_,
+      .sole_reader = [this](ValueId id) { return sole_reader(id); },
+      .fuse = [this](const Node& node) { fused_.insert(static_cast<int>(&node - graph_.nodes().data())); }};
+}
+
+ValueId Compiler::absorb_rectifier(ValueId id, Finish& finish) {
+  const Node* reader = sole_reader(id);
+  finish = reader != nullptr && reader->op == "Relu" ? Finish::rectify : Finish::none;
+  if (finish == Finish::none) return id;
+  absorber().fuse(*reader);
+  return reader->outputs[0];
+}
+
+// Notes the taps whose value has just come to be.
+void Compiler::reduce_tapped() {
+  for (std::size_t t = 0; t < request_.taps.size(); ++t) {
+    Tapped& tap = program_.taps[t];
+    const auto found = slots_.find(request_.taps[t].value);
+    if (tap.channels > 0 || found == slots_.end()) continue;
+    const std::int64_t channels = shape(request_.taps[t].value)[1];
+    tap = {.after = program_.operations.size(),
+           .slot = found->second,
+           .reduced = -1,
+           .channels = channels,
+           .positions = program_.elements[index(found->second)] / channels,
+           .kind = reduce_kind(request_.taps[t].reduction)};
+  }
+}
+
+// Gives every slot its memory: values of programs that only go forward leave theirs after their last reader.
+void Compiler::place_values() {
+  const std::size_t slots = program_.elements.size(), steps = program_.operations.size();
+  std::vector<std::size_t> last(slots, 0);
+  for (std::size_t i = 0; i < steps; ++i) {
+    const Operation& operation = *program_.operations[i];
+    for (const int operand : operation.operands()) last[index(operand)] = i;
+    last[index(operation.result())] = std::max(last[index(operation.result())], i);
+  }
+  for (const Tapped& tap : program_.taps) {
+    // Reduced before the next operation, whose result may take the place.
+    last[index(tap.reduced)] = steps;
+  }
+  for (const int output : program_.outputs) last[index(output)] = steps;
+
+  Blocks blocks;
+  std::vector<int> block(slots, -1);
+  const auto take = [&](int slot) {
+    if (block[index(slot)] < 0) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
+  };
+  for (const int input : program_.inputs) take(input);
+  for (const Tapped& tap : program_.taps) take(tap.reduced);
+  for (std::size_t i = 0; i < steps; ++i) {
+    const Operation& operation = *program_.operations[i];
+    take(operation.result());
+    if (differentiates_) continue;
+    for (std::size_t s = 0; s < slots; ++s) {
+      if (last[s] == i && block[s] >= 0) blocks.give_back(block[s]);
+    }
+  }
+  const std::vector<std::int64_t> begins = blocks.lay_out(program_.floats);
+  for (std::size_t s = 0; s < slots; ++s)
+    program_.value_at.push_back(block[s] < 0 ? -1 : begins[index(block[s])]);
+}
+
+void Compiler::find_slopes() {
+  const std::size_t slots = program_.elements.size();
+  std::vector<bool> needed(slots), held(slots);
+  for (const ValueId id : by_) needed[index(slots_.at(id))] = true;
+  for (const auto& operation : program_.operations) {
+    if (std::ranges::any_of(operation->operands(), [&](int operand) { return needed[index(operand)]; }))
+      needed[index(operation->result())] = true;
+  }
+  const auto meet = [&](int slot) {
+    if (!needed[index(slot)]) return Slope::unwanted;
+    const bool further = held[index(slot)];
+    held[index(slot)] = true;
+    return further ? Slope::further : Slope::first;
+  };
+  for (const int output : program_.outputs) program_.seeded.push_back(meet(output));
+  program_.slopes.resize(program_.operations.size());
+  for (std::size_t i = program_.operations.size(); i-- > 0;) {
+    const Operation& operation = *program_.operations[i];
+    if (!held[index(operation.result())]) continue;
+    for (const int operand : operation.operands()) program_.slopes[i].push_back(meet(operand));
+  }
+  for (std::size_t s = 0; s < slots; ++s) {
+    program_.slope_at.push_back(held[s] ? program_.floats : -1);
+    if (held[s]) program_.floats += program_.elements[s] * width;
+  }
+}
+
+Program Compiler::compile() {
+  for (const int n : request_.nodes) {
+    if (!fused_.contains(n)) compile_node(*this, graph_.nodes()[index(n)]);
+    reduce_tapped();
+  }
+  for (Tapped& tap : program_.taps) tap.reduced = scratch(tap.channels);
+  program_.taps_after.resize(program_.operations.size() + 1);
+  for (std::size_t t = 0; t < program_.taps.size(); ++t)
+    program_.taps_after[program_.taps[t].after].push_back(t);
+  for (const ValueId id : request_.keep) program_.outputs.push_back(slots_.at(id));
+  place_values();
+  if (differentiates_) find_slopes();
+  return std::move(program_);
+}
+
+Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
+                std::span<const ValueId> wanted) {
+  Compiler compiler(request, inputs, wanted);
+  return compiler.compile();
+}
+
+}  // namespace assay::lanes

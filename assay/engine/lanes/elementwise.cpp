@@ -1,0 +1,256 @@
+// Functions of single elements, pairs of operands, normalisation with constant statistics, softmax.
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "assay/engine/lanes/operators.h"
+
+namespace assay::lanes {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+class Function : public Operation {
+ public:
+  Function(int operand, int result, const UnaryFunction& function, std::int64_t elements)
+      : Operation({operand}, result), function_(function), elements_(elements) {}
+  void forward(const Tile& tile) const override {
+    apply(function_, elements_, tile.value(operand()), tile.value(result()));
+  }
+  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
+    if (slopes[0] == Slope::unwanted) return;
+    lanes::slopes(function_, elements_, tile.value(operand()), tile.value(result()), tile.slope(result()),
+                  slopes[0] == Slope::further, tile.slope(operand()));
+  }
+
+ private:
+  UnaryFunction function_;
+  std::int64_t elements_;
+};
+
+// Two computed operands, or one and a constant.
+class Pair : public Operation {
+ public:
+  Pair(std::vector<int> operands, int result, BinaryMap map, std::vector<float> constant, Ints elements)
+      : Operation(std::move(operands), result),
+        map_(std::move(map)),
+        constant_(std::move(constant)),
+        elements_(std::move(elements)) {}
+  void forward(const Tile& tile) const override {
+    apply(map_, left(tile), right(tile), tile.value(result()));
+  }
+  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
+    for (std::size_t i = 0; i < slopes.size(); ++i) {
+      if (slopes[i] == Slope::unwanted) continue;
+      float* const to = tile.slope(operand(i));
+      if (slopes[i] == Slope::first) fill(elements_[i], 0, to);
+      const bool of_left = i == 0 && !map_.left_constant;
+      lanes::slopes(map_, of_left, left(tile), right(tile), tile.slope(result()), to);
+    }
+  }
+
+ private:
+  const float* left(const Tile& tile) const {
+    return map_.left_constant ? constant_.data() : tile.value(operand(0));
+  }
+  const float* right(const Tile& tile) const {
+    return map_.right_constant ? constant_.data()
+                               : tile.value(operand(map_.left_constant ? 0 : operands().size() - 1));
+  }
+  BinaryMap map_;
+  std::vector<float> constant_;
+  Ints elements_;  // by operand
+};
+
+class Softmax : public Operation {
+ public:
+  Softmax(int operand, int result, bool logarithm, AxisMap map, std::int64_t elements)
+      : Operation({operand}, result), logarithm_(logarithm), map_(std::move(map)), elements_(elements) {}
+  void forward(const Tile& tile) const override {
+    softmax(map_, logarithm_, tile.value(operand()), tile.value(result()));
+  }
+  void backward(const Tile& tile, std::span<const Slope> slopes) const override {
+    if (slopes[0] == Slope::unwanted) return;
+    if (slopes[0] == Slope::first) fill(elements_, 0, tile.slope(operand()));
+    softmax_slopes(map_, logarithm_, tile.value(result()), tile.slope(result()), tile.slope(operand()));
+  }
+
+ private:
+  bool logarithm_;
+  AxisMap map_;
+  std::int64_t elements_;
+};
+
+bool clip_bound(const Graph& graph, const Node& node, std::size_t input, float& bound) {
+  if (input >= node.inputs.size() || node.inputs[input] == no_value) return true;
+  if (!graph.is_constant(node.inputs[input])) return false;
+  const Array& array = graph.constant(node.inputs[input]);
+  if (array.dtype() != DType::float32 || array.count() != 1) return false;
+  bound = array.as<float>()[0];
+  return true;
+}
+
+std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto plain = [](Unary kind) { return UnaryFunction{.kind = kind}; };
+  if (node.op == "Abs") return plain(Unary::absolute);
+  if (node.op == "Elu") return UnaryFunction{Unary::elu, node.real("alpha", 1.0F), 0};
+  if (node.op == "Exp") return plain(Unary::exponential);
+  if (node.op == "HardSigmoid")
+    return UnaryFunction{Unary::hard_sigmoid, node.real("alpha", 0.2F), node.real("beta", 0.5F)};
+  if (node.op == "HardSwish") return plain(Unary::hard_swish);
+  if (node.op == "LeakyRelu") return UnaryFunction{Unary::leaky, node.real("alpha", 0.01F), 0};
+  if (node.op == "Log") return plain(Unary::logarithm);
+  if (node.op == "Neg") return plain(Unary::negate);
+  if (node.op == "Reciprocal") return plain(Unary::reciprocal);
+  if (node.op == "Relu") return plain(Unary::rectify);
+  if (node.op == "Selu" && !node.has("alpha") && !node.has("gamma")) return plain(Unary::selu);
+  if (node.op == "Sigmoid") return plain(Unary::sigmoid);
+  if (node.op == "Softplus") return plain(Unary::softplus);
+  if (node.op == "Softsign") return plain(Unary::softsign);
+  if (node.op == "Sqrt") return plain(Unary::square_root);
+  if (node.op == "Tanh") return plain(Unary::tanh);
+  if (node.op == "Clip") {
+    UnaryFunction clip{Unary::clip, -infinity, infinity};
+    if (clip_bound(graph, node, 1, clip.alpha) && clip_bound(graph, node, 2, clip.beta) &&
+        clip.alpha <= clip.beta)
+      return clip;
+  }
+  return std::nullopt;
+}
+
+std::optional<Binary> pair_of(const Node& node) {
+  if (node.op == "Add") return Binary::add;
+  if (node.op == "Sub") return Binary::subtract;
+  if (node.op == "Mul") return Binary::multiply;
+  if (node.op == "Div") return Binary::divide;
+  if (node.inputs.size() != 2) return std::nullopt;
+  if (node.op == "Max") return Binary::maximum;
+  if (node.op == "Min") return Binary::minimum;
+  return std::nullopt;
+}
+
+// For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
+// have fewer axes; axes of size 1 are stretched.
+std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result) {
+  if (operand == result) return {};
+  std::vector<std::int32_t> from;
+  const std::size_t missing = result.size() - operand.size();
+  Ints at(result.size(), 0);
+  for (std::int64_t i = 0, all = element_count(result); i < all; ++i) {
+    std::int64_t element = 0;
+    for (std::size_t d = 0; d < operand.size(); ++d)
+      element = element * operand[d] + (operand[d] == 1 ? 0 : at[d + missing]);
+    from.push_back(static_cast<std::int32_t>(element));
+    for (std::size_t d = result.size(); d-- > 0 && ++at[d] == result[d];) at[d] = 0;
+  }
+  return from;
+}
+
+void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, const Array& constant,
+              int result) {
+  BinaryMap map{
+      .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
+  map.right_at = stretched(constant.shape(), shape);
+  compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
+                                      Ints{element_count(shape)}));
+}
+
+}  // namespace
+
+bool supports_unary(const Graph& graph, const Node& node, const ShapeOf&) {
+  return !graph.is_constant(node.inputs[0]) && function_of(graph, node).has_value();
+}
+
+void compile_unary(Compiler& compiler, const Node& node) {
+  const int operand = compiler.slot(node.inputs[0]);
+  compiler.add(std::make_unique<Function>(operand, compiler.define(node.outputs[0]),
+                                          *function_of(compiler.graph(), node),
+                                          element_count(compiler.shape(node.outputs[0]))));
+}
+
+bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (node.inputs.size() != 2 || !pair_of(node)) return false;
+  const Shape& result = shape_of(node.outputs[0]);
+  std::size_t constants = 0;
+  for (const ValueId id : node.inputs) {
+    if (!graph.is_constant(id)) {
+      if (shape_of(id).size() != result.size()) return false;  // else its records would meet another axis
+      continue;
+    }
+    ++constants;
+    const Shape& shape = graph.constant(id).shape();
+    if (graph.constant(id).dtype() != DType::float32 || shape.size() > result.size()) return false;
+    if (shape.size() == result.size() && shape[0] != 1) return false;
+  }
+  return constants < 2;
+}
+
+void compile_binary(Compiler& compiler, const Node& node) {
+  const Graph& graph = compiler.graph();
+  const Shape result = compiler.shape(node.outputs[0]);
+  BinaryMap map{.kind = *pair_of(node), .elements = element_count(result), .left_at = {}, .right_at = {}};
+  map.left_constant = graph.is_constant(node.inputs[0]);
+  map.right_constant = graph.is_constant(node.inputs[1]);
+  std::vector<float> constant;
+  std::vector<int> operands;
+  Ints elements;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ValueId id = node.inputs[i];
+    const bool is_constant = graph.is_constant(id);
+    const Shape shape = is_constant ? graph.constant(id).shape() : compiler.shape(id);
+    (i == 0 ? map.left_at : map.right_at) = stretched(shape, result);
+    if (is_constant) {
+      constant = floats(graph.constant(id));
+    } else {
+      operands.push_back(compiler.slot(id));
+      elements.push_back(element_count(shape));
+    }
+  }
+  compiler.add(std::make_unique<Pair>(std::move(operands), compiler.define(node.outputs[0]), std::move(map),
+                                      std::move(constant), std::move(elements)));
+}
+
+bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  Affine affine;
+  return affine_of(graph, node, affine) &&
+         static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
+}
+
+void compile_normalisation(Compiler& compiler, const Node& node) {
+  Affine affine;
+  affine_of(compiler.graph(), node, affine);
+  const Shape shape = compiler.shape(node.inputs[0]);
+  Shape by_channel(shape.size(), 1);
+  by_channel[1] = shape[1];
+  const int operand = compiler.slot(node.inputs[0]), scaled = compiler.scratch(element_count(shape));
+  add_pair(compiler, Binary::multiply, operand, shape, Array::of<float>(by_channel, affine.scale), scaled);
+  add_pair(compiler, Binary::add, scaled, shape, Array::of<float>(by_channel, affine.shift),
+           compiler.define(node.outputs[0]));
+}
+
+bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const auto rank = static_cast<std::int64_t>(shape_of(node.inputs[0]).size());
+  const std::int64_t axis = node.integer("axis", -1);
+  return !graph.is_constant(node.inputs[0]) && axis != 0 && axis != -rank;
+}
+
+void compile_softmax(Compiler& compiler, const Node& node) {
+  const Shape shape = compiler.shape(node.inputs[0]);
+  std::int64_t axis = node.integer("axis", -1);
+  if (axis < 0) axis += static_cast<std::int64_t>(shape.size());
+  std::int64_t inner = 1;
+  for (std::size_t d = static_cast<std::size_t>(axis) + 1; d < shape.size(); ++d) inner *= shape[d];
+  const std::int64_t count = shape[static_cast<std::size_t>(axis)], all = element_count(shape);
+  AxisMap map{.begins = {}, .count = count, .step = inner * width};
+  for (std::int64_t outer = 0; outer < all; outer += count * inner) {
+    for (std::int64_t i = 0; i < inner; ++i)
+      map.begins.push_back(static_cast<std::int32_t>((outer + i) * width));
+  }
+  const int operand = compiler.slot(node.inputs[0]);
+  compiler.add(std::make_unique<Softmax>(operand, compiler.define(node.outputs[0]), node.op == "LogSoftmax",
+                                         std::move(map), all));
+}
+
+}  // namespace assay::lanes

@@ -1,0 +1,142 @@
+#pragma once
+
+// The loops of the lanes back end, compiled for every vector instruction set and chosen at run time. All work
+// on tiles: a value of a tile is [elements][width] floats, 64-byte aligned, so that one vector holds the same
+// element of as many records as it has lanes. Offsets of elements count floats: they are multiplied by
+// `width` already.
+//
+// Every result is computed by the same operations in the same order whatever the tile, the lane and the
+// thread, so results do not depend on how records are cut into batches. NaN and infinities travel.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay::lanes {
+
+inline constexpr std::int64_t width = 16;  // records of a tile
+
+// Windows: positions of the result that read the operand at the same places relative to their own.
+struct WindowTap {
+  std::int32_t offset = 0;  // from the position's place in the operand
+  std::int32_t weight = 0;  // which weight of the kernel
+};
+struct WindowPlace {
+  std::int32_t from = 0, to = 0;  // in a channel of the operand and of the result
+};
+struct Pattern {
+  std::vector<WindowTap> taps;
+  std::vector<WindowPlace> places;
+};
+
+enum class Finish { none, rectify };  // rectify: max(x, 0)
+
+// result[u][to] = bias[u] + sum over c < outer and taps of weight[u][c * inner + tap.weight] *
+//                 operand[c * outer_step + from + tap.offset], for u < units: convolutions, dense layers and
+// their gradients.
+struct LinearMap {
+  std::vector<Pattern> patterns;
+  std::int64_t outer = 1, outer_step = 0, inner = 0, units = 0, unit_step = 0;
+};
+// Weights in the order in which the loop reads them. `weight(unit, k)` gives k = c * inner + tap.weight.
+inline constexpr std::int64_t unit_block = 8;
+template <typename Weight>
+std::vector<float> packed(std::int64_t units, std::int64_t count, const Weight& weight) {
+  std::vector<float> all;
+  all.reserve(static_cast<std::size_t>(units * count));
+  for (std::int64_t u = 0; u < units; u += unit_block) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      for (std::int64_t i = u; i < units && i < u + unit_block; ++i) all.push_back(weight(i, k));
+    }
+  }
+  return all;
+}
+// `bias` may be null. `add`: to what the result holds.
+void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
+           Finish finish, bool add, float* result);
+
+// Windows of single channels. `step_in` and `step_out`: from channel to channel.
+struct PoolMap {
+  std::vector<Pattern> patterns;
+  std::vector<float> factors;  // per pattern: what a sum is multiplied with
+  std::int64_t channels = 0, step_in = 0, step_out = 0;
+};
+void pool_max(const PoolMap& map, const float* operand, float* result);
+void pool_sum(const PoolMap& map, const float* operand, float* result);
+// Adds to `slope_in`. The first of equal maxima takes all.
+void pool_max_slopes(const PoolMap& map, const float* operand, const float* result, const float* slope_out,
+                     float* slope_in);
+void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in);
+
+// Functions of one operand. `alpha` and `beta` as the ONNX operator of the name has them.
+enum class Unary {
+  absolute,
+  clip,  // to [alpha, beta]
+  elu,
+  exponential,
+  hard_sigmoid,
+  hard_swish,
+  leaky,
+  logarithm,
+  negate,
+  reciprocal,
+  rectify,
+  scale_shift,  // alpha * x + beta
+  selu,
+  sigmoid,
+  softplus,
+  softsign,
+  square_root,
+  tanh,
+};
+struct UnaryFunction {
+  Unary kind = Unary::rectify;
+  float alpha = 0, beta = 0;
+};
+void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result);
+// slope_in = (or +=) slope_out * derivative.
+void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
+            const float* slope_out, bool add, float* slope_in);
+
+enum class Binary { add, subtract, multiply, divide, maximum, minimum };
+// Element i of the result is made of element left_at[i] and right_at[i] of the operands (all of them in order
+// where the lists are empty). An operand that `is_constant` has one number an element, the same for all
+// records.
+struct BinaryMap {
+  Binary kind = Binary::add;
+  std::int64_t elements = 0;
+  std::vector<std::int32_t> left_at, right_at;
+  bool left_constant = false, right_constant = false;
+};
+void apply(const BinaryMap& map, const float* left, const float* right, float* result);
+// Adds to the slope of the left (or else the right) operand. Not for divide by a constant left, maximum,
+// minimum.
+void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
+            float* slope_in);
+
+void fill(std::int64_t elements, float value, float* target);
+void add_to(std::int64_t elements, const float* source, float* target);
+
+// Along an axis of `count` elements, `step` floats apart, beginning at each of `begins`.
+struct AxisMap {
+  std::vector<std::int32_t> begins;
+  std::int64_t count = 0, step = 0;
+};
+void softmax(const AxisMap& map, bool logarithm, const float* operand, float* result);
+void softmax_slopes(const AxisMap& map, bool logarithm, const float* result, const float* slope_out,
+                    float* slope_in);
+
+enum class Reduce { mean, maximum, minimum };
+// [channels][positions] to [channels].
+void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, const float* operand, float* result);
+
+// `rows` are `width` records of `elements` floats each.
+void to_lanes(const float* const* rows, std::int64_t elements, float* tile);
+// The first `count` records.
+void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, float* const* rows);
+
+// The instruction set in use ("AVX3", "AVX2", "SSE4", "NEON", ...) and the floats of its vectors.
+const char* instructions();
+std::int64_t lanes_of_vector();
+
+}  // namespace assay::lanes

@@ -1,0 +1,372 @@
+// Functions of single elements and of pairs, and softmax.
+
+#include "assay/engine/lanes/kernels.h"
+
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "assay/engine/lanes/kernels_elementwise.cpp"
+#include "assay/engine/lanes/targets.h"
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace assay::lanes::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Lanes16 = hn::CappedTag<float, width>;
+using Vec = hn::Vec<Lanes16>;
+
+HWY_INLINE Vec number(double value) { return hn::Set(Lanes16(), static_cast<float>(value)); }
+
+// The library's functions leave NaN and what lies beyond their range to the caller.
+HWY_INLINE Vec keeping_nan(Vec x, Vec result) { return hn::IfThenElse(hn::IsNaN(x), x, result); }
+HWY_INLINE Vec exponential(Vec x) {
+  const Lanes16 d;
+  const Vec greatest = number(88.72283);
+  const Vec inside = hn::Min(x, greatest);
+  const Vec result = hn::IfThenElse(hn::Gt(x, greatest), number(std::numeric_limits<double>::infinity()),
+                                    hn::Exp(d, inside));
+  return keeping_nan(x, result);
+}
+HWY_INLINE Vec exponential_less_one(Vec x) {
+  const Lanes16 d;
+  return hn::IfThenElse(hn::Gt(x, number(80)), exponential(x),
+                        keeping_nan(x, hn::Expm1(d, hn::Min(x, number(80)))));
+}
+HWY_INLINE Vec logarithm(Vec x) {
+  const Lanes16 d;
+  const Vec infinity = number(std::numeric_limits<double>::infinity());
+  Vec result = hn::Log(d, x);
+  result = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), result);
+  result = hn::IfThenElse(hn::Eq(x, infinity), infinity, result);
+  result = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), number(std::numeric_limits<double>::quiet_NaN()), result);
+  return keeping_nan(x, result);
+}
+HWY_INLINE Vec sigmoid(Vec x) { return hn::Div(number(1), hn::Add(number(1), exponential(hn::Neg(x)))); }
+HWY_INLINE Vec hyperbolic_tangent(Vec x) {
+  const Lanes16 d;
+  return keeping_nan(x, hn::Tanh(d, hn::Min(hn::Max(x, number(-20)), number(20))));
+}
+// Bounds that keep a NaN.
+HWY_INLINE Vec at_least(Vec x, Vec low) { return hn::IfThenElse(hn::Lt(x, low), low, x); }
+HWY_INLINE Vec at_most(Vec x, Vec high) { return hn::IfThenElse(hn::Gt(x, high), high, x); }
+
+constexpr double selu_alpha = 1.67326319217681884765625, selu_gamma = 1.05070102214813232421875;
+
+HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
+  const Lanes16 d;
+  const Vec zero = hn::Zero(d), alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta);
+  switch (f.kind) {
+    case Unary::absolute:
+      return hn::Abs(x);
+    case Unary::clip:
+      return at_most(at_least(x, alpha), beta);
+    case Unary::elu:
+      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, exponential_less_one(x)), x);
+    case Unary::exponential:
+      return exponential(x);
+    case Unary::hard_sigmoid:
+      return at_most(at_least(hn::MulAdd(alpha, x, beta), zero), number(1));
+    case Unary::hard_swish:
+      return hn::Mul(x, at_most(at_least(hn::MulAdd(number(1.0 / 6), x, number(0.5)), zero), number(1)));
+    case Unary::leaky:
+      return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, x), x);
+    case Unary::logarithm:
+      return logarithm(x);
+    case Unary::negate:
+      return hn::Neg(x);
+    case Unary::reciprocal:
+      return hn::Div(number(1), x);
+    case Unary::rectify:
+      return at_least(x, zero);
+    case Unary::scale_shift:
+      return hn::MulAdd(alpha, x, beta);
+    case Unary::selu:
+      return hn::Mul(
+          number(selu_gamma),
+          hn::IfThenElse(hn::Gt(x, zero), x, hn::Mul(number(selu_alpha), exponential_less_one(x))));
+    case Unary::sigmoid:
+      return sigmoid(x);
+    case Unary::softplus:  // log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
+      return hn::Add(at_least(x, zero), keeping_nan(x, hn::Log1p(d, exponential(hn::Neg(hn::Abs(x))))));
+    case Unary::softsign:
+      return hn::Div(x, hn::Add(number(1), hn::Abs(x)));
+    case Unary::square_root:
+      return hn::Sqrt(x);
+    case Unary::tanh:
+      return hyperbolic_tangent(x);
+  }
+  return x;
+}
+
+// At x, where the function is y.
+HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
+  const Lanes16 d;
+  const Vec zero = hn::Zero(d), one = number(1), alpha = hn::Set(d, f.alpha), beta = hn::Set(d, f.beta);
+  switch (f.kind) {
+    case Unary::absolute:
+      return hn::IfThenElse(hn::Gt(x, zero), one, hn::IfThenElse(hn::Lt(x, zero), number(-1), zero));
+    case Unary::clip:
+      return hn::IfThenElse(hn::Or(hn::Lt(x, alpha), hn::Gt(x, beta)), zero, one);
+    case Unary::elu:
+      return hn::IfThenElse(hn::Gt(x, zero), one, hn::Add(y, alpha));
+    case Unary::exponential:
+      return y;
+    case Unary::hard_sigmoid:
+      return hn::IfThenElse(hn::And(hn::Gt(y, zero), hn::Lt(y, one)), alpha, zero);
+    case Unary::hard_swish:
+      return hn::IfThenElse(
+          hn::Gt(x, number(3)), one,
+          hn::IfThenElse(hn::Lt(x, number(-3)), zero, hn::MulAdd(x, number(1.0 / 3), number(0.5))));
+    case Unary::leaky:
+      return hn::IfThenElse(hn::Gt(x, zero), one, alpha);
+    case Unary::logarithm:
+      return hn::Div(one, x);
+    case Unary::negate:
+      return number(-1);
+    case Unary::reciprocal:
+      return hn::Neg(hn::Mul(y, y));
+    case Unary::rectify:
+      return hn::IfThenElse(hn::Gt(y, zero), one, zero);
+    case Unary::scale_shift:
+      return alpha;
+    case Unary::selu:
+      return hn::IfThenElse(hn::Gt(x, zero), number(selu_gamma), hn::Add(y, number(selu_gamma * selu_alpha)));
+    case Unary::sigmoid:
+      return hn::Mul(y, hn::Sub(one, y));
+    case Unary::softplus:
+      return sigmoid(x);
+    case Unary::softsign: {
+      const Vec below = hn::Add(one, hn::Abs(x));
+      return hn::Div(one, hn::Mul(below, below));
+    }
+    case Unary::square_root:
+      return hn::Div(number(0.5), y);
+    case Unary::tanh:
+      return hn::NegMulAdd(y, y, one);
+  }
+  return one;
+}
+
+// work(offset) for every vector of so many elements.
+template <typename Work>
+HWY_INLINE void each_vector(std::int64_t elements, const Work& work) {
+  const auto step = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  for (std::int64_t i = 0; i < elements * width; i += step) work(i);
+}
+
+// The same with the element's number.
+template <typename Work>
+HWY_INLINE void each_element(std::int64_t elements, const Work& work) {
+  const auto step = static_cast<std::int64_t>(hn::Lanes(Lanes16()));
+  for (std::int64_t e = 0; e < elements; ++e) {
+    for (std::int64_t lane = 0; lane < width; lane += step) work(e, lane);
+  }
+}
+
+HWY_INLINE Vec combine(Binary kind, Vec a, Vec b) {
+  switch (kind) {
+    case Binary::add:
+      return hn::Add(a, b);
+    case Binary::subtract:
+      return hn::Sub(a, b);
+    case Binary::multiply:
+      return hn::Mul(a, b);
+    case Binary::divide:
+      return hn::Div(a, b);
+    case Binary::maximum:
+      return hn::IfThenElse(hn::Or(hn::Gt(b, a), hn::IsNaN(b)), b, a);
+    case Binary::minimum:
+      return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::IsNaN(b)), b, a);
+  }
+  return a;
+}
+
+// One operand of a pair.
+struct Side {
+  const float* values;
+  const std::int32_t* at;  // null: in order
+  bool constant;
+  HWY_INLINE std::int64_t element(std::int64_t e) const { return at ? at[e] : e; }
+  HWY_INLINE Vec load(std::int64_t e, std::int64_t lane) const {
+    const Lanes16 d;
+    return constant ? hn::Set(d, values[element(e)]) : hn::Load(d, values + element(e) * width + lane);
+  }
+};
+HWY_INLINE Side side(const float* values, const std::vector<std::int32_t>& at, bool constant) {
+  return {values, at.empty() ? nullptr : at.data(), constant};
+}
+
+}  // namespace
+
+void unary_entry(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result) {
+  const Lanes16 d;
+  each_vector(elements, [&](std::int64_t i) HWY_ATTR {
+    hn::Store(value_of(function, hn::Load(d, operand + i)), d, result + i);
+  });
+}
+
+void unary_slopes_entry(const UnaryFunction& function, std::int64_t elements, const float* operand,
+                        const float* result, const float* slope_out, bool add, float* slope_in) {
+  const Lanes16 d;
+  each_vector(elements, [&](std::int64_t i) HWY_ATTR {
+    const Vec derivative = derivative_of(function, hn::Load(d, operand + i), hn::Load(d, result + i));
+    const Vec slope = hn::Mul(hn::Load(d, slope_out + i), derivative);
+    hn::Store(add ? hn::Add(slope, hn::Load(d, slope_in + i)) : slope, d, slope_in + i);
+  });
+}
+
+void binary_entry(const BinaryMap& map, const float* left, const float* right, float* result) {
+  const Lanes16 d;
+  const Side a = side(left, map.left_at, map.left_constant),
+             b = side(right, map.right_at, map.right_constant);
+  each_element(map.elements, [&](std::int64_t e, std::int64_t lane) HWY_ATTR {
+    hn::Store(combine(map.kind, a.load(e, lane), b.load(e, lane)), d, result + e * width + lane);
+  });
+}
+
+void binary_slopes_entry(const BinaryMap& map, bool of_left, const float* left, const float* right,
+                         const float* slope_out, float* slope_in) {
+  const Lanes16 d;
+  const Side a = side(left, map.left_at, map.left_constant),
+             b = side(right, map.right_at, map.right_constant);
+  each_element(map.elements, [&](std::int64_t e, std::int64_t lane) HWY_ATTR {
+    Vec slope = hn::Load(d, slope_out + e * width + lane);
+    switch (map.kind) {
+      case Binary::add:
+        break;
+      case Binary::subtract:
+        if (!of_left) slope = hn::Neg(slope);
+        break;
+      case Binary::multiply:
+        slope = hn::Mul(slope, of_left ? b.load(e, lane) : a.load(e, lane));
+        break;
+      case Binary::divide: {
+        const Vec below = b.load(e, lane);
+        slope = of_left ? hn::Div(slope, below)
+                        : hn::Neg(hn::Mul(slope, hn::Div(a.load(e, lane), hn::Mul(below, below))));
+        break;
+      }
+      case Binary::maximum:
+      case Binary::minimum: {  // as libtorch: equal operands share
+        const Vec x = a.load(e, lane), y = b.load(e, lane);
+        const bool first = of_left == (map.kind == Binary::maximum);
+        const auto takes = first ? hn::Gt(x, y) : hn::Lt(x, y);
+        slope =
+            hn::IfThenElse(hn::Eq(x, y), hn::Mul(slope, hn::Set(d, 0.5F)), hn::IfThenElseZero(takes, slope));
+        break;
+      }
+    }
+    float* const to = slope_in + (of_left ? a : b).element(e) * width + lane;
+    hn::Store(hn::Add(hn::Load(d, to), slope), d, to);
+  });
+}
+
+void fill_entry(std::int64_t elements, float value, float* target) {
+  const Lanes16 d;
+  each_vector(elements, [&](std::int64_t i) HWY_ATTR { hn::Store(hn::Set(d, value), d, target + i); });
+}
+
+void add_to_entry(std::int64_t elements, const float* source, float* target) {
+  const Lanes16 d;
+  each_vector(elements, [&](std::int64_t i) HWY_ATTR {
+    hn::Store(hn::Add(hn::Load(d, target + i), hn::Load(d, source + i)), d, target + i);
+  });
+}
+
+void softmax_entry(const AxisMap& map, bool as_logarithm, const float* operand, float* result) {
+  const Lanes16 d;
+  for (const std::int32_t begin : map.begins) {
+    for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d))) {
+      const auto at = [&](std::int64_t i) { return begin + i * map.step + lane; };
+      Vec most = hn::Load(d, operand + at(0));
+      for (std::int64_t i = 1; i < map.count; ++i)
+        most = combine(Binary::maximum, most, hn::Load(d, operand + at(i)));
+      Vec sum = hn::Zero(d);
+      for (std::int64_t i = 0; i < map.count; ++i) {
+        const Vec power = exponential(hn::Sub(hn::Load(d, operand + at(i)), most));
+        sum = hn::Add(sum, power);
+        if (!as_logarithm) hn::Store(power, d, result + at(i));
+      }
+      const Vec log_sum = as_logarithm ? logarithm(sum) : sum;
+      for (std::int64_t i = 0; i < map.count; ++i) {
+        const Vec value = as_logarithm ? hn::Sub(hn::Sub(hn::Load(d, operand + at(i)), most), log_sum)
+                                       : hn::Div(hn::Load(d, result + at(i)), sum);
+        hn::Store(value, d, result + at(i));
+      }
+    }
+  }
+}
+
+void softmax_slopes_entry(const AxisMap& map, bool as_logarithm, const float* result, const float* slope_out,
+                          float* slope_in) {
+  const Lanes16 d;
+  for (const std::int32_t begin : map.begins) {
+    for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d))) {
+      const auto at = [&](std::int64_t i) { return begin + i * map.step + lane; };
+      Vec sum = hn::Zero(d);
+      for (std::int64_t i = 0; i < map.count; ++i) {
+        const Vec slope = hn::Load(d, slope_out + at(i));
+        sum = hn::Add(sum, as_logarithm ? slope : hn::Mul(slope, hn::Load(d, result + at(i))));
+      }
+      for (std::int64_t i = 0; i < map.count; ++i) {
+        const Vec slope = hn::Load(d, slope_out + at(i)), y = hn::Load(d, result + at(i));
+        const Vec passed =
+            as_logarithm ? hn::NegMulAdd(exponential(y), sum, slope) : hn::Mul(y, hn::Sub(slope, sum));
+        hn::Store(hn::Add(hn::Load(d, slope_in + at(i)), passed), d, slope_in + at(i));
+      }
+    }
+  }
+}
+
+}  // namespace assay::lanes::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace assay::lanes {
+
+HWY_EXPORT(unary_entry);
+HWY_EXPORT(unary_slopes_entry);
+HWY_EXPORT(binary_entry);
+HWY_EXPORT(binary_slopes_entry);
+HWY_EXPORT(fill_entry);
+HWY_EXPORT(add_to_entry);
+HWY_EXPORT(softmax_entry);
+HWY_EXPORT(softmax_slopes_entry);
+
+void apply(const UnaryFunction& function, std::int64_t elements, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(unary_entry)(function, elements, operand, result);
+}
+void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
+            const float* slope_out, bool add, float* slope_in) {
+  HWY_DYNAMIC_DISPATCH(unary_slopes_entry)(function, elements, operand, result, slope_out, add, slope_in);
+}
+void apply(const BinaryMap& map, const float* left, const float* right, float* result) {
+  HWY_DYNAMIC_DISPATCH(binary_entry)(map, left, right, result);
+}
+void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
+            float* slope_in) {
+  HWY_DYNAMIC_DISPATCH(binary_slopes_entry)(map, of_left, left, right, slope_out, slope_in);
+}
+void fill(std::int64_t elements, float value, float* target) {
+  HWY_DYNAMIC_DISPATCH(fill_entry)(elements, value, target);
+}
+void add_to(std::int64_t elements, const float* source, float* target) {
+  HWY_DYNAMIC_DISPATCH(add_to_entry)(elements, source, target);
+}
+void softmax(const AxisMap& map, bool logarithm, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(softmax_entry)(map, logarithm, operand, result);
+}
+void softmax_slopes(const AxisMap& map, bool logarithm, const float* result, const float* slope_out,
+                    float* slope_in) {
+  HWY_DYNAMIC_DISPATCH(softmax_slopes_entry)(map, logarithm, result, slope_out, slope_in);
+}
+
+}  // namespace assay::lanes
+#endif

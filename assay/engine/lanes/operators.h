@@ -1,0 +1,85 @@
+#pragma once
+
+// How single operators become operations on tiles. Adding one: a supports_* and a compile_* function in the
+// file of its family, here, and a line in the table of operators.cpp.
+
+#include <map>
+#include <set>
+
+#include "assay/engine/lanes/program.h"
+#include "assay/engine/parameters.h"
+
+namespace assay::lanes {
+
+// State while a stretch is being compiled.
+class Compiler {
+ public:
+  Compiler(const StretchRequest& request, std::span<const ValueId> inputs, std::span<const ValueId> wanted);
+  Program compile();
+
+  const Graph& graph() const { return graph_; }
+  const Shape& shape(ValueId id) const {
+    return request_.shape_of(id);
+  }  // of one record, the batch axis in front
+  // True when operations will have to go backward as well.
+  bool differentiates() const { return differentiates_; }
+
+  int slot(ValueId id) const { return slots_.at(id); }
+  int define(ValueId id);                // a new slot for a value about to be computed
+  int scratch(std::int64_t elements);    // one for a value between two operations of a node
+  void alias(ValueId id, ValueId same);  // the value is where `same` is
+  void add(std::unique_ptr<Operation> operation) { program_.operations.push_back(std::move(operation)); }
+
+  // For nodes that take over work of the one that follows.
+  Absorber absorber();
+  // Takes over a ReLU that alone reads the value. Returns the value that is computed then.
+  ValueId absorb_rectifier(ValueId id, Finish& finish);
+
+ private:
+  const Node* sole_reader(ValueId id) const;
+  void reduce_tapped();
+  void place_values();
+  void find_slopes();
+
+  const StretchRequest& request_;
+  const Graph& graph_;
+  bool differentiates_ = false;
+  Program program_;
+  std::set<int> inside_, fused_;
+  std::map<ValueId, int> slots_;
+  std::vector<ValueId> by_;      // inputs to differentiate by
+  std::vector<ValueId> wanted_;  // by others than the nodes: kept or tapped
+};
+
+bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_convolution(Compiler& compiler, const Node& node);
+bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_transposed(Compiler& compiler, const Node& node);
+bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_dense(Compiler& compiler, const Node& node);
+bool supports_pooling(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_pooling(Compiler& compiler, const Node& node);
+bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_reduction(Compiler& compiler, const Node& node);
+bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_unary(Compiler& compiler, const Node& node);
+bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_binary(Compiler& compiler, const Node& node);
+bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_normalisation(Compiler& compiler, const Node& node);
+bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_softmax(Compiler& compiler, const Node& node);
+bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_view(Compiler& compiler, const Node& node);
+bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_concat(Compiler& compiler, const Node& node);
+bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_movement(Compiler& compiler, const Node& node);
+
+bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_node(Compiler& compiler, const Node& node);
+
+// Nanoseconds for a record on one thread.
+double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+
+}  // namespace assay::lanes

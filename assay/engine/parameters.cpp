@@ -1,0 +1,133 @@
+#include "assay/engine/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace assay {
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+// Weights scaled per unit, and the bias that goes with it.
+void fold(std::vector<float>& weights, std::vector<float>& bias, const Affine& affine) {
+  const std::size_t outer = weights.size() / bias.size();
+  for (std::size_t o = 0; o < bias.size(); ++o) {
+    for (std::size_t i = 0; i < outer; ++i) weights[o * outer + i] *= affine.scale[o];
+    bias[o] = bias[o] * affine.scale[o] + affine.shift[o];
+  }
+}
+
+}  // namespace
+
+SlidingWindow sliding_window(const Node& node, const Shape& input, const Shape& output, Ints kernel) {
+  const std::size_t rank = input.size() - 2;
+  SlidingWindow window{.kernel = std::move(kernel),
+                       .strides = node.integers("strides", Ints(rank, 1)),
+                       .dilations = node.integers("dilations", Ints(rank, 1)),
+                       .left = {},
+                       .right = {}};
+  const Ints pads = node.integers("pads", Ints(2 * rank, 0));
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t extent = (window.kernel[d] - 1) * window.dilations[d] + 1;
+    const std::int64_t needed = (output[d + 2] - 1) * window.strides[d] + extent - input[d + 2];
+    std::int64_t left = automatic == "VALID" ? 0 : pads[d];
+    if (automatic == "SAME_UPPER") left = std::max<std::int64_t>(needed, 0) / 2;
+    if (automatic == "SAME_LOWER") left = (std::max<std::int64_t>(needed, 0) + 1) / 2;
+    window.left.push_back(left);
+    window.right.push_back(needed - left);
+  }
+  return window;
+}
+
+SlidingWindow pool_window(const Node& node, const Shape& input, const Shape& output) {
+  const Ints spatial(input.begin() + 2, input.end());
+  const bool global = node.op.starts_with("Global");
+  return sliding_window(node, input, output, global ? spatial : node.integers("kernel_shape", spatial));
+}
+
+std::vector<float> floats(const Array& array) {
+  const auto values = array.as<float>();
+  return {values.begin(), values.end()};
+}
+
+bool is_float_constant(const Graph& graph, const Node& node, std::size_t input) {
+  return graph.is_constant(node.inputs[input]) &&
+         graph.constant(node.inputs[input]).dtype() == DType::float32;
+}
+
+bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
+                      std::vector<float>& bias) {
+  const Array& matrix = graph.constant(node.inputs[1]);
+  const bool transposed = node.op == "Gemm" && node.integer("transB", 0) != 0;
+  const std::int64_t inputs = matrix.shape()[transposed ? 1 : 0], units = matrix.shape()[transposed ? 0 : 1];
+  const float alpha = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
+  const auto values = matrix.as<float>();
+  weights.resize(values.size());
+  for (std::int64_t u = 0; u < units; ++u) {
+    for (std::int64_t i = 0; i < inputs; ++i) {
+      weights[static_cast<std::size_t>(u * inputs + i)] =
+          alpha * values[static_cast<std::size_t>(transposed ? u * inputs + i : i * units + u)];
+    }
+  }
+  bias.assign(static_cast<std::size_t>(units), 0.0F);
+  if (node.op != "Gemm" || node.inputs.size() < 3 || node.inputs[2] == no_value) return true;
+  const Array& added = graph.constant(node.inputs[2]);
+  if (added.count() != units && added.count() != 1) return false;
+  if (added.count() == units && !added.shape().empty() && added.shape().back() != units) return false;
+  const float beta = node.real("beta", 1.0F);
+  for (std::size_t u = 0; u < bias.size(); ++u)
+    bias[u] = beta * added.as<float>()[added.count() == 1 ? 0 : u];
+  return true;
+}
+
+bool affine_of(const Graph& graph, const Node& node, Affine& affine) {
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (i >= node.inputs.size() || node.inputs[i] == no_value || !is_float_constant(graph, node, i))
+      return false;
+  }
+  if (node.integer("training_mode", 0) != 0) return false;
+  const auto gamma = graph.constant(node.inputs[1]).as<float>(),
+             beta = graph.constant(node.inputs[2]).as<float>();
+  const auto mean = graph.constant(node.inputs[3]).as<float>(),
+             variance = graph.constant(node.inputs[4]).as<float>();
+  if (beta.size() != gamma.size() || mean.size() != gamma.size() || variance.size() != gamma.size())
+    return false;
+  const double epsilon = node.real("epsilon", 1e-5F);
+  affine = {};
+  for (std::size_t c = 0; c < gamma.size(); ++c) {
+    const double scale = gamma[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon);
+    affine.scale.push_back(static_cast<float>(scale));
+    affine.shift.push_back(static_cast<float>(beta[c] - mean[c] * scale));
+  }
+  return true;
+}
+
+ValueId Absorber::normalisation(ValueId id, std::vector<float>& weights, std::vector<float>& bias) const {
+  const Node* reader = sole_reader(id);
+  Affine affine;
+  if (reader == nullptr || reader->op != "BatchNormalization" || !affine_of(graph, *reader, affine))
+    return id;
+  if (affine.scale.size() != bias.size()) return id;
+  fold(weights, bias, affine);
+  fuse(*reader);
+  return reader->outputs[0];
+}
+
+ValueId Absorber::added_bias(ValueId id, std::vector<float>& bias) const {
+  const Node* reader = sole_reader(id);
+  if (reader == nullptr || reader->op != "Add") return id;
+  const ValueId other = reader->inputs[0] == id ? reader->inputs[1] : reader->inputs[0];
+  if (!graph.is_constant(other)) return id;
+  const Array& added = graph.constant(other);
+  const auto units = static_cast<std::int64_t>(bias.size());
+  if (added.dtype() != DType::float32 || added.count() != units || added.shape().empty() ||
+      added.shape().back() != units)
+    return id;
+  for (std::size_t u = 0; u < bias.size(); ++u) bias[u] += added.as<float>()[u];
+  fuse(*reader);
+  return reader->outputs[0];
+}
+
+}  // namespace assay

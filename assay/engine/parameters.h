@@ -1,0 +1,53 @@
+#pragma once
+
+// What nodes of a static graph compute, as plain numbers: what back ends need to know of attributes and
+// weights.
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <assay/graph.h>
+
+namespace assay {
+
+// Steps, dilations (1 is dense) and padding of windows over the axes after batch and channels, with automatic
+// padding resolved from the sizes there are.
+struct SlidingWindow {
+  std::vector<std::int64_t> kernel, strides, dilations, left, right;
+};
+// `input` and `output` are whole shapes. Padding on the right is what the output needs, which may be less
+// than declared, or more where a last, partial window counts.
+SlidingWindow sliding_window(const Node& node, const Shape& input, const Shape& output,
+                             std::vector<std::int64_t> kernel);
+// Of a pool; `kernel` from its attributes, or the whole picture.
+SlidingWindow pool_window(const Node& node, const Shape& input, const Shape& output);
+
+std::vector<float> floats(const Array& array);
+bool is_float_constant(const Graph& graph, const Node& node, std::size_t input);
+
+// The [units, inputs] weights and the bias of a Gemm or MatMul with constant right side. False when the bias
+// is not one number a unit.
+bool dense_parameters(const Graph& graph, const Node& node, std::vector<float>& weights,
+                      std::vector<float>& bias);
+
+// Scale and shift per channel of a batch normalisation with constant statistics.
+struct Affine {
+  std::vector<float> scale, shift;
+};
+bool affine_of(const Graph& graph, const Node& node, Affine& affine);
+
+// How a node takes over the work of the one that alone reads its result.
+struct Absorber {
+  const Graph& graph;
+  std::function<const Node*(ValueId)> sole_reader;  // nullptr where others read the value, or want it
+  std::function<void(const Node&)> fuse;            // marks a node as done
+
+  // A batch normalisation, into weights (so many per unit, unit by unit) and bias. Returns the value that is
+  // computed then.
+  ValueId normalisation(ValueId id, std::vector<float>& weights, std::vector<float>& bias) const;
+  // A constant added to every unit.
+  ValueId added_bias(ValueId id, std::vector<float>& bias) const;
+};
+
+}  // namespace assay

@@ -1,0 +1,235 @@
+// What the lanes back end alone does: more operators, gradients, bits that do not depend on how records are
+// cut, every instruction set.
+
+#include "assay/engine/lanes/segment.h"
+
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <limits>
+
+#include <assay/session.h>
+#include "assay/engine/lanes/kernels.h"
+#include "tests/engine/backends/network.h"
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+using test::Ints;
+using test::Network;
+
+const Backend& lanes_backend() { return lanes::backend(); }
+
+TEST(Lanes, FunctionsAgreeAndSoDoTheirGradients) {
+  for (const char* op : {"Abs", "Exp", "HardSigmoid", "LeakyRelu", "Neg", "Relu", "Selu", "Sigmoid",
+                         "Softplus", "Softsign", "Tanh", "Elu", "HardSwish"}) {
+    Network net(lanes_backend(), {3, 5, 7}, 17);
+    net.expect_agreement({net.add(op, {net.input})});
+  }
+  for (const char* op : {"Log", "Sqrt", "Reciprocal"}) {  // of numbers above 1
+    Network net(lanes_backend(), {6}, 17);
+    net.expect_agreement(
+        {net.add(op, {net.add("Add", {net.add("Abs", {net.input}), net.constant({}, 0, 1)})})});
+  }
+}
+
+TEST(Lanes, PairsAreStretchedAlongAxesOfSizeOne) {
+  Network net(lanes_backend(), {4, 3, 5}, 18);
+  const ValueId pooled = net.add("GlobalAveragePool", {net.input});
+  const ValueId gate = net.add("Sigmoid", {pooled});
+  const ValueId gated = net.add("Mul", {net.input, gate});
+  const ValueId shifted =
+      net.add("Sub", {pooled, net.add("Div", {gated, net.add("Add", {gate, net.constant({3, 1}, 0.1, 2)})})});
+  const ValueId bounds = net.add("Min", {net.add("Max", {shifted, gated}), net.constant({}, 0, 0.4)});
+  net.expect_agreement({bounds, net.add("Div", {net.constant({4, 1, 1}), net.add("Exp", {gate})})});
+}
+
+TEST(Lanes, AValueThatIsReadTwiceGetsBothGradients) {
+  Network net(lanes_backend(), {5}, 3);
+  const ValueId square = net.add("Mul", {net.input, net.input});
+  const ValueId sum = net.add("Add", {square, square});
+  const ValueId flat = net.add("Flatten", {sum});
+  net.expect_agreement({sum, net.add("Tanh", {flat}), flat, square});
+}
+
+TEST(Lanes, TransposedConvolutionsAgree) {
+  struct Case {
+    std::int64_t in, out, groups;
+    Ints kernel, pads, strides, dilations, more;
+  };
+  for (const Case& c : {Case{3, 4, 1, {3, 3}, {0, 0, 0, 0}, {2, 2}, {1, 1}, {0, 0}},
+                        Case{4, 6, 2, {4, 2}, {1, 0, 2, 1}, {3, 1}, {1, 2}, {1, 0}},
+                        Case{2, 3, 1, {5}, {2, 1}, {2}, {1}, {1}}}) {
+    Shape input{c.in}, weights{c.in, c.out / c.groups};
+    for (const std::int64_t k : c.kernel) {
+      input.push_back(6);
+      weights.push_back(k);
+    }
+    Network net(lanes_backend(), input, 5);
+    net.expect_agreement(
+        {net.add("Relu", {net.add("ConvTranspose", {net.input, net.constant(weights), net.constant({c.out})},
+                                  {{"group", c.groups},
+                                   {"pads", c.pads},
+                                   {"strides", c.strides},
+                                   {"dilations", c.dilations},
+                                   {"output_padding", c.more}})})});
+  }
+}
+
+TEST(Lanes, DenseLayersOverRowsAgree) {
+  Network net(lanes_backend(), {4, 6}, 19);
+  const ValueId product = net.add("MatMul", {net.input, net.constant({6, 29})});
+  const ValueId biased = net.add("Relu", {net.add("Add", {product, net.constant({29})})});
+  const ValueId turned = net.add("Transpose", {biased}, {{"perm", Ints{0, 2, 1}}});
+  net.expect_agreement({net.add("LogSoftmax", {turned}, {{"axis", std::int64_t{1}}}),
+                        net.add("MatMul", {turned, net.constant({4, 3})})});
+}
+
+TEST(Lanes, MovementsAgree) {
+  Network net(lanes_backend(), {4, 6, 5}, 16);
+  const ValueId padded = net.add("Pad", {net.input, net.integers({0, 0, 1, 2, 0, 1, 0, 0})});
+  const ValueId cut = net.add("Slice", {padded, net.integers({4, 1}), net.integers({-100, 6}),
+                                        net.integers({1, -1}), net.integers({-1, 2})});
+  const std::vector<ValueId> parts =
+      net.add_several("Split", {net.input, net.integers({1, 3, 2})}, 3, {{"axis", std::int64_t{2}}});
+  const ValueId joined = net.add("Concat", {parts[2], net.input, parts[0]}, {{"axis", std::int64_t{-2}}});
+  net.expect_agreement({cut, joined, parts[1], net.add("Transpose", {joined}, {{"perm", Ints{0, 3, 1, 2}}})});
+}
+
+TEST(Lanes, ReductionsAgree) {
+  for (const char* op : {"ReduceMean", "ReduceSum", "ReduceMax"}) {
+    for (const Ints& axes : {Ints{1}, Ints{-1}, Ints{1, 3}, Ints{2, 3}}) {
+      Network net(lanes_backend(), {3, 4, 5}, 5);
+      std::vector<ValueId> inputs{net.input};
+      std::map<std::string, Attribute> attributes{{"keepdims", std::int64_t{axes.size() == 1 ? 1 : 0}}};
+      inputs.push_back(net.integers(axes));
+      net.expect_agreement({net.add(op, inputs, attributes)});
+    }
+  }
+  Network net(lanes_backend(), {3, 4, 5}, 5);
+  net.expect_agreement({net.add("GlobalMaxPool", {net.input})}, {});
+}
+
+TEST(Lanes, TapsGiveLeastMeanAndGreatest) {
+  Network net(lanes_backend(), {3, 9, 9}, 21);
+  const ValueId conv = net.add("Conv", {net.input, net.constant({11, 3, 3, 3}), net.constant({11})});
+  const ValueId pool = net.add("MaxPool", {net.add("Relu", {conv})}, {{"kernel_shape", Ints{2, 2}}});
+  net.expect_agreement(
+      {pool},
+      {{conv, Reduction::mean}, {conv, Reduction::min}, {conv, Reduction::max}, {pool, Reduction::mean}});
+}
+
+// Records of a batch, their batch, and the number of threads: none of them may change a bit.
+TEST(Lanes, BitsDoNotDependOnHowRecordsAreCut) {
+  const Graph graph = test::resnet_like();
+  const ValueId input = graph.inputs()[0], output = graph.outputs()[0];
+  at::manual_seed(5);
+  const Tensor records = at::randn({37, 3, 8, 8});
+  const Session one(graph, {.threads = 1, .engine = "lanes"}),
+      three(graph, {.threads = 3, .engine = "lanes"});
+  const auto gradient = [&](const Session& session, const Tensor& batch) {
+    return session
+        .gradients(
+            {{input, batch}}, std::span(&output, 1),
+            [&](const Tensors& v) { return v.at(output).square().sum(); }, std::span(&input, 1))
+        .at(input);
+  };
+  const Tensor whole = one.run({{input, records}}, std::span(&output, 1)).at(output),
+               slopes = gradient(one, records);
+  EXPECT_TRUE(three.run({{input, records}}, std::span(&output, 1)).at(output).equal(whole));
+  EXPECT_TRUE(gradient(three, records).equal(slopes));
+  for (const std::int64_t size : {1, 5, 16, 36}) {
+    for (std::int64_t begin = 0; begin < 37; begin += size) {
+      const std::int64_t end = std::min<std::int64_t>(37, begin + size);
+      const Tensor part = records.slice(0, begin, end);
+      EXPECT_TRUE(
+          one.run({{input, part}}, std::span(&output, 1)).at(output).equal(whole.slice(0, begin, end)));
+      EXPECT_TRUE(gradient(three, part).equal(slopes.slice(0, begin, end)));
+    }
+  }
+}
+
+TEST(Lanes, NanAndInfinityTravel) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  for (const char* op : {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Selu", "Exp", "Log", "Softplus",
+                         "Softsign", "HardSigmoid", "HardSwish", "Clip", "MaxPool", "Softmax"}) {
+    GraphBuilder build("g");
+    const ValueId x = build.input("x", DType::float32, {-1, 1, 4});
+    std::map<std::string, Attribute> attributes;
+    if (std::string(op) == "MaxPool") attributes = {{"kernel_shape", Ints{4}}};
+    build.output(build.add(op, "node", {x}, attributes));
+    const Graph graph = build.build();
+    const ValueId y = graph.outputs()[0];
+    for (const float special : {nan, infinity, -infinity, 100.0F, -100.0F, 0.0F}) {
+      const Tensor record = at::tensor({0.5F, special, -0.25F, 2.0F}).reshape({1, 1, 4});
+      const Session lanes(graph, {.threads = 1, .engine = "lanes"}),
+          kernels(graph, {.threads = 1, .engine = "libtorch"});
+      ASSERT_EQ(lanes.plan().at(0).engine, "lanes");
+      const Tensor got = lanes.run({{x, record}}, std::span(&y, 1)).at(y),
+                   want = kernels.run({{x, record}}, std::span(&y, 1)).at(y);
+      EXPECT_TRUE(at::allclose(got, want, 1e-5, 1e-7, /*equal_nan=*/true))
+          << op << " of " << special << ": " << got << want;
+    }
+  }
+}
+
+// Every instruction set that this processor has, one by one.
+class InstructionSets : public testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override {
+    hwy::SetSupportedTargetsForTest(static_cast<decltype(hwy::SupportedTargets())>(GetParam()));
+  }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+
+std::vector<std::int64_t> instruction_sets() {
+  std::vector<std::int64_t> sets;
+  for (std::int64_t all = static_cast<std::int64_t>(hwy::SupportedTargets()); all != 0; all &= all - 1)
+    sets.push_back(all & -all);
+  return sets;
+}
+
+TEST_P(InstructionSets, AgreeWithTheKernels) {
+  Network net(lanes_backend(), {3, 9, 9}, 19);
+  const ValueId conv =
+      net.add("Relu", {net.add("Conv", {net.input, net.constant({21, 3, 3, 3}), net.constant({21})},
+                               {{"pads", Ints{1, 1, 1, 1}}})});
+  const ValueId pool = net.add("MaxPool", {conv}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
+  const ValueId mean = net.add("AveragePool", {pool}, {{"kernel_shape", Ints{3, 3}}});
+  const ValueId flat =
+      net.add("Flatten", {net.add("Concat", {pool, net.add("Tanh", {pool})}, {{"axis", std::int64_t{1}}})});
+  const ValueId dense = net.add("Gemm", {flat, net.constant({672, 45}, 0.1), net.constant({45})});
+  net.expect_agreement({mean, net.add("Softmax", {dense})},
+                       {{conv, Reduction::mean}, {pool, Reduction::max}});
+}
+
+INSTANTIATE_TEST_SUITE_P(All, InstructionSets, testing::ValuesIn(instruction_sets()));
+
+TEST(Lanes, SessionsRunWhatTheLanesCannotWithTheKernels) {
+  for (const Graph& graph :
+       {test::branching(), test::transformer_like(), test::resnet_like(), test::lenet_like(true)}) {
+    const Session lanes(graph, {.threads = 2, .engine = "lanes"}),
+        kernels(graph, {.threads = 2, .engine = "libtorch"});
+    bool used = false;
+    for (const PlannedStretch& part : lanes.plan()) used |= part.engine == "lanes";
+    EXPECT_TRUE(used) << graph.name();
+    Shape shape = graph.value(graph.inputs()[0]).shape;
+    shape[0] = 23;
+    at::manual_seed(1);
+    const Tensors given{{graph.inputs()[0], at::randn(shape)}};
+    const ValueId y = graph.outputs()[0], x = graph.inputs()[0];
+    const Tensor got = lanes.run(given, graph.outputs()).at(y),
+                 want = kernels.run(given, graph.outputs()).at(y);
+    EXPECT_TRUE(at::allclose(got, want, 1e-4, 1e-5)) << graph.name();
+    const auto objective = [&](const Tensors& values) { return values.at(y).square().sum(); };
+    const auto slope = [&](const Session& session) {
+      return session.gradients(given, std::span(&y, 1), objective, std::span(&x, 1)).at(x);
+    };
+    EXPECT_TRUE(at::allclose(slope(lanes), slope(kernels), 1e-3, 1e-5)) << graph.name();
+  }
+}
+
+}  // namespace
+}  // namespace assay

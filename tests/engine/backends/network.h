@@ -1,0 +1,184 @@
+#pragma once
+
+// Networks whose values come from the libtorch kernels, the second opinion on what back ends compute.
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <assay/model.h>
+#include <assay/random.h>
+#include "assay/engine/backend.h"
+#include "assay/engine/kernel.h"
+
+namespace assay::test {
+
+using Ints = std::vector<std::int64_t>;
+
+// A graph under construction whose values are computed at once by the libtorch kernels, the second opinion.
+class Network {
+ public:
+  explicit Network(const Backend& backend, Shape input_shape, std::int64_t rows = 7, std::uint64_t seed = 1)
+      : backend_(backend), rng_(seed) {
+    Shape declared = input_shape;
+    declared.insert(declared.begin(), -1);
+    input_shape.insert(input_shape.begin(), rows);
+    input = build_.input("input", DType::float32, declared);
+    set(input, random(input_shape));
+  }
+
+  ValueId constant(Shape shape, double scale = 0.5, double shift = 0) {
+    const Tensor tensor = random(shape) * scale + shift;
+    const ValueId id = build_.constant("", to_array(tensor));
+    values_[id] = tensor;
+    return id;
+  }
+  ValueId integers(Ints values) {
+    const Array array = Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
+    const ValueId id = build_.constant("", array);
+    values_[id] = to_tensor(array);
+    return id;
+  }
+  ValueId add(const std::string& op, std::vector<ValueId> inputs,
+              std::map<std::string, Attribute> attributes = {}) {
+    const ValueId id = build_.add(op, op + std::to_string(count_++), inputs, attributes);
+    compute(build_.nodes().back());
+    return id;
+  }
+  // A node with so many results.
+  std::vector<ValueId> add_several(const std::string& op, std::vector<ValueId> inputs, std::size_t results,
+                                   std::map<std::string, Attribute> attributes = {}) {
+    std::vector<ValueId> outputs;
+    for (std::size_t o = 0; o < results; ++o) outputs.push_back(build_.value(op + std::to_string(count_++)));
+    build_.node({.name = op + std::to_string(count_++),
+                 .op = op,
+                 .inputs = std::move(inputs),
+                 .outputs = outputs,
+                 .attributes = std::move(attributes)});
+    compute(build_.nodes().back());
+    return outputs;
+  }
+
+  // Runs the whole graph as one stretch and compares every kept value, every tap, and the gradient with
+  // respect to the input, where the back end has one, with the kernels' values.
+  void expect_agreement(std::vector<ValueId> keep, std::vector<ReducedValue> taps = {}, int threads = 2) {
+    build_.set_outputs(keep);
+    const Graph graph = build_.build();
+    StretchRequest request{
+        .graph = &graph, .nodes = {}, .shape_of = shape_of(), .keep = keep, .taps = taps, .threads = threads};
+    for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+      ASSERT_TRUE(backend_.supports(graph, graph.nodes()[n], shape_of())) << graph.nodes()[n].describe();
+      EXPECT_GE(backend_.cost(graph, graph.nodes()[n], shape_of()), 0);
+      request.nodes.push_back(static_cast<int>(n));
+    }
+    const auto stretch = backend_.compile(std::move(request));
+    expect_values(*stretch, keep, taps);
+    if (backend_.differentiates()) expect_gradients(graph, *stretch, keep);
+  }
+
+  bool supported(ValueId output) {
+    build_.set_outputs({output});
+    const Graph graph = build_.build();
+    return backend_.supports(graph, graph.nodes().back(), shape_of());
+  }
+
+  const Tensor& value(ValueId id) const { return values_.at(id); }
+  ValueId input = no_value;
+
+ private:
+  void expect_values(const Stretch& stretch, const std::vector<ValueId>& keep,
+                     const std::vector<ReducedValue>& taps) {
+    const std::int64_t rows = values_.at(input).size(0);
+    std::vector<std::vector<float>> matrices;
+    std::vector<float*> pointers;
+    for (const ReducedValue& tap : taps) {
+      matrices.emplace_back(static_cast<std::size_t>(rows * values_.at(tap.value).size(1)));
+      pointers.push_back(matrices.back().data());
+    }
+    Tensors results;
+    stretch.run({{input, values_.at(input)}}, results, pointers);
+    for (const ValueId id : keep) expect_near(results.at(id), values_.at(id));
+    for (std::size_t t = 0; t < taps.size(); ++t) {
+      Tensor expected = values_.at(taps[t].value);
+      if (expected.dim() > 2) {
+        expected = expected.flatten(2);
+        expected = taps[t].reduction == Reduction::mean  ? expected.mean(2)
+                   : taps[t].reduction == Reduction::max ? expected.amax(2)
+                                                         : expected.amin(2);
+      }
+      expect_near(at::from_blob(pointers[t], expected.sizes(), at::kFloat), expected);
+    }
+  }
+
+  // Of the sum of all kept values, each element times a number of its own.
+  void expect_gradients(const Graph& graph, const Stretch& stretch, const std::vector<ValueId>& keep) {
+    const at::AutoGradMode with_gradients(true);
+    const Tensor leaf = values_.at(input).detach().clone().requires_grad_();
+    std::map<ValueId, Tensor> values = values_;
+    values[input] = leaf;
+    KernelContext context;
+    for (const Node& node : graph.nodes()) {
+      std::vector<Tensor> tensors;
+      for (const ValueId in : node.inputs) tensors.push_back(in == no_value ? Tensor() : values.at(in));
+      const std::vector<Tensor> results = run_node(node, tensors, context);
+      for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+        if (node.outputs[o] != no_value) values[node.outputs[o]] = results[o];
+      }
+    }
+    std::vector<Tensor> factors;
+    Tensor sum = at::zeros({});
+    for (const ValueId id : keep) {
+      factors.push_back(random(values.at(id).sizes().vec()));
+      sum = sum + (values.at(id) * factors.back()).sum();
+    }
+    const Tensor expected = torch::autograd::grad({sum}, {leaf})[0];
+    expect_near(stretch.gradients({{input, values_.at(input)}}, factors, std::span(&input, 1)).at(0),
+                expected);
+  }
+
+  void compute(const Node& node) {
+    std::vector<Tensor> tensors;
+    for (const ValueId in : node.inputs) tensors.push_back(in == no_value ? Tensor() : values_.at(in));
+    KernelContext context;
+    const std::vector<Tensor> results = run_node(node, tensors, context);
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) set(node.outputs[o], results.at(o));
+  }
+  Tensor random(const Shape& shape) {
+    std::vector<float> numbers(static_cast<std::size_t>(element_count(shape)));
+    for (float& v : numbers) v = static_cast<float>(rng_.normal());
+    return to_tensor(Array::of<float>(shape, numbers));
+  }
+  void set(ValueId id, const Tensor& tensor) {
+    values_[id] = tensor;
+    Shape shape = tensor.sizes().vec();
+    if (!shape.empty()) shape[0] = 1;
+    shapes_[id] = shape;
+  }
+  ShapeOf shape_of() const {
+    return [this](ValueId id) -> const Shape& {
+      static const Shape none;
+      const auto it = shapes_.find(id);
+      return it == shapes_.end() ? none : it->second;
+    };
+  }
+  static void expect_near(const Tensor& actual, const Tensor& expected) {
+    ASSERT_EQ(actual.sizes(), expected.sizes());
+    const float scale = std::max(1.0F, expected.abs().max().item<float>());
+    EXPECT_LE((actual - expected).abs().max().item<float>(), 2e-5F * scale);
+  }
+
+  const Backend& backend_;
+  GraphBuilder build_{"network"};
+  Rng rng_;
+  int count_ = 0;
+  std::map<ValueId, Tensor> values_;
+  std::map<ValueId, Shape> shapes_;
+};
+
+}  // namespace assay::test
