@@ -1,5 +1,5 @@
 // Forward passes: Assay against libtorch's own operators in three layouts and three batch sizes on the same
-// threads, and with all layers tapped against untapped. Usage: bench_engine [threads]
+// threads, and with all layers tapped against untapped. Usage: bench_engine [threads [network...]]
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -174,7 +174,11 @@ int main(int argc, char** argv) {
   assay::keep_freed_memory();
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   fmt::print("{} threads\n", threads);
-  assay::bench::compare(assay::bench::lenet5(), 10000, threads);
-  assay::bench::compare(assay::bench::vgg(), 1024, threads);
-  assay::bench::compare(assay::bench::resnet(), 4096, threads);
+  const std::vector<std::string> only(argv + std::min(argc, 2), argv + argc);
+  for (const auto& [graph, records] :
+       {std::pair{assay::bench::lenet5(), 10000}, std::pair{assay::bench::vgg(), 1024},
+        std::pair{assay::bench::resnet(), 4096}}) {
+    if (only.empty() || std::ranges::find(only, graph.name()) != only.end())
+      assay::bench::compare(graph, records, threads);
+  }
 }
