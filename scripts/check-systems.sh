@@ -19,11 +19,14 @@ make_root() { # RELEASE
   cp -r /etc/apt/apt.conf.d/. "$roots/$1/etc/apt/apt.conf.d/" # a proxy, say
 }
 
-# The files that git knows, with changes that are not committed; the root's own builds stay.
+# The files that git knows, with changes that are not committed; the root's own builds stay. Only what differs, and as
+# changed now: a build there may be younger than the change here.
 copy_sources() { # RELEASE
   mkdir -p "$roots/$1/assay"
   git ls-files -z --cached --others --exclude-standard |
-    tar --create --null --files-from=- --ignore-failed-read 2>/dev/null | tar --extract --directory "$roots/$1/assay"
+    while IFS= read -r -d '' file; do
+      [ ! -e "$file" ] || cmp --quiet "$file" "$roots/$1/assay/$file" || cp --parents "$file" "$roots/$1/assay"
+    done
 }
 
 inside() { # RELEASE COMMAND

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "assay/coverage/criteria/idc.h"
+#include "assay/coverage/criteria/surprise_criterion.h"
 #include "assay/results/document.h"
 #include "assay/support/text.h"
 
@@ -80,6 +81,33 @@ void add_cap(std::vector<Warning>& warnings, const coverage::CoverageState& stat
                      layer.layer, layer.auto_m),
          "relevance is spread evenly; raise the limit, or say m"});
   }
+}
+
+// Classes whose training traces a Gaussian cannot be fitted to as they are.
+void add_singular(std::vector<Warning>& warnings, const std::string& name,
+                  const std::vector<coverage::SingularCovariance>& singular) {
+  if (singular.empty()) return;
+  constexpr std::size_t most_named = 5;
+  std::vector<std::string> classes;
+  double least = singular[0].added, greatest = 0;
+  for (const coverage::SingularCovariance& of : singular) {
+    if (classes.size() < most_named)
+      classes.push_back(fmt::format("class {} in layer {}", of.of_class, of.layer));
+    least = std::min(least, of.added);
+    greatest = std::max(greatest, of.added);
+  }
+  const std::string others = singular.size() > most_named
+                                 ? fmt::format(" and {} more", singular.size() - most_named)
+                                 : "",
+                    added = least == greatest ? fmt::format("{:g}", least)
+                                              : fmt::format("{:g} to {:g}", least, greatest);
+  warnings.push_back(
+      {"singular-covariance",
+       fmt::format("the training traces have a singular covariance: {}{}; {} was added to its "
+                   "variances for {}, whose values rest on it",
+                   joined(classes), others, added, name),
+       "fewer training records of a class than neurons, or neurons that depend on each other; take "
+       "more records, a narrower layer, or leave neurons out with variance="});
 }
 
 std::string record_count(std::size_t count) {
@@ -162,6 +190,8 @@ std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
   Combinations combinations;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     const auto total = state.total(c);
+    if (const auto* surprise = dynamic_cast<const coverage::SurpriseCriterion*>(total.get()))
+      add_singular(warnings, state.specs()[c].text(), surprise->singular_covariances());
     const auto* idc = dynamic_cast<const coverage::Idc*>(total.get());
     if (idc == nullptr) continue;
     for (const coverage::Coverage& row : idc->result())

@@ -109,6 +109,40 @@ void require_file_name(const fs::path& path) {
   if (::access(place.c_str(), W_OK) != 0) cannot(path, "opening for writing", errno);
 }
 
+// A new file beside `path`; errors speak of `named`.
+TemporaryFile temporary_beside(const fs::path& path, const fs::path& named) {
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  clean(folder);
+  std::string name = path.filename().string();
+  name.resize(std::min<std::size_t>(name.size(), 200));  // file systems end names at 255 bytes
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    TemporaryFile made{-1, folder / fmt::format("{}.{}{}", name, random_digits(), temporary_ending)};
+    made.descriptor = ::open(made.path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0666);
+    if (made.descriptor < 0) {
+      if (errno == EEXIST || errno == EINTR) continue;
+      cannot(named, "opening for writing", errno);
+    }
+    struct stat about {};
+    ::flock(made.descriptor, LOCK_EX | LOCK_NB);
+    if (::fstat(made.descriptor, &about) == 0 && about.st_nlink > 0) return made;
+    ::close(made.descriptor);  // somebody who cleans up was quicker than the lock
+  }
+  cannot(named, "opening for writing", EEXIST);
+}
+
+// Throws unless `folder`, or the nearest above it that is there, takes a new name; errors speak of `named`.
+void require_room_in(const fs::path& folder, const fs::path& named) {
+  fs::path nearest = folder;
+  std::error_code code;
+  while (!nearest.empty() && !fs::exists(fs::symlink_status(nearest, code))) nearest = nearest.parent_path();
+  if (nearest.empty()) nearest = ".";
+  if (!fs::is_directory(nearest, code))
+    fail(Fault::io, "{}: this folder cannot be made, {} is a file", folder.string(), nearest.string());
+  const TemporaryFile trial = temporary_beside(nearest / "trial", named);
+  ::unlink(trial.path.c_str());
+  ::close(trial.descriptor);
+}
+
 // What write_file() writes to.
 class Output final : public std::streambuf {
  public:
@@ -264,40 +298,11 @@ fs::path written_place(const fs::path& path) {
 void require_writable(const fs::path& path) {
   require_file_name(path);
   const fs::path place = written_place(path);
-  if (is_replaced(place)) require_writable_folder(place.parent_path());
+  if (is_replaced(place)) require_room_in(place.parent_path(), path);
 }
 
-void require_writable_folder(const fs::path& folder) {
-  // The nearest folder that is there has to take a new name.
-  fs::path nearest = folder;
-  std::error_code code;
-  while (!nearest.empty() && !fs::exists(fs::symlink_status(nearest, code))) nearest = nearest.parent_path();
-  if (nearest.empty()) nearest = ".";
-  if (!fs::is_directory(nearest, code))
-    fail(Fault::io, "{}: this folder cannot be made, {} is a file", folder.string(), nearest.string());
-  const TemporaryFile trial = make_temporary(nearest / "trial");
-  ::unlink(trial.path.c_str());
-  ::close(trial.descriptor);
-}
+void require_writable_folder(const fs::path& folder) { require_room_in(folder, folder); }
 
-TemporaryFile make_temporary(const fs::path& path) {
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  clean(folder);
-  std::string name = path.filename().string();
-  name.resize(std::min<std::size_t>(name.size(), 200));  // file systems end names at 255 bytes
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    TemporaryFile made{-1, folder / fmt::format("{}.{}{}", name, random_digits(), temporary_ending)};
-    made.descriptor = ::open(made.path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0666);
-    if (made.descriptor < 0) {
-      if (errno == EEXIST || errno == EINTR) continue;
-      cannot(path, "opening for writing", errno);
-    }
-    struct stat about {};
-    ::flock(made.descriptor, LOCK_EX | LOCK_NB);
-    if (::fstat(made.descriptor, &about) == 0 && about.st_nlink > 0) return made;
-    ::close(made.descriptor);  // somebody who cleans up was quicker than the lock
-  }
-  cannot(path, "opening for writing", EEXIST);
-}
+TemporaryFile make_temporary(const fs::path& path) { return temporary_beside(path, path); }
 
 }  // namespace assay

@@ -102,7 +102,7 @@ TEST(Audit, FindsWhatIsPlanted) {
   Planted truth = planted(1);
   truth.pool.criteria = {tracking_criterion(truth, 1), random_criterion(1), class_criterion(truth.pool, 1)};
   const Audit result = audit(truth.pool, quick(), silence());
-  const Tracking& good = tracking_of(result, "tracking");
+  const Tracking good = tracking_of(result, "tracking");
   EXPECT_EQ(good.verdict, Verdict::beyond_classes);
   EXPECT_GT(good.tau, 0.5);
   EXPECT_GT(good.low, 0.3);

@@ -57,7 +57,7 @@ TEST(Inspect, DenseUnitsAgreeWithAPlainLoop) {
     for (std::size_t r = 0; r < 40; ++r)
       rows.emplace_back(value_of(*model.session, *data, r, model.session->layer("fc1").value)[u],
                         hypothesis(r)[0]);
-    const ScoreRow& row = row_of(seen, u, "wave");
+    const ScoreRow row = row_of(seen, u, "wave");
     EXPECT_NEAR(row.score.value, plain_pearson(rows), 1e-5);
     EXPECT_EQ(row.score.rows, 40U);
   }
@@ -225,7 +225,9 @@ TEST(Inspect, GroupsAndNetworksAreUnions) {
     const ScoreRow& alone = i < x.rows.size() ? x.rows[i] : y.rows[i - x.rows.size()];
     EXPECT_EQ(both.rows[i].model, alone.model);
     EXPECT_EQ(both.rows[i].hypothesis, alone.hypothesis);
-    if (!std::isnan(alone.score.value)) EXPECT_DOUBLE_EQ(both.rows[i].score.value, alone.score.value);
+    if (!std::isnan(alone.score.value)) {
+      EXPECT_DOUBLE_EQ(both.rows[i].score.value, alone.score.value);
+    }
   }
 }
 
@@ -285,8 +287,9 @@ TEST(Inspect, ShardsMergeToTheWhole) {
   EXPECT_EQ(merged.pairs[0].rows, whole.pairs[0].rows);
   for (std::size_t i = 0; i < whole.rows.size(); ++i) {
     EXPECT_EQ(merged.rows[i].score.rows, whole.rows[i].score.rows);
-    if (!std::isnan(whole.rows[i].score.value))
+    if (!std::isnan(whole.rows[i].score.value)) {
       EXPECT_NEAR(merged.rows[i].score.value, whole.rows[i].score.value, 1e-12);
+    }
   }
   write_file(folder / "broken", "no state");
   EXPECT_THROW(InspectionState::read(folder / "broken"), Error);

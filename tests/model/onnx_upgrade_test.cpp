@@ -127,7 +127,7 @@ TEST(Upgrade, TopKTakesItsCountAsInput) {
 }
 
 void expect_resize_from_corner(const Graph& graph, const std::string& mode) {
-  const Node& node = node_of(graph, "n");
+  const Node node = node_of(graph, "n");
   EXPECT_EQ(node.op, "Resize");
   EXPECT_EQ(node.inputs[1], no_value);
   EXPECT_EQ(floats_at(graph, "n", 2), (std::vector<float>{1, 1, 2, 2}));

@@ -167,6 +167,19 @@ TEST_F(Truth, MoreCombinationsThanRecordsAreSaid) {
   EXPECT_TRUE(ids(json("few.json")).contains("too-many-combinations"));
 }
 
+// The neurons of `hidden` are each other's negation.
+TEST_F(Truth, SingularCovariancesAreSaid) {
+  const Outcome outcome = cover("--criterion mdsc --criterion 'lsc[dimensions=1]' --json singular.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json warnings = json("singular.json")["warnings"];
+  ASSERT_EQ(warnings.size(), 1U) << warnings.dump(1);
+  EXPECT_EQ(warnings[0]["id"], "singular-covariance");
+  const std::string text = warnings[0]["text"];
+  EXPECT_NE(text.find("class 0 in layer hidden, class 1 in layer hidden; 1e-10 was added"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("for mdsc"), std::string::npos) << text;
+}
+
 TEST_F(Truth, OneNameForOneFigure) {
   const Outcome outcome = assay(
       "cover --quiet --model net.onnx --train 'images-idx3-ubyte[:100]' --test 'images-idx3-ubyte[100:]' -m "

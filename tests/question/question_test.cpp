@@ -21,7 +21,7 @@ const QuestionFlag& flag(const QuestionCommand& of, const std::string& name) {
 
 TEST(QuestionCommands, TellFlagsAsHelpDoes) {
   const std::vector<QuestionCommand> all = question_commands();
-  const QuestionCommand& cover = command(all, "cover");
+  const QuestionCommand cover = command(all, "cover");
   EXPECT_TRUE(flag(cover, "criterion").repeats);
   EXPECT_EQ(flag(cover, "criterion").type, "SPEC");
   EXPECT_TRUE(flag(cover, "by-class").is_switch);

@@ -141,6 +141,12 @@ TEST(File, PlacesThatCannotBeWrittenAreNamedBeforehand) {
   EXPECT_FALSE(fs::exists(dir / "new"));
   for (const fs::path& place : {dir, dir / "file" / "below", fs::path("/proc/none/x"), fs::path("")})
     EXPECT_THROW(require_writable(place), Error) << place;
+  try {
+    require_writable_folder("/proc/none/x");
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).rfind("/proc/none/x: ", 0), 0U) << error.what();
+  }
 }
 
 TEST(Memory, ALimitHoldsForWholeFiles) {

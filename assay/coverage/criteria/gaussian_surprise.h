@@ -3,6 +3,7 @@
 // Surprise coverage by a reference that takes the training traces of a class for samples of Gaussians (LSA,
 // MDSA).
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,17 +21,28 @@ class GaussianSurpriseCoverage final : public SurpriseCriterion {
 
  protected:
   std::vector<double> score(const LayerTraces& training, const surprise::Traces& test) const override {
-    const std::vector<std::int32_t> classes = training_classes(training);
-    const auto reference = training.derived<Reference>(spec(), [&] {
-      return std::make_shared<const Reference>(
-          surprise::Traces{training.values, training.dimensions, classes}, options_);
-    });
     std::vector<double> values;
-    for (const surprise::SurpriseScore& score : reference->score(test)) values.push_back(score.value);
+    for (const surprise::SurpriseScore& score : reference(training)->score(test))
+      values.push_back(score.value);
     return values;
   }
 
+  std::map<std::int32_t, double> regularised(const LayerTraces& training) const override {
+    std::map<std::int32_t, double> added;
+    for (const auto& [of_class, gaussian] : reference(training)->gaussians().classes)
+      if (gaussian.jitter > 0) added.emplace(of_class, gaussian.jitter);
+    return added;
+  }
+
  private:
+  std::shared_ptr<const Reference> reference(const LayerTraces& training) const {
+    return training.derived<Reference>(spec(), [&] {
+      const std::vector<std::int32_t> classes = training_classes(training);
+      return std::make_shared<const Reference>(
+          surprise::Traces{training.values, training.dimensions, classes}, options_);
+    });
+  }
+
   surprise::GaussianOptions options_;
 };
 

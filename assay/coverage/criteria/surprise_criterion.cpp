@@ -70,6 +70,16 @@ std::vector<std::int32_t> SurpriseCriterion::training_classes(const LayerTraces&
   return {classes.begin(), classes.end()};
 }
 
+std::vector<SingularCovariance> SurpriseCriterion::singular_covariances() const {
+  std::vector<SingularCovariance> found;
+  for (std::size_t l = 0; l < traces_.size(); ++l) {
+    if (!traces_[l]) continue;
+    for (const auto& [of_class, added] : regularised(*traces_[l]))
+      found.push_back({layers()[l].name, of_class, added});
+  }
+  return found;
+}
+
 std::vector<std::vector<Aim>> SurpriseCriterion::aims(const ActivationBatch& batch, std::size_t row) const {
   settle();
   std::vector<std::vector<Aim>> ways;

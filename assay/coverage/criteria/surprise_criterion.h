@@ -12,8 +12,17 @@
 
 namespace assay::coverage {
 
+// A class whose training traces have a singular covariance in a layer, and what was added to their variances.
+struct SingularCovariance {
+  std::string layer;
+  std::int32_t of_class = 0;
+  double added = 0;
+};
+
 class SurpriseCriterion : public ItemCriterion, public Valued {
  public:
+  // Layer by layer, classes ascending; none in states read without the profile.
+  std::vector<SingularCovariance> singular_covariances() const;
   void observe(const ActivationBatch& batch) override;
   void merge(const Criterion& other) override;
   std::vector<Coverage> result() const override;
@@ -36,6 +45,8 @@ class SurpriseCriterion : public ItemCriterion, public Valued {
   std::string remark(std::size_t layer) const override;
   // Surprise of each record; NaN or infinity where it is not defined.
   virtual std::vector<double> score(const LayerTraces& training, const surprise::Traces& test) const = 0;
+  // What was added to the variances of each class with a singular covariance.
+  virtual std::map<std::int32_t, double> regularised(const LayerTraces&) const { return {}; }
   // Classes of the training traces as the option asks; all 0 for regression.
   std::vector<std::int32_t> training_classes(const LayerTraces& training) const;
 

@@ -59,7 +59,7 @@ std::optional<Graph> TrainedStore::find(const std::string& key) const {
     const auto name = facts->find("name");
     const bool named = name != facts->end() && name->is_string();
     Graph network = read_kept(folder_, key, named ? name->get<std::string>() : key);
-    if (network.hash() == facts->at("network")) return network;
+    if (facts->at("network") == network.hash()) return network;
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
   }
