@@ -94,7 +94,7 @@ TEST_F(RanksProgram, AttackAndExploreAreTheSame) {
   ASSERT_EQ(attacked.code, 0) << attacked.err;
   EXPECT_TRUE(read_file(folder / "one/pgd.npz") == read_file(folder / "three/pgd.npz"));
   const std::string explore =
-      "explore net.onnx --mutant int8@all --data images-idx3-ubyte --train images-idx3-ubyte "
+      "explore net.onnx --mutant ws --data images-idx3-ubyte --train images-idx3-ubyte "
       "--criterion nc --iterations 5 --round 50 --pictures 0 --quiet --out ";
   const Outcome alone = assay(explore + "alone");
   ASSERT_EQ(alone.code, 0) << alone.err;

@@ -64,12 +64,12 @@ TEST(Ranks, PiecesAreDoneOnceAndTakenInTheirOrder) {
 TEST(Ranks, WhoIsFreeGetsTheNextPiece) {
   // The second rank keeps its first piece until all others are done: a fixed division would not end.
   std::atomic<std::size_t> done = 0;
+  std::atomic<bool> begun = false;
   on_ranks(2, [&](Ranks& all) {
     SharedLoop loop(all, 20, [](std::size_t, std::string_view) {});
     while (const auto piece = loop.next()) {
-      if (!all.first()) {
-        while (done < 19) std::this_thread::yield();
-      }
+      if (!all.first()) begun = true;
+      while (all.first() ? !begun : done < 19) std::this_thread::yield();
       ++done;
       loop.give(*piece, "");
     }
