@@ -1,21 +1,25 @@
 // What sharing work among ranks costs. The program by 1, 2, 4, 8 ranks of mpirun with one thread each,
-// against itself without a launcher: on a machine of C cores, N ranks can be min(N, C) times as fast, so this
-// shows what is lost, not what many machines gain. Then states of ImageNet's size, 50,000 neurons by 1,000
-// sections and 1.3 million records: their bytes, and the time of merging two; in a tree of that size each
-// rank sends its own once. Last, from both, what a run costs by up to 1,000 ranks. Usage: bench_cluster
-// PROGRAM [neurons [sections]]
+// against itself without a launcher. Efficiency is processor time: of one process, as a share of that of all
+// ranks. Time by the clock is beside it; on a machine of few cores it tells nothing about many machines. Then
+// states of ImageNet's size, 50,000 neurons by 1,000 sections and 1.3 million records: their bytes, and the
+// time of merging two; in a tree each rank sends its own once. Last, from both, what a run costs by up to
+// 1,000 ranks. Usage: bench_cluster PROGRAM [records [neurons [sections]]]
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <assay/coverage_state.h>
 #include <assay/random.h>
@@ -57,29 +61,30 @@ void time_ranks(const std::string& name, const std::string& command) {
                    : fmt::format("mpirun --allow-run-as-root --oversubscribe --bind-to none -n {} ", ranks);
     const double before = processor_of_children();
     const double taken = seconds([&] { run_or_die(launcher + command + " --threads 1 --quiet >/dev/null"); });
-    if (ranks == 0) alone = taken;
-    const double usable = std::min<double>(std::max(ranks, 1), static_cast<double>(available_threads()));
-    fmt::print("  {:9} {} {:6.2f} s, efficiency {:.2f}; processor {:6.2f} s\n", name,
-               ranks == 0 ? "no launcher" : fmt::format("{} ranks    ", ranks), taken, alone / taken / usable,
-               processor_of_children() - before);
+    const double processor = processor_of_children() - before;
+    if (ranks == 0) alone = processor;
+    fmt::print("  {:10} {:11} processor {:6.2f} s, efficiency {:.2f}; by the clock {:6.2f} s\n", name,
+               ranks == 0 ? "no launcher" : fmt::format("{} ranks", ranks), processor, alone / processor,
+               taken);
     std::fflush(stdout);
   }
 }
 
-void time_program(const std::string& program) {
+void time_program(const std::string& program, std::size_t records) {
   const auto folder =
       std::filesystem::temp_directory_path() / fmt::format("assay-bench-cluster-{}", ::getpid());
   std::filesystem::create_directories(folder);
-  const std::string at = "cd '" + folder.string() + "' && ";
-  run_or_die(at + program +
-             " train --architecture lenet5 --data digits:1000 --epochs 1 --out net.onnx --quiet >/dev/null");
-  run_or_die(at + program + " data digits:20000 --write data.npz >/dev/null");
   std::filesystem::current_path(folder);
-  fmt::print("LeNet-5, one thread a rank, {} cores\n", available_threads());
-  time_ranks("importance", program + " importance --model net.onnx --data data.npz --method epsilon");
+  run_or_die(program +
+             " train --architecture lenet5 --data digits:1000 --epochs 1 --out net.onnx --quiet >/dev/null");
+  run_or_die(fmt::format("{} data digits:{} --write data.npz >/dev/null", program, records));
+  fmt::print("LeNet-5, {} records, one thread a rank, {} cores\n", records, available_threads());
+  time_ranks("start", program + " evaluate --model net.onnx --data 'data.npz[:100]'");
+  time_ranks("importance", program + " importance --model net.onnx --data data.npz");
   time_ranks("cover",
              program + " cover --model net.onnx --train 'data.npz[:2000]' --test data.npz --criterion kmnc");
-  time_ranks("mutate", program + " mutate --model net.onnx --test 'data.npz[:4000]' --count 20");
+  time_ranks("mutate", fmt::format("{} mutate --model net.onnx --test 'data.npz[:{}]' --count 100", program,
+                                   records / 8));
   std::filesystem::current_path("/");
   std::filesystem::remove_all(folder);
 }
@@ -167,17 +172,18 @@ void count_bytes(std::size_t pieces, double state) {
   fmt::print("\n");
 }
 
-// One pass of 1.3 million records, at so many a second and rank, over a network of 1 GB/s.
-void model(const MergeCost& cost) {
-  constexpr double records = 1.3e6, rate = 20, bandwidth = 1e9;
-  fmt::print(
-      "model: {:.1f} million records, {} a second and rank, 1 GB/s; the tree of states costs its depth\n",
-      1e-6 * records, rate);
+// Coverage of 1.3 million records. Each rank reads them all once, for the hash that names them, before it
+// runs its part; learning a profile sends every activation to the first rank.
+void model(const MergeCost& cost, std::size_t neurons) {
+  constexpr double records = 1.3e6, rate = 20, reading = 2000, bandwidth = 1e9;
+  fmt::print("model: {:.1f} million records, a rank reads {} a second and runs {}; 1 GB/s\n", 1e-6 * records,
+             reading, rate);
+  const double activations = 4 * static_cast<double>(neurons) * records / bandwidth;
   for (const int ranks : {1, 2, 4, 8, 16, 64, 256, 1000}) {
     const double work = records / rate / ranks;
     const double tree = std::ceil(std::log2(ranks)) * (cost.bytes / bandwidth + cost.seconds);
-    fmt::print("  {:5} ranks: work {:9.1f} s, merging {:5.1f} s, efficiency {:.3f}\n", ranks, work, tree,
-               work / (work + tree));
+    fmt::print("  {:5} ranks: hash {:4.0f} s, measuring {:7.0f} s, merging {:4.1f} s; learning {:7.0f} s\n",
+               ranks, records / reading, work, tree, ranks == 1 ? work : std::max(work, activations));
   }
 }
 
@@ -187,14 +193,16 @@ void model(const MergeCost& cost) {
 int main(int argc, char** argv) {
   using namespace assay::bench;
   if (argc < 2) {
-    fmt::print(stderr, "usage: bench_cluster PROGRAM [neurons [sections]]\n");
+    fmt::print(stderr, "usage: bench_cluster PROGRAM [records [neurons [sections]]]\n");
     return 1;
   }
   const auto argument = [&](int i, std::size_t otherwise) {
     return argc > i ? std::strtoull(argv[i], nullptr, 10) : otherwise;
   };
-  const MergeCost cost = time_merging(argument(2, 50'000), argument(3, 1'000));
+  const std::size_t records = argument(2, 80'000), neurons = argument(3, 50'000),
+                    sections = argument(4, 1'000);
+  const MergeCost cost = time_merging(neurons, sections);
   count_bytes(1000, cost.bytes);
-  model(cost);
-  time_program(std::filesystem::absolute(argv[1]).string());
+  model(cost, neurons);
+  time_program(std::filesystem::absolute(argv[1]).string(), records);
 }
