@@ -26,6 +26,9 @@ if(TARGET assay_program)
     set_target_properties(assay_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   endif()
   install(TARGETS assay_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  if(TARGET assay_mpi)
+    install(TARGETS assay_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay COMPONENT mpi)
+  endif()
   # The program itself writes its completion and its manual.
   install(CODE "
     set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}\")

@@ -26,6 +26,10 @@ has assay usr/share/man/man1/assay-cover.1
 has assay usr/share/bash-completion/completions/assay
 needs assay libtorch
 needs assay libdnnl
+if ls "$work"/debs/assay-mpi_*.deb >/dev/null 2>&1; then
+  has assay-mpi 'usr/lib/.*/assay/libassay_mpi.so'
+  needs assay-mpi libopenmpi
+fi
 has libassay-dev 'usr/include/assay/.*\.h'
 has libassay-dev usr/lib/.*/assayConfig.cmake
 has libassay-dev 'usr/lib/.*libassay\.(a|so)'

@@ -9,6 +9,7 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler
   libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
   libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
+  libopenmpi-dev openmpi-bin
   libgtest-dev libgmock-dev libonnx-testdata
   pybind11-dev python3-dev python3-numpy python3-pytest
 )

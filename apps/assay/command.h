@@ -50,6 +50,9 @@ class Command {
   virtual void declare(CLI::App& app) = 0;
   // What run() will write besides the renderings; they are tried before it is called.
   virtual std::vector<Output> outputs() const { return {}; }
+  // Whether several ranks can work on it together (ranks.h). If so, run() calls leave_to_first() before it
+  // writes anything that no journal is, and not before all shared loops.
+  virtual bool shared() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
 };

@@ -12,6 +12,7 @@
 #include "apps/assay/flag_names.h"
 #include "apps/assay/help.h"
 #include "assay/support/memory.h"
+#include "assay/support/ranks.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
@@ -119,10 +120,11 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
 report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress) {
   keep_freed_memory();
   set_memory_limit(static_cast<std::uint64_t>(settings.memory_gib * 1024.0 * 1024.0 * 1024.0));
-  check_outputs(command.outputs(), sub, settings);
+  if (ranks().first()) check_outputs(command.outputs(), sub, settings);
   Context context{settings, progress};
   const auto start = std::chrono::steady_clock::now();
   report::Document document = command.run(context);
+  ranks().leave_to_first();
   document.command = sub.get_name();
   for (std::string& notice : document.notices) notice = with_flags(std::move(notice));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

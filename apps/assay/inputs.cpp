@@ -1,7 +1,11 @@
 #include "apps/assay/inputs.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
 #include <assay/error.h>
 #include <assay/model.h>
@@ -42,6 +46,48 @@ void take_shapes(const std::string& text, SessionOptions& options) {
         parse_shape(text.substr(equals + 1, end - equals - 1), flag);
     begin = end + 1;
   }
+}
+
+// How a scheduler numbers the tasks of one job: the task's number, the first number, the step from one to the
+// next and how many there are.
+struct TaskNumbers {
+  const char *task, *first, *step, *count;
+};
+
+std::optional<std::size_t> number_in(const char* variable) {
+  const char* const text = variable == nullptr ? nullptr : std::getenv(variable);
+  std::size_t number = 0;
+  if (text == nullptr) return std::nullopt;
+  const char* const end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+// The part of the work that is this task's, as the scheduler that started it says.
+std::pair<std::size_t, std::size_t> scheduled_shard() {
+  constexpr std::array<TaskNumbers, 3> schedulers{
+      {{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP", "SLURM_ARRAY_TASK_COUNT"},
+       {"SLURM_PROCID", nullptr, nullptr, "SLURM_STEP_NUM_TASKS"},  // srun
+       {"JOB_COMPLETION_INDEX", nullptr, nullptr, nullptr}}};       // Kubernetes, which tells no count
+  for (const TaskNumbers& names : schedulers) {
+    const auto task = number_in(names.task);
+    if (!task) continue;
+    const std::size_t first = number_in(names.first).value_or(0),
+                      step = std::max<std::size_t>(1, number_in(names.step).value_or(1));
+    const auto told = number_in("ASSAY_SHARDS"), count = told ? told : number_in(names.count);
+    if (!count)
+      fail(Fault::usage, "--shard auto: {} is {}, but of how many? set ASSAY_SHARDS to the number of tasks",
+           names.task, *task);
+    const std::size_t shard = (*task - std::min(*task, first)) / step + 1;
+    if (*task < first || shard > *count)
+      fail(Fault::usage, "--shard auto: {} is {}, which is none of {} tasks that count from {}", names.task,
+           *task, *count, first);
+    return {shard, *count};
+  }
+  fail(Fault::usage,
+       "--shard auto: no scheduler has numbered this process (SLURM_ARRAY_TASK_ID, SLURM_PROCID, "
+       "JOB_COMPLETION_INDEX); give --shard K/N");
 }
 
 }  // namespace
@@ -132,6 +178,7 @@ void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session,
 }
 
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {
+  if (text == "auto") return scheduled_shard();
   const std::size_t slash = text.find('/');
   std::size_t shard = 0, shards = 0;
   const auto read = [&](std::size_t begin, std::size_t end, std::size_t& out) {
@@ -141,8 +188,14 @@ std::pair<std::size_t, std::size_t> parse_shard(const std::string& text) {
   const bool sound =
       slash != std::string::npos && read(0, slash, shard) && read(slash + 1, text.size(), shards);
   if (!sound || shard < 1 || shard > shards)
-    fail(Fault::usage, "--shard '{}' is not of the form 2/8, the second of eight parts", text);
+    fail(Fault::usage, "--shard '{}' is not of the form 2/8, the second of eight parts, nor auto", text);
   return {shard, shards};
+}
+
+void tell_shard(const std::string& text, Context& context) {
+  if (text != "auto") return;
+  const auto [shard, shards] = parse_shard(text);
+  context.effective["shard"] = {fmt::format("{}/{}", shard, shards)};
 }
 
 }  // namespace assay::app

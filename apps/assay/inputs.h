@@ -69,7 +69,10 @@ Shape parse_shape(const std::string& text, std::string_view flag);
 // "6,8,10" -> {6, 8, 10}. Throws Error{usage}.
 std::vector<std::int64_t> parse_integers(const std::string& text, std::string_view flag);
 
-// "2/8" -> {2, 8}: the second of eight parts. Throws Error{usage}.
+// "2/8" -> {2, 8}: the second of eight parts. "auto": the part that the environment names, in which Slurm,
+// srun or Kubernetes number the tasks of a job (docs/clusters.md). Throws Error{usage}.
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text);
+// Which part "auto" came to, for what the result records.
+void tell_shard(const std::string& text, Context& context);
 
 }  // namespace assay::app

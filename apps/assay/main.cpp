@@ -19,6 +19,7 @@
 #include "apps/assay/flag_names.h"
 #include "apps/assay/frame.h"
 #include "apps/assay/help.h"
+#include "apps/assay/launch.h"
 #include "apps/assay/manual.h"
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
@@ -111,6 +112,12 @@ int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& setti
   if (settings.config.empty() && std::filesystem::exists("assay.toml")) settings.config = "assay.toml";
   if (!settings.config.empty()) apply_config(settings.config, root, sub);
   for (const std::string& file : settings.plugins) plugin::load(file);
+  if (!ranks().alone() && !command.shared())
+    fail(Fault::usage,
+         "`assay {}` is not shared among the {} processes of an MPI launcher; start it without one "
+         "(docs/clusters.md says what is shared)",
+         sub.get_name(), ranks().size());
+  if (settings.threads == 0) settings.threads = threads_of_rank(ranks());
   const auto progress = make_terminal_progress(settings.quiet);
   const report::Document document = answer(sub, command, settings, *progress);
   render(document, settings);
@@ -208,6 +215,70 @@ int failed(Fault fault, const std::string& message) {
   return exit_code(fault);
 }
 
+// Calls `work`, and `tell` with what it throws.
+template <typename Work, typename Tell>
+int with_errors_told(const Work& work, const Tell& tell) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return tell(Error(error.fault(), with_flags(error.what())));
+  } catch (const std::bad_alloc&) {
+    return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
+  } catch (const std::filesystem::filesystem_error& error) {
+    return tell(Error(Fault::io, error.what()));
+  } catch (const std::exception& error) {
+    return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
+  }
+}
+
+// The one that writes and speaks.
+int run_first(int argc, char** argv, Ranks& all) {
+  return with_errors_told(
+      [&] {
+        const int code = run(argc, argv);
+        all.close();
+        return code;
+      },
+      [&](const Error& error) {
+        std::string message = error.what();
+        // Launchers interrupt everybody when one has ended.
+        if (error.fault() == Fault::interrupted) {
+          for (const std::string& name : all.ended())
+            message += "; " + name + " has ended before its work was done";
+        }
+        const int code = failed(error.fault(), message);
+        all.close_failed(code);
+        return code;
+      });
+}
+
+// Those that only work: what they find goes wrong is said by the first one.
+int run_beside(int argc, char** argv, Ranks& all) {
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
+  return with_errors_told(
+      [&] {
+        try {
+          run(argc, argv);
+        } catch (const Dismissed&) {
+          // Its work is done.
+        }
+        all.close();
+        return 0;
+      },
+      [&](const Error& error) {
+        all.close(&error);
+        return 0;
+      });
+}
+
+int run_launched(int argc, char** argv) {
+  const std::unique_ptr<Ranks> all = launched_ranks();
+  if (!all) return run(argc, argv);
+  const RanksScope scope(*all);
+  return all->first() ? run_first(argc, argv, *all) : run_beside(argc, argv, *all);
+}
+
 }  // namespace
 }  // namespace assay::app
 
@@ -215,15 +286,6 @@ int main(int argc, char** argv) {
   using namespace assay::app;
   occupy_standard_streams();
   take_signals();
-  try {
-    return run(argc, argv);
-  } catch (const assay::Error& error) {
-    return failed(error.fault(), with_flags(error.what()));
-  } catch (const std::bad_alloc&) {
-    return failed(assay::Fault::resources, "out of memory; use a smaller --batch");
-  } catch (const std::filesystem::filesystem_error& error) {
-    return failed(assay::Fault::io, error.what());
-  } catch (const std::exception& error) {
-    return failed(assay::Fault::internal, std::string("internal error, please report it: ") + error.what());
-  }
+  return with_errors_told([&] { return run_launched(argc, argv); },
+                          [](const assay::Error& error) { return failed(error.fault(), error.what()); });
 }

@@ -70,12 +70,16 @@ JournalKey journal_key(const Session& session, const Dataset& dataset, const Spe
 
 std::string to_bytes(const AttackedBatch& batch) { return assay::to_bytes(to_json(batch)); }
 
+AttackedBatch batch_from(std::string_view bytes, std::size_t record_bytes) {
+  return from_json(from_bytes(bytes), record_bytes);
+}
+
 std::vector<AttackedBatch> batches_of(const Journal& journal, std::size_t size, std::size_t record_bytes) {
   std::vector<AttackedBatch> batches;
   std::size_t walked = 0;
   try {
     for (const Journal::Entry& entry : journal.found()) {
-      batches.push_back(from_json(from_bytes(entry.bytes), record_bytes));
+      batches.push_back(batch_from(entry.bytes, record_bytes));
       const std::size_t begin = walked, end = begin + batches.back().walked;
       if (end < begin || end > size) throw std::runtime_error("it has more records than the data set");
       for (const Record& record : batches.back().records) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <assay/attack.h>
@@ -27,6 +28,9 @@ JournalKey journal_key(const Session& session, const Dataset& dataset, const Spe
 
 // As an entry of a journal.
 std::string to_bytes(const AttackedBatch& batch);
+// From what to_bytes() gave. `record_bytes`: of a record as it is stored. Throws std::exception for other
+// bytes.
+AttackedBatch batch_from(std::string_view bytes, std::size_t record_bytes);
 // The batches that were finished before, in order. `size`: records of the data set; `record_bytes`: of one as
 // it is stored. Throws Error{data} for a journal that cannot be used.
 std::vector<AttackedBatch> batches_of(const Journal& journal, std::size_t size, std::size_t record_bytes);

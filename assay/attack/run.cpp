@@ -16,6 +16,7 @@
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/attacked_batch.h"
 #include "assay/attack/preparation.h"
+#include "assay/engine/shared_walk.h"
 #include "assay/support/hash.h"
 
 namespace assay::attack {
@@ -53,7 +54,8 @@ class Run {
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {
     summary_.file = file;
     summary_.data = spec_of_file(file, *dataset_, type_);
-    if (!options_.journal.empty()) go_on(progress);
+    if (!options_.journal.empty() && ranks().first()) go_on(progress);
+    broadcast(summary_.walked);
     std::vector<std::size_t> rest(dataset_->size() - summary_.walked);
     std::iota(rest.begin(), rest.end(), summary_.walked);
     try {
@@ -63,6 +65,7 @@ class Run {
       fail(Fault::interrupted, "{}; the same command goes on from {}", error.what(),
            options_.journal.string());
     }
+    if (!ranks().first()) return summary_;
     if (set_.size() > 0) check(file, progress);
     summarise();
     if (options_.only_successful) set_.keep_successful();
@@ -91,15 +94,24 @@ class Run {
   }
 
   void search_all(std::vector<std::size_t> records, Progress& progress) {
-    walk(session_, dataset_, {.batch = options_.batch, .stage = spec_.name, .records = std::move(records)},
-         progress, [&](const Batch& batch, const Tensors&) {
-           const AttackedBatch attacked = search(batch);
-           if (journal_) {
-             journal_->append(fmt::format("to {}", summary_.walked + attacked.walked), to_bytes(attacked));
-             journal_->sync();
-           }
-           take(attacked);
-         });
+    const WalkOptions walking{.batch = options_.batch, .stage = spec_.name, .records = std::move(records)};
+    if (ranks().alone()) {
+      walk(session_, dataset_, walking, progress,
+           [&](const Batch& batch, const Tensors&) { note(search(batch)); });
+      return;
+    }
+    walk_pieces(
+        session_, dataset_, walking, progress,
+        [&](const Batch& batch, const Tensors&) { return to_bytes(search(batch)); },
+        [&](std::string_view bytes) { note(batch_from(bytes, set_.record_bytes())); });
+  }
+
+  void note(const AttackedBatch& attacked) {
+    if (journal_) {
+      journal_->append(fmt::format("to {}", summary_.walked + attacked.walked), to_bytes(attacked));
+      journal_->sync();
+    }
+    take(attacked);
   }
 
   // Attacks the records of a batch that are worth it.

@@ -6,28 +6,35 @@
 
 namespace assay::coverage {
 
-void InputsSeen::add(const Batch& batch) {
-  if (batch.inputs.dtype() != DType::float32 || batch.indices.empty()) return;
+std::vector<InputNote> notes_of(const Batch& batch) {
+  std::vector<InputNote> notes;
+  if (batch.inputs.dtype() != DType::float32 || batch.indices.empty()) return notes;
   const auto values = batch.inputs.as<float>();
   const std::size_t size = values.size() / batch.indices.size();
   for (std::size_t r = 0; r < batch.indices.size() && size > 0; ++r) {
     const auto record = values.subspan(r * size, size);
+    InputNote& note = notes.emplace_back(InputNote{record[0], record[0], 0});
     double sum = 0;
-    float low = record[0], high = record[0];
     for (const float value : record) {
       sum += value;
-      low = std::min(low, value);
-      high = std::max(high, value);
+      note.low = std::min(note.low, value);
+      note.high = std::max(note.high, value);
     }
-    const double mean = sum / static_cast<double>(size);
+    note.mean = sum / static_cast<double>(size);
+  }
+  return notes;
+}
+
+void InputsSeen::add(std::span<const InputNote> notes) {
+  for (const InputNote& note : notes) {
     if (summary_.records == 0) {
-      summary_.low = low;
-      summary_.high = high;
+      summary_.low = note.low;
+      summary_.high = note.high;
     }
-    summary_.low = std::min<double>(summary_.low, low);
-    summary_.high = std::max<double>(summary_.high, high);
+    summary_.low = std::min<double>(summary_.low, note.low);
+    summary_.high = std::max<double>(summary_.high, note.high);
     ++summary_.records;
-    summary_.mean += (mean - summary_.mean) / static_cast<double>(summary_.records);
+    summary_.mean += (note.mean - summary_.mean) / static_cast<double>(summary_.records);
   }
 }
 

@@ -2,6 +2,7 @@
 
 // What is noted of a data set's records while they pass by, whatever the network makes of them.
 
+#include <span>
 #include <vector>
 
 #include <assay/dataset.h>
@@ -9,11 +10,19 @@
 
 namespace assay::coverage {
 
-// Record by record, so that batches do not matter. REQUIRES: batches in the order of the records.
+// Of one record.
+struct InputNote {
+  float low = 0, high = 0;
+  double mean = 0;
+};
+// Of each record of a batch; empty where elements are not numbers.
+std::vector<InputNote> notes_of(const Batch& batch);
+
+// Record by record, so that batches do not matter. REQUIRES: notes in the order of the records.
 class InputsSeen {
  public:
   explicit InputsSeen(const InputSummary& before = {}) : summary_(before) {}
-  void add(const Batch& batch);
+  void add(std::span<const InputNote> notes);
   const InputSummary& summary() const { return summary_; }
 
  private:

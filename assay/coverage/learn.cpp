@@ -13,11 +13,15 @@
 #include <assay/evaluate.h>
 #include "assay/coverage/finite.h"
 #include "assay/coverage/inputs_seen.h"
+#include "assay/coverage/profile_json.h"
 #include "assay/coverage/settings.h"
+#include "assay/engine/shared_walk.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
 namespace {
+
+using Json = nlohmann::json;
 
 constexpr std::size_t histogram_bins = 42;
 constexpr std::size_t most_ids = 10;  // of records with non-finite activations that are named
@@ -141,6 +145,32 @@ std::string describe_importance(const Session& session, std::span<const Layer> l
   return text;
 }
 
+// What a batch of training records shows.
+struct Shown {
+  std::vector<std::size_t> indices;
+  std::vector<InputNote> inputs;
+  std::vector<std::uint64_t> contents;
+  std::vector<Activations> layers;
+  std::vector<std::int64_t> predicted, labels;  // empty where there are none, or nobody asks
+};
+
+void to_json(Json& json, const Shown& shown) {
+  json = {to_binary(shown.indices),   to_binary(shown.inputs), to_binary(shown.contents),
+          to_binary(shown.predicted), to_binary(shown.labels), Json::array()};
+  for (const Activations& layer : shown.layers)
+    json.back().push_back({layer.rows, layer.columns, to_binary(layer.values)});
+}
+
+void from_json(const Json& json, Shown& shown) {
+  shown = {from_binary<std::size_t>(json.at(0)),   from_binary<InputNote>(json.at(1)),
+           from_binary<std::uint64_t>(json.at(2)), {},
+           from_binary<std::int64_t>(json.at(3)),  from_binary<std::int64_t>(json.at(4))};
+  for (const Json& layer : json.at(5)) {
+    shown.layers.push_back(
+        {layer.at(0).get<std::size_t>(), layer.at(1).get<std::size_t>(), from_binary<float>(layer.at(2))});
+  }
+}
+
 class Learner {
  public:
   Learner(const Session& session, DatasetPtr training, const LearnOptions& options)
@@ -167,8 +197,19 @@ class Learner {
     profile.settings = settings_of(session_, options_);
     if (wishes_.clusters) rank(progress);
     if (wishes_.traces) start_traces();
-    walk(session_, training_, {.batch = options_.batch, .stage = "learning the profile"}, progress,
-         [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+    walk_together<Shown>(
+        session_, training_, {.batch = options_.batch, .stage = "learning the profile"}, progress,
+        [&](const Batch& batch, const Tensors& given) { return look(batch, given); },
+        [&](const Shown& shown) { add(shown); });
+    if (ranks().first()) complete(progress);
+    share();
+    return std::move(learned_);
+  }
+
+ private:
+  // All records have passed by.
+  void complete(Progress& progress) {
+    Profile& profile = learned_.profile;
     profile.inputs = inputs_.summary();
     std::ranges::sort(profile.contents);
     if (profile.records == 0)
@@ -180,10 +221,22 @@ class Learner {
       profile.traced.push_back(traces->layer);
       profile.traces.push_back(std::move(traces));
     }
-    return std::move(learned_);
   }
 
- private:
+  // To all ranks, which know the importance of neurons already.
+  void share() {
+    if (ranks().alone()) return;
+    std::string bytes;
+    if (ranks().first())
+      bytes = to_bytes({to_json(learned_.profile, true), learned_.non_finite, learned_.non_finite_ids});
+    ranks().broadcast(bytes);
+    if (ranks().first()) return;
+    const Json json = from_bytes(bytes);
+    learned_.profile = profile_from(json.at(0));
+    json.at(1).get_to(learned_.non_finite);
+    json.at(2).get_to(learned_.non_finite_ids);
+  }
+
   void rank(Progress& progress) {
     if (options_.reduction == Reduction::every_position) {
       fail(Fault::usage, "idc needs one activation per neuron: reduce positions by their mean or maximum");
@@ -222,34 +275,38 @@ class Learner {
     return static_cast<std::size_t>(std::ranges::find(layers_, layer, &Layer::name) - layers_.begin());
   }
 
-  void observe(const Batch& batch, const Tensors& given) {
-    inputs_.add(batch);
-    for (const std::uint64_t content : contents_of(batch)) learned_.profile.contents.push_back(content);
+  Shown look(const Batch& batch, const Tensors& given) const {
     const ValueId logits = session_.logits();
     const std::span<const ValueId> outputs =
         wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
-    const Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
-    const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
+    Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
+    Shown shown{batch.indices, notes_of(batch), contents_of(batch), std::move(seen.layers), {}, {}};
+    if (!outputs.empty()) shown.predicted = predicted_classes(session_, seen.outputs.at(logits));
+    if (wishes_.traces) shown.labels = batch.labels;
+    return shown;
+  }
+
+  void add(const Shown& shown) {
+    inputs_.add(shown.inputs);
+    for (const std::uint64_t content : shown.contents) learned_.profile.contents.push_back(content);
+    const std::vector<bool> usable = finite_rows(shown.layers, shown.indices.size());
     for (std::size_t r = 0; r < usable.size(); ++r) {
       if (usable[r]) {
         ++learned_.profile.records;
       } else if (++learned_.non_finite <= most_ids) {
-        learned_.non_finite_ids.push_back(training_->id(batch.indices[r]));
+        learned_.non_finite_ids.push_back(training_->id(shown.indices[r]));
       }
     }
     const std::size_t threads = session_.options().threads > 0
                                     ? static_cast<std::size_t>(session_.options().threads)
                                     : available_threads();
     parallel_for(statistics_.size(), threads,
-                 [&](std::size_t l) { statistics_[l].observe(seen.layers[l], usable); });
+                 [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
-      collect(learned_.profile.clusters[c], seen.layers[position(learned_.profile.clusters[c].layer)], usable,
-              columns_[c]);
-    if (traces_.empty()) return;
-    const std::vector<std::int64_t> predicted =
-        outputs.empty() ? std::vector<std::int64_t>() : predicted_classes(session_, seen.outputs.at(logits));
+      collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
+              usable, columns_[c]);
     for (const auto& traces : traces_)
-      trace(*traces, seen.layers[position(traces->layer)], usable, predicted, batch.labels);
+      trace(*traces, shown.layers[position(traces->layer)], usable, shown.predicted, shown.labels);
   }
 
   static void collect(const LayerClusters& layer, const Activations& activations,

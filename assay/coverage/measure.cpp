@@ -17,9 +17,11 @@
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/observer.h"
 #include "assay/coverage/profile_json.h"
+#include "assay/coverage/rank_journals.h"
 #include "assay/support/binary.h"
 #include "assay/support/hash.h"
 #include "assay/support/journal.h"
+#include "assay/support/ranks.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -121,14 +123,12 @@ void restore(const Json& json, Observations& seen) {
   }
 }
 
-// Goes on from where an earlier run came to, if there was one. Returns what it saw.
-std::optional<Json> go_on(const Journal& journal, CoverageState& state, Progress& progress) {
-  if (journal.found().empty()) return std::nullopt;
+// Goes on from where a single process came to. Returns what it saw.
+Json go_on(const Journal& journal, const Json& entry, CoverageState& state, Progress& progress) {
   Json seen;
   try {
-    Json entry = from_bytes(journal.found().back().bytes);
     state.load(entry.at("state"));
-    seen = std::move(entry.at("seen"));
+    seen = entry.at("seen");
   } catch (const std::exception& error) {
     journal.refuse(error.what());
   }
@@ -136,6 +136,39 @@ std::optional<Json> go_on(const Journal& journal, CoverageState& state, Progress
       fmt::format("going on from {}: {} records are done", journal.path().string(), state.records()));
   return seen;
 }
+
+// What a run has to walk.
+struct Plan {
+  // Shards are whole batches, so that a record is computed in the same company, and rounded the same way, in
+  // any run.
+  Plan(const Session& session, const CoveragePart& part, const Dataset& test, const MeasureOptions& options)
+      : step(batch_for(session, test.size(), options)), walked(part.walked.size()) {
+    const std::size_t size = test.size(), blocks = (size + step - 1) / step;
+    const auto cut = [&](std::size_t k) { return std::min(size, step * (blocks * k / options.shards)); };
+    const std::size_t begin = cut(options.shard - 1), end = cut(options.shard);
+    records = part.walked.missing(begin, end);
+    if (options.growth_points > 0)
+      growth_step = std::max<std::size_t>(1, (end - begin) / options.growth_points);
+  }
+
+  std::size_t batches() const { return (records.size() + step - 1) / step; }
+  std::span<const std::size_t> batch(std::size_t b) const {
+    return std::span(records).subspan(b * step, std::min(step, records.size() - b * step));
+  }
+  // The stretch of a batch: growth is noted where the next batch is of another.
+  std::size_t stretch(std::size_t b) const {
+    return growth_step == 0 ? 0 : (walked + std::min(b * step, records.size())) / growth_step;
+  }
+
+  std::size_t step, walked;  // records of a batch; those that were walked before
+  std::vector<std::size_t> records;
+  std::size_t growth_step = 0;  // records from one point of growth to the next; 0: none is wanted
+};
+
+struct RecordNote {
+  std::size_t record = 0;
+  InputNote note;
+};
 
 class Measurer {
  public:
@@ -165,25 +198,91 @@ class Measurer {
     }
   }
 
-  Observations run(Progress& progress) {
-    // Shards are whole batches, so that a record is computed in the same company, and rounded the same way,
-    // in any run.
-    const std::size_t size = test_->size(), step = batch_for(session_, size, options_),
-                      blocks = (size + step - 1) / step;
-    const auto cut = [&](std::size_t k) { return std::min(size, step * (blocks * k / options_.shards)); };
-    const std::vector<std::size_t> records =
-        part_.walked.missing(cut(options_.shard - 1), cut(options_.shard));
-    last_written_ = Clock::now();
-    const std::size_t in_all = cut(options_.shard) - cut(options_.shard - 1);
-    growth_step_ =
-        options_.growth_points == 0 ? 0 : std::max<std::size_t>(1, in_all / options_.growth_points);
-    growth_seen_ = growth_step_ == 0 ? 0 : part_.records / growth_step_;
-    walk(session_, test_, {.batch = step, .stage = "measuring coverage", .records = records}, progress,
-         [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+  // Walks some of the records, in whole batches, and keeps notes for part().
+  void walk_part(std::span<const std::size_t> records, std::size_t step) {
+    BatchReader reader(test_, step, {records.begin(), records.end()});
+    while (const auto batch = reader.next()) {
+      check_interrupt();
+      observe(*batch, session_.bind(*batch));
+      const std::vector<InputNote> notes = notes_of(*batch);
+      for (std::size_t r = 0; r < notes.size(); ++r) notes_.push_back({batch->indices[r], notes[r]});
+    }
+  }
+
+  // All that walk_part() and absorb() have brought, for the absorb() of another one.
+  Json part() {
     name_records();
-    if (growth_step_ > 0 && (seen_.growth.empty() || seen_.growth.back().records != part_.records))
-      note_growth();
+    Json items = Json::array();
+    for (std::size_t c = 0; c < seen_.items.size(); ++c) {
+      for (std::size_t record = 0; record < seen_.items[c].size(); ++record) {
+        if (!seen_.items[c][record].empty()) items.push_back({c, record, to_binary(seen_.items[c][record])});
+      }
+    }
+    return {{"state", state_.save()}, {"seen", saved(seen_)}, {"notes", to_binary(notes_)}, {"items", items}};
+  }
+
+  // Adds such a part, unless it is here already. `scratch`: a state of the same profile and criteria, for
+  // passing use. Throws std::exception for what part() did not give.
+  void absorb(const Json& part, CoverageState& scratch) {
+    scratch.load(part.at("state"));
+    const CoveragePart& theirs =
+        scratch.part(options_.context, test_->hash(), test_->describe(), test_->size());
+    if (part_.walked.overlaps(theirs.walked)) return;
+    state_.merge(scratch);
+    Observations seen;
+    for (const auto& layer : seen_.histograms) {
+      auto& like = seen.histograms.emplace_back();
+      for (const auto& bins : layer) like.emplace_back(bins.size(), 0);
+    }
+    restore(part.at("seen"), seen);
+    for (const Json& item : part.at("items"))
+      seen_.items.at(item.at(0)).at(item.at(1)) = from_binary<std::uint64_t>(item.at(2));
+    const auto notes = from_binary<RecordNote>(part.at("notes"));
+    notes_.insert(notes_.end(), notes.begin(), notes.end());
+    append(std::move(seen));
+  }
+
+  // Adds the records of a later stretch.
+  void take(Measurer& later) {
+    state_.merge(later.state_);
+    std::ranges::sort(later.notes_, {}, &RecordNote::record);
+    std::vector<InputNote> notes;
+    for (const auto& [record, note] : later.notes_) notes.push_back(note);
+    add_inputs(notes);
+    std::ranges::sort(later.seen_.records, {}, &RecordFacts::record);
+    for (std::size_t c = 0; c < seen_.items.size(); ++c) {
+      for (std::size_t record = 0; record < seen_.items[c].size(); ++record) {
+        if (!later.seen_.items[c][record].empty())
+          seen_.items[c][record] = std::move(later.seen_.items[c][record]);
+      }
+    }
+    append(std::move(later.seen_));
+  }
+
+  Observations finish(bool with_growth) {
+    name_records();
+    if (with_growth && (seen_.growth.empty() || seen_.growth.back().records != part_.records)) note_growth();
     return std::move(seen_);
+  }
+
+  const RecordRanges& walked() const { return part_.walked; }
+
+  void note_growth() {
+    GrowthPoint point{part_.records, {}};
+    for (std::size_t c = 0; c < state_.specs().size(); ++c) {
+      const std::vector<Coverage> rows = state_.total(c)->result();
+      point.values.push_back(rows.back().value);
+    }
+    seen_.growth.push_back(std::move(point));
+  }
+
+  Observations run(Progress& progress) {
+    const Plan plan(session_, part_, *test_, options_);
+    last_written_ = Clock::now();
+    growth_step_ = plan.growth_step;
+    walk(session_, test_, {.batch = plan.step, .stage = "measuring coverage", .records = plan.records},
+         progress, [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
+    return finish(growth_step_ > 0);
   }
 
  private:
@@ -196,7 +295,9 @@ class Measurer {
       remember(batch, seen.predicted, seen.outputs.at(session_.logits()));
     hand_out(whole, usable);
     count_records(whole, usable);
-    if (growth_step_ > 0 && part_.records / growth_step_ != growth_seen_) note_growth();
+    if (growth_step_ > 0 &&
+        part_.walked.size() / growth_step_ != (part_.walked.size() - batch.indices.size()) / growth_step_)
+      note_growth();
     if (journal_ != nullptr &&
         std::chrono::duration<double>(Clock::now() - last_written_).count() > options_.journal_seconds) {
       name_records();
@@ -206,13 +307,29 @@ class Measurer {
   }
 
   void note_inputs(const Batch& batch) {
-    InputsSeen inputs(seen_.inputs);
-    inputs.add(batch);
-    seen_.inputs = inputs.summary();
+    add_inputs(notes_of(batch));
     const std::vector<std::uint64_t>& known = state_.profile().contents;
     if (known.empty()) return;
     for (const std::uint64_t content : contents_of(batch))
       seen_.in_training += std::ranges::binary_search(known, content);
+  }
+
+  void add_inputs(std::span<const InputNote> notes) {
+    InputsSeen inputs(seen_.inputs);
+    inputs.add(notes);
+    seen_.inputs = inputs.summary();
+  }
+
+  // Records and counts.
+  void append(Observations seen) {
+    std::ranges::move(seen.records, std::back_inserter(seen_.records));
+    seen_.in_training += seen.in_training;
+    for (std::size_t l = 0; l < seen_.histograms.size(); ++l) {
+      for (std::size_t n = 0; n < seen_.histograms[l].size(); ++n) {
+        for (std::size_t bin = 0; bin < seen_.histograms[l][n].size(); ++bin)
+          seen_.histograms[l][n][bin] += seen.histograms[l][n][bin];
+      }
+    }
   }
 
   void name_records() {
@@ -285,16 +402,6 @@ class Measurer {
     }
   }
 
-  void note_growth() {
-    GrowthPoint point{part_.records, {}};
-    for (std::size_t c = 0; c < state_.specs().size(); ++c) {
-      const std::vector<Coverage> rows = state_.total(c)->result();
-      point.values.push_back(rows.back().value);
-    }
-    growth_seen_ = part_.records / growth_step_;
-    seen_.growth.push_back(std::move(point));
-  }
-
   void prepare_items() {
     seen_.items.resize(state_.specs().size());
     for (auto& of_criterion : seen_.items) of_criterion.resize(test_->size());
@@ -333,9 +440,222 @@ class Measurer {
   Observer observer_;
   bool classifies_ = true;
   Clock::time_point last_written_;
-  std::size_t growth_step_ = 0, growth_seen_ = 0;
+  std::size_t growth_step_ = 0;
   Observations seen_;
+  std::vector<RecordNote> notes_;  // of walk_part() and absorb()
 };
+
+// A run by several ranks, or one that goes on with what several ranks have left. Each rank keeps what it sees
+// by itself, by stretches of records between which growth is noted; in the end the stretches are merged in a
+// tree and put together in their order by the first rank.
+class SharedRun {
+ public:
+  SharedRun(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
+            const JournalKey& key)
+      : session_(session),
+        state_(state),
+        test_(std::move(test)),
+        options_(options),
+        key_(key),
+        plan_(session, state.part(options.context, test_->hash(), test_->describe(), test_->size()), *test_,
+              options),
+        scratch_(fresh()) {
+    options_.growth_points = 0;
+  }
+
+  // `found`: what journals hold; on the first rank.
+  Observations run(const Json& found, Journal* journal, Progress& progress) {
+    const RecordRanges done = go_on(found, progress);
+    std::optional<Journal> own;
+    if (!ranks().first() && !options_.journal.empty())
+      journal = &own.emplace(journal_of_rank(options_.journal, ranks().rank()), key_);
+    walk_all(done, journal, progress);
+    return put_together();
+  }
+
+ private:
+  struct Stretch {
+    std::unique_ptr<CoverageState> state;
+    std::unique_ptr<Measurer> measurer;
+  };
+  struct Piece {
+    std::size_t stretch = 0;
+    std::vector<std::size_t> records;
+  };
+
+  CoverageState fresh() const {
+    // The profile outlives this, as the state has it.
+    const std::shared_ptr<const Profile> profile(std::shared_ptr<const Profile>(), &state_.profile());
+    return CoverageState(profile, state_.choices(), state_.by_class());
+  }
+
+  Measurer& stretch(std::size_t number) {
+    Stretch& found = stretches_[number];
+    if (!found.measurer) {
+      found.state = std::make_unique<CoverageState>(fresh());
+      found.measurer =
+          std::make_unique<Measurer>(session_, *found.state, test_, options_, nullptr, std::nullopt);
+    }
+    return *found.measurer;
+  }
+
+  // Adds what a journal holds of one stretch, and its records to `done`.
+  void absorb_part(const Json& part, RecordRanges& done) {
+    Measurer& there = stretch(part.at("stretch").get<std::size_t>());
+    there.absorb(part, scratch_);
+    for (const auto& [begin, end] : there.walked().ranges()) {
+      for (const std::size_t record : done.missing(begin, end)) done.add(record, record + 1);
+    }
+  }
+
+  // Takes what journals hold. Returns, on all ranks, the records that need not be walked any more.
+  RecordRanges go_on(const Json& found, Progress& progress) {
+    RecordRanges done;
+    if (ranks().first()) {
+      std::optional<Json> seen;
+      if (found.contains("base")) {
+        base_ = found.at("base");
+        state_.load(base_.at("state"));
+        seen = base_.at("seen");
+      }
+      whole_ = std::make_unique<Measurer>(session_, state_, test_, options_, nullptr, seen);
+      done = whole_->walked();
+      for (const Json& part : found.value("parts", Json::array())) absorb_part(part, done);
+      if (!found.empty())
+        progress.notice(
+            fmt::format("going on from {}: {} records are done", options_.journal.string(), done.size()));
+    }
+    std::string bytes = to_bytes(done.ranges());
+    ranks().broadcast(bytes);
+    if (ranks().first()) return done;
+    for (const Json& range : from_bytes(bytes)) done.add(range.at(0), range.at(1));
+    return done;
+  }
+
+  // Whole batches of one stretch each.
+  std::vector<Piece> pieces(const RecordRanges& done) const {
+    constexpr std::size_t pieces_per_rank = 16, most = 16;
+    const std::size_t longest =
+        std::clamp<std::size_t>(plan_.batches() / (pieces_per_rank * ranks().size()), 1, most) * plan_.step;
+    std::vector<Piece> all;
+    for (std::size_t b = 0; b < plan_.batches(); ++b) {
+      const auto records = plan_.batch(b);
+      if (done.missing(records.front(), records.front() + 1).empty()) continue;
+      const std::size_t number = plan_.stretch(b);
+      if (all.empty() || all.back().stretch != number || all.back().records.size() >= longest)
+        all.push_back({number, {}});
+      all.back().records.insert(all.back().records.end(), records.begin(), records.end());
+    }
+    return all;
+  }
+
+  void walk_all(const RecordRanges& done, Journal* journal, Progress& progress) {
+    const std::vector<Piece> all = pieces(done);
+    std::size_t records = 0;
+    for (const Piece& piece : all) records += piece.records.size();
+    Stage stage(progress, "measuring coverage", records, "records");
+    SharedLoop loop(
+        ranks(), all.size(),
+        [&](std::size_t piece, std::string_view) { stage.advance(all[piece].records.size()); },
+        SharedLoop::Order::as_they_come);
+    Clock::time_point last_written = Clock::now();
+    while (const auto piece = loop.next()) {
+      stretch(all[*piece].stretch).walk_part(all[*piece].records, plan_.step);
+      if (journal != nullptr &&
+          std::chrono::duration<double>(Clock::now() - last_written).count() > options_.journal_seconds) {
+        journal->replace("parts", to_bytes(noted()));
+        last_written = Clock::now();
+      }
+      loop.give(*piece, {});
+    }
+    loop.finish();
+  }
+
+  // For the journal of this rank.
+  Json noted() const {
+    Json json = {{"parts", Json::array()}};
+    if (!base_.empty()) json["base"] = base_;
+    for (const auto& [number, stretch] : stretches_) {
+      json["parts"].push_back(stretch.measurer->part());
+      json["parts"].back()["stretch"] = number;
+    }
+    return json;
+  }
+
+  Observations put_together() {
+    std::optional<std::size_t> last;
+    for (std::size_t b = 0; b < plan_.batches(); ++b) {
+      const std::size_t number = plan_.stretch(b);
+      if (number == last) continue;
+      last = number;
+      gather(number);
+      const auto found = stretches_.find(number);
+      if (!ranks().first() || found == stretches_.end()) continue;
+      whole_->take(*found->second.measurer);
+      stretches_.erase(found);
+      if (plan_.growth_step > 0 && ends_in_growth(b)) whole_->note_growth();
+    }
+    return ranks().first() ? whole_->finish(plan_.growth_step > 0) : Observations();
+  }
+
+  // Whether growth is noted behind the stretch that begins with this batch.
+  bool ends_in_growth(std::size_t b) const {
+    const std::size_t number = plan_.stretch(b);
+    while (b < plan_.batches() && plan_.stretch(b) == number) ++b;
+    return plan_.stretch(b) != number;
+  }
+
+  // What all ranks have of a stretch, to the first.
+  void gather(std::size_t number) {
+    ranks().gather(
+        [&](std::string_view bytes) {
+          if (!bytes.empty()) stretch(number).absorb(from_bytes(bytes), scratch_);
+        },
+        [&] {
+          const auto found = stretches_.find(number);
+          return found == stretches_.end() ? std::string() : to_bytes(found->second.measurer->part());
+        });
+  }
+
+  const Session& session_;
+  CoverageState& state_;
+  DatasetPtr test_;
+  MeasureOptions options_;  // of a stretch
+  const JournalKey& key_;
+  Plan plan_;
+  CoverageState scratch_;
+  Json base_ = Json::object();       // of the journal of a single process, which this run goes on from
+  std::unique_ptr<Measurer> whole_;  // on the first rank
+  std::map<std::size_t, Stretch> stretches_;
+};
+
+// What the journals of an earlier run hold: {"base": that of a single process, "parts": those of ranks}. What
+// other ranks have left is taken over into the first one's journal.
+Json found_in(Journal& journal, const JournalKey& key) {
+  Json found = Json::object();
+  const auto add = [&](const Journal& from) {
+    if (from.found().empty()) return;
+    try {
+      const Journal::Entry& entry = from.found().back();
+      Json json = from_bytes(entry.bytes);
+      if (entry.id == "state") {
+        found["base"] = std::move(json);
+        return;
+      }
+      if (json.contains("base")) found["base"] = std::move(json.at("base"));
+      for (Json& part : json.at("parts")) found["parts"].push_back(std::move(part));
+    } catch (const std::exception& error) {
+      from.refuse(error.what());
+    }
+  };
+  add(journal);
+  const std::vector<std::filesystem::path> others = rank_journals(journal.path());
+  for (const std::filesystem::path& other : others) add(Journal(other, key));
+  if (others.empty()) return found;
+  if (!found.empty()) journal.replace("parts", to_bytes(found));
+  for (const std::filesystem::path& other : others) Journal::remove(other);
+  return found;
+}
 
 }  // namespace
 
@@ -355,14 +675,21 @@ Observations measure(const Session& session, CoverageState& state, DatasetPtr te
   if (options.shards == 0 || options.shard == 0 || options.shard > options.shards) {
     fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options.shard, options.shards);
   }
+  if (!options.journal.empty() && options.remember_items)
+    fail(Fault::usage, "covered items are not kept in a journal; measure without one, or without items");
+  const JournalKey key =
+      options.journal.empty() ? JournalKey("coverage run") : key_of(session, state, *test, options);
   std::optional<Journal> journal;
-  std::optional<Json> seen;
-  if (!options.journal.empty()) {
-    if (options.remember_items)
-      fail(Fault::usage, "covered items are not kept in a journal; measure without one, or without items");
-    journal.emplace(options.journal, key_of(session, state, *test, options));
-    seen = go_on(*journal, state, progress);
+  Json found = Json::object();
+  if (!options.journal.empty() && ranks().first()) {
+    journal.emplace(options.journal, key);
+    found = found_in(*journal, key);
   }
+  if (!ranks().alone() || found.contains("parts"))
+    return SharedRun(session, state, std::move(test), options, key)
+        .run(found, journal ? &*journal : nullptr, progress);
+  std::optional<Json> seen;
+  if (found.contains("base")) seen = go_on(*journal, found.at("base"), state, progress);
   return Measurer(session, state, std::move(test), options, journal ? &*journal : nullptr, seen)
       .run(progress);
 }

@@ -2,6 +2,7 @@
 
 #include <assay/error.h>
 #include "assay/data/views.h"
+#include "assay/support/ranks.h"
 
 namespace assay::coverage {
 namespace {
@@ -51,6 +52,8 @@ PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& tra
                                    const std::vector<Spec>& criteria, LearnOptions options) {
   const DatasetPtr some = some_of(training);
   return divided(criteria, [&](const std::vector<Spec>& wanted) {
+    Ranks alone;  // a few records are no work to share
+    const RanksScope scope(alone);
     options.criteria = choices_of<CriterionInfo>(wanted);
     auto profile = std::make_shared<const Profile>(learn_profile(session, some, options, silence()).profile);
     CoverageState state(std::move(profile), options.criteria, false);

@@ -8,6 +8,7 @@
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include <assay/selection.h>
+#include "assay/support/ranks.h"
 
 namespace assay::coverage {
 namespace {
@@ -120,6 +121,7 @@ Selection select_records(const Session& session, std::shared_ptr<const Profile> 
   const Observations seen = measure(
       session, state, test,
       {.batch = options.batch, .remember_records = true, .remember_items = criterion.has_value()}, progress);
+  ranks().leave_to_first();
   Selection selection = choose(state, seen, *test, options);
   selection.apfd = apfd_of(selection.records, seen);
   if (options.size > 0 && selection.records.size() > options.size) selection.records.resize(options.size);

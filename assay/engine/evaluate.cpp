@@ -7,11 +7,34 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include "assay/engine/evaluation_json.h"
+#include "assay/engine/shared_walk.h"
 
 namespace assay {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
+
+// What a network says of a batch.
+struct Answers {
+  std::vector<std::size_t> indices;
+  std::vector<std::uint8_t> finite;             // per record
+  std::vector<std::int64_t> predicted, labels;  // empty where there are none
+  std::vector<double> errors;                   // [records, targets]; empty for classifiers
+};
+
+void to_json(Json& json, const Answers& answers) {
+  json = {to_binary(answers.indices), to_binary(answers.finite), to_binary(answers.predicted),
+          to_binary(answers.labels), to_binary(answers.errors)};
+}
+
+void from_json(const Json& json, Answers& answers) {
+  answers = {from_binary<std::size_t>(json.at(0)), from_binary<std::uint8_t>(json.at(1)),
+             from_binary<std::int64_t>(json.at(2)), from_binary<std::int64_t>(json.at(3)),
+             from_binary<double>(json.at(4))};
+}
 
 class Evaluator {
  public:
@@ -23,15 +46,26 @@ class Evaluator {
     }
   }
 
-  void observe(const Batch& batch, const Tensors& inputs) {
+  Answers ask(const Batch& batch, const Tensors& inputs) const {
     const ValueId id = session_.logits();
     const Tensor logits = session_.run(inputs, std::span(&id, 1)).at(id);
-    result_.records += batch.indices.size();
-    note_non_finite(batch, logits);
+    const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
+    const bool* const ok = finite.data_ptr<bool>();
+    Answers answers{batch.indices, {ok, ok + batch.indices.size()}, {}, batch.labels, {}};
+    if (classifies_)
+      answers.predicted = predicted_classes(session_, logits);
+    else
+      answers.errors = errors_of(batch, logits);
+    return answers;
+  }
+
+  void add(const Answers& answers) {
+    result_.records += answers.indices.size();
+    note_non_finite(answers);
     if (classifies_) {
-      classify(batch, logits);
+      classify(answers);
     } else {
-      regress(batch, logits);
+      regress(answers);
     }
   }
 
@@ -50,35 +84,32 @@ class Evaluator {
   }
 
  private:
-  void note_non_finite(const Batch& batch, const Tensor& logits) {
-    const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
-    const bool* const ok = finite.data_ptr<bool>();
-    for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-      if (ok[i]) continue;
+  void note_non_finite(const Answers& answers) {
+    for (std::size_t i = 0; i < answers.indices.size(); ++i) {
+      if (answers.finite[i] != 0) continue;
       ++result_.non_finite;
       if (result_.non_finite_ids.size() < most_ids)
-        result_.non_finite_ids.push_back(dataset_.id(batch.indices[i]));
+        result_.non_finite_ids.push_back(dataset_.id(answers.indices[i]));
     }
   }
 
-  void classify(const Batch& batch, const Tensor& logits) {
-    const std::vector<std::int64_t> predicted = predicted_classes(session_, logits);
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      result_.predictions.push_back(predicted[i]);
-      if (batch.labels.empty()) continue;
-      const auto label = static_cast<std::size_t>(batch.labels[i]);
+  void classify(const Answers& answers) {
+    for (std::size_t i = 0; i < answers.predicted.size(); ++i) {
+      result_.predictions.push_back(answers.predicted[i]);
+      if (answers.labels.empty()) continue;
+      const auto label = static_cast<std::size_t>(answers.labels[i]);
       if (label >= result_.class_records.size()) {
         fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
-             dataset_.id(batch.indices[i]), batch.labels[i], result_.class_records.size());
+             dataset_.id(answers.indices[i]), answers.labels[i], result_.class_records.size());
       }
       ++result_.class_records[label];
-      if (predicted[i] != batch.labels[i]) continue;
+      if (answers.predicted[i] != answers.labels[i]) continue;
       ++result_.class_correct[label];
       ++correct_;
     }
   }
 
-  void regress(const Batch& batch, const Tensor& output) {
+  std::vector<double> errors_of(const Batch& batch, const Tensor& output) const {
     const Tensor targets = to_tensor(batch.targets);
     const Tensor values = output.to(at::kCPU).reshape({output.size(0), -1});
     if (values.sizes() != targets.sizes()) {
@@ -86,15 +117,19 @@ class Evaluator {
            session_.graph().name(), values.size(1), dataset_.target_width());
     }
     const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
-    const auto width = static_cast<std::size_t>(errors.size(1));
+    return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
+  }
+
+  void regress(const Answers& answers) {
+    const std::size_t width = answers.errors.size() / std::max<std::size_t>(1, answers.indices.size());
     result_.targets.resize(width);
-    const double* const error = errors.data_ptr<double>();
-    for (std::size_t i = 0; i < batch.indices.size() * width; ++i) {
+    for (std::size_t i = 0; i < answers.errors.size(); ++i) {
+      const double error = answers.errors[i];
       TargetError& target = result_.targets[i % width];
-      squared_error_ += error[i] * error[i];
-      target.mean_squared += error[i] * error[i];
-      target.mean_absolute += std::abs(error[i]);
-      target.greatest = std::max(target.greatest, std::abs(error[i]));
+      squared_error_ += error * error;
+      target.mean_squared += error * error;
+      target.mean_absolute += std::abs(error);
+      target.greatest = std::max(target.greatest, std::abs(error));
     }
   }
 
@@ -126,9 +161,42 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress) {
   Evaluator evaluator(session, *dataset);
-  walk(session, dataset, options, progress,
-       [&](const Batch& batch, const Tensors& inputs) { evaluator.observe(batch, inputs); });
-  return evaluator.result();
+  walk_together<Answers>(
+      session, dataset, options, progress,
+      [&](const Batch& batch, const Tensors& inputs) { return evaluator.ask(batch, inputs); },
+      [&](const Answers& answers) { evaluator.add(answers); });
+  Evaluation evaluation = evaluator.result();
+  broadcast(evaluation);
+  return evaluation;
+}
+
+void to_json(Json& json, const Evaluation& evaluation) {
+  json = {{"records", evaluation.records},
+          {"predictions", to_binary(evaluation.predictions)},
+          {"targets", Json::array()},
+          {"class_records", evaluation.class_records},
+          {"class_correct", evaluation.class_correct},
+          {"non_finite", evaluation.non_finite},
+          {"non_finite_ids", evaluation.non_finite_ids}};
+  if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+  if (evaluation.mean_squared_error) json["mean_squared_error"] = *evaluation.mean_squared_error;
+  for (const TargetError& target : evaluation.targets)
+    json["targets"].push_back({target.mean_squared, target.mean_absolute, target.greatest});
+}
+
+void from_json(const Json& json, Evaluation& evaluation) {
+  evaluation = {};
+  json.at("records").get_to(evaluation.records);
+  evaluation.predictions = from_binary<std::int64_t>(json.at("predictions"));
+  json.at("class_records").get_to(evaluation.class_records);
+  json.at("class_correct").get_to(evaluation.class_correct);
+  json.at("non_finite").get_to(evaluation.non_finite);
+  json.at("non_finite_ids").get_to(evaluation.non_finite_ids);
+  if (json.contains("accuracy")) evaluation.accuracy = json.at("accuracy").get<double>();
+  if (json.contains("mean_squared_error"))
+    evaluation.mean_squared_error = json.at("mean_squared_error").get<double>();
+  for (const Json& target : json.at("targets"))
+    evaluation.targets.push_back({target.at(0), target.at(1), target.at(2)});
 }
 
 }  // namespace assay

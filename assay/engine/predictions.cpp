@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include "assay/data/csv.h"
 #include "assay/data/numpy.h"
+#include "assay/engine/shared_walk.h"
 #include "assay/support/file.h"
 
 namespace assay {
@@ -24,6 +25,34 @@ Tensor rows_of_output(const Session& session, ValueId output, const Tensor& valu
   shape[0] = axis.rows;
   shape.insert(shape.begin(), records);
   return rows.reshape(shape);
+}
+
+// What a network says of a batch.
+struct Said {
+  std::vector<std::size_t> indices;
+  std::vector<std::int64_t> labels, classes;  // empty where there are none
+  std::vector<float> outputs, targets;        // [records, ...]
+  std::vector<std::int64_t> output_shape, target_shape;
+};
+
+void to_json(nlohmann::json& json, const Said& said) {
+  json = {to_binary(said.indices), to_binary(said.labels), to_binary(said.classes), to_binary(said.outputs),
+          to_binary(said.targets), said.output_shape,      said.target_shape};
+}
+
+void from_json(const nlohmann::json& json, Said& said) {
+  said = {from_binary<std::size_t>(json.at(0)),
+          from_binary<std::int64_t>(json.at(1)),
+          from_binary<std::int64_t>(json.at(2)),
+          from_binary<float>(json.at(3)),
+          from_binary<float>(json.at(4)),
+          json.at(5).get<std::vector<std::int64_t>>(),
+          json.at(6).get<std::vector<std::int64_t>>()};
+}
+
+std::vector<float> floats_of(const Tensor& tensor) {
+  const Tensor host = tensor.to(at::kCPU, at::kFloat).contiguous();
+  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
 }
 
 std::string csv_cell(const std::string& text) {
@@ -68,19 +97,28 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
   const bool regression = dataset->target_width() > 0;
   Predictions all;
   std::vector<Tensor> outputs, targets;
-  walk(session, dataset, options, progress, [&](const Batch& batch, const Tensors& given) {
+  const auto ask = [&](const Batch& batch, const Tensors& given) {
     const Tensors values = session.run(given, wanted);
-    outputs.push_back(
-        rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size())));
-    for (const std::size_t i : batch.indices) all.ids.push_back(dataset->id(i));
-    all.labels.insert(all.labels.end(), batch.labels.begin(), batch.labels.end());
+    const Tensor rows =
+        rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size()));
+    Said said{batch.indices, batch.labels, {}, floats_of(rows), {}, rows.sizes().vec(), {}};
     if (regression) {
-      targets.push_back(to_tensor(batch.targets).clone());
+      said.targets = floats_of(to_tensor(batch.targets));
+      said.target_shape = batch.targets.shape();
     } else {
-      for (const std::int64_t named : predicted_classes(session, values.at(logits)))
-        all.classes.push_back(named);
+      said.classes = predicted_classes(session, values.at(logits));
     }
-  });
+    return said;
+  };
+  const auto add = [&](const Said& said) {
+    for (const std::size_t i : said.indices) all.ids.push_back(dataset->id(i));
+    all.labels.insert(all.labels.end(), said.labels.begin(), said.labels.end());
+    all.classes.insert(all.classes.end(), said.classes.begin(), said.classes.end());
+    outputs.push_back(at::tensor(said.outputs).reshape(said.output_shape));
+    if (regression) targets.push_back(at::tensor(said.targets).reshape(said.target_shape));
+  };
+  walk_together<Said>(session, dataset, options, progress, ask, add);
+  if (!ranks().first()) return all;
   all.outputs = to_array(at::cat(outputs));
   if (regression) all.targets = to_array(at::cat(targets));
   return all;

@@ -1,8 +1,23 @@
 #include <assay/evaluate.h>
 
+#include <algorithm>
+#include <numeric>
+#include <span>
+
 #include <assay/dataset.h>
+#include "assay/engine/shared_walk.h"
+#include "assay/support/frames.h"
 
 namespace assay {
+namespace {
+
+// Some for each rank, so that none waits long for the last; not too few batches, which are read ahead.
+std::size_t batches_per_piece(std::size_t batches, std::size_t ranks) {
+  constexpr std::size_t pieces_per_rank = 16, most = 16;
+  return std::clamp<std::size_t>(batches / (pieces_per_rank * ranks), 1, most);
+}
+
+}  // namespace
 
 void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress,
           const std::function<void(const Batch&, const Tensors&)>& visit) {
@@ -15,6 +30,38 @@ void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options
     visit(*batch, session.bind(*batch));
     stage.advance(batch->indices.size());
   }
+}
+
+void walk_pieces(const Session& session, const DatasetPtr& dataset, const WalkOptions& options,
+                 Progress& progress, const std::function<std::string(const Batch&, const Tensors&)>& look,
+                 const std::function<void(std::string_view)>& take) {
+  std::vector<std::size_t> records(options.records ? options.records->size() : dataset->size());
+  if (options.records)
+    records = *options.records;
+  else
+    std::iota(records.begin(), records.end(), std::size_t{0});
+  const std::size_t batch = options.batch > 0 ? options.batch : session.preferred_batch();
+  const std::size_t step = batch * batches_per_piece((records.size() + batch - 1) / batch, ranks().size());
+  const auto part = [&](std::size_t piece) {
+    return std::span(records).subspan(piece * step, std::min(step, records.size() - piece * step));
+  };
+  Stage stage(progress, options.stage, records.size(), "records");
+  SharedLoop loop(ranks(), (records.size() + step - 1) / step,
+                  [&](std::size_t piece, std::string_view bytes) {
+                    while (const auto seen = take_text(bytes)) take(*seen);
+                    stage.advance(part(piece).size());
+                  });
+  while (const auto piece = loop.next()) {
+    const auto mine = part(*piece);
+    BatchReader reader(dataset, batch, std::vector<std::size_t>(mine.begin(), mine.end()));
+    std::string seen;
+    while (const auto next = reader.next()) {
+      check_interrupt();
+      put_text(seen, look(*next, session.bind(*next)));
+    }
+    loop.give(*piece, std::move(seen));
+  }
+  loop.finish();
 }
 
 }  // namespace assay

@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <numeric>
@@ -16,6 +15,7 @@
 #include "assay/attack/preparation.h"
 #include "assay/coverage/profile_json.h"
 #include "assay/engine/crew.h"
+#include "assay/engine/shared_walk.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/duplicates.h"
@@ -24,7 +24,7 @@
 #include "assay/explore/search.h"
 #include "assay/support/binary.h"
 #include "assay/support/hash.h"
-#include "assay/support/journal.h"
+#include "assay/support/shared_journal.h"
 
 namespace assay::explore {
 namespace {
@@ -82,7 +82,9 @@ class Explorer {
         result_.seconds = since(start);
         result_.rounds.push_back(
             {result_.searched, result_.findings.size(), result_.seconds, guide_.share()});
-        if (ended()) {
+        bool over = ended();
+        broadcast(over);  // clocks differ
+        if (over) {
           finish();
           return std::move(result_);
         }
@@ -214,31 +216,40 @@ class Explorer {
     const auto at = known_.find({pass, seed});
     if (at == known_.end()) return std::nullopt;
     try {
-      const Json& json = at->second;
-      const int ending = json.at("ending").get<int>();
-      if (ending < 0 || ending > static_cast<int>(Ending::non_finite))
-        throw std::runtime_error("it names an ending that there is not");
-      SearchOutcome outcome{seed,
-                            static_cast<Ending>(ending),
-                            json.at("iterations").get<std::size_t>(),
-                            json.at("target").get<std::size_t>(),
-                            {}};
-      if (json.contains("point")) outcome.point = from_stored(json.at("point"), like, options_.search.levels);
-      return outcome;
+      return outcome_from(at->second, like);
     } catch (const std::exception& error) {
       journal_->refuse(error.what());
     }
   }
 
-  void note(std::size_t pass, const SearchOutcome& outcome) {
-    if (!journal_) return;
+  // Throws std::exception for what json_of() did not write. `like`: a record as it is searched.
+  SearchOutcome outcome_from(const Json& json, const Tensor& like) const {
+    const int ending = json.at("ending").get<int>();
+    if (ending < 0 || ending > static_cast<int>(Ending::non_finite))
+      throw std::runtime_error("it names an ending that there is not");
+    SearchOutcome outcome{json.at("seed").get<std::size_t>(),
+                          static_cast<Ending>(ending),
+                          json.at("iterations").get<std::size_t>(),
+                          json.at("target").get<std::size_t>(),
+                          {}};
+    if (json.contains("point")) outcome.point = from_stored(json.at("point"), like, options_.search.levels);
+    return outcome;
+  }
+
+  Json json_of(std::size_t pass, const SearchOutcome& outcome) const {
     Json json{{"pass", pass},
               {"seed", outcome.seed},
               {"ending", static_cast<int>(outcome.ending)},
               {"iterations", outcome.iterations},
               {"target", outcome.target}};
     if (outcome.point.defined()) json["point"] = Json::binary(stored(outcome.point, options_.search.levels));
-    journal_->append(fmt::format("{}/{}", pass, outcome.seed), to_bytes(json));
+    return json;
+  }
+
+  // By the first rank.
+  void note(std::size_t pass, const SearchOutcome& outcome) {
+    if (!journal_) return;
+    journal_->append(fmt::format("{}/{}", pass, outcome.seed), to_bytes(json_of(pass, outcome)));
   }
 
   // The seeds of a round, ready to be searched from.
@@ -286,9 +297,46 @@ class Explorer {
         open.push_back(i);
     }
     stage.advance(size - open.size());
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
+    if (!open.empty()) search(pass, round, open, outcomes, crew, stage);
+    take_in(pass, r, round, outcomes);
+  }
+
+  // Searches from the seeds of a round that are named by `open`. All ranks end up with all outcomes.
+  void search(std::size_t pass, const Round& round, const std::vector<std::size_t>& open,
+              std::vector<std::optional<SearchOutcome>>& outcomes, Crew& crew, Stage& stage) {
+    std::mutex mutex;  // over what end_of() changes where there is one rank
     std::size_t found = 0;
+    Json told = Json::array();
+    const auto end_of = [&](SearchOutcome outcome, std::size_t place) {
+      note(pass, outcome);
+      found += outcome.point.defined();
+      outcomes[place] = std::move(outcome);
+      stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
+    };
+    const auto like = [&](std::size_t place) { return round.seeds.points[static_cast<std::int64_t>(place)]; };
+    SharedLoop loop(
+        ranks_of_run_, open.size(),
+        [&](std::size_t turn, std::string_view bytes) {
+          if (ranks_of_run_.alone()) return;
+          told.push_back({turn, from_bytes(bytes)});
+          end_of(outcome_from(told.back().at(1), like(open[turn])), open[turn]);
+        },
+        SharedLoop::Order::as_they_come);
+    std::map<std::size_t, std::size_t> turns;  // by place in the round
+    for (std::size_t turn = 0; turn < open.size(); ++turn) turns.emplace(open[turn], turn);
+    const auto deliver = [&](const SearchOutcome& outcome) {
+      SearchOutcome named = outcome;
+      named.seed = round.positions[outcome.seed];
+      if (!ranks_of_run_.alone()) {
+        loop.give(turns.at(outcome.seed), to_bytes(json_of(pass, named)));
+        return;
+      }
+      {
+        const std::lock_guard lock(mutex);
+        end_of(std::move(named), outcome.seed);
+      }
+      loop.give(turns.at(outcome.seed), {});
+    };
     const auto worker = [&](const Crew::Sessions& sessions, std::size_t) {
       std::vector<std::unique_ptr<attack::AttackedNetwork>> own;
       std::vector<const attack::AttackedNetwork*> networks;
@@ -298,24 +346,27 @@ class Explorer {
         networks.push_back(own.back().get());
       }
       Searcher searcher(networks, guide_, *constraint_, preparation_.network().units(), options_.search);
-      searcher.run(
-          round.seeds,
-          [&]() -> std::optional<std::size_t> {
-            const std::size_t turn = next.fetch_add(1);
-            return turn < open.size() ? std::optional(open[turn]) : std::nullopt;
-          },
-          [&](const SearchOutcome& outcome) {
-            const std::lock_guard lock(mutex);
-            SearchOutcome named = outcome;
-            named.seed = round.positions[outcome.seed];
-            note(pass, named);
-            found += outcome.point.defined();
-            outcomes[outcome.seed] = std::move(named);
-            stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
-          });
+      try {
+        searcher.run(
+            round.seeds,
+            [&]() -> std::optional<std::size_t> {
+              const auto turn = loop.next();
+              return turn ? std::optional(open[*turn]) : std::nullopt;
+            },
+            deliver);
+      } catch (...) {
+        loop.stop();
+        throw;
+      }
     };
-    if (!open.empty()) crew.run(std::min(crew.size(), open.size()), worker);
-    take_in(pass, r, round, outcomes);
+    crew.run(std::min(crew.size(), open.size()), worker);
+    loop.finish();
+    broadcast(told);
+    if (ranks_of_run_.first()) return;
+    for (const Json& entry : told) {
+      const std::size_t place = open.at(entry.at(0).get<std::size_t>());
+      outcomes[place] = outcome_from(entry.at(1), like(place));
+    }
   }
 
   // In the order of the seeds, so that nothing depends on which search ended first.
@@ -437,7 +488,8 @@ class Explorer {
   std::vector<std::unique_ptr<attack::AttackedNetwork>> networks_;
   Guide guide_;
   Seen seen_;
-  std::optional<Journal> journal_;
+  Ranks& ranks_of_run_ = ranks();  // other threads have none
+  std::optional<SharedJournal> journal_;
   std::map<std::pair<std::size_t, std::size_t>, Json> known_;  // by pass and seed
   std::set<std::size_t> differing_;                            // seeds on which networks disagree
   Exploration result_;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <set>
 
@@ -18,7 +17,7 @@
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
 #include "assay/support/binary.h"
-#include "assay/support/journal.h"
+#include "assay/support/shared_journal.h"
 
 namespace assay::mutation {
 namespace {
@@ -235,16 +234,49 @@ class Runner {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));
       Block block(session_);
       load(block, part, batch);
-      crew.run(turns.size(), [&](const Crew::Sessions& worker, std::size_t turn) {
-        run_mutant(*worker[0], turns[turn], block, part, batch);
-        const std::lock_guard lock(mutex_);
-        const auto killed = std::ranges::count_if(
-            state_.mutants(), [](const MutantOutcome& mutant) { return mutant.killed.count() > 0; });
-        stage.advance(1, fmt::format("{} killed", killed));
+      std::string taken;
+      SharedLoop loop(
+          ranks_, turns.size(),
+          [&](std::size_t turn, std::string_view found) {
+            take_found(turns[turn], found);
+            if (!ranks_.alone()) put_found(taken, turn, found);
+            stage.advance(1, fmt::format("{} killed", killed()));
+          },
+          SharedLoop::Order::as_they_come);
+      crew.run(crew.size(), [&](const Crew::Sessions& worker, std::size_t) {
+        try {
+          while (const auto turn = loop.next())
+            loop.give(*turn, run_mutant(*worker[0], turns[*turn], block, part, batch));
+        } catch (...) {
+          loop.stop();
+          throw;
+        }
       });
+      loop.finish();
+      if (begin + size < needed.size()) share(taken, turns);
     }
     for (const std::size_t m : positions_)
       figures_.stopped += state_.mutants()[m].known.count() < places_.size();
+  }
+
+  std::ptrdiff_t killed() const {
+    return std::ranges::count_if(state_.mutants(),
+                                 [](const MutantOutcome& mutant) { return mutant.killed.count() > 0; });
+  }
+
+  static void put_found(std::string& to, std::size_t turn, std::string_view found) {
+    put_text(to, fmt::to_string(turn));
+    put_text(to, found);
+  }
+
+  // What one block has told of the mutants, to all ranks: where they go on with the next block.
+  void share(std::string& taken, const std::vector<std::size_t>& turns) {
+    ranks_.broadcast(taken);
+    std::string_view rest = taken;
+    while (const auto turn = take_text(rest)) {
+      const std::string_view found = take_text(rest).value_or("");
+      if (!ranks_.first()) take_found(turns.at(std::stoul(std::string(*turn))), found);
+    }
   }
 
   void load(Block& block, std::span<const Place* const> part, std::size_t batch) {
@@ -254,11 +286,12 @@ class Runner {
     while (const auto next = reader.next()) block.add(session_.bind(*next));
   }
 
-  // Called by several threads, for each mutant by one.
-  void run_mutant(const Session& session, std::size_t index, Block& block, std::span<const Place* const> part,
-                  std::size_t batch) {
+  // What was found of a mutant, for take_found(); empty for nothing. Called by several threads, for each
+  // mutant by one.
+  std::string run_mutant(const Session& session, std::size_t index, Block& block,
+                         std::span<const Place* const> part, std::size_t batch) {
     const std::size_t position = positions_[index];
-    if (beyond(state_.mutants()[position])) return;
+    if (beyond(state_.mutants()[position])) return {};
     RunFigures figures;
     std::optional<Replay> replay;
     MutantOutcome found = mutants_[index].description;
@@ -274,13 +307,21 @@ class Runner {
       run_chunk(*replay, block, chunk, places, state_.mutants()[position], found, figures);
       stop = is_beyond(state_.mutants()[position].killed.count() + found.killed.count());
     }
-    if (!replay) return;
-    const Json cell = cell_of(found);
-    const std::lock_guard lock(mutex_);
-    figures_.ran += add_cell(state_.mutant(position), cell);
-    figures_.untouched += figures.untouched;
-    figures_.settled += figures.settled;
-    if (journal_) journal_->append(found.key(), to_bytes(cell));
+    if (!replay) return {};
+    return to_bytes({{"cell", cell_of(found)},
+                     {"id", found.key()},
+                     {"untouched", figures.untouched},
+                     {"settled", figures.settled}});
+  }
+
+  void take_found(std::size_t index, std::string_view bytes) {
+    if (bytes.empty()) return;
+    const Json found = from_bytes(bytes);
+    figures_.ran += add_cell(state_.mutant(positions_[index]), found.at("cell"));
+    figures_.untouched += found.at("untouched").get<std::size_t>();
+    figures_.settled += found.at("settled").get<std::size_t>();
+    if (journal_ && ranks_.first())
+      journal_->append(found.at("id").get<std::string>(), to_bytes(found.at("cell")));
   }
 
   void run_chunk(const Replay& replay, Block& block, std::size_t chunk, std::span<const Place* const> places,
@@ -345,9 +386,9 @@ class Runner {
   Judge judge_;
   MutationState state_;
   std::vector<Place> places_;
-  std::optional<Journal> journal_;
+  Ranks& ranks_ = assay::ranks();  // other threads have none
+  std::optional<SharedJournal> journal_;
   std::vector<std::size_t> positions_;  // of the mutants in the state
-  std::mutex mutex_;                    // over state_, figures_, journal_ and progress while mutants run
 };
 
 }  // namespace

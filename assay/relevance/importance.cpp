@@ -10,11 +10,53 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/engine/evaluation_json.h"
+#include "assay/engine/shared_walk.h"
 
 namespace assay::relevance {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
+
+// What is found about a batch.
+struct Found {
+  std::vector<std::size_t> indices;
+  std::vector<std::uint8_t> finite;             // per record
+  std::vector<std::int64_t> predicted, labels;  // per record; empty where there are none
+  double squared_error = 0;                     // of regression, over all records
+  // The records that count: position in the batch, class (0 without classes), decision value.
+  std::vector<std::int64_t> kept, rows;
+  std::vector<double> start;
+  struct Layer {
+    double positions = 0;      // that a neuron has
+    std::vector<float> means;  // [kept, neurons], relevance of a neuron's positions
+  };
+  std::vector<Layer> layers;  // empty where no record counts
+};
+
+void to_json(Json& json, const Found& found) {
+  json = {to_binary(found.indices), to_binary(found.finite), to_binary(found.predicted),
+          to_binary(found.labels),  found.squared_error,     to_binary(found.kept),
+          to_binary(found.rows),    to_binary(found.start),  Json::array()};
+  for (const Found::Layer& layer : found.layers)
+    json.back().push_back({layer.positions, to_binary(layer.means)});
+}
+
+void from_json(const Json& json, Found& found) {
+  found = {from_binary<std::size_t>(json.at(0)),
+           from_binary<std::uint8_t>(json.at(1)),
+           from_binary<std::int64_t>(json.at(2)),
+           from_binary<std::int64_t>(json.at(3)),
+           json.at(4).get<double>(),
+           from_binary<std::int64_t>(json.at(5)),
+           from_binary<std::int64_t>(json.at(6)),
+           from_binary<double>(json.at(7)),
+           {}};
+  for (const Json& layer : json.at(8))
+    found.layers.push_back({layer.at(0).get<double>(), from_binary<float>(layer.at(1))});
+}
 
 // Adds up one layer, batch by batch, in float64.
 class LayerSums {
@@ -25,13 +67,19 @@ class LayerSums {
     absolute_ = at::zeros_like(signed_);
   }
 
-  // `relevance` of the layer's value; `kept` and `rows`: which records count, and their class (0 without
-  // classes); `weight`: per kept record.
-  void add(const Tensor& relevance, const Tensor& kept, const Tensor& rows, const Tensor& weight) {
-    const Tensor means = reduce_to_neurons(relevance, layer_, Reduction::mean).to(at::kCPU);
+  // `relevance` of the layer's value; `kept`: which records count.
+  Found::Layer reduce(const Tensor& relevance, const Tensor& kept) const {
+    const Tensor means = reduce_to_neurons(relevance, layer_, Reduction::mean).to(at::kCPU, at::kFloat);
     const double positions = static_cast<double>(relevance.numel()) /
                              static_cast<double>(std::max<std::int64_t>(1, means.numel()));
-    const Tensor sums = means.index_select(0, kept).to(at::kDouble) * positions * weight.unsqueeze(1);
+    const Tensor chosen = means.index_select(0, kept).contiguous();
+    return {positions, {chosen.data_ptr<float>(), chosen.data_ptr<float>() + chosen.numel()}};
+  }
+
+  // `rows`: class of the records that count; `weight`: per such record.
+  void add(const Found::Layer& found, const Tensor& rows, const Tensor& weight) {
+    const Tensor means = at::tensor(found.means).reshape({rows.numel(), layer_.neurons});
+    const Tensor sums = means.to(at::kDouble) * found.positions * weight.unsqueeze(1);
     signed_.index_add_(0, rows, sums);
     absolute_.index_add_(0, rows, sums.abs());
   }
@@ -81,26 +129,36 @@ class Analyser {
     }
   }
 
-  void observe(const Batch& batch, const Tensors& inputs) {
+  Found look(const Batch& batch, const Tensors& inputs) const {
     Tensors values = session_.run(inputs, reads_);
     values.insert(inputs.begin(), inputs.end());
     const Tensor logits =
         values.at(session_.logits()).reshape({static_cast<std::int64_t>(batch.indices.size()), -1});
-    const std::vector<std::int64_t> predicted =
-        regresses_ ? std::vector<std::int64_t>() : predicted_classes(session_, values.at(session_.logits()));
     const Tensor finite = at::isfinite(logits).all(1).to(at::kCPU).contiguous();
-    evaluate(batch, logits, predicted, finite.data_ptr<bool>());
-
+    const bool* const ok = finite.data_ptr<bool>();
+    Found found;
+    found.indices = batch.indices;
+    found.finite.assign(ok, ok + batch.indices.size());
+    found.labels = batch.labels;
+    if (regresses_)
+      found.squared_error = squared_error_of(batch, logits);
+    else
+      found.predicted = predicted_classes(session_, values.at(session_.logits()));
     Target target;
-    std::vector<std::int64_t> kept, rows;
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-      const bool used = finite.data_ptr<bool>()[i] && counts(batch, i, predicted);
-      target.classes.push_back(used ? explained(logits, i, predicted) : Target::no_class);
+      const bool used = ok[i] && counts(batch, i, found.predicted);
+      target.classes.push_back(used ? explained(logits, i, found.predicted) : Target::no_class);
       if (!used) continue;
-      kept.push_back(static_cast<std::int64_t>(i));
-      rows.push_back(regresses_ ? 0 : predicted[i]);
+      found.kept.push_back(static_cast<std::int64_t>(i));
+      found.rows.push_back(regresses_ ? 0 : found.predicted[i]);
     }
-    if (!kept.empty()) accumulate(values, target, kept, rows);
+    if (!found.kept.empty()) explain(values, target, found);
+    return found;
+  }
+
+  void add(const Found& found) {
+    evaluate(found);
+    if (!found.kept.empty()) accumulate(found);
   }
 
   Importance finish() {
@@ -155,53 +213,62 @@ class Analyser {
     return predicted.empty() || logits.size(1) == 1 ? 0 : predicted[i];
   }
 
-  void evaluate(const Batch& batch, const Tensor& logits, const std::vector<std::int64_t>& predicted,
-                const bool* finite) {
+  void evaluate(const Found& found) {
     Evaluation& evaluation = result_.evaluation;
-    result_.records += batch.indices.size();
-    for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-      if (!finite[i]) {
+    result_.records += found.indices.size();
+    squared_error_ += found.squared_error;
+    for (std::size_t i = 0; i < found.indices.size(); ++i) {
+      if (found.finite[i] == 0) {
         ++evaluation.non_finite;
         if (evaluation.non_finite_ids.size() < most_ids)
-          evaluation.non_finite_ids.push_back(dataset_.id(batch.indices[i]));
+          evaluation.non_finite_ids.push_back(dataset_.id(found.indices[i]));
       }
       if (regresses_) continue;
-      evaluation.predictions.push_back(predicted[i]);
-      if (batch.labels.empty()) continue;
-      const auto label = static_cast<std::size_t>(batch.labels[i]);
+      evaluation.predictions.push_back(found.predicted[i]);
+      if (found.labels.empty()) continue;
+      const auto label = static_cast<std::size_t>(found.labels[i]);
       if (label >= classes_) {
-        fail(Fault::data, "record '{}' has label {}, but there are {} classes", dataset_.id(batch.indices[i]),
-             batch.labels[i], classes_);
+        fail(Fault::data, "record '{}' has label {}, but there are {} classes", dataset_.id(found.indices[i]),
+             found.labels[i], classes_);
       }
       ++evaluation.class_records[label];
-      if (predicted[i] != batch.labels[i]) continue;
+      if (found.predicted[i] != found.labels[i]) continue;
       ++evaluation.class_correct[label];
       ++correct_;
     }
-    if (!regresses_) return;
+  }
+
+  double squared_error_of(const Batch& batch, const Tensor& logits) const {
     const Tensor targets = to_tensor(batch.targets), output = logits.to(at::kCPU);
     if (output.sizes() != targets.sizes()) {
       fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
            session_.graph().name(), output.size(1), dataset_.target_width());
     }
-    squared_error_ += (output.to(at::kDouble) - targets.to(at::kDouble)).square().sum().item<double>();
+    return (output.to(at::kDouble) - targets.to(at::kDouble)).square().sum().item<double>();
   }
 
-  void accumulate(const Tensors& values, const Target& target, std::vector<std::int64_t>& kept,
-                  std::vector<std::int64_t>& rows) {
+  static Tensor as_tensor(const std::vector<std::int64_t>& values) { return at::tensor(values, at::kLong); }
+
+  void explain(const Tensors& values, const Target& target, Found& found) const {
     const Relevance relevance = attribution_->attribute(values, target, wanted_);
-    Tensor weight = at::ones({static_cast<std::int64_t>(kept.size())}, at::kDouble);
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      const double start = relevance.start[static_cast<std::size_t>(kept[k])];
+    for (const std::int64_t record : found.kept)
+      found.start.push_back(relevance.start[static_cast<std::size_t>(record)]);
+    const Tensor kept = as_tensor(found.kept);
+    for (std::size_t i = 0; i < sums_.size(); ++i)
+      found.layers.push_back(sums_[i].reduce(relevance.values.at(wanted_[i]), kept));
+  }
+
+  void accumulate(const Found& found) {
+    Tensor weight = at::ones({static_cast<std::int64_t>(found.kept.size())}, at::kDouble);
+    for (std::size_t k = 0; k < found.kept.size(); ++k) {
+      const double start = found.start[k];
       // A decision value of 0 cannot be normalised by; its relevance is nothing anyway.
       if (options_.normalised) weight.data_ptr<double>()[k] = start == 0 ? 0 : 1 / start;
       total_in_ += options_.normalised ? (start == 0 ? 0 : 1) : start;
     }
-    result_.used += kept.size();
-    const auto as_tensor = [](std::vector<std::int64_t>& v) { return at::tensor(v, at::kLong); };
-    const Tensor kept_rows = as_tensor(kept), class_rows = as_tensor(rows);
-    for (std::size_t i = 0; i < sums_.size(); ++i)
-      sums_[i].add(relevance.values.at(wanted_[i]), kept_rows, class_rows, weight);
+    result_.used += found.kept.size();
+    const Tensor rows = as_tensor(found.rows);
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].add(found.layers[i], rows, weight);
   }
 
   const Session& session_;
@@ -216,6 +283,47 @@ class Analyser {
   std::size_t correct_ = 0;
   Importance result_;
 };
+
+// What there is beside the layers themselves.
+Json sums_of(const Importance& importance) {
+  Json json = {{"records", importance.records},
+               {"used", importance.used},
+               {"evaluation", importance.evaluation},
+               {"layers", Json::array()}};
+  for (const LayerImportance& layer : importance.layers) {
+    Json classes = Json::array();
+    for (const auto& neurons : layer.by_class) classes.push_back(to_binary(neurons));
+    json["layers"].push_back({to_binary(layer.relevance), to_binary(layer.absolute), std::move(classes),
+                              layer.total_in, layer.total_here});
+  }
+  return json;
+}
+
+// `importance`: with its layers.
+void take_sums(const Json& json, Importance& importance) {
+  json.at("records").get_to(importance.records);
+  json.at("used").get_to(importance.used);
+  json.at("evaluation").get_to(importance.evaluation);
+  for (std::size_t l = 0; l < importance.layers.size(); ++l) {
+    const Json& from = json.at("layers").at(l);
+    LayerImportance& layer = importance.layers[l];
+    layer.relevance = from_binary<double>(from.at(0));
+    layer.absolute = from_binary<double>(from.at(1));
+    layer.by_class.clear();
+    for (const Json& neurons : from.at(2)) layer.by_class.push_back(from_binary<double>(neurons));
+    from.at(3).get_to(layer.total_in);
+    from.at(4).get_to(layer.total_here);
+  }
+}
+
+// To all ranks, which have the layers.
+void share(Importance& importance) {
+  if (ranks().alone()) return;
+  std::string bytes;
+  if (ranks().first()) bytes = to_bytes(sums_of(importance));
+  ranks().broadcast(bytes);
+  if (!ranks().first()) take_sums(from_bytes(bytes), importance);
+}
 
 }  // namespace
 
@@ -243,9 +351,13 @@ Importance analyse_importance(const Session& session, DatasetPtr training, std::
                               const ImportanceOptions& options, Progress& progress) {
   if (layers.empty()) fail(Fault::usage, "importance analysis needs at least one layer");
   Analyser analyser(session, *training, layers, options);
-  walk(session, training, {.batch = options.batch, .stage = "importance"}, progress,
-       [&](const Batch& batch, const Tensors& inputs) { analyser.observe(batch, inputs); });
-  return analyser.finish();
+  walk_together<Found>(
+      session, training, {.batch = options.batch, .stage = "importance"}, progress,
+      [&](const Batch& batch, const Tensors& inputs) { return analyser.look(batch, inputs); },
+      [&](const Found& found) { analyser.add(found); });
+  Importance importance = analyser.finish();
+  share(importance);
+  return importance;
 }
 
 }  // namespace assay::relevance

@@ -6,6 +6,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
+#include "assay/support/ranks.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
@@ -52,6 +53,7 @@ class AttackCommand final : public Command {
     return all;
   }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
@@ -67,6 +69,7 @@ class AttackCommand final : public Command {
       options_.journal = attack::journal_of(file);
       summaries.push_back(attack::attack_dataset(session, data, specs[i], file, options_, context.progress));
     }
+    ranks().leave_to_first();
     for (const attack::AttackSummary& summary : summaries)
       std::filesystem::remove(attack::journal_of(summary.file));
     results::append(document, results::document_of(summaries, options_, session.graph(), *data));

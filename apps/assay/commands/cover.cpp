@@ -11,12 +11,13 @@
 #include "assay/attack/extension.h"
 #include "assay/coverage/possible.h"
 #include "assay/coverage/profile_json.h"
+#include "assay/coverage/rank_journals.h"
 #include "assay/coverage/settings.h"
 #include "assay/results/coverage.h"
 #include "assay/results/document.h"
 #include "assay/results/extension.h"
 #include "assay/results/warnings.h"
-#include "assay/support/journal.h"
+#include "assay/support/ranks.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
@@ -72,9 +73,11 @@ class Cover final : public Command {
     app.add_flag("--by-class", by_class_, "keep criteria apart by the class that the network names");
     app.add_option("--context", measure_.context, "label of this test set in the state (night, supplier-B)")
         ->type_name("NAME");
-    app.add_option("--shard", shard_,
-                   "measure only this part of the test set: 2/8 is the second of eight, for `assay combine`; "
-                   "the profile always needs the whole training set")
+    app.add_option(
+           "--shard", shard_,
+           "measure only this part of the test set: 2/8 is the second of eight, auto the one that the "
+           "scheduler names, for `assay combine`; "
+           "the profile always needs the whole training set")
         ->type_name("K/N");
     app.add_flag(
         "--carry-over", carry_over_,
@@ -110,10 +113,12 @@ class Cover final : public Command {
     return all;
   }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     const Session session = model_.open(context, test.get());
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
+    tell_shard(shard_, context);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     if (train_.given()) training_ = train_.open();
     learn_.reduction = reduction_ == "max"    ? Reduction::max
@@ -136,9 +141,10 @@ class Cover final : public Command {
     measure_.remember_records = detailed && records_ > 0;
     if (!state_.empty()) measure_.journal = state_ + ".journal";
     const coverage::Observations seen = coverage::measure(session, state, test, measure_, context.progress);
+    ranks().leave_to_first();
     if (!state_.empty()) {
       state.write(state_);
-      Journal::remove(measure_.journal);
+      coverage::remove_journals(measure_.journal);
     }
     check_accuracy(session, state, test);
     report::Document document =
@@ -341,7 +347,7 @@ class Cover final : public Command {
     learn_.criteria = choices_of<coverage::CriterionInfo>(specs);
     coverage::Learned learned = coverage::learn_profile(session, training_, learn_, context.progress);
     results::append(learning, results::document_of(learned));
-    if (!profile_.empty()) coverage::write_profile(learned.profile, profile_);
+    if (!profile_.empty() && ranks().first()) coverage::write_profile(learned.profile, profile_);
     return std::make_shared<const coverage::Profile>(std::move(learned.profile));
   }
 

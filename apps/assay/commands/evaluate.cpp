@@ -7,6 +7,7 @@
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
 #include "assay/results/warnings.h"
+#include "assay/support/ranks.h"
 
 namespace assay::app {
 namespace {
@@ -25,15 +26,18 @@ class Evaluate final : public Command {
 
   std::vector<Output> outputs() const override { return {{"--predictions", predictions_}}; }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
     gates_.check(names_of(*data));
     gates_.check_baseline(session.graph().hash(), data->hash());
     const Evaluation evaluation = check_.run(session, data, context);
+    Predictions predictions;
     if (!predictions_.empty())
-      write_predictions(predictions_,
-                        predict(session, data, walk_options(context, "predicting"), context.progress));
+      predictions = predict(session, data, walk_options(context, "predicting"), context.progress);
+    ranks().leave_to_first();
+    if (!predictions_.empty()) write_predictions(predictions_, predictions);
     report::Document document = results::document_of(evaluation, session.graph(), *data);
     results::add_warnings(document, results::class_warnings(session, *data));
     if (evaluation.accuracy)

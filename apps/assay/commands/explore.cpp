@@ -13,6 +13,7 @@
 #include "assay/results/exploration.h"
 #include "assay/results/pictures.h"
 #include "assay/support/file.h"
+#include "assay/support/ranks.h"
 
 namespace assay::app {
 namespace {
@@ -108,6 +109,7 @@ class Explore final : public Command {
             {"the journal of --out", (fs::path(output_) / "journal").string(), Output::Kind::journal}};
   }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr seeds = data_.open();
     prepare(*seeds, context);
@@ -116,6 +118,7 @@ class Explore final : public Command {
     networks_.learn(learning(*seeds), seeds, context, document);
     explore::Exploration exploration =
         explore::explore(networks_.networks(), seeds, options_, context.progress);
+    ranks().leave_to_first();
     const explore::StoredFindings stored = explore::store(networks_.networks(), *seeds, exploration.findings,
                                                           options_, output_, context.progress);
     results::ExplorationResult result{networks_.networks(), *seeds, exploration, stored, {}};

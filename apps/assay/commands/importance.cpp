@@ -7,6 +7,7 @@
 #include "assay/results/document.h"
 #include "assay/results/pictures.h"
 #include "assay/results/warnings.h"
+#include "assay/support/ranks.h"
 
 namespace assay::app {
 namespace {
@@ -53,6 +54,7 @@ class ImportanceCommand final : public Command {
     return {{"--out", heatmaps_ > 0 ? out_ : "", Output::Kind::folder}};
   }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
@@ -62,6 +64,7 @@ class ImportanceCommand final : public Command {
     if (layers.empty()) layers.push_back(session.penultimate_layer());
     const relevance::Importance importance =
         relevance::analyse_importance(session, data, layers, options_, context.progress);
+    ranks().leave_to_first();
     check_.apply(importance.evaluation, session, data);
     report::Document document = results::document_of(importance, session, options_, share_, top_);
     if (heatmaps_ > 0) {

@@ -81,7 +81,10 @@ class Inspect final : public Command {
     app.add_option("--swaps", how_.swaps, "swaps of each kind, to verify an affinity by")
         ->check(CLI::Range(2, 100'000));
     app.add_option("--scores", scores_, "write all scores to FILE.csv")->type_name("FILE");
-    app.add_option("--shard", shard_, "inspect only this part of the records: 2/8, for `assay combine`")
+    app.add_option("--shard", shard_,
+                   "inspect only this part of the records: 2/8, or auto for the one that the scheduler "
+                   "names, for `assay "
+                   "combine`")
         ->type_name("K/N");
     app.add_option("--state", state_,
                    "write what was seen to FILE; an interrupted run goes on from FILE.journal")
@@ -217,7 +220,7 @@ class Inspect final : public Command {
     return !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
   }
 
-  void set_options(const Context& context) {
+  void set_options(Context& context) {
     options_.measures.clear();
     for (const std::string& spec : split_specs(measures_))
       options_.measures.push_back(inspection::measure_choice(spec));
@@ -233,6 +236,7 @@ class Inspect final : public Command {
                             : reduce_ == "last" ? AlignOptions::Reduce::last
                                                 : AlignOptions::Reduce::automatic;
     if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_);
+    tell_shard(shard_, context);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
     options_.keep_curve = wants_detail(context);

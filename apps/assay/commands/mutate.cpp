@@ -18,6 +18,7 @@
 #include "assay/results/trained_mutants.h"
 #include "assay/support/file.h"
 #include "assay/support/journal.h"
+#include "assay/support/ranks.h"
 
 namespace assay::app {
 namespace {
@@ -69,7 +70,9 @@ class Mutate final : public Command {
                    "keep results in FILE: what is known there for this network is not run again, and an "
                    "interrupted run goes on from FILE.journal")
         ->type_name("FILE");
-    app.add_option("--shard", shard_, "run only this part of the mutants: 2/8 is the second of eight")
+    app.add_option("--shard", shard_,
+                   "run only this part of the mutants: 2/8 is the second of eight, auto the one that the "
+                   "scheduler names")
         ->type_name("K/N");
     app.add_option("--matrix", matrix_, "write which record kills which mutant")->type_name("FILE.csv");
     app.add_option("--killing-subset", subset_,
@@ -97,10 +100,13 @@ class Mutate final : public Command {
     return all;
   }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    if (action_ != "run" || list_) ranks().leave_to_first();
     if (action_ == "store") return source_.store();
     gates_.check({"mutation", "killed-mutants"});
     choose_operators();
+    tell_shard(shard_, context);
     return from_source() ? run_source(context) : run_edits(context);
   }
 
@@ -140,6 +146,11 @@ class Mutate final : public Command {
 
   // Mutants are networks trained with a fault.
   report::Document run_source(Context& context) {
+    if (!ranks().alone())
+      fail(Fault::usage,
+           "mutants that are trained are not shared among the processes of an MPI launcher; start parts of "
+           "them "
+           "with --shard");
     for (const CLI::Option* option : edits_) {
       if (option->count() > 0)
         fail(Fault::usage, "{} has no effect on mutants that are trained", option->get_name());
@@ -335,6 +346,7 @@ class Mutate final : public Command {
     mutation::RunFigures figures;
     mutation::MutationState state = mutation::run_mutants(
         session, planned, test, options, earlier ? &*earlier : nullptr, figures, context.progress);
+    ranks().leave_to_first();
     for (const mutation::NotApplicable& entry : drawn.not_applicable)
       state.not_applicable.push_back({entry.op.text(), entry.layer, entry.reason});
     state.sort();

@@ -41,6 +41,7 @@ class Select final : public Command {
 
   std::vector<Output> outputs() const override { return {{"--out", out_}, {"--write", write_}}; }
 
+  bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     if (options_.by == "budget" && options_.size == 0)
