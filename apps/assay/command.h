@@ -32,6 +32,7 @@ struct Settings {
   int threads = 0;        // 0: all
   std::size_t batch = 0;  // 0: chosen by the engine
   std::string device = "cpu";
+  std::string engine = "auto";
   double memory_gib = 0;  // limit for readers and for one tensor, 0: half of the machine's memory
 };
 

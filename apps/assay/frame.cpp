@@ -95,6 +95,10 @@ void declare_common(CLI::App& app, Settings& settings) {
   app.add_option("--device", settings.device, "where networks run")
       ->check(CLI::IsMember({"cpu", "cuda"}))
       ->group(group);
+  app.add_option("--engine", settings.engine,
+                 "what runs networks on the processor; auto: the quickest, part by part")
+      ->check(CLI::IsMember({"auto", "lanes", "onednn", "libtorch"}))
+      ->group(group);
   app.add_option("--memory", settings.memory_gib,
                  "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory")
       ->check(CLI::Range(0.0, 1e6))

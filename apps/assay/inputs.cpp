@@ -104,6 +104,7 @@ SessionOptions session_options(const Context& context, const Dataset* dataset) {
   SessionOptions options;
   options.threads = context.settings.threads;
   options.device = context.settings.device;
+  options.engine = context.settings.engine;
   options.memory_limit = static_cast<std::uint64_t>(context.settings.memory_gib * 1024.0 * 1024.0 * 1024.0);
   if (dataset != nullptr) set_record_shapes(options, dataset->facts());
   return options;

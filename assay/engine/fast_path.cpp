@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <unordered_map>
@@ -234,7 +235,11 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
 }
 
 Tensors FastPath::run(const Tensors& given, const Request& request) const {
-  const FastPlan& fast = plan_for(given, request);
+  return execute(plan_for(given, request), given, request, {});
+}
+
+Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Request& request,
+                          const std::function<void(std::size_t)>& after_step) const {
   std::vector<Tensor> values(graph_.values().size());
   for (const auto& [id, tensor] : given) values[static_cast<std::size_t>(id)] = tensor;
   KernelContext context;
@@ -249,6 +254,7 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
       executor.run(fast.plan.nodes[step], values);
     }
     release(fast.plan.release[step], values);
+    if (after_step) after_step(step + 1);
   }
   Tensors results;
   for (const ValueId id : request.wanted) {
@@ -258,7 +264,8 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
   return results;
 }
 
-std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Request& request) const {
+std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Request& request,
+                                              bool measure) const {
   const FastPlan& fast = plan_for(given, request);
   std::vector<PlannedStretch> planned;
   auto next = fast.parts.begin();
@@ -271,6 +278,21 @@ std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Reques
     planned.back().nodes.push_back(fast.plan.nodes[step]);
     if (inside)
       planned.back().nanoseconds += next->backend->cost(graph_, node(fast.plan.nodes[step]), shape_of_);
+  }
+  constexpr int runs = 5;
+  for (int i = 0; measure && i < runs; ++i) {
+    std::vector<double> took(planned.size(), 0);
+    std::size_t at = 0, end = planned.empty() ? 0 : planned[0].nodes.size();
+    auto last = std::chrono::steady_clock::now();
+    execute(fast, given, request, [&](std::size_t done) {
+      const auto now = std::chrono::steady_clock::now();
+      while (done > end) end += planned[++at].nodes.size();
+      took[at] += std::chrono::duration<double, std::nano>(now - last).count();
+      last = now;
+    });
+    const auto records = static_cast<double>(given.begin()->second.size(0));
+    for (std::size_t p = 0; p < planned.size(); ++p)
+      planned[p].measured = i == 0 ? took[p] / records : std::min(planned[p].measured, took[p] / records);
   }
   return planned;
 }

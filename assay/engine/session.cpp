@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -180,15 +181,25 @@ bool Session::ends_in_softmax() const { return state_->decision().softmax; }
 bool Session::ends_in_sigmoid() const { return state_->decision().sigmoid; }
 const std::vector<std::string>& Session::notices() const { return state_->notices; }
 
-std::vector<PlannedStretch> Session::plan() const {
+std::vector<PlannedStretch> Session::plan(bool measure) const {
   const State& s = *state_;
+  const at::NoGradGuard no_grad;
+  const std::size_t records = measure ? preferred_batch() : 2;
+  const Tensors given = tiny_batch(s.graph, s.shapes, static_cast<std::int64_t>(records), s.device);
   if (const FastPath* fast = s.fast()) {
-    const Tensors given = tiny_batch(s.graph, s.shapes, 2, s.device);
     const FastPath::Request request{.wanted = s.graph.outputs()};
-    if (fast->can_run(given, request)) return fast->explain(given, request);
+    if (fast->can_run(given, request)) return fast->explain(given, request, measure);
   }
   PlannedStretch all{.engine = "libtorch", .nodes = {}};
   for (std::size_t n = 0; n < s.graph.nodes().size(); ++n) all.nodes.push_back(static_cast<int>(n));
+  constexpr int runs = 5;
+  for (int i = 0; measure && i < runs; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    run(given, s.graph.outputs());
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    const double each = took.count() / static_cast<double>(records);
+    all.measured = i == 0 ? each : std::min(all.measured, each);
+  }
   return {all};
 }
 

@@ -126,4 +126,26 @@ report::Document document_of(const Session& session,
   return document;
 }
 
+void add_plan(report::Document& document, const Session& session, bool measured) {
+  report::Table table{"plan",
+                      "Plan of a forward pass",
+                      {{"engine", "engine"},
+                       {"first", "first node"},
+                       {"last", "last node"},
+                       {"nodes", "nodes", Kind::count},
+                       {"expected", "expected us a record", Kind::number}},
+                      {}};
+  if (measured) table.columns.push_back({"measured", "measured us a record", Kind::number});
+  for (const PlannedStretch& part : session.plan(measured)) {
+    const auto name = [&](int n) { return session.graph().nodes()[static_cast<std::size_t>(n)].name; };
+    std::vector<report::Cell> row{part.engine, name(part.nodes.front()), name(part.nodes.back()),
+                                  static_cast<std::int64_t>(part.nodes.size())};
+    constexpr double microseconds = 1e-3;
+    row.emplace_back(part.nanoseconds > 0 ? report::Cell(microseconds * part.nanoseconds) : report::Cell());
+    if (measured) row.emplace_back(microseconds * part.measured);
+    table.rows.push_back(std::move(row));
+  }
+  document.tables.push_back(std::move(table));
+}
+
 }  // namespace assay::results

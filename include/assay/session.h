@@ -58,6 +58,7 @@ struct PlannedStretch {
   std::string engine;  // "lanes", "onednn" or "libtorch"
   std::vector<int> nodes;
   double nanoseconds = 0;  // expected for a record on one thread; 0 for libtorch
+  double measured = 0;     // nanoseconds for a record, where it was asked for
 };
 
 class Session {
@@ -134,8 +135,8 @@ class Session {
   bool ends_in_softmax() const;
   // True when the decision value comes out of a sigmoid: a probability, to be compared with 0.5.
   bool ends_in_sigmoid() const;
-  // How a forward pass to the outputs runs, in order of computation.
-  std::vector<PlannedStretch> plan() const;
+  // How a forward pass to the outputs runs, in order of computation; with `measure` timed on made-up records.
+  std::vector<PlannedStretch> plan(bool measure = false) const;
   // What users should know about how this network is run: a batch size fixed in the file, for instance.
   const std::vector<std::string>& notices() const;
 

@@ -1,6 +1,7 @@
 // assay model: what a network consists of, as the analyses see it.
 
 #include "assay/results/model.h"
+#include <assay/error.h>
 #include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
@@ -14,6 +15,8 @@ class Model final : public Command {
   void declare(CLI::App& app) override {
     model_.declare(app, true);
     data_.declare(app);
+    app.add_flag("--plan", plan_, "what runs each stretch of nodes, and how long it is expected to take");
+    app.add_flag("--measure", measure_, "with --plan: how long it takes, measured now");
     app.add_option("--write", write_, "write the network as ONNX, whatever it was read from")
         ->type_name("FILE.onnx");
   }
@@ -27,7 +30,9 @@ class Model final : public Command {
     if (data)
       dead = find_dead_neurons(session, session.layers(), data,
                                walk_options(context, "looking for dead neurons"), context.progress);
+    if (measure_ && !plan_) fail(Fault::usage, "--measure times the stretches of --plan; give both");
     report::Document document = results::document_of(session, dead);
+    if (plan_) results::add_plan(document, session, measure_);
     if (!write_.empty()) write_onnx(session.graph(), write_);
     if (data) document.provenance.emplace_back("data_hash", data->hash());
     return document;
@@ -37,6 +42,7 @@ class Model final : public Command {
   ModelInput model_;
   DataInput data_{"data", "records on which to look for dead neurons"};
   std::string write_;
+  bool plan_ = false, measure_ = false;
 };
 
 }  // namespace
@@ -45,7 +51,8 @@ CommandInfo model_command() {
   return {"model", "layers, neurons and parameters of a network, with warnings",
           "  assay model --model lenet5.onnx\n"
           "  assay model --model lenet5.onnx --data t10k-images-idx3-ubyte.gz\n"
-          "  assay model lenet5.h5 --write lenet5.onnx",
+          "  assay model lenet5.h5 --write lenet5.onnx\n"
+          "  assay model lenet5.onnx --plan --measure",
           make_command<Model>};
 }
 
