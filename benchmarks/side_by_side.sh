@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Assay beside its strongest peers, in one run: ratios, with the versions of the peers. Run it on an idle machine.
+# Usage: benchmarks/side_by_side.sh [THREADS [RECORDS [MODEL.onnx...]]] (default: 2 threads, 4096 records, three networks)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+threads=${1:-2}
+records=${2:-4096}
+shift $(($# < 2 ? $# : 2))
+cmake --preset release -DASSAY_BENCHMARKS=ON >/dev/null
+cmake --build --preset release --target bench_forward bench_engine bench_attacks bench_training bench_mutation >/dev/null
+bin=$PWD/build/release/benchmarks
+peers=$PWD/build/peers
+if command -v npm >/dev/null && [ ! -d "$peers/node_modules/onnxruntime-node" ]; then
+  mkdir -p "$peers"
+  npm install --prefix "$peers" --ignore-scripts --no-audit --no-fund onnxruntime-node >/dev/null 2>&1 ||
+    echo "SKIPPED: npm has no onnxruntime-node" >&2
+fi
+if [ -d "$peers/node_modules/onnxruntime-node" ]; then
+  export NODE_PATH=$peers/node_modules
+  export ASSAY_ONNXRUNTIME="node $PWD/benchmarks/onnxruntime_forward.cjs"
+fi
+echo "== forward passes: ONNX Runtime"
+"$bin/bench_forward" "$threads" "$records" "$@"
+[ $# -eq 0 ] || exit 0
+echo "== attacks: plain loops in libtorch"
+"$bin/bench_attacks" "$threads" 100
+echo "== training: PyTorch"
+"$bin/bench_training" "$threads" 1
+echo "== mutation: whole networks"
+"$bin/bench_mutation" "$threads"
