@@ -1,9 +1,10 @@
 // What sharing work among ranks costs. The program by 1, 2, 4, 8 ranks of mpirun with one thread each,
 // against itself without a launcher. Efficiency is processor time: of one process, as a share of that of all
-// ranks. Time by the clock is beside it; on a machine of few cores it tells nothing about many machines. Then
-// states of ImageNet's size, 50,000 neurons by 1,000 sections and 1.3 million records: their bytes, and the
-// time of merging two; in a tree each rank sends its own once. Last, from both, what a run costs by up to
-// 1,000 ranks. Usage: bench_cluster PROGRAM [records [neurons [sections]]]
+// ranks, both less what starting takes. Time by the clock is beside it; on a machine of few cores it tells
+// nothing about many machines. Then states of ImageNet's size, 50,000 neurons by 1,000 sections and 1.3
+// million records: their bytes, and the time of merging two; in a tree each rank sends its own once. Last,
+// from both, what a run costs by up to 1,000 ranks. Usage: bench_cluster PROGRAM [records [neurons
+// [sections]]]
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,21 +55,27 @@ void run_or_die(const std::string& command) {
   std::exit(1);
 }
 
-void time_ranks(const std::string& name, const std::string& command) {
-  double alone = 0;
+// Processor time by number of ranks; 0: without a launcher.
+using Times = std::map<int, double>;
+
+// `start`: what starting alone takes, which is left out of the efficiency.
+Times time_ranks(const std::string& name, const std::string& command, const Times& start = {}) {
+  Times times;
   for (const int ranks : {0, 1, 2, 4, 8}) {
     const std::string launcher =
         ranks == 0 ? ""
                    : fmt::format("mpirun --allow-run-as-root --oversubscribe --bind-to none -n {} ", ranks);
     const double before = processor_of_children();
     const double taken = seconds([&] { run_or_die(launcher + command + " --threads 1 --quiet >/dev/null"); });
-    const double processor = processor_of_children() - before;
-    if (ranks == 0) alone = processor;
-    fmt::print("  {:10} {:11} processor {:6.2f} s, efficiency {:.2f}; by the clock {:6.2f} s\n", name,
-               ranks == 0 ? "no launcher" : fmt::format("{} ranks", ranks), processor, alone / processor,
-               taken);
+    times[ranks] = processor_of_children() - before;
+    fmt::print("  {:10} {:11} processor {:6.2f} s, by the clock {:6.2f} s", name,
+               ranks == 0 ? "no launcher" : fmt::format("{} ranks", ranks), times[ranks], taken);
+    if (!start.empty())
+      fmt::print(", efficiency {:.2f}", (times[0] - start.at(0)) / (times[ranks] - start.at(ranks)));
+    fmt::print("\n");
     std::fflush(stdout);
   }
+  return times;
 }
 
 void time_program(const std::string& program, std::size_t records) {
@@ -79,12 +87,15 @@ void time_program(const std::string& program, std::size_t records) {
              " train --architecture lenet5 --data digits:1000 --epochs 1 --out net.onnx --quiet >/dev/null");
   run_or_die(fmt::format("{} data digits:{} --write data.npz >/dev/null", program, records));
   fmt::print("LeNet-5, {} records, one thread a rank, {} cores\n", records, available_threads());
-  time_ranks("start", program + " evaluate --model net.onnx --data 'data.npz[:100]'");
-  time_ranks("importance", program + " importance --model net.onnx --data data.npz");
+  const Times start = time_ranks("start", program + " evaluate --model net.onnx --data 'data.npz[:100]'");
+  time_ranks("importance", program + " importance --model net.onnx --data data.npz", start);
   time_ranks("cover",
-             program + " cover --model net.onnx --train 'data.npz[:2000]' --test data.npz --criterion kmnc");
-  time_ranks("mutate", fmt::format("{} mutate --model net.onnx --test 'data.npz[:{}]' --count 100", program,
-                                   records / 8));
+             program + " cover --model net.onnx --train 'data.npz[:2000]' --test data.npz --criterion kmnc",
+             start);
+  time_ranks(
+      "mutate",
+      fmt::format("{} mutate --model net.onnx --test 'data.npz[:{}]' --count 100", program, records / 8),
+      start);
   std::filesystem::current_path("/");
   std::filesystem::remove_all(folder);
 }
