@@ -106,6 +106,11 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->group(group);
 }
 
+std::string fallback_of(const CLI::Option& option) {
+  const std::string text = option.get_default_str();
+  return text == "[]" || text == "{}" ? "" : text;
+}
+
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
   const bool is_flag = option.get_expected_max() == 0;
   if (is_flag && values == std::vector<std::string>{"false"}) return;

@@ -13,6 +13,10 @@ namespace assay::app {
 
 void declare_common(CLI::App& app, Settings& settings);
 
+// What an option is when it is not given, as text. Nothing for lists without elements, which CLI11 writes as
+// "[]" or, from 2.4 on, as "{}".
+std::string fallback_of(const CLI::Option& option);
+
 // Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
 // ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
 void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);

@@ -157,9 +157,7 @@ int run(int argc, char** argv) {
     command->declare(*sub);
     declare_common(*sub, settings);
     sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
-    for (CLI::Option* option : sub->get_options()) {
-      if (option->get_default_str() == "[]") option->default_str("");
-    }
+    for (CLI::Option* option : sub->get_options()) option->default_str(fallback_of(*option));
     sub->footer("Examples:\n" + std::string(info.examples));
     made.emplace(sub, std::move(command));
     names.emplace_back(info.name);

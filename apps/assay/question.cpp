@@ -69,7 +69,7 @@ QuestionFlag described(const CLI::Option& option) {
   flag.repeats = option.get_expected_max() > 1;
   if (flag.is_switch) return flag;
   take_type(option, flag);
-  flag.fallback = option.get_default_str() == "[]" ? "" : option.get_default_str();
+  flag.fallback = app::fallback_of(option);
   return flag;
 }
 

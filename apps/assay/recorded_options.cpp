@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "apps/assay/frame.h"
 #include "assay/support/shell.h"
 
 namespace assay::app {
@@ -18,7 +19,7 @@ std::vector<std::string> recorded_values(const CLI::Option& option, const Effect
   const auto found = effective.find(name_of(option));
   if (found != effective.end()) return found->second;
   if (option.count() > 0) return is_switch(option) ? std::vector<std::string>{"true"} : option.results();
-  const std::string fallback = option.get_default_str();
+  const std::string fallback = fallback_of(option);
   const bool none = fallback.empty() || fallback.starts_with('[') || is_switch(option);
   return none ? std::vector<std::string>() : std::vector<std::string>{fallback};
 }

@@ -61,10 +61,12 @@ def test_gradients_are_those_of_differences(model, arrays):
     gradient = model.gradients(x, target=3)
     assert gradient.shape == x.shape
     direction = np.random.default_rng(1).standard_normal(x.shape).astype(np.float32)
-    step = 1e-3
-    up, down = (model.activations(x + s * step * direction, logits)[:, 3] for s in (1, -1))
+    step = 1e-4
     expected = (gradient * direction).sum((1, 2, 3))
-    assert np.allclose((up - down) / (2 * step), expected, rtol=0.1, atol=0.05 * np.abs(expected).max())
+    here, up, down = (model.activations(x + s * step * direction, logits)[:, 3] for s in (0, 1, -1))
+    # Where another element becomes the greatest of its pool the two sides differ, and the gradient is that of one.
+    apart = np.minimum(*(np.abs(side - expected) for side in ((up - here) / step, (here - down) / step)))
+    assert (apart < 0.02 * np.abs(expected).max()).all()
     each = model.gradients(x, target=[3, 3, 3, 3])
     assert np.allclose(each, gradient)
     assert model.gradients(x, ["input", "conv2"]).keys() == {"input", "conv2"}

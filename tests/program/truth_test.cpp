@@ -84,6 +84,7 @@ TEST_F(Truth, WhatIsRecordedRunsAgainAndNamesDefaults) {
        {"--model 'my net.onnx'", "--criterion 'idc[m=1]'", "--criterion 'idc[m=2]'", "--layer hidden",
         "--method epsilon", "--min-k 2", "--max-k 4", "--reduction mean", "--threads 0", "--device cpu"})
     EXPECT_NE(options.find(part), std::string::npos) << part << " in " << options;
+  EXPECT_EQ(options.find("--plugin"), std::string::npos) << "an empty list is none: " << options;
   EXPECT_NE(first["provenance"]["criteria"].get<std::string>().find("kmnc[sections=1000]"),
             std::string::npos);
   const Outcome again = assay("cover " + options);
@@ -167,9 +168,9 @@ TEST_F(Truth, MoreCombinationsThanRecordsAreSaid) {
   EXPECT_TRUE(ids(json("few.json")).contains("too-many-combinations"));
 }
 
-// The neurons of `hidden` are each other's negation.
+// In each class one neuron of `hidden` is always 0.
 TEST_F(Truth, SingularCovariancesAreSaid) {
-  const Outcome outcome = cover("--criterion mdsc --criterion 'lsc[dimensions=1]' --json singular.json");
+  const Outcome outcome = cover("--criterion 'mdsc[variance=0]' --json singular.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const Json warnings = json("singular.json")["warnings"];
   ASSERT_EQ(warnings.size(), 1U) << warnings.dump(1);

@@ -10,6 +10,7 @@
 namespace assay::workbench {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -256,7 +257,14 @@ TEST_F(Query, HostileTextIsAnErrorOrAnAnswer) {
 
 TEST_F(Query, TextWithoutEndAndDeepNestingAreErrors) {
   EXPECT_THAT(error_of(std::string(2 << 20, 'x')), HasSubstr("at most"));
-  EXPECT_NE(error_of("SELECT " + std::string(20000, '(') + "1" + std::string(20000, ')')), "");
+  const auto nested = [&](const std::string& opening) {
+    std::string sql = "SELECT ";
+    for (int i = 0; i < 20000; ++i) sql += opening;
+    return error_of(sql + "1" + std::string(20000, ')'));
+  };
+  EXPECT_NE(nested("-("), "");
+  // SQLite's parser has taken brackets of any depth since 3.46.
+  EXPECT_THAT(nested("("), AnyOf(IsEmpty(), HasSubstr("stack overflow")));
   EXPECT_NE(error_of(std::string(3000, ';') + "SELECT 1" +
                      [] {
                        std::string s;
