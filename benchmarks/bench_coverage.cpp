@@ -65,10 +65,10 @@ void run(int threads, bool each) {
     coverage::CoverageState state(profile, learn.criteria, false);
     covered.turn([&] { coverage::measure(session, state, test, {}, silence()); });
     figures.turn([&] { state.figures(); });
-    for (const Spec& spec : learn.criteria) {
+    for (const auto& criterion : learn.criteria) {
       if (!each) break;
-      coverage::CoverageState one(profile, {spec}, false);
-      alone[spec.text()].turn([&] { coverage::measure(session, one, test, {}, silence()); });
+      coverage::CoverageState one(profile, {criterion}, false);
+      alone[criterion.spec().text()].turn([&] { coverage::measure(session, one, test, {}, silence()); });
     }
   }
   const auto line = [&](const std::string& name, const Least& least) {

@@ -47,6 +47,16 @@ SlidingWindow pool_window(const Node& node, const Shape& input, const Shape& out
   return sliding_window(node, input, output, global ? spatial : node.integers("kernel_shape", spatial));
 }
 
+bool is_read(const Graph& graph, ValueId id) {
+  return id != no_value &&
+         (!graph.consumers(id).empty() || std::ranges::find(graph.outputs(), id) != graph.outputs().end());
+}
+
+bool drops(const Graph& graph, const Node& node) {
+  if (node.op != "Dropout" || node.inputs.size() < 3 || node.inputs[2] == no_value) return false;
+  return !graph.is_constant(node.inputs[2]) || graph.constant(node.inputs[2]).data()[0] != std::byte{0};
+}
+
 std::vector<float> floats(const Array& array) {
   const auto values = array.as<float>();
   return {values.begin(), values.end()};

@@ -23,6 +23,11 @@ SlidingWindow sliding_window(const Node& node, const Shape& input, const Shape& 
 // Of a pool; `kernel` from its attributes, or the whole picture.
 SlidingWindow pool_window(const Node& node, const Shape& input, const Shape& output);
 
+// Whether a node reads the value, or it is a result of the graph.
+bool is_read(const Graph& graph, ValueId id);
+// A Dropout that its own input puts into training.
+bool drops(const Graph& graph, const Node& node);
+
 std::vector<float> floats(const Array& array);
 bool is_float_constant(const Graph& graph, const Node& node, std::size_t input);
 

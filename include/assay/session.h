@@ -20,18 +20,14 @@
 
 namespace assay {
 
-class Rng;
-
 struct SessionOptions {
   int threads = 0;                 // 0: all cores this process may use
   std::string device = "cpu";      // "cpu" or "cuda"
   std::uint64_t memory_limit = 0;  // bytes one tensor may take; 0: half of the machine's memory
-  // What runs the network on the processor: "auto" (whatever is expected to be quickest, part by part),
-  // "lanes", "onednn", or "libtorch" (the kernels alone, which are the reference). What the one named cannot
-  // do, libtorch does.
+  // Of the processor: "auto" (the quickest, part by part), "lanes", "onednn", or "libtorch" (the reference).
+  // What the one named cannot do, libtorch does.
   std::string engine = "auto";
-  // For models whose own declaration is dynamic: the shape of a record of the first input, and of inputs by
-  // name.
+  // Where the model does not tell: the shape of a record of the first input, and of inputs by name.
   Shape record_shape = {};
   std::map<std::string, Shape> record_shapes = {};
 };
@@ -53,12 +49,11 @@ struct Tap {
 };
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
-// Nodes that run together.
+// Nodes that run together. Nanoseconds for a record: expected on one thread (0 for libtorch), and measured.
 struct PlannedStretch {
   std::string engine;  // "lanes", "onednn" or "libtorch"
   std::vector<int> nodes;
-  double nanoseconds = 0;  // expected for a record on one thread; 0 for libtorch
-  double measured = 0;     // nanoseconds for a record, where it was asked for
+  double nanoseconds = 0, measured = 0;
 };
 
 class Session {
@@ -82,13 +77,12 @@ class Session {
 
   // Computes `wanted` from `given` and the constants. Only nodes needed for that run, and a value is released
   // when its last reader is done. Resuming from the middle is giving values from an earlier run. Inference
-  // only: no gradients are recorded, and the result may come from a faster back end (same within float
-  // rounding).
+  // only: no gradients are recorded. Engines agree within float rounding.
   Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
 
-  // As run(), recording for autograd. Values in `given` that require gradients are
-  // leaves. In `training`, `random` drives dropout and `constants` (if not null) overrides weights by value
-  // id and receives updated batch-normalisation statistics.
+  // As run(), recording for autograd. Values in `given` that require gradients are leaves. In `training`,
+  // `random` drives dropout and `constants` (if not null) overrides weights by value id and receives updated
+  // batch-normalisation statistics.
   Tensors trace(const Tensors& given, std::span<const ValueId> wanted, bool training = false,
                 Rng* random = nullptr, Tensors* constants = nullptr) const;
 
@@ -109,8 +103,7 @@ class Session {
 
   // All layers in the order of computation. Shapes come from running two tiny batches under the memory limit.
   const std::vector<Layer>& layers() const;
-  // Shape of a value for a batch of one record (as found by the same tiny runs; empty for values not
-  // computed).
+  // Shape of a value for a batch of one record; empty for values that the same tiny runs do not compute.
   const Shape& shape(ValueId id) const;
   // Where a value holds its records: the axis they lie along and how many rows there each takes. An axis of
   // -1: the value does not depend on the batch, or not in a way that is understood.
@@ -120,8 +113,7 @@ class Session {
   };
   RecordAxis record_axis(ValueId id) const;
   // Finds a layer by name, by value name, by index ("2", "-1" from the end) or by a part of a path that is
-  // in no other name ("lstm" of "/lstm/LSTM"). Throws Error{usage} with the names there are and the nearest
-  // one.
+  // in no other name ("lstm" of "/lstm/LSTM"). Throws Error{usage} with the names there are and the nearest.
   const Layer& layer(std::string_view selector) const;
   // The default subject of importance analysis: the layer with weights before the last one, on the path to
   // the decision that has most of them.
@@ -145,16 +137,14 @@ class Session {
   std::unique_ptr<State> state_;
 };
 
-// Neuron activations of a layer's whole tensor: [n, neurons] (or [n, neurons * positions] for
-// every_position).
+// Neuron activations of a layer's whole tensor: [n, neurons], or [n, neurons * positions] for every_position.
 Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction);
 
 // Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
 void set_engine_threads(int threads);
 
-// Tells the C library to keep large blocks that batches free and need again, rather than returning them to
-// the system each time; a third of the time of relevance propagation went there. For programs that run
-// networks, at their start.
+// Tells the C library to keep large blocks that batches free and need again: returning them to the system
+// took a third of the time of relevance propagation. For programs that run networks, at their start.
 void keep_freed_memory();
 
 }  // namespace assay

@@ -55,12 +55,15 @@ def describe_model(
     precision: str | PathLike[str] | None = ...,
     straight_through: bool = ...,
     data: SpecLike | None = ...,
+    plan: bool = ...,
+    measure: bool = ...,
     write: str | PathLike[str] | None = ...,
     force: bool = ...,
     seed: int | None = ...,
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -74,6 +77,7 @@ def demo(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -89,6 +93,7 @@ def describe_data(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -121,6 +126,7 @@ def train(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -147,6 +153,7 @@ def evaluate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -179,6 +186,7 @@ def importance(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -233,6 +241,7 @@ def cover(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -244,6 +253,7 @@ def criteria(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -316,6 +326,7 @@ def mutate(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -327,6 +338,7 @@ def operators(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -346,6 +358,7 @@ def combine(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -358,6 +371,7 @@ def diff(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -383,6 +397,7 @@ def select(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -417,6 +432,7 @@ def audit(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -445,6 +461,7 @@ def attack(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -456,6 +473,7 @@ def attacks(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -501,6 +519,7 @@ def explore(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -512,6 +531,7 @@ def constraints(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -550,6 +570,7 @@ def inspect(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -561,6 +582,7 @@ def hypotheses(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -572,6 +594,7 @@ def measures(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -597,6 +620,7 @@ def prune(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -650,6 +674,7 @@ def retrain(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -675,6 +700,7 @@ def polluted(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...
@@ -687,6 +713,7 @@ def report(
     threads: int | None = ...,
     batch: int | None = ...,
     device: Literal['cpu', 'cuda'] | None = ...,
+    engine: Literal['auto', 'lanes', 'onednn', 'libtorch'] | None = ...,
     memory: float | None = ...,
     progress: Progress = ...,
 ) -> Result: ...

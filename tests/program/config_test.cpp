@@ -120,6 +120,7 @@ const std::map<std::string, Json> flags{
     {"threads", 1},
     {"batch", 16},
     {"device", "cpu"},
+    {"engine", "lanes"},
     {"memory", 2},
 };
 

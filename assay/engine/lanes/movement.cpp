@@ -171,7 +171,7 @@ std::vector<std::vector<Course>> courses_of(const Graph& graph, const Node& node
 }  // namespace
 
 bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  return !graph.is_constant(node.inputs[0]) &&
+  return !graph.is_constant(node.inputs[0]) && !drops(graph, node) &&
          element_count(shape_of(node.inputs[0])) == element_count(shape_of(node.outputs[0]));
 }
 

@@ -90,8 +90,7 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     if (!good(id)) return false;
   }
   for (std::size_t o = 1; o < node.outputs.size(); ++o) {
-    const bool read = node.outputs[o] != no_value && !graph.consumers(node.outputs[o]).empty();
-    if (read && node.op != "Split") return false;
+    if (node.op != "Split" && is_read(graph, node.outputs[o])) return false;
   }
   return good(node.outputs.at(0)) && found->supports(graph, node, shape_of);
 }

@@ -203,7 +203,7 @@ void compile_softmax(Compiler& compiler, const Node& node) {
 
 bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   if (graph.is_constant(node.inputs[0])) return false;
-  if (node.op == "Identity" || node.op == "Dropout") return true;
+  if (node.op == "Identity" || node.op == "Dropout") return !drops(graph, node);
   return shape_of(node.outputs[0]).size() == 2 && shape_of(node.inputs[0]).size() >= 2;
 }
 

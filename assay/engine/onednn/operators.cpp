@@ -73,7 +73,7 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     }
   }
   for (std::size_t o = 1; o < node.outputs.size(); ++o) {
-    if (node.outputs[o] != no_value && !graph.consumers(node.outputs[o]).empty()) return false;
+    if (is_read(graph, node.outputs[o])) return false;
   }
   return good_value(node.outputs.at(0)) && found->supports(graph, node, shape_of);
 }
