@@ -63,9 +63,11 @@ struct PoolMap {
 };
 void pool_max(const PoolMap& map, const float* operand, float* result);
 void pool_sum(const PoolMap& map, const float* operand, float* result);
-// Adds to `slope_in`. The first of equal maxima takes all.
-void pool_max_slopes(const PoolMap& map, const float* operand, const float* result, const float* slope_out,
-                     float* slope_in);
+// Which of equal maxima takes the gradient: the first, or all of them equal shares.
+enum class Ties { first, shared };
+// Adds to `slope_in`.
+void pool_max_slopes(const PoolMap& map, Ties ties, const float* operand, const float* result,
+                     const float* slope_out, float* slope_in);
 void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in);
 
 // Functions of one operand. `alpha` and `beta` as the ONNX operator of the name has them.
@@ -81,7 +83,6 @@ enum class Unary {
   negate,
   reciprocal,
   rectify,
-  scale_shift,  // alpha * x + beta
   selu,
   sigmoid,
   softplus,
@@ -109,8 +110,7 @@ struct BinaryMap {
   bool left_constant = false, right_constant = false;
 };
 void apply(const BinaryMap& map, const float* left, const float* right, float* result);
-// Adds to the slope of the left (or else the right) operand. Not for divide by a constant left, maximum,
-// minimum.
+// Adds to the slope of the left (or else the right) operand. Of a maximum or minimum equal operands share.
 void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
             float* slope_in);
 
@@ -135,8 +135,7 @@ void to_lanes(const float* const* rows, std::int64_t elements, float* tile);
 // The first `count` records.
 void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, float* const* rows);
 
-// The instruction set in use ("AVX3", "AVX2", "SSE4", "NEON", ...) and the floats of its vectors.
-const char* instructions();
+// Floats of a vector of the instruction set in use.
 std::int64_t lanes_of_vector();
 
 }  // namespace assay::lanes

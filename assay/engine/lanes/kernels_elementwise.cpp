@@ -85,8 +85,6 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return hn::Div(number(1), x);
     case Unary::rectify:
       return at_least(x, zero);
-    case Unary::scale_shift:
-      return hn::MulAdd(alpha, x, beta);
     case Unary::selu:
       return hn::Mul(
           number(selu_gamma),
@@ -134,8 +132,6 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::Neg(hn::Mul(y, y));
     case Unary::rectify:
       return hn::IfThenElse(hn::Gt(y, zero), one, zero);
-    case Unary::scale_shift:
-      return alpha;
     case Unary::selu:
       return hn::IfThenElse(hn::Gt(x, zero), number(selu_gamma), hn::Add(y, number(selu_gamma * selu_alpha)));
     case Unary::sigmoid:

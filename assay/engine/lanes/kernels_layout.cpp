@@ -80,7 +80,6 @@ void from_lanes_entry(const float* tile, std::int64_t elements, std::int64_t cou
   }
 }
 
-std::int64_t target_entry() { return HWY_TARGET; }
 std::int64_t lanes_entry() {
   return static_cast<std::int64_t>(hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::CappedTag<float, width>()));
 }
@@ -93,7 +92,6 @@ namespace assay::lanes {
 
 HWY_EXPORT(to_lanes_entry);
 HWY_EXPORT(from_lanes_entry);
-HWY_EXPORT(target_entry);
 HWY_EXPORT(lanes_entry);
 
 void to_lanes(const float* const* rows, std::int64_t elements, float* tile) {
@@ -102,7 +100,6 @@ void to_lanes(const float* const* rows, std::int64_t elements, float* tile) {
 void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, float* const* rows) {
   HWY_DYNAMIC_DISPATCH(from_lanes_entry)(tile, elements, count, rows);
 }
-const char* instructions() { return hwy::TargetName(HWY_DYNAMIC_DISPATCH(target_entry)()); }
 std::int64_t lanes_of_vector() { return HWY_DYNAMIC_DISPATCH(lanes_entry)(); }
 
 }  // namespace assay::lanes

@@ -59,18 +59,28 @@ void pool_sum_entry(const PoolMap& map, const float* operand, float* result) {
   });
 }
 
-void pool_max_slopes_entry(const PoolMap& map, const float* operand, const float* result,
+void pool_max_slopes_entry(const PoolMap& map, Ties ties, const float* operand, const float* result,
                            const float* slope_out, float* slope_in) {
   const Lanes16 d;
   each_place(map, [&](std::size_t p, std::int64_t from, std::int64_t to) HWY_ATTR {
+    const std::vector<WindowTap>& taps = map.patterns[p].taps;
     const Vec best = hn::Load(d, result + to);
-    Vec left = hn::Load(d, slope_out + to);  // what no element has taken yet
-    for (const WindowTap& tap : map.patterns[p].taps) {
+    const auto takes = [&](const WindowTap& tap) HWY_ATTR {
       const Vec x = hn::Load(d, operand + from + tap.offset);
-      const auto takes = hn::Or(hn::Eq(x, best), hn::IsNaN(x));
+      return hn::Or(hn::Eq(x, best), hn::IsNaN(x));
+    };
+    Vec share = hn::Load(d, slope_out + to);
+    if (ties == Ties::shared) {
+      Vec count = hn::Zero(d);
+      for (const WindowTap& tap : taps)
+        count = hn::Add(count, hn::IfThenElseZero(takes(tap), hn::Set(d, 1.0F)));
+      share = hn::Div(share, count);
+    }
+    for (const WindowTap& tap : taps) {
+      const auto mine = takes(tap);
       float* const slope = slope_in + from + tap.offset;
-      hn::Store(hn::Add(hn::Load(d, slope), hn::IfThenElseZero(takes, left)), d, slope);
-      left = hn::IfThenZeroElse(takes, left);
+      hn::Store(hn::Add(hn::Load(d, slope), hn::IfThenElseZero(mine, share)), d, slope);
+      if (ties == Ties::first) share = hn::IfThenZeroElse(mine, share);
     }
   });
 }
@@ -134,9 +144,9 @@ void pool_max(const PoolMap& map, const float* operand, float* result) {
 void pool_sum(const PoolMap& map, const float* operand, float* result) {
   HWY_DYNAMIC_DISPATCH(pool_sum_entry)(map, operand, result);
 }
-void pool_max_slopes(const PoolMap& map, const float* operand, const float* result, const float* slope_out,
-                     float* slope_in) {
-  HWY_DYNAMIC_DISPATCH(pool_max_slopes_entry)(map, operand, result, slope_out, slope_in);
+void pool_max_slopes(const PoolMap& map, Ties ties, const float* operand, const float* result,
+                     const float* slope_out, float* slope_in) {
+  HWY_DYNAMIC_DISPATCH(pool_max_slopes_entry)(map, ties, operand, result, slope_out, slope_in);
 }
 void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in) {
   HWY_DYNAMIC_DISPATCH(pool_sum_slopes_entry)(map, slope_out, slope_in);

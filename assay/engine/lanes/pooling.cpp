@@ -12,8 +12,12 @@ using Ints = std::vector<std::int64_t>;
 
 class Pool : public Operation {
  public:
-  Pool(int operand, int result, bool greatest, PoolMap map, std::int64_t elements_in)
-      : Operation({operand}, result), greatest_(greatest), map_(std::move(map)), elements_in_(elements_in) {}
+  Pool(int operand, int result, bool greatest, Ties ties, PoolMap map, std::int64_t elements_in)
+      : Operation({operand}, result),
+        greatest_(greatest),
+        ties_(ties),
+        map_(std::move(map)),
+        elements_in_(elements_in) {}
 
   void forward(const Tile& tile) const override {
     (greatest_ ? pool_max : pool_sum)(map_, tile.value(operand()), tile.value(result()));
@@ -24,7 +28,7 @@ class Pool : public Operation {
     float* const to = tile.slope(operand());
     if (slopes[0] == Slope::first) fill(elements_in_, 0, to);
     if (greatest_) {
-      pool_max_slopes(map_, tile.value(operand()), tile.value(result()), tile.slope(result()), to);
+      pool_max_slopes(map_, ties_, tile.value(operand()), tile.value(result()), tile.slope(result()), to);
     } else {
       pool_sum_slopes(map_, tile.slope(result()), to);
     }
@@ -32,6 +36,7 @@ class Pool : public Operation {
 
  private:
   bool greatest_;
+  Ties ties_;
   PoolMap map_;
   std::int64_t elements_in_;
 };
@@ -128,9 +133,9 @@ void compile_pooling(Compiler& compiler, const Node& node) {
     for (std::size_t d = out.size(); d-- > 0 && ++at[d] == out[d];) at[d] = 0;
   }
   const int operand = compiler.slot(node.inputs[0]);
-  compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), greatest,
-                                      patterns.take(input[1], element_count(in), element_count(out)),
-                                      element_count(input)));
+  compiler.add(std::make_unique<Pool>(
+      operand, compiler.define(node.outputs[0]), greatest, node.op == "MaxPool" ? Ties::first : Ties::shared,
+      patterns.take(input[1], element_count(in), element_count(out)), element_count(input)));
 }
 
 bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -159,7 +164,7 @@ void compile_reduction(Compiler& compiler, const Node& node) {
     patterns.add(elements[to], static_cast<std::int64_t>(to), factor);
   const int operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Pool>(operand, compiler.define(node.outputs[0]), node.op == "ReduceMax",
-                                      patterns.take(1, 0, 0), element_count(input)));
+                                      Ties::shared, patterns.take(1, 0, 0), element_count(input)));
 }
 
 }  // namespace assay::lanes
