@@ -62,6 +62,8 @@ class Backend {
   // Nanoseconds that one thread is expected to take for a record, from shapes and instruction set alone.
   // REQUIRES supports().
   virtual double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
+  // Bytes that a thread keeps for the node's results where gradients go back through it.
+  virtual double kept_bytes(const Node& node, const ShapeOf& shape_of) const = 0;
   // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;

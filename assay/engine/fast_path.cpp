@@ -49,7 +49,7 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
       graph.is_constant(node.inputs[1])) {
     const Array& weights = graph.constant(node.inputs[1]);
     const Shape& out = shape_of(node.outputs[0]);
-    if (!weights.shape().empty() && !out.empty()) {
+    if (element_count(out) > 0 && out.size() > 1) {
       const std::int64_t units = is_dense(node.op) ? out.back() : out[1];
       products = static_cast<double>(weights.count() / units * element_count(out));
     }
@@ -98,13 +98,25 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
          (plan_for(given, request).keeps_nan || all_finite(given));
 }
 
+// Whether what gradients make a back end keep for all nodes it can run stays small beside the machine's
+// memory.
+bool FastPath::fits(const Plan& plan, const Backend& backend) const {
+  constexpr double most_bytes = 1e9;  // of all threads
+  double bytes = 0;
+  for (const int n : plan.nodes) {
+    if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
+  }
+  return bytes * threads_ <= most_bytes;
+}
+
 // The back end of every step: the cheapest way through all, where a change of back end costs the layout's
 // change. nullptr stands for the kernels.
 std::vector<const Backend*> FastPath::choose(const Plan& plan, const Request& request) const {
   std::vector<const Backend*> all{nullptr};
   for (const Backend* backend : backends()) {
     if (engine_ != "auto" && engine_ != backend->name()) continue;
-    if (!request.differentiable || backend->differentiates()) all.push_back(backend);
+    if (!request.differentiable || (backend->differentiates() && fits(plan, *backend)))
+      all.push_back(backend);
   }
   constexpr double never = 1e30, change_per_element = 0.5, change = 30;
   const std::size_t steps = plan.nodes.size(), choices = all.size();

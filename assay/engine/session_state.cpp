@@ -1,11 +1,13 @@
 #include "assay/engine/session_state.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/engine/backend.h"
 #include "assay/engine/batchless.h"
 #include "assay/engine/free_batch.h"
 #include "assay/engine/input_form.h"
@@ -35,6 +37,21 @@ void require_kernels(const Graph& graph) {
   }
 }
 
+// An engine that is named has to be there, and to have something to do.
+void require_engine(const SessionOptions& options) {
+  if (options.engine == "auto") return;
+  if (options.device != "cpu")
+    fail(Fault::usage, "engine '{}' is of the processor, and the device is '{}'; leave one of them out",
+         options.engine, options.device);
+  std::string known = "auto";
+  for (const Backend* backend : backends()) {
+    if (backend->name() == options.engine) return;
+    known += fmt::format(", {}", backend->name());
+  }
+  if (options.engine != "libtorch")
+    fail(Fault::usage, "no engine '{}' in this build; there are {}, libtorch", options.engine, known);
+}
+
 std::vector<ValueId> keys(const Tensors& tensors) {
   std::vector<ValueId> ids;
   for (const auto& [id, tensor] : tensors) ids.push_back(id);
@@ -60,6 +77,7 @@ Session::State::State(Graph graph_, SessionOptions options_)
       options(std::move(options_)),
       shapes{options.record_shape, options.record_shapes},
       device(device_named(options.device)) {
+  require_engine(options);
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);
   require_kernels(graph);

@@ -180,14 +180,24 @@ class Linear : public Operation {
 
 Ints spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
-// Offsets inside a tile are 32 bits wide.
-bool addressable(const Shape& shape) {
-  return element_count(shape) < std::numeric_limits<std::int32_t>::max() / width;
-}
-
 std::vector<float> bias_of(const Graph& graph, const Node& node, std::int64_t units) {
   if (node.inputs.size() > 2 && node.inputs[2] != no_value) return floats(graph.constant(node.inputs[2]));
   return std::vector<float>(static_cast<std::size_t>(units), 0.0F);
+}
+
+// What a convolution and its transpose have in common.
+Linear::Parts parts_between(const Node& node, const Shape& input, const Shape& output, const Ints& kernel) {
+  Linear::Parts parts;
+  parts.groups = node.integer("group", 1);
+  parts.kernel = element_count(kernel);
+  parts.positions_in = element_count(spatial(input));
+  const std::int64_t positions_out = element_count(spatial(output));
+  parts.in = {input[1] / parts.groups, parts.positions_in};
+  parts.out = {output[1] / parts.groups, positions_out};
+  parts.group_in = parts.in.channels * parts.positions_in;
+  parts.group_out = parts.out.channels * positions_out;
+  parts.elements_out = output[1] * positions_out;
+  return parts;
 }
 
 bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -195,8 +205,12 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
   if (input.size() < 3 || !is_float_constant(graph, node, 1)) return false;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != no_value;
   if (has_bias && !is_float_constant(graph, node, 2)) return false;
-  return graph.constant(node.inputs[1]).shape().size() == input.size() && addressable(input) &&
-         addressable(output);
+  const Shape& kernel = graph.constant(node.inputs[1]).shape();
+  if (kernel.size() != input.size()) return false;
+  // What every position reads is written down.
+  constexpr std::int64_t most_reads = std::int64_t{1} << 22;
+  const std::int64_t positions = std::max(element_count(spatial(input)), element_count(spatial(output)));
+  return positions * element_count(spatial(kernel)) <= most_reads;
 }
 
 }  // namespace
@@ -211,21 +225,10 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
   std::vector<float> weights = floats(array), bias = bias_of(graph, node, output[1]);
   ValueId id = compiler.absorber().normalisation(node.outputs[0], weights, bias);
-  Linear::Parts parts;
-  id = compiler.absorb_rectifier(id, parts.finish);
-
   const SlidingWindow window = sliding_window(node, input, output, spatial(array.shape()));
-  const Ints in = spatial(input), out = spatial(output);
-  parts.groups = node.integer("group", 1);
-  parts.kernel = element_count(window.kernel);
-  parts.positions_in = element_count(in);
-  const std::int64_t positions_out = element_count(out);
-  parts.in = {input[1] / parts.groups, parts.positions_in};
-  parts.out = {output[1] / parts.groups, positions_out};
-  parts.group_in = parts.in.channels * parts.positions_in;
-  parts.group_out = parts.out.channels * positions_out;
-  parts.elements_out = output[1] * positions_out;
-  parts.reads = window_reads(window, in, out);
+  Linear::Parts parts = parts_between(node, input, output, window.kernel);
+  id = compiler.absorb_rectifier(id, parts.finish);
+  parts.reads = window_reads(window, spatial(input), spatial(output));
   parts.bias = std::move(bias);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return weights[static_cast<std::size_t>(
@@ -244,13 +247,12 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   const Array& array = graph.constant(node.inputs[1]);
   const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
   const std::vector<float> weights = floats(array);
-  Linear::Parts parts;
+  const Ints kernel = spatial(array.shape());
+  Linear::Parts parts = parts_between(node, input, output, kernel);
   parts.bias = bias_of(graph, node, output[1]);
   const ValueId id = compiler.absorb_rectifier(node.outputs[0], parts.finish);
 
   // The convolution that goes from the result to the operand, turned.
-  const Ints in = spatial(input), out = spatial(output);
-  Ints kernel = spatial(array.shape());
   const Ints pads = node.integers("pads", Ints(2 * kernel.size(), 0));
   const SlidingWindow window{
       .kernel = kernel,
@@ -258,16 +260,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
       .dilations = node.integers("dilations", Ints(kernel.size(), 1)),
       .left = Ints(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(kernel.size())),
       .right = {}};
-  parts.groups = node.integer("group", 1);
-  parts.kernel = element_count(kernel);
-  parts.positions_in = element_count(in);
-  const std::int64_t positions_out = element_count(out);
-  parts.in = {input[1] / parts.groups, parts.positions_in};
-  parts.out = {output[1] / parts.groups, positions_out};
-  parts.group_in = parts.in.channels * parts.positions_in;
-  parts.group_out = parts.out.channels * positions_out;
-  parts.elements_out = output[1] * positions_out;
-  parts.reads = turned(window_reads(window, out, in), positions_out);
+  parts.reads = turned(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return weights[static_cast<std::size_t>(
         ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k)];
@@ -277,10 +270,9 @@ void compile_transposed(Compiler& compiler, const Node& node) {
 }
 
 bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  const Shape &input = shape_of(node.inputs[0]), &output = shape_of(node.outputs[0]);
+  const Shape& input = shape_of(node.inputs[0]);
   if (graph.is_constant(node.inputs[0]) || !is_float_constant(graph, node, 1)) return false;
-  if (graph.constant(node.inputs[1]).shape().size() != 2 || !addressable(input) || !addressable(output))
-    return false;
+  if (graph.constant(node.inputs[1]).shape().size() != 2) return false;
   if (node.op == "Gemm") {
     if (node.integer("transA", 0) != 0 || input.size() != 2) return false;
     const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != no_value;

@@ -76,10 +76,12 @@ const Operator* find(std::string_view op) {
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Operator* const found = find(node.op);
   if (found == nullptr) return false;
-  // Batches of float32 records with something in them.
+  // Batches of float32 records with something in them. Values of a tile stay below 16 MiB: larger ones leave
+  // every cache, and offsets into them are 32 bits wide.
+  constexpr std::int64_t most_elements = std::int64_t{1} << 18;
   const auto good = [&](ValueId id) {
     const Shape& shape = shape_of(id);
-    return shape.size() >= 2 && shape[0] == 1 &&
+    return shape.size() >= 2 && shape[0] == 1 && element_count(shape) <= most_elements &&
            std::ranges::all_of(shape, [](std::int64_t d) { return d > 0; });
   };
   const bool view = found->supports == supports_view;

@@ -184,6 +184,13 @@ class LanesBackend : public Backend {
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     return lanes::cost(graph, node, shape_of);
   }
+  double kept_bytes(const Node& node, const ShapeOf& shape_of) const override {
+    double elements = 0;
+    for (const ValueId id : node.outputs) {
+      if (id != no_value) elements += static_cast<double>(element_count(shape_of(id)));
+    }
+    return elements * static_cast<double>(2 * width * sizeof(float));  // values and slopes
+  }
   bool differentiates() const override { return true; }
   bool keeps_nan() const override { return true; }
   std::unique_ptr<Stretch> compile(StretchRequest request) const override {

@@ -218,6 +218,7 @@ class OnednnBackend : public Backend {
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     return onednn::cost(graph, node, shape_of);
   }
+  double kept_bytes(const Node&, const ShapeOf&) const override { return 0; }
   bool differentiates() const override { return false; }
   bool keeps_nan() const override { return false; }  // its maxima may drop one
   std::unique_ptr<Stretch> compile(StretchRequest request) const override {

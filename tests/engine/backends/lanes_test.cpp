@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include <assay/error.h>
 #include <assay/session.h>
 #include "assay/engine/lanes/kernels.h"
 #include "tests/engine/backends/network.h"
@@ -148,6 +149,31 @@ TEST(Lanes, BitsDoNotDependOnHowRecordsAreCut) {
       EXPECT_TRUE(gradient(three, part).equal(slopes.slice(0, begin, end)));
     }
   }
+}
+
+TEST(Lanes, EqualMaximaTakeTheGradientAsWithTheKernels) {
+  for (const char* op : {"MaxPool", "GlobalMaxPool", "ReduceMax"}) {
+    Network net(lanes_backend(), {2, 4, 4}, 3);
+    net.round_input();
+    std::vector<ValueId> inputs{net.input};
+    std::map<std::string, Attribute> attributes;
+    if (std::string(op) == "MaxPool") attributes = {{"kernel_shape", Ints{3, 3}}};
+    if (std::string(op) == "ReduceMax") inputs.push_back(net.integers({2}));
+    const ValueId most = net.add(op, inputs, attributes);
+    net.expect_agreement({most});
+  }
+}
+
+TEST(Lanes, AnEngineThatIsNotThereIsAnError) {
+  EXPECT_THROW(Session(test::lenet_like(), {.engine = "lane"}), Error);
+  EXPECT_NO_THROW(Session(test::lenet_like(), {.engine = "lanes"}));
+}
+
+// Values that would fill memory rather than cache are left to the kernels.
+TEST(Lanes, LargeValuesAreNotItsOwn) {
+  Network small(lanes_backend(), {1, 64, 64}, 1), large(lanes_backend(), {1, 600, 600}, 1);
+  EXPECT_TRUE(small.supported(small.add("Relu", {small.input})));
+  EXPECT_FALSE(large.supported(large.add("Relu", {large.input})));
 }
 
 TEST(Lanes, NanAndInfinityTravel) {
