@@ -1,0 +1,112 @@
+#pragma once
+
+// How a test set is measured: what has to be walked, and what is noted on the way.
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/evaluate.h>
+#include <nlohmann/json.hpp>
+
+#include "assay/coverage/inputs_seen.h"
+#include "assay/coverage/observer.h"
+#include "assay/support/journal.h"
+
+namespace assay::coverage {
+
+// Small enough for 32 shards of a test set (more shards leave some empty), and a power of two, which back
+// ends cut into equal chunks.
+std::size_t batch_for(const Session& session, std::size_t size, const MeasureOptions& options);
+
+// What a run has to walk.
+struct MeasurePlan {
+  // Shards are whole batches, so that a record is computed in the same company, and rounded the same way, in
+  // any run.
+  MeasurePlan(const Session& session, const CoveragePart& part, const Dataset& test,
+              const MeasureOptions& options);
+
+  std::size_t batches() const { return (records.size() + step - 1) / step; }
+  std::span<const std::size_t> batch(std::size_t b) const {
+    return std::span(records).subspan(b * step, std::min(step, records.size() - b * step));
+  }
+  // The stretch of a batch: growth is noted where the next batch is of another.
+  std::size_t stretch(std::size_t b) const {
+    return growth_step == 0 ? 0 : (walked + std::min(b * step, records.size())) / growth_step;
+  }
+
+  std::size_t step, walked;  // records of a batch; those that were walked before
+  std::vector<std::size_t> records;
+  std::size_t growth_step = 0;  // records from one point of growth to the next; 0: none is wanted
+};
+
+// What is noted of a record's input.
+struct RecordNote {
+  std::size_t record = 0;
+  InputNote note;
+};
+
+// Walks records, hands what they activate to the criteria of a state, and keeps what a result says beside
+// them.
+class Measurer {
+ public:
+  // `state` is that of the journal, where one is gone on from.
+  Measurer(const Session& session, CoverageState& state, DatasetPtr test, const MeasureOptions& options,
+           Journal* journal, const std::optional<nlohmann::json>& seen_before);
+
+  // Walks some of the records, in whole batches, and keeps notes for part().
+  void walk_part(std::span<const std::size_t> records, std::size_t step);
+
+  // All that walk_part() and absorb() have brought, for the absorb() of another one.
+  nlohmann::json part();
+
+  // Adds such a part, unless it is here already. `scratch`: a state of the same profile and criteria, for
+  // passing use. Throws std::exception for what part() did not give.
+  void absorb(const nlohmann::json& part, CoverageState& scratch);
+
+  // Adds the records of a later stretch.
+  void take(Measurer& later);
+
+  Observations finish(bool with_growth);
+
+  const RecordRanges& walked() const { return part_.walked; }
+
+  void note_growth();
+
+  Observations run(Progress& progress);
+
+ private:
+  void observe(const Batch& batch, const Tensors& given);
+  void note_inputs(const Batch& batch);
+  void add_inputs(std::span<const InputNote> notes);
+  // Records and counts.
+  void append(Observations seen);
+  void name_records();
+  // Each class's rows to its criteria; whole batches where nothing has to be picked out.
+  void hand_out(const ActivationBatch& whole, const std::vector<bool>& usable);
+  void give(std::vector<std::unique_ptr<Criterion>>& criteria, const ActivationBatch& batch);
+  void count_records(const ActivationBatch& whole, const std::vector<bool>& usable);
+  void remember(const Batch& batch, const std::vector<std::int64_t>& predicted, const Tensor& logits);
+  void prepare_items();
+  void prepare_histograms();
+  void add_to_histograms(const ActivationBatch& batch);
+
+  const Session& session_;
+  CoverageState& state_;
+  DatasetPtr test_;
+  const MeasureOptions& options_;
+  Journal* journal_;  // null: none
+  CoveragePart& part_;
+  std::size_t threads_;
+  Observer observer_;
+  bool classifies_ = true;
+  std::chrono::steady_clock::time_point last_written_;
+  std::size_t growth_step_ = 0;
+  Observations seen_;
+  std::vector<RecordNote> notes_;  // of walk_part() and absorb()
+};
+
+}  // namespace assay::coverage
