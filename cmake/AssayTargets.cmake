@@ -28,4 +28,8 @@ function(assay_test)
     target_precompile_headers(test_${T_NAME} REUSE_FROM test_base_frame)
   endif()
   add_test(NAME ${T_NAME} COMMAND test_${T_NAME} --gtest_brief=1)
+  # What tests write lies in the build folder, so that the tests of two builds may run beside each other.
+  set(temporary ${PROJECT_BINARY_DIR}/temporary)
+  file(MAKE_DIRECTORY ${temporary})
+  set_tests_properties(${T_NAME} PROPERTIES ENVIRONMENT TEST_TMPDIR=${temporary})
 endfunction()
