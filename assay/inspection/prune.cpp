@@ -102,17 +102,23 @@ class Remover {
       cut(index, 1, 0, 1);
       if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut(index, 2, 0, 1);
       open_.push_back({at.outputs[0], 1, 1});
-    } else if (at.op == "Gemm") {
+    } else if (at.op == "Gemm" && graph_.is_constant(at.inputs[1])) {
       cut(index, 1, at.integer("transB", 0) != 0 ? 0 : 1, 1);
       if (at.inputs.size() > 2 && at.inputs[2] != no_value) cut_broadcast(index, 2, {at.outputs[0], 1, 1});
       open_.push_back({at.outputs[0], 1, 1});
-    } else if (at.op == "MatMul" && graph_.is_constant(at.inputs[1]) &&
-               graph_.constant(at.inputs[1]).shape().size() == 2) {
+    } else if (at.op == "MatMul" && is_matrix(at.inputs[1])) {
       cut(index, 1, 1, 1);
       open_.push_back({at.outputs[0], session_.shape(at.outputs[0]).size() - 1, 1});
+    } else if (at.op == "MatMul" && is_matrix(at.inputs[0])) {  // weights times columns of activations
+      cut(index, 0, 0, 1);
+      open_.push_back({at.outputs[0], session_.shape(at.outputs[0]).size() - 2, 1});
     } else {
       cannot(at, "is neither a convolution nor a dense layer");
     }
+  }
+
+  bool is_matrix(ValueId id) const {
+    return graph_.is_constant(id) && graph_.constant(id).shape().size() == 2;
   }
 
   // A constant that is stretched to the value's shape: cut where it has one entry for each unit.
@@ -140,6 +146,9 @@ class Remover {
       cut(index, 1, at.integer("transB", 0) != 0 ? 1 : 0, place.block);
     } else if (at.op == "MatMul" && is_data && place.axis + 1 == session_.shape(place.value).size()) {
       cut(index, 1, 0, place.block);
+    } else if (at.op == "MatMul" && !is_data && place.axis + 2 == session_.shape(place.value).size()) {
+      cut(index, 0, graph_.is_constant(at.inputs[0]) ? graph_.constant(at.inputs[0]).shape().size() - 1 : 0,
+          place.block);
     } else if (at.op == "BatchNormalization" && is_data && place.axis == 1) {
       for (std::size_t i = 1; i <= 4; ++i) cut(index, i, 0, place.block);
       go_on(at, place);

@@ -31,11 +31,11 @@ NeuronLayout convolution_layout(const Node& node, const Shape& shape) {
   return {.outer = groups, .before = shape[0] / groups, .inner = shape[1], .after = product(shape, 2)};
 }
 
-// Of a matrix; nothing for stacks of matrices and other products.
-std::optional<NeuronLayout> dense_layout(const Node& node, const Shape& shape) {
+// Of a matrix behind the activations or in front of them; nothing for stacks of matrices and other products.
+std::optional<NeuronLayout> dense_layout(const Node& node, const Shape& shape, bool in_front) {
   if (node.op == "Einsum" || shape.size() != 2) return std::nullopt;
-  if (node.op == "Gemm" && node.integer("transB", 0) != 0)
-    return NeuronLayout{.outer = shape[0], .before = 1, .inner = 1, .after = shape[1]};
+  const bool turned = node.op == "Gemm" && node.integer(in_front ? "transA" : "transB", 0) != 0;
+  if (turned != in_front) return NeuronLayout{.outer = shape[0], .before = 1, .inner = 1, .after = shape[1]};
   return NeuronLayout{.outer = 1, .before = shape[0], .inner = shape[1], .after = 1};
 }
 
@@ -106,9 +106,7 @@ class Finder {
                  ? "it is a product of two activations, without weights of its own"
                  : no_constant(weights);
     }
-    const std::optional<NeuronLayout> layout =
-        first_constant ? std::nullopt : dense_layout(node_, shape_of(graph_, weights));
-    layer_.weights.push_back(*at(matrix, layout));
+    layer_.weights.push_back(*at(matrix, dense_layout(node_, shape_of(graph_, weights), first_constant)));
     if (node_.op == "Gemm") add_bias(2, vector_of(layer_.layer.neurons));
     return {};
   }

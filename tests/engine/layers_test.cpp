@@ -10,6 +10,7 @@
 namespace assay {
 namespace {
 
+using test::Ints;
 using ::testing::ElementsAre;
 
 // "name: op [shape] neurons".
@@ -79,6 +80,31 @@ TEST(Layers, WithPositionsMergedIntoTheBatch) {
   const Layer& dense = session.layer("dense");
   EXPECT_EQ(dense.batch_multiple, 3);
   EXPECT_EQ(dense.neurons, 5);
+}
+
+TEST(Layers, OfColumnsCountWhatTheWeightsInFrontMake) {
+  test::Net net("columns");
+  GraphBuilder& b = net.builder;
+  ValueId x = b.add("MatMul", "hidden", {net.weight("w1", {6, 5}), net.input({-1, 5, 1})});
+  x = net.relu("relu", b.add("Add", "bias", {x, net.weight("b1", {6, 1})}));
+  x = b.add("MatMul", "rows",
+            {b.add("Transpose", "turned", {x}, {{"perm", Ints{0, 2, 1}}}), net.weight("w2", {6, 4})});
+  x = b.add("Reshape", "column", {x, b.constant("shape", test::integers({-1, 4, 1}))});
+  x = b.add("GlobalMaxPool", "pool", {x});
+  const Session session(net.build(net.dense("logits", net.flatten("flat", x), 4, 3)));
+  EXPECT_THAT(table(session), ElementsAre("hidden: MatMul + Add + Relu [6, 1] 6 *", "rows: MatMul [1, 4] 4 *",
+                                          "pool: GlobalMaxPool [4, 1] 4", "logits: Gemm [3] 3 *"));
+}
+
+TEST(Layers, OfRecordsAlongTheLastAxisAreTheRows) {
+  test::Net net("turned");
+  GraphBuilder& b = net.builder;
+  const ValueId x = b.add("Transpose", "turned", {net.input({-1, 5})}, {{"perm", Ints{1, 0}}});
+  const ValueId rows = b.add("Gemm", "hidden", {net.weight("w", {5, 6}), x, net.weight("bias", {6, 1})},
+                             {{"transA", std::int64_t{1}}});
+  const Session session(net.build(b.add("Transpose", "back", {rows}, {{"perm", Ints{1, 0}}})));
+  EXPECT_EQ(session.layer("hidden").batch_axis, 1);
+  EXPECT_EQ(session.layer("hidden").neurons, 6);
 }
 
 TEST(Layers, CarryTheirKindActivationAndRange) {

@@ -50,6 +50,20 @@ TEST(Prune, FollowsUnitsThroughChannelwiseLayersAndReshapes) {
   EXPECT_EQ(smaller.parameter_count(), 2 * 9 + 2 + 2 * 9 + 2 * 3 + 3);
 }
 
+TEST(Prune, FollowsUnitsThroughColumns) {
+  GraphBuilder b("columns");
+  RandomWeights w(b);
+  ValueId x = b.add("MatMul", "hidden", {w("w1", {5, 4}), b.input("x", DType::float32, {-1, 4, 1})});
+  x = b.add("Relu", "relu", {b.add("Add", "bias", {x, w("b1", {5, 1})})});
+  x = b.add("MatMul", "second", {w("w2", {6, 5}), x});
+  x = b.add("MatMul", "last", {b.add("Flatten", "flat", {b.add("Tanh", "tanh", {x})}), w("w3", {6, 3})});
+  b.output(x);
+  const Session session(b.build());
+  for (const char* layer : {"hidden", "second"})
+    expect_same(without_units(session, session.layer(layer), {0, 3}),
+                with_units_masked(session, session.layer(layer), {0, 3}), {4, 1});
+}
+
 TEST(Prune, ReadsBackAsItWasWritten) {
   const Session session(conv_network());
   const auto path = std::filesystem::path(testing::TempDir()) / "assay_pruned.onnx";

@@ -126,6 +126,7 @@ std::int64_t owner(const Graph& graph, const SubjectLayer& layer, std::size_t in
     return group * shape[1] + i / from(2) % shape[1];
   }
   if (node.op == "Gemm" && node.integer("transB", 0) == 1) return i / shape[1];
+  if (node.op == "MatMul" && input == 0) return i / shape[1];
   if (node.op == "Gemm" || node.op == "MatMul") return i % shape[1];
   const std::int64_t hidden =
       graph.constant(node.inputs[2]).shape()[2];  // recurrent: [directions, gates * hidden, k]

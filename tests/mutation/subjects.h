@@ -76,6 +76,16 @@ inline Graph shared_weights() {
   return net.build(net.dense("logits", second, 5, 3));
 }
 
+// Weights in front of columns of activations; input [N, 5, 1].
+inline Graph columns() {
+  Net net("columns");
+  GraphBuilder& b = net.builder;
+  ValueId x = b.add("MatMul", "hidden", {net.weight("w1", {6, 5}), net.input({-1, 5, 1})});
+  x = net.relu("hidden_act", b.add("Add", "hidden_bias", {x, net.weight("b1", {6, 1})}));
+  x = net.relu("second_act", b.add("MatMul", "second", {net.weight("w2", {4, 6}), x}));
+  return net.build(net.dense("logits", net.flatten("flat", x), 4, 3));
+}
+
 // One record's shape, or tokens.
 inline Tensor records_for(const Graph& graph, std::int64_t count, std::uint64_t seed = 3) {
   const Value& input = graph.value(graph.inputs()[0]);
@@ -125,6 +135,7 @@ inline const std::vector<Network>& networks() {
       {"gru", [] { return recurrent("GRU", 3, false); }},
       {"rnn", [] { return recurrent("RNN", 1, true); }},
       {"shared", shared_weights},
+      {"columns", columns},
   };
   return all;
 }

@@ -12,10 +12,19 @@ namespace {
 
 using Axes = std::vector<int>;
 
-// Where nothing else is known: features of a table, vectors of a sequence, channels of an image.
-Axes usual_axes(std::size_t rank) {
+// Where nothing else is known: features of a table, vectors of a sequence, channels of an image; the only
+// axis of more than one element where that one has a single element (a column [n, 50, 1], features [n, 1, 1,
+// 50]).
+Axes usual_axes(const ValueInfo& info) {
+  const std::size_t rank = info.shape.size();
   if (rank < 2) return {};
-  return {rank == 3 ? 2 : 1};
+  const std::size_t usual = rank == 3 ? 2 : 1;
+  if (info.shape[usual] != 1) return {static_cast<int>(usual)};
+  Axes longer;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (info.shape[i] != 1 && static_cast<int>(i) != info.batch_axis) longer.push_back(static_cast<int>(i));
+  }
+  return longer.size() == 1 ? longer : Axes{static_cast<int>(usual)};
 }
 
 Axes recurrent_axes(const Node& node, std::size_t output) {
@@ -73,7 +82,7 @@ class Finder {
       : graph_(graph), constants_(constants), infos_(infos), axes_(infos.size()) {}
 
   std::vector<Axes> find() {
-    for (const ValueId id : graph_.inputs()) set(id, usual_axes(rank(id)));
+    for (const ValueId id : graph_.inputs()) set(id, usual_axes(info(id)));
     for (const Node& node : graph_.nodes()) {
       for (std::size_t o = 0; o < node.outputs.size(); ++o) {
         if (node.outputs[o] != no_value) set(node.outputs[o], of_output(node, o));
@@ -83,20 +92,19 @@ class Finder {
   }
 
  private:
-  std::size_t rank(ValueId id) const { return infos_[static_cast<std::size_t>(id)].shape.size(); }
+  const ValueInfo& info(ValueId id) const { return infos_[static_cast<std::size_t>(id)]; }
+  std::size_t rank(ValueId id) const { return info(id).shape.size(); }
 
   void set(ValueId id, Axes axes) {
-    const ValueInfo& info = infos_[static_cast<std::size_t>(id)];
-    if (info.batch_axis < 0) return;
-    std::erase(axes, info.batch_axis);
+    if (info(id).batch_axis < 0) return;
+    std::erase(axes, info(id).batch_axis);
     axes_[static_cast<std::size_t>(id)] = std::move(axes);
   }
 
   // The first input that depends on the batch.
   ValueId data(const Node& node) const {
-    const auto found = std::ranges::find_if(node.inputs, [&](ValueId id) {
-      return id != no_value && infos_[static_cast<std::size_t>(id)].batch_axis >= 0;
-    });
+    const auto found = std::ranges::find_if(
+        node.inputs, [&](ValueId id) { return id != no_value && info(id).batch_axis >= 0; });
     return found == node.inputs.end() ? no_value : *found;
   }
 
@@ -104,9 +112,9 @@ class Finder {
     const std::size_t out_rank = rank(node.outputs[output]);
     if (is_recurrent(node.op)) return recurrent_axes(node, output);
     if (is_convolution(node.op)) return {1};
-    if (is_dense(node.op)) return {static_cast<int>(out_rank) - 1};
+    if (is_dense(node.op)) return {static_cast<int>(out_rank) - (has_weights_in_front(node) ? 2 : 1)};
     const ValueId source = data(node);
-    if (source == no_value) return usual_axes(out_rank);
+    if (source == no_value) return usual_axes(info(node.outputs[output]));
     const Axes& before = axes_[static_cast<std::size_t>(source)];
     const std::size_t in_rank = rank(source);
     if (node.op == "Transpose") {
@@ -120,18 +128,23 @@ class Finder {
       return without(before, named_axes(node, constants_, in_rank));
     if (node.op == "Gather" && constants_.has(node.inputs[0])) return {static_cast<int>(out_rank) - 1};
     const bool reshapes = has_trait(node.op, Trait::reshapes);
-    const bool same = infos_[static_cast<std::size_t>(source)].shape ==
-                      infos_[static_cast<std::size_t>(node.outputs[output])].shape;
+    const bool same = info(source).shape == info(node.outputs[output]).shape;
     if (in_rank == out_rank && (same || !reshapes)) return before;
-    return usual_axes(out_rank);
+    return usual_axes(info(node.outputs[output]));
+  }
+
+  // A matrix of weights times columns of activations.
+  bool has_weights_in_front(const Node& node) const {
+    return node.op != "Einsum" && constants_.has(node.inputs[0]) && rank(node.inputs[0]) > 1 &&
+           rank(node.inputs[1]) > 1;
   }
 
   Axes squeezed(const Node& node, const Axes& before, ValueId source) const {
     Axes removed = named_axes(node, constants_, rank(source));
     if (removed.empty()) {
-      const ValueInfo& info = infos_[static_cast<std::size_t>(source)];
-      for (std::size_t i = 0; i < info.shape.size(); ++i) {
-        if (info.shape[i] == 1 && static_cast<int>(i) != info.batch_axis)
+      const ValueInfo& from = info(source);
+      for (std::size_t i = 0; i < from.shape.size(); ++i) {
+        if (from.shape[i] == 1 && static_cast<int>(i) != from.batch_axis)
           removed.push_back(static_cast<int>(i));
       }
     }

@@ -8,7 +8,10 @@ namespace {
 
 // As many numbers as the bias has: one for each neuron, in recurrent cells two for each gate of each.
 Shape bias_shape(const Graph& graph, const SubjectLayer& layer) {
-  if (layer.layer.kind != OperatorKind::recurrent) return {layer.layer.neurons};
+  if (layer.layer.kind != OperatorKind::recurrent) {
+    const bool weights_in_front = layer.weights.front().input == 0;
+    return weights_in_front ? Shape{layer.layer.neurons, 1} : Shape{layer.layer.neurons};
+  }
   const Shape& kernel = graph.constant(layer.weights.front().constant).shape();
   return {kernel[0], 2 * kernel[1]};
 }
