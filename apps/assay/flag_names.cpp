@@ -7,9 +7,10 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 29> names{{
+  static constexpr std::array<Entry, 30> names{{
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
+      {"further records that are reached have no effect", "--reached has no effect"},
       {"have gradients pass straight through", "use --straight-through to have gradients pass"},
       {"give a larger pool", "give a larger --pool"},
       {"have at least three networks vote on them",

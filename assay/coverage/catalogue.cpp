@@ -12,7 +12,9 @@ namespace assay::coverage {
 #define ASSAY_CRITERIA(X) \
   X(idc)                  \
   X(tidc)                 \
+  X(aidc)                 \
   X(nc)                   \
+  X(qnc)                  \
   X(kmnc)                 \
   X(nbc)                  \
   X(snac)                 \

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <set>
 #include <tuple>
 
 #include <assay/dataset.h>
@@ -14,6 +16,7 @@
 #include "assay/coverage/finite.h"
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/profile_json.h"
+#include "assay/coverage/quantiles.h"
 #include "assay/coverage/settings.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/threads.h"
@@ -29,7 +32,10 @@ constexpr std::size_t most_ids = 10;  // of records with non-finite activations 
 // Ranges, moments and duplicates of one layer's neurons, record by record, so that batches do not matter.
 class StatisticsLearner {
  public:
-  explicit StatisticsLearner(const Layer& layer) {
+  // Of at most `records` records.
+  StatisticsLearner(const Layer& layer, const std::set<double>& quantiles, std::size_t records) {
+    if (!quantiles.empty()) quantiles_.emplace(std::vector(quantiles.begin(), quantiles.end()), records);
+    for (const double share : quantiles) result_.quantiles[share] = {};
     result_.layer = layer.name;
     result_.op = layer.op;
     result_.floor = layer.range.low;
@@ -50,6 +56,7 @@ class StatisticsLearner {
       result_.deviation.push_back(std::sqrt(std::max(0.0, squares_[i] / n - shifted * shifted)));
       if (result_.low[i] == result_.high[i]) result_.deviation.back() = 0;
     }
+    for (auto& [share, values] : result_.quantiles) values = quantiles_->at(share);
     find_duplicates();
     return std::move(result_);
   }
@@ -73,6 +80,7 @@ class StatisticsLearner {
       hash_[i] = (hash_[i] ^ std::bit_cast<std::uint32_t>(value + 0.0F)) * 0x9E3779B97F4A7C15ULL;
       hash_[i] ^= hash_[i] >> 29;
     }
+    if (quantiles_) quantiles_->observe(row, result_.layer);
   }
 
   // Neurons whose activations agree on every record: by hash, and by everything else that is known of them.
@@ -89,23 +97,38 @@ class StatisticsLearner {
   std::vector<float> first_;
   std::vector<double> sum_, squares_;
   std::vector<std::uint64_t> hash_;
+  std::optional<Quantiles> quantiles_;
 };
 
 struct Wishes {
-  bool clusters = false, traces = false, automatic = false;
+  bool clusters = false, combinations = false, traces = false, automatic = false;
+  std::set<double> quantiles;
   std::size_t m = 0;  // largest
 };
+
+double quantile_of(const Spec& spec, const SpecOptions& options) {
+  const double quantile = options.number("quantile");
+  if (!(quantile > 0 && quantile <= 1))
+    fail(Fault::usage, "{}: a quantile is above 0 and at most 1", spec.text());
+  return quantile;
+}
 
 Wishes wishes_of(std::span<const CriterionChoice> choices) {
   Wishes wishes;
   for (const CriterionChoice& choice : choices) {
     const CriterionInfo& info = info_of(choice);
-    wishes.traces |= info.needs == CriterionInfo::Needs::traces;
-    if (info.needs != CriterionInfo::Needs::clusters) continue;
-    wishes.clusters = true;
+    using enum CriterionInfo::Needs;
+    wishes.traces |= info.needs == traces;
+    wishes.combinations |= info.needs == combinations;
+    if (info.needs == statistics || info.needs == traces) continue;
     std::vector<SpecOption> declared = info.options;
     declared.push_back(layer_option());
     const SpecOptions options("criterion", choice.spec(), declared);
+    if (info.needs == quantiles) {
+      wishes.quantiles.insert(quantile_of(choice.spec(), options));
+      continue;
+    }
+    wishes.clusters = true;
     if (options.text("m") == "auto")
       wishes.automatic = true;
     else
@@ -178,6 +201,8 @@ class Learner {
         training_(std::move(training)),
         options_(options),
         wishes_(wishes_of(options.criteria)) {
+    if (options.reached && !wishes_.combinations)
+      fail(Fault::usage, "further records that are reached have no effect without aidc among the criteria");
     if (wishes_.clusters || wishes_.traces) {
       subjects_ = selected(session, options.subjects);
       if (subjects_.empty()) subjects_.push_back(session.penultimate_layer());
@@ -185,7 +210,7 @@ class Learner {
     const std::vector<Layer> counted =
         options.layers.empty() ? session.layers() : selected(session, options.layers);
     layers_ = in_order(session, counted, subjects_);
-    for (const Layer& layer : layers_) statistics_.emplace_back(layer);
+    for (const Layer& layer : layers_) statistics_.emplace_back(layer, wishes_.quantiles, training_->size());
   }
 
   Learned learn(Progress& progress) {
@@ -351,9 +376,38 @@ class Learner {
         ++neuron.histogram[histogram_bin(static_cast<float>(value), statistics.low[neuron.neuron],
                                          statistics.high[neuron.neuron], histogram_bins)];
       }
-      neuron.clusters = clusterer->cluster(std::move(columns_[l][n]));
+      auto& column = columns_[l][n];
+      neuron.clusters = clusterer->cluster(wishes_.combinations ? column : std::move(column));
     });
     stage.advance(work.size());
+    if (!wishes_.combinations) return;
+    if (options_.reached) collect_reached(progress);
+    for (std::size_t l = 0; l < columns_.size(); ++l) combine(learned_.profile.clusters[l], columns_[l]);
+  }
+
+  // Activations of further records, behind those of the training records.
+  void collect_reached(Progress& progress) {
+    walk(session_, options_.reached, {.batch = options_.batch, .stage = "combinations of further records"},
+         progress, [&](const Batch&, const Tensors& given) {
+           const Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), {});
+           const std::vector<bool> usable = finite_rows(seen.layers, seen.layers.front().rows);
+           for (std::size_t c = 0; c < columns_.size(); ++c) {
+             const LayerClusters& layer = learned_.profile.clusters[c];
+             collect(layer, seen.layers[position(layer.layer)], usable, columns_[c]);
+           }
+         });
+  }
+
+  // The combinations of clusters that records with these activations reach.
+  static void combine(LayerClusters& layer, const std::vector<std::vector<double>>& columns) {
+    std::set<std::string> reached;
+    std::string combination(layer.important.size(), '\0');
+    for (std::size_t r = 0; r < columns.front().size(); ++r) {
+      for (std::size_t n = 0; n < columns.size(); ++n)
+        combination[n] = static_cast<char>(layer.important[n].clusters.nearest(columns[n][r]));
+      reached.insert(combination);
+    }
+    layer.combinations.assign(reached.begin(), reached.end());
   }
 
   const Session& session_;

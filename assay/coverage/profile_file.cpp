@@ -30,14 +30,16 @@ Reduction reduction_from(const std::string& text) {
 }
 
 Json to_json(const LayerStatistics& layer) {
-  return {{"layer", layer.layer},
-          {"op", layer.op},
-          {"low", to_binary(layer.low)},
-          {"high", to_binary(layer.high)},
-          {"mean", to_binary(layer.mean)},
-          {"deviation", to_binary(layer.deviation)},
-          {"same_as", to_binary(layer.same_as)},
-          {"bounds", to_binary(std::vector{layer.floor, layer.ceiling})}};
+  Json json{{"layer", layer.layer},
+            {"op", layer.op},
+            {"low", to_binary(layer.low)},
+            {"high", to_binary(layer.high)},
+            {"mean", to_binary(layer.mean)},
+            {"deviation", to_binary(layer.deviation)},
+            {"same_as", to_binary(layer.same_as)},
+            {"bounds", to_binary(std::vector{layer.floor, layer.ceiling})}};
+  for (const auto& [share, values] : layer.quantiles) json["quantiles"].push_back({share, to_binary(values)});
+  return json;
 }
 
 LayerStatistics statistics_from(const Json& json) {
@@ -53,6 +55,8 @@ LayerStatistics statistics_from(const Json& json) {
   const std::vector<double> bounds = from_binary<double>(json.at("bounds"), 2);
   layer.floor = bounds[0];
   layer.ceiling = bounds[1];
+  for (const Json& entry : json.value("quantiles", Json::array()))
+    layer.quantiles[entry.at(0).get<double>()] = from_binary<float>(entry.at(1), neurons);
   for (std::size_t n = 0; n < neurons; ++n) {
     const bool sound = std::isfinite(layer.low[n]) && std::isfinite(layer.high[n]) &&
                        layer.low[n] <= layer.high[n] && std::isfinite(layer.mean[n]) &&
@@ -73,7 +77,13 @@ Json to_json(const LayerClusters& layer) {
                        {"within", neuron.clusters.within},
                        {"histogram", to_binary(neuron.histogram)}});
   }
-  return {{"layer", layer.layer}, {"auto_m", layer.auto_m}, {"important", std::move(neurons)}};
+  Json json{{"layer", layer.layer}, {"auto_m", layer.auto_m}, {"important", std::move(neurons)}};
+  if (!layer.combinations.empty()) {
+    std::string all;
+    for (const std::string& combination : layer.combinations) all += combination;
+    json["combinations"] = Json::binary({all.begin(), all.end()});
+  }
+  return json;
 }
 
 ImportantNeuron neuron_from(const Json& json, std::size_t neurons) {
@@ -94,6 +104,23 @@ ImportantNeuron neuron_from(const Json& json, std::size_t neurons) {
   return neuron;
 }
 
+std::vector<std::string> combinations_from(const Json& json, const LayerClusters& layer) {
+  const auto& all = json.get_binary();
+  const std::size_t width = layer.important.size();
+  std::vector<std::string> combinations;
+  for (std::size_t at = 0; at + width <= all.size(); at += width) {
+    for (std::size_t n = 0; n < width; ++n) {
+      if (all[at + n] >= layer.important[n].clusters.centroids.size())
+        throw std::runtime_error("a combination names clusters that do not exist");
+    }
+    combinations.emplace_back(all.begin() + static_cast<std::ptrdiff_t>(at),
+                              all.begin() + static_cast<std::ptrdiff_t>(at + width));
+  }
+  if (all.size() % width != 0 || combinations.empty() || !std::ranges::is_sorted(combinations))
+    throw std::runtime_error("its combinations are not sound");
+  return combinations;
+}
+
 LayerClusters clusters_from(const Json& json, const Profile& profile) {
   LayerClusters layer;
   layer.layer = json.at("layer").get<std::string>();
@@ -108,6 +135,7 @@ LayerClusters clusters_from(const Json& json, const Profile& profile) {
   if (distinct.size() != layer.important.size()) throw std::runtime_error("a neuron is listed twice");
   if (layer.important.empty() || layer.auto_m > layer.important.size())
     throw std::runtime_error("a layer has too few important neurons");
+  if (json.contains("combinations")) layer.combinations = combinations_from(json.at("combinations"), layer);
   return layer;
 }
 

@@ -30,7 +30,7 @@ std::string reduction_name(Reduction reduction) {
 // Whether something is learned of a subject layer at all.
 bool has_subjects(const LearnOptions& options) {
   return std::ranges::any_of(options.criteria, [](const CriterionChoice& choice) {
-    return info_of(choice).needs != CriterionInfo::Needs::statistics;
+    return info_of(choice).needs > CriterionInfo::Needs::quantiles;
   });
 }
 
@@ -41,19 +41,22 @@ Settings settings_of(const Session& session, const LearnOptions& options) {
   if (subjects.empty() && has_subjects(options)) subjects.push_back(session.penultimate_layer().name);
   const auto yes_no = [](bool value) { return std::vector<std::string>{value ? "true" : "false"}; };
   const auto number = [](auto value) { return std::vector<std::string>{fmt::format("{}", value)}; };
-  return {{"subjects", std::move(subjects)},
-          {"layers", layer_names(session, options.layers)},
-          {"share", number(options.share)},
-          {"cap", number(options.cap)},
-          {"method", {options.importance.method}},
-          {"absolute", yes_no(options.importance.absolute)},
-          {"normalised", yes_no(options.importance.normalised)},
-          {"min_k", number(options.clusters.min_k)},
-          {"max_k", number(options.clusters.max_k)},
-          {"drop_zeros", yes_no(options.clusters.drop_zeros)},
-          {"round", number(options.clusters.round_decimals)},
-          {"clusterer", {options.clusterer.spec().text()}},
-          {"reduction", {reduction_name(options.reduction)}}};
+  Settings settings{{"subjects", std::move(subjects)},
+                    {"layers", layer_names(session, options.layers)},
+                    {"share", number(options.share)},
+                    {"cap", number(options.cap)},
+                    {"method", {options.importance.method}},
+                    {"absolute", yes_no(options.importance.absolute)},
+                    {"normalised", yes_no(options.importance.normalised)},
+                    {"min_k", number(options.clusters.min_k)},
+                    {"max_k", number(options.clusters.max_k)},
+                    {"drop_zeros", yes_no(options.clusters.drop_zeros)},
+                    {"round", number(options.clusters.round_decimals)},
+                    {"clusterer", {options.clusterer.spec().text()}},
+                    {"reduction", {reduction_name(options.reduction)}}};
+  if (options.reached)
+    settings["reached"] = {options.reached->describe(), "content " + options.reached->hash()};
+  return settings;
 }
 
 }  // namespace assay::coverage

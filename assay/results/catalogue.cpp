@@ -84,15 +84,29 @@ std::string level_of(const mutation::OperatorInfo& info) {
   return "layer";
 }
 
+std::string learned_for(coverage::CriterionInfo::Needs needs) {
+  using enum coverage::CriterionInfo::Needs;
+  switch (needs) {
+    case quantiles:
+      return "quantiles of all neurons";
+    case clusters:
+      return "important neurons and the clusters of their activations";
+    case combinations:
+      return "important neurons, the clusters of their activations, and their combinations";
+    case traces:
+      return "activation traces of the subject layer";
+    case statistics:
+      break;
+  }
+  return "ranges of all neurons";
+}
+
 report::Document criterion_document(const coverage::CriterionInfo& info) {
   std::vector<SpecOption> options = info.options;
   options.push_back(coverage::layer_option());
   report::Document document = explained(info.name, info, options, "docs/algorithms/criteria.md");
-  const char* const needs[] = {"ranges of all neurons",
-                               "important neurons and the clusters of their activations",
-                               "activation traces of the subject layer"};
   document.facts = {
-      {"learned", "learned from training data", std::string(needs[static_cast<int>(info.needs)])},
+      {"learned", "learned from training data", learned_for(info.needs)},
       {"layers", "layers", std::string(info.all_layers ? "all" : "the one before the last with weights")}};
   return document;
 }

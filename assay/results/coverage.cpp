@@ -63,12 +63,17 @@ const coverage::Idc* as_idc(const std::unique_ptr<coverage::Criterion>& criterio
   return dynamic_cast<const coverage::Idc*>(criterion.get());
 }
 
-// Calls visit(spec text, criterion) for the totals that are IDC.
+// Calls visit(criterion) for the totals that are IDC, of all that count the same neurons for the first.
 template <typename Visit>
 void for_each_idc(const coverage::CoverageState& state, const Visit& visit) {
+  std::set<std::vector<std::pair<std::string, std::size_t>>> seen;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     const auto total = state.total(c);
-    if (const coverage::Idc* idc = as_idc(total)) visit(state.specs()[c].text(), *idc);
+    const coverage::Idc* idc = as_idc(total);
+    if (idc == nullptr) continue;
+    std::vector<std::pair<std::string, std::size_t>> counted;
+    for (const auto& layer : idc->layers()) counted.emplace_back(layer.name, layer.neurons.size());
+    if (seen.insert(std::move(counted)).second) visit(*idc);
   }
 }
 
@@ -255,7 +260,7 @@ report::Table uncovered_table(const coverage::CoverageState& state, const Datase
        {"record", "nearest record"}},
       {},
       false};
-  for_each_idc(state, [&](const std::string&, const coverage::Idc& idc) {
+  for_each_idc(state, [&](const coverage::Idc& idc) {
     for (const coverage::Idc::LayerCombinations& layer : idc.layers()) {
       for (const coverage::Idc::Neighbour& neighbour : layer.nearest_uncovered(count)) {
         table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()),
@@ -279,7 +284,7 @@ report::Table combination_table(const coverage::CoverageState& state, const Data
                        {"first", "first record"}},
                       {},
                       false};
-  for_each_idc(state, [&](const std::string&, const coverage::Idc& idc) {
+  for_each_idc(state, [&](const coverage::Idc& idc) {
     for (const coverage::Idc::LayerCombinations& layer : idc.layers()) {
       std::vector<std::pair<coverage::Combination, coverage::Idc::Covered>> sorted(layer.covered.begin(),
                                                                                    layer.covered.end());
@@ -544,8 +549,8 @@ report::Table idc_table(const coverage::CoverageState& state) {
                        {"idc", "IDC", Kind::percent}},
                       {},
                       false};
-  for_each_idc(state, [&](const std::string&, const coverage::Idc& idc) {
-    const std::vector<coverage::Coverage> rows = idc.result();
+  for_each_idc(state, [&](const coverage::Idc& idc) {
+    const std::vector<coverage::Coverage> rows = idc.Idc::result();  // of all combinations, whatever is asked
     for (std::size_t l = 0; l < rows.size(); ++l) {
       const coverage::Idc::LayerCombinations& layer = idc.layers()[l];
       table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()), cluster_counts(layer),

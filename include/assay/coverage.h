@@ -29,6 +29,8 @@ struct LearnOptions {
   clustering::ClustererChoice clusterer = "kmeans";
   clustering::ClusterOptions clusters;
   Reduction reduction = Reduction::mean;
+  // Further records, such as what a search has found, whose combinations count as reachable for aidc.
+  DatasetPtr reached;
   std::size_t batch = 0;
 };
 

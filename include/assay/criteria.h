@@ -30,7 +30,9 @@ struct CriterionInfo {
   std::string paper;
   std::vector<SpecOption> options;
   // What has to be learned from the training set beyond the statistics of neurons.
-  enum class Needs { statistics, clusters, traces } needs = Needs::statistics;
+  // `combinations`: clusters, and those combinations of them that training records reach. `quantiles`: of
+  // every neuron at the value of the option of that name.
+  enum class Needs { statistics, quantiles, clusters, combinations, traces } needs = Needs::statistics;
   // Whether it looks at all layers by default, or at the layer before the last with weights.
   bool all_layers = true;
   std::function<std::unique_ptr<Criterion>(const CriterionSetup& setup)> make;

@@ -200,6 +200,7 @@ def cover(
     decision: str | PathLike[str] | None = ...,
     precision: str | PathLike[str] | None = ...,
     straight_through: bool = ...,
+    reached: SpecLike | None = ...,
     criterion: SpecLike | list[SpecLike] | None = ...,
     preset: str | PathLike[str] | None = ...,
     layer: str | PathLike[str] | list[str | PathLike[str]] | None = ...,

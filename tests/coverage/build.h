@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -126,11 +127,23 @@ inline Profile profile_of(const Suite& training) {
       layer.mean.push_back(sum / count);
       layer.deviation.push_back(std::sqrt(std::max(0.0, squares / count - sum / count * sum / count)));
       layer.same_as.push_back(static_cast<std::uint32_t>(n));
+      std::vector<float> sorted;
+      for (std::size_t i = 0; i < training.size(); ++i) sorted.push_back(training.row(l, i)[n]);
+      std::ranges::sort(sorted);
+      for (const double share : {0.5, 0.99, 1.0})
+        layer.quantiles[share].push_back(sorted[static_cast<std::size_t>(std::ceil(share * count)) - 1]);
     }
     profile.statistics.push_back(std::move(layer));
   }
   profile.clusters.push_back(
-      {"second", {important(4, {0, 1}), important(0, {0, 1, 2}), important(2, {7})}, 2});
+      {"second", {important(4, {0, 1}), important(0, {0, 1, 2}), important(2, {7})}, 2, {}});
+  std::set<std::string> reached;
+  for (std::size_t i = 0; i < training.size(); ++i) {
+    const std::vector<float>& row = training.row(1, i);
+    const char of_4 = row[4] > 0.5 ? 1 : 0, of_0 = row[0] > 1.5 ? 2 : row[0] > 0.5 ? 1 : 0;
+    reached.insert({of_4, of_0, 0});
+  }
+  profile.clusters[0].combinations.assign(reached.begin(), reached.end());
   auto traces = std::make_shared<LayerTraces>();
   traces->layer = "second";
   traces->dimensions = 5;

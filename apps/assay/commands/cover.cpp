@@ -32,6 +32,7 @@ class Cover final : public Command {
     model_.declare(app, true);
     train_.declare(app);
     test_.declare(app);
+    reached_.declare(app);
     app.add_option("--criterion", criteria_,
                    "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for "
                    "each m; `assay criteria` lists all)")
@@ -121,6 +122,10 @@ class Cover final : public Command {
     tell_shard(shard_, context);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     if (train_.given()) training_ = train_.open();
+    if (reached_.given()) {
+      if (!training_) fail(Fault::usage, "--reached is part of learning a profile; give --train, too");
+      learn_.reached = reached_.open();
+    }
     learn_.reduction = reduction_ == "max"    ? Reduction::max
                        : reduction_ == "mean" ? Reduction::mean
                                               : Reduction::every_position;
@@ -390,7 +395,11 @@ class Cover final : public Command {
   DatasetPtr training_;  // null: a profile is read instead
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned"},
-      test_{"test", "test records whose coverage is measured"};
+      test_{"test", "test records whose coverage is measured"},
+      reached_{
+          "reached",
+          "further records, such as those that `assay explore` has found: their combinations of clusters "
+          "count as reachable for aidc"};
   AccuracyCheck check_;
   GateOptions gates_;
   std::vector<std::string> criteria_;

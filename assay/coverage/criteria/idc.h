@@ -16,7 +16,7 @@ namespace assay::coverage {
 // A combination: the cluster index of each important neuron, most important first.
 using Combination = std::string;  // one byte per neuron
 
-class Idc final : public Criterion, public Itemised, public Comparable, public Guiding {
+class Idc : public Criterion, public Itemised, public Comparable, public Guiding {
  public:
   static constexpr std::size_t most_clusters = 255;  // per neuron
 
