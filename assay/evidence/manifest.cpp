@@ -63,6 +63,11 @@ void write_manifest(const Manifest& manifest, const fs::path& pack) {
 
 Manifest read_manifest(const fs::path& pack) {
   const fs::path file = pack / manifest_name;
+  std::error_code unknown;
+  if (!fs::is_regular_file(file, unknown))
+    fail(Fault::io,
+         "{} is no evidence pack: it has no {}; name the folder that `assay evidence` wrote, unpacked",
+         pack.string(), manifest_name);
   try {
     const Json json = Json::parse(read_file(file, largest_manifest));
     if (json.at("schema") != "assay/evidence") throw std::runtime_error("it is of another kind");

@@ -114,6 +114,9 @@ TEST_F(CoverageProgram, ResultsBecomeAPage) {
   EXPECT_EQ(page.find("PLACEHOLDER"), std::string::npos);
   EXPECT_NE(page.find("{\"documents\":[{\"schema\":\"assay/result\""), std::string::npos);
   EXPECT_EQ(assay("report net.onnx").code, 5);
+  EXPECT_EQ(assay("report whole.json --json list.json --out one.html").code, 0);
+  EXPECT_THAT(assay("report list.json").err, testing::HasSubstr("name the results themselves"));
+  EXPECT_THAT(assay("report whole.json --html one.html").err, testing::HasSubstr("--out one.html"));
   EXPECT_EQ(assay("evaluate --quiet --model net.onnx --data images-idx3-ubyte --html page.html").code, 0);
   EXPECT_NE(bytes("page.html").find("\"command\":\"evaluate\""), std::string::npos);
 }

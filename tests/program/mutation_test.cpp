@@ -82,6 +82,14 @@ TEST_F(MutationProgram, AMutantIsNamedListedAndExported) {
   EXPECT_EQ(assay("evaluate --quiet --model mutant.onnx --data images-idx3-ubyte").code, 0);
   EXPECT_EQ(assay("mutate export --quiet --model net.onnx --out mutant.onnx").code, 1);
   EXPECT_EQ(assay("mutate list --quiet --model net.onnx --operator gaussian").code, 1);
+  const auto same = [&](const std::string& given) {
+    const Outcome outcome = assay(given + " --quiet --operator neb --count 2");
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  EXPECT_EQ(same("mutate list net.onnx"), same("mutate list --model net.onnx"));
+  const std::string test = " --test images-idx3-ubyte[:50]";
+  EXPECT_EQ(same("mutate net.onnx" + test), same("mutate --model net.onnx" + test));
 }
 
 TEST_F(MutationProgram, GatesAndRenderings) {

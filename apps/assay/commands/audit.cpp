@@ -17,7 +17,7 @@ namespace {
 class Audit final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    model_.declare(app, true);
     train_.declare(app);
     test_.declare(app);
     app.add_option("--criterion", criteria_,

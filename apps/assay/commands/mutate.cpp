@@ -34,7 +34,8 @@ class Mutate final : public Command {
            "list and check what is in --store")
         ->type_name("ACTION")
         ->check(CLI::IsMember({"run", "list", "export", "store"}));
-    model_.declare(app);
+    app.validate_positionals();  // what is no action is the network
+    model_.declare(app, true);
     app.add_option("--test", tests_,
                    "test records to be judged; of mutants that are trained it may be repeated, and the "
                    "others are compared with the first")

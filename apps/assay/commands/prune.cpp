@@ -23,7 +23,7 @@ constexpr std::uint64_t prune_stream = 0x7072756e65;
 class Prune final : public Command {
  public:
   void declare(CLI::App& app) override {
-    model_.declare(app);
+    model_.declare(app, true);
     test_.declare(app);
     app.add_option("--units", units_, "units to remove: layer=fc1,units=3+5+8-11; may be repeated")
         ->type_name("SPEC");

@@ -19,8 +19,11 @@ class Report final : public Command {
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }
 
-  report::Document run(Context&) override {
+  report::Document run(Context& context) override {
     if (files_.empty()) fail(Fault::usage, "which results? name files that commands wrote with --json");
+    if (context.settings.renderings.contains("html") && !context.settings.renderings.at("html").empty())
+      fail(Fault::usage, "--html would show this list of results, not the results; the page goes to --out {}",
+           context.settings.renderings.at("html"));
     std::vector<report::Document> documents;
     report::Document summary;
     summary.tables = {{"documents",
@@ -30,6 +33,9 @@ class Report final : public Command {
                        false}};
     for (const std::string& file : files_) {
       documents.push_back(report::read_document(read_file(file), file));
+      if (documents.back().command == "report")
+        fail(Fault::usage, "{} is a list of results that a report was made of; name the results themselves",
+             file);
       summary.tables[0].rows.push_back({file, documents.back().command, documents.back().headline});
     }
     const std::string page = report::to_html(documents);
