@@ -42,6 +42,27 @@ void add_cover(report::Document& document, const selection::Cover& cover, bool m
        "docs/algorithms/selection.md"});
 }
 
+// Coverage after so many of the chosen records, at most 200 points.
+report::Table growth_of(const selection::Cover& cover, const std::string& criterion) {
+  report::Table table{"growth",
+                      "Coverage by the chosen records, in the order of choice",
+                      {{"criterion", "criterion"},
+                       {"records", "records", Kind::count},
+                       {"coverage", "of what all records cover", Kind::percent}},
+                      {},
+                      true};
+  constexpr std::size_t most = 200;
+  const std::size_t every = std::max<std::size_t>(1, (cover.gain.size() + most - 1) / most);
+  std::uint64_t covered = 0;
+  for (std::size_t i = 0; i < cover.gain.size(); ++i) {
+    covered += cover.gain[i];
+    if ((i + 1) % every == 0 || i + 1 == cover.gain.size())
+      table.rows.push_back({criterion, report::count_cell(i + 1),
+                            static_cast<double>(covered) / static_cast<double>(cover.coverable)});
+  }
+  return table;
+}
+
 void add_apfd(report::Document& document, const selection::Apfd& apfd, const std::string& order) {
   document.facts.push_back(count_fact("faults", "misclassified records", apfd.faults));
   document.facts.push_back({"apfd", "APFD", optional_cell(apfd.value), Kind::number, 4});
@@ -77,7 +98,10 @@ report::Document document_of(const coverage::Selection& selection, const coverag
   document.tables = {chosen_table(selection.records, test)};
   if (selection.undefined > 0)
     document.notices.push_back(fmt::format("{} records have no score and come first", selection.undefined));
-  if (selection.cover) add_cover(document, *selection.cover, options.by == "minimise");
+  if (selection.cover) {
+    add_cover(document, *selection.cover, options.by == "minimise");
+    document.tables.push_back(growth_of(*selection.cover, options.criterion.text()));
+  }
   if (selection.apfd) add_apfd(document, *selection.apfd, options.by);
   return document;
 }

@@ -81,6 +81,15 @@ report::Document selection_document() {
   return document_of(chosen, {.by = "entropy", .criterion = {}}, *four_records());
 }
 
+// Of four records, two cover all six items.
+report::Document minimised_document() {
+  coverage::Selection chosen;
+  chosen.records = {2, 0};
+  chosen.cover = selection::Cover{.records = {2, 0}, .gain = {4, 2}, .covered = 6, .coverable = 6};
+  return document_of(chosen, {.by = "minimise", .criterion = parse_spec("criterion", "kmnc")},
+                     *four_records());
+}
+
 report::Document suspect_document(const std::set<std::string>& truth) {
   similarity::Suspicion suspicion;
   suspicion.suspects = {
@@ -208,6 +217,14 @@ TEST(Results, AnEvaluationIsToldByClassAndConfusion) {
             std::string::npos);
 }
 
+TEST(Results, AChoiceShowsHowCoverageGrowsWithTheChosenRecords) {
+  const report::Table growth = table_of(minimised_document(), "growth");
+  ASSERT_EQ(growth.rows.size(), 2U);
+  EXPECT_EQ(std::get<std::string>(growth.rows[0][0]), "kmnc");
+  EXPECT_DOUBLE_EQ(std::get<double>(growth.rows[0][2]), 4.0 / 6);
+  EXPECT_DOUBLE_EQ(std::get<double>(growth.rows[1][2]), 1);
+}
+
 TEST(Results, AnOrderTellsHowEarlyFaultsAreFound) {
   const report::Document document = selection_document();
   EXPECT_EQ(fact_of(document, "faults"), count(2));
@@ -320,9 +337,9 @@ void expect_valid(const report::Document& document) {
 TEST(ResultLaws, EveryDocumentIsSound) {
   const coverage::CoverageState state = empty_state("a");
   for (const report::Document& document :
-       {evaluation_document(), selection_document(), suspect_document({}), suspect_document({"2"}),
-        training_document(), retraining_document(), attack_document(), mutation_document(),
-        comparison_document(), data_document(), document_of(state, "small on records"),
+       {evaluation_document(), selection_document(), minimised_document(), suspect_document({}),
+        suspect_document({"2"}), training_document(), retraining_document(), attack_document(),
+        mutation_document(), comparison_document(), data_document(), document_of(state, "small on records"),
         combined_document_of(state, "2 states")})
     expect_valid(document);
 }

@@ -1,20 +1,10 @@
-import * as Plot from "@observablehq/plot";
-import { useCallback, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Document, Row } from "../model/document";
 import { numeric } from "../model/format";
 import { groups, label } from "../model/rows";
-import { Chart } from "../parts/chart";
 import { DataTable } from "../parts/data-table";
+import { DotPlot, type Interval } from "../parts/dot-plot";
 import { Behind, Section } from "../parts/section";
-
-interface Interval {
-  readonly name: string;
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-  readonly colour: string;
-  readonly baseline: boolean;
-}
 
 /** Rows with a figure, best first and baselines after the others. */
 function intervals(
@@ -33,44 +23,6 @@ function intervals(
       return [{ name: label(row[name]), value: figure, low, high, colour: colour(row), baseline }];
     })
     .sort((a, b) => Number(a.baseline) - Number(b.baseline) || b.value - a.value);
-}
-
-/** Dots with their intervals, a line each. */
-function DotPlot({
-  title,
-  axis,
-  items,
-  reference,
-}: {
-  title: string;
-  axis: string;
-  items: readonly Interval[];
-  reference: number;
-}) {
-  const draw = useCallback(
-    (width: number): Plot.PlotOptions => ({
-      height: 60 + 20 * items.length,
-      marginLeft: Math.min(190, width / 2),
-      marginTop: 34,
-      x: { label: axis, axis: "top", nice: true, ticks: Math.max(3, Math.floor(width / 130)) },
-      y: { label: null, domain: items.map(({ name }) => name), tickSize: 0 },
-      marks: [
-        Plot.gridX({ stroke: "var(--line)", strokeOpacity: 1 }),
-        Plot.ruleX([reference], { stroke: "var(--quiet)", strokeDasharray: "3,3" }),
-        Plot.ruleY(items, { y: "name", x1: "low", x2: "high", stroke: "colour", strokeWidth: 1.5 }),
-        Plot.dot(items, {
-          y: "name",
-          x: "value",
-          r: 4,
-          stroke: "colour",
-          fill: (item: Interval) => (item.baseline ? "var(--page)" : item.colour),
-        }),
-      ],
-      color: { type: "identity" },
-    }),
-    [items, axis, reference],
-  );
-  return <Chart name={title} draw={draw} minimum={280} />;
 }
 
 const verdictColour = (row: Row): string => {

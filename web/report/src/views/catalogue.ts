@@ -1,9 +1,11 @@
 import type { ComponentType } from "preact";
 import type { Document } from "../model/document";
 import { Apfd } from "./apfd";
+import { Attacks } from "./attacks";
 import { Orders, Verdicts } from "./audit";
 import { Contexts } from "./contexts";
 import { Criteria } from "./criteria";
+import { Exploration } from "./exploration";
 import { Growth } from "./growth";
 import { Importance } from "./importance";
 import { Inspection } from "./inspection";
@@ -11,6 +13,7 @@ import { Mutants } from "./mutants";
 import { NetworkMap } from "./network";
 import { Records } from "./records";
 import { isRanking, Relevance } from "./relevance";
+import { Retraining } from "./retraining";
 
 export interface View {
   /** Also the anchor of its section. */
@@ -23,12 +26,36 @@ export interface View {
   readonly when?: (document: Document) => boolean;
 }
 
+/** Its criteria are the accuracies that the view of retraining draws. */
+const isRetraining = (document: Document) => usable(document, "retraining");
+
 /** Views in the order of the page. A view is shown where the document has one of its tables with rows. */
 export const views: readonly View[] = [
   { id: "verdicts", title: "Criteria and faults", tables: ["verdicts", "words"], Component: Verdicts },
   { id: "orders", title: "Orders and faults", tables: ["orders"], Component: Orders },
   { id: "mutants", title: "Mutants", tables: ["mutants", "survivors"], Component: Mutants },
-  { id: "criteria", title: "Criteria", tables: ["criteria"], Component: Criteria },
+  { id: "attacks", title: "Attacks", tables: ["attacks"], Component: Attacks },
+  {
+    id: "networks",
+    title: "Networks",
+    tables: ["networks", "answers", "endings", "rounds", "findings"],
+    Component: Exploration,
+    when: (document) => usable(document, "networks"),
+  },
+  {
+    id: "retraining",
+    title: "Retraining",
+    tables: ["retraining", "differences", "runs", "criteria"],
+    Component: Retraining,
+    when: isRetraining,
+  },
+  {
+    id: "criteria",
+    title: "Criteria",
+    tables: ["criteria"],
+    Component: Criteria,
+    when: (document) => !isRetraining(document),
+  },
   {
     id: "relevance",
     title: "Which neurons decide",
@@ -73,6 +100,9 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   convergence: ["unit", "records", "score"],
   close_ups: ["group", "unit", "record"],
   mutants: ["operator"],
+  attacks: ["attack", "success"],
+  networks: ["network", "after"],
+  retraining: ["set", "condition", "mean"],
   verdicts: ["criterion", "faults", "verdict", "tau"],
   orders: ["order", "faults", "apfd"],
 };

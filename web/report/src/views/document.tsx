@@ -19,8 +19,8 @@ export function contents(document: Document): Entry[] {
     ...maybe(document.gates.length > 0, "gates", "Verdict"),
     ...maybe(document.warnings.length > 0, "warnings", "Warnings"),
     ...shownViews(document).map(({ id, title }) => ({ id, title })),
-    ...maybe(otherTables(document).length > 0, "tables", "Tables"),
     ...maybe(document.pictures.length > 0, "pictures", "Pictures"),
+    ...maybe(otherTables(document).length > 0, "tables", "Tables"),
     ...maybe(document.definitions.length > 0, "definitions", "Definitions"),
     ...maybe(document.provenance.length > 0, "provenance", "Provenance"),
   ];
@@ -82,13 +82,6 @@ export function DocumentPage({ document }: { document: Document }) {
       {shownViews(document).map(({ id, Component }) => (
         <Component key={id} document={document} />
       ))}
-      {tables.length > 0 && (
-        <Section id="tables" title={shownViews(document).length > 0 ? "More tables" : "Tables"}>
-          {tables.map((table) => (
-            <DataTable key={table.id} table={table} />
-          ))}
-        </Section>
-      )}
       {document.pictures.length > 0 && (
         <Section id="pictures" title="Pictures">
           <ul class="pictures">
@@ -101,6 +94,13 @@ export function DocumentPage({ document }: { document: Document }) {
               </li>
             ))}
           </ul>
+        </Section>
+      )}
+      {tables.length > 0 && (
+        <Section id="tables" title={shownViews(document).length > 0 ? "More tables" : "Tables"}>
+          {tables.map((table) => (
+            <DataTable key={table.id} table={table} />
+          ))}
         </Section>
       )}
       {document.definitions.length > 0 && <Definitions document={document} />}

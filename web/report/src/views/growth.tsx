@@ -20,8 +20,8 @@ export function Growth({ document }: { document: Document }) {
   return (
     <Section
       id="growth"
-      title="Growth over the test set"
-      lead="Coverage after so many records. A curve that is flat at its end says that more records of this kind add little."
+      title="Growth"
+      lead="Coverage after so many records. A curve that is flat at its end says that more of these records add little."
     >
       <Multiples curves={list} x="records" y="coverage" />
       <Behind title={table.title}>

@@ -1,6 +1,6 @@
-import { criteria } from "../model/criteria";
 import type { Document } from "../model/document";
-import { percent, plural } from "../model/format";
+import { percent, plural, show } from "../model/format";
+import { portfolio } from "../model/portfolio";
 import { shade } from "../model/scale";
 import { ScaleLegend } from "../parts/legend";
 import { Scroll } from "../parts/scroll";
@@ -16,24 +16,25 @@ function verdict({ gates, warnings }: Document): { text: string; kind: string } 
   return { text: `failed, ${failed} of ${plural(gates.length, "gate")}${doubt}`, kind: "badge badge-failed" };
 }
 
-/** Totals of all documents, one line for each, one column for each criterion that any of them measures. */
-function SideBySide({ documents }: { documents: readonly Document[] }) {
-  const totals = documents.map(
-    (document) => new Map(criteria(document).map(({ name, total }) => [name, total?.coverage])),
-  );
-  const names = [...new Set(totals.flatMap((map) => [...map.keys()]))];
+/** One line for each network and data set, one column for each criterion that any of the documents measures. */
+function Portfolio({ documents }: { documents: readonly Document[] }) {
+  const { names, rows } = portfolio(documents);
   if (names.length === 0) return null;
   return (
-    <Section id="side-by-side" title="Side by side">
+    <Section
+      id="portfolio"
+      title="Networks by criteria"
+      lead="What all documents measured of each network, on each data set. A figure leads to its document."
+    >
       <div class="tools">
         <ScaleLegend />
       </div>
-      <Scroll name="Coverage of all documents by criterion">
+      <Scroll name="Networks by criteria">
         <table class="heat">
-          <caption class="unseen">Coverage of all documents by criterion</caption>
+          <caption class="unseen">Networks by criteria</caption>
           <thead>
             <tr>
-              <th scope="col">document</th>
+              <th scope="col">network</th>
               {names.map((name) => (
                 <th key={name} scope="col" class="right">
                   {name}
@@ -42,18 +43,28 @@ function SideBySide({ documents }: { documents: readonly Document[] }) {
             </tr>
           </thead>
           <tbody>
-            {documents.map((document, i) => (
+            {rows.map(({ network, data, figures }, i) => (
               <tr key={i}>
                 <th scope="row">
-                  <a class="name" href={address({ page: "document", document: i })}>
-                    {i + 1} {document.command}
-                  </a>
+                  <span class="name">{network}</span>
+                  {data !== "" && <span class="quiet portfolio-data">{data}</span>}
                 </th>
                 {names.map((name) => {
-                  const share = totals[i]?.get(name);
+                  const figure = figures.get(name);
+                  if (figure === undefined) {
+                    return (
+                      <td key={name}>
+                        <span class="absent">–</span>
+                      </td>
+                    );
+                  }
                   return (
-                    <td key={name} style={shade(share)}>
-                      {share === undefined ? <span class="absent">–</span> : percent(share, 1)}
+                    <td key={name} style={shade(figure.share)}>
+                      <a href={address({ page: "document", document: figure.document })}>
+                        {figure.share === undefined
+                          ? show(figure.value ?? null, "number")
+                          : percent(figure.share, 1)}
+                      </a>
                     </td>
                   );
                 })}
@@ -86,7 +97,7 @@ export function Overview({ documents }: { documents: readonly Document[] }) {
           );
         })}
       </ol>
-      <SideBySide documents={documents} />
+      <Portfolio documents={documents} />
     </>
   );
 }

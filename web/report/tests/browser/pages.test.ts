@@ -2,7 +2,18 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { audited, hostile, large, lenet, mutants, ranking, unknown } from "../fixtures/documents";
+import {
+  attacked,
+  audited,
+  explored,
+  hostile,
+  large,
+  lenet,
+  mutants,
+  ranking,
+  retrained,
+  unknown,
+} from "../fixtures/documents";
 import { fill, launch, shoot, visit, write } from "./harness";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -59,25 +70,25 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     });
   });
 
-  it.each(["light", "dark"] as const)(
-    "shows what an importance analysis and a run of mutants found, %s",
-    async (scheme) => {
-      for (const [name, document] of [
-        ["relevance", ranking()],
-        ["verdicts", audited()],
-        ["mutants", mutants()],
-      ] as const) {
-        const { page, faults } = await visit(browser, write([document]), { width, scheme });
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
-        expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
-        expect(await page.locator("#network").count()).toBe(0);
-        await shoot(page, `${name}-${width}-${scheme}`);
-        expect(await violations(page)).toEqual([]);
-        expect(faults).toEqual([]);
-        await page.close();
-      }
-    },
-  );
+  it.each(["light", "dark"] as const)("shows what each command found, %s", async (scheme) => {
+    for (const [name, document] of [
+      ["relevance", ranking()],
+      ["verdicts", audited()],
+      ["mutants", mutants()],
+      ["attacks", attacked()],
+      ["exploration", explored()],
+      ["retraining", retrained()],
+    ] as const) {
+      const { page, faults } = await visit(browser, write([document]), { width, scheme });
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      expect(await page.locator("#warnings li").count()).toBe(document.warnings.length);
+      expect(await page.locator("#network").count()).toBe(0);
+      await shoot(page, `${name}-${width}-${scheme}`);
+      expect(await violations(page)).toEqual([]);
+      expect(faults).toEqual([]);
+      await page.close();
+    }
+  });
 
   it("shows several documents", async () => {
     const { page, faults } = await visit(browser, write([lenet(), unknown(), { ...large(), gates: [] }]), {
@@ -106,6 +117,22 @@ describe.each([1440, 390])("at %i pixels", (width) => {
     await page.waitForSelector(".crumbs");
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(faults).toEqual([]);
+    await page.close();
+  });
+});
+
+describe("the pages of searches", () => {
+  it("show pictures before tables, and no figure twice", async () => {
+    const { page } = await visit(browser, write([explored()]), { width: 1440 });
+    expect(await page.locator("main > section").evaluateAll((all) => all.map(({ id }) => id))).toEqual([
+      "networks",
+      "pictures",
+    ]);
+    await page.goto(write([retrained()]));
+    expect(await page.locator("main > section").evaluateAll((all) => all.map(({ id }) => id))).toEqual([
+      "retraining",
+    ]);
+    expect(await page.locator("#retraining svg").count()).toBe(2);
     await page.close();
   });
 });

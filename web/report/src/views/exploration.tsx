@@ -1,0 +1,47 @@
+import type { Document } from "../model/document";
+import { numeric, percent, plural, show } from "../model/format";
+import { label } from "../model/rows";
+import { DataTable } from "../parts/data-table";
+import { Behind, Section } from "../parts/section";
+import { Shares } from "../parts/shares";
+
+/** Which networks the findings are about, and what of each they cover. */
+export function Exploration({ document }: { document: Document }) {
+  const table = document.tables.get("networks");
+  if (table === undefined) return null;
+  const more = ["answers", "endings", "rounds", "findings"].flatMap((id) => {
+    const found = document.tables.get(id);
+    return found === undefined || found.rows.length === 0 ? [] : [found];
+  });
+  return (
+    <Section
+      id="networks"
+      title="Where do the networks disagree?"
+      lead="Coverage of each network by the findings, and how often it is the one that answers otherwise than most: the network to look at first."
+    >
+      <Shares
+        items={table.rows.map((row) => ({
+          name: label(row.network),
+          share: numeric(row.after),
+          counts: `${show(row.covered ?? null, "count")} of ${show(row.coverable ?? null, "count")} items, ${percent(numeric(row.before) ?? 0)} before`,
+          text: [
+            ...(numeric(row.odd) === undefined
+              ? []
+              : [`answers otherwise than most in ${plural(numeric(row.odd) ?? 0, "finding")}`]),
+            ...(numeric(row.pushed) === undefined
+              ? []
+              : [`was pushed away in ${plural(numeric(row.pushed) ?? 0, "finding")}`]),
+          ].join("; "),
+        }))}
+      />
+      <Behind title="Networks">
+        <DataTable table={table} caption={false} />
+      </Behind>
+      {more.map((found) => (
+        <Behind key={found.id} title={`${found.title} (${plural(found.rows.length, "row")})`}>
+          <DataTable table={found} caption={false} />
+        </Behind>
+      ))}
+    </Section>
+  );
+}
