@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include <assay/abilities.h>
 #include <assay/criteria.h>
@@ -17,21 +19,46 @@ namespace {
 using Json = nlohmann::json;
 using Wide = __int128;
 
-// Sums of one layer's activations and of their products, exact: activations are rounded to whole multiples of
-// `unit` first, 2^-18 of the greatest power of two within the training range, so that sums do not depend on
-// their order.
-struct Moments {
-  double unit = 1;
-  std::uint64_t records = 0, saturated = 0;
-  std::vector<Wide> sums;      // [neurons]
-  std::vector<Wide> products;  // of neurons i and j <= i at i (i + 1) / 2 + j
-};
-
 constexpr double most =
     1 << 21;  // multiples of the unit that an activation may have: 8 times the training range
 constexpr std::size_t most_rows = 1 << 10;  // per exact matrix product in float64: 2^21 * 2^21 * 2^10 < 2^53
 
 std::size_t pairs(std::size_t neurons) { return neurons * (neurons + 1) / 2; }
+
+// What one layer's activations add up to, exactly: they are rounded to whole multiples of `unit` first, 2^-18
+// of the greatest power of two within the training range, so that sums do not depend on their order. As many
+// records as there are neurons are kept as they are, which takes less room than the sums of products.
+class Moments {
+ public:
+  Moments(double unit, std::size_t neurons) : unit_(unit), sums_(neurons) {}
+
+  double unit() const { return unit_; }
+  std::uint64_t records() const { return records_; }
+  std::uint64_t saturated() const { return saturated_; }
+  std::size_t neurons() const { return sums_.size(); }
+
+  // Rows [begin, end), at most `most_rows`.
+  void add(const Activations& activations, std::size_t begin, std::size_t end);
+  void merge(const Moments& other);
+  // Sum of the absolute entries of the covariance (over n, not n - 1), divided by their number.
+  double spread() const;
+  Json save() const;
+  void load(const Json& state);
+
+ private:
+  using Row = std::span<const std::int32_t>;
+  Row row(std::size_t r) const { return std::span(rows_).subspan(r * neurons(), neurons()); }
+  bool holds_rows() const { return products_.empty(); }
+  // From rows to sums of products.
+  void fold();
+  void add_products(std::span<const std::int32_t> rows);
+
+  double unit_;
+  std::uint64_t records_ = 0, saturated_ = 0;
+  std::vector<Wide> sums_;          // [neurons]
+  std::vector<std::int32_t> rows_;  // [records, neurons], or empty
+  std::vector<Wide> products_;      // of neurons i and j <= i at i (i + 1) / 2 + j, or empty
+};
 
 // Whole multiples of the unit, cut to `most`; returns how many were cut.
 ASSAY_VECTORISED std::uint64_t round_row(const float* row, std::size_t count, double per_unit, double* out) {
@@ -56,6 +83,127 @@ double unit_of(const LayerStatistics& statistics) {
 
 double to_double(Wide value) { return static_cast<double>(value); }
 
+void Moments::add(const Activations& activations, std::size_t begin, std::size_t end) {
+  std::vector<double> multiples(neurons());
+  std::vector<std::int32_t> rows;
+  rows.reserve((end - begin) * neurons());
+  for (std::size_t r = begin; r < end; ++r) {
+    saturated_ += round_row(activations.row(r).data(), neurons(), 1 / unit_,
+                            multiples.data());  // a power of two: exact
+    for (std::size_t i = 0; i < neurons(); ++i) {
+      rows.push_back(static_cast<std::int32_t>(multiples[i]));
+      sums_[i] += rows.back();
+    }
+  }
+  records_ += end - begin;
+  if (holds_rows() && records_ > neurons()) fold();
+  if (holds_rows())
+    rows_.insert(rows_.end(), rows.begin(), rows.end());
+  else
+    add_products(rows);
+}
+
+void Moments::fold() {
+  products_.assign(pairs(neurons()), 0);
+  for (std::size_t r = 0; r * neurons() < rows_.size(); r += most_rows)
+    add_products(std::span(rows_)
+                     .subspan(r * neurons())
+                     .first(std::min(most_rows * neurons(), rows_.size() - r * neurons())));
+  rows_ = {};
+}
+
+void Moments::add_products(std::span<const std::int32_t> rows) {
+  const std::size_t count = neurons() == 0 ? 0 : rows.size() / neurons();
+  std::vector<double> products(neurons() * neurons(), 0.0);
+  Panels whole(neurons(), count);
+  for (std::size_t r = 0; r < count; ++r) {
+    for (std::size_t i = 0; i < neurons(); ++i) whole.at(i, r) = rows[r * neurons() + i];
+  }
+  add_own_products(whole, 1, products.data(), neurons(), 1);  // whole numbers below 2^53: exact
+  for (std::size_t i = 0; i < neurons(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j)
+      products_[pairs(i) + j] += static_cast<std::int64_t>(products[i * neurons() + j]);
+  }
+}
+
+void Moments::merge(const Moments& other) {
+  records_ += other.records_;
+  saturated_ += other.saturated_;
+  for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
+  if (holds_rows() && other.holds_rows() && records_ <= neurons()) {
+    rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
+    return;
+  }
+  if (holds_rows()) fold();
+  if (other.holds_rows()) {
+    Moments folded = other;
+    folded.fold();
+    for (std::size_t i = 0; i < products_.size(); ++i) products_[i] += folded.products_[i];
+  } else {
+    for (std::size_t i = 0; i < products_.size(); ++i) products_[i] += other.products_[i];
+  }
+}
+
+double Moments::spread() const {
+  if (records_ == 0 || neurons() == 0) return 0;
+  if (holds_rows()) {
+    Moments folded = *this;
+    folded.fold();
+    return folded.spread();
+  }
+  double total = 0;
+  for (std::size_t i = 0; i < neurons(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      const double entry =
+          std::abs(to_double(static_cast<Wide>(records_) * products_[pairs(i) + j] - sums_[i] * sums_[j]));
+      total += i == j ? entry : 2 * entry;
+    }
+  }
+  const auto n = static_cast<double>(records_), count = static_cast<double>(neurons());
+  return total * unit_ * unit_ / (n * n) / (count * count);
+}
+
+Json Moments::save() const {
+  Json json{{"records", records_}, {"saturated", saturated_}, {"sums", to_binary(sums_)}};
+  if (holds_rows()) {
+    std::vector<std::size_t> order(neurons() == 0 ? 0 : rows_.size() / neurons());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      return std::ranges::lexicographical_compare(row(a), row(b));
+    });
+    std::vector<std::int32_t> sorted;
+    sorted.reserve(rows_.size());
+    for (const std::size_t r : order) sorted.insert(sorted.end(), row(r).begin(), row(r).end());
+    json["rows"] = to_binary(sorted);
+    return json;
+  }
+  const std::vector<std::int64_t> narrow(products_.begin(), products_.end());
+  if (std::ranges::equal(narrow, products_))
+    json["products_64"] = to_binary(narrow);
+  else
+    json["products"] = to_binary(products_);
+  return json;
+}
+
+void Moments::load(const Json& state) {
+  records_ = state.at("records").get<std::uint64_t>();
+  saturated_ = state.at("saturated").get<std::uint64_t>();
+  sums_ = from_binary<Wide>(state.at("sums"), neurons());
+  rows_ = {};
+  products_ = {};
+  if (state.contains("rows")) {
+    if (records_ > neurons()) throw std::runtime_error("nlc: it has more records than it may keep");
+    rows_ = from_binary<std::int32_t>(state.at("rows"), records_ * neurons());
+    const auto sound = [](std::int32_t multiple) { return multiple >= -most && multiple <= most; };
+    if (!std::ranges::all_of(rows_, sound)) throw std::runtime_error("nlc: an activation is out of range");
+  } else if (state.contains("products_64")) {
+    const auto narrow = from_binary<std::int64_t>(state.at("products_64"), pairs(neurons()));
+    products_.assign(narrow.begin(), narrow.end());
+  } else {
+    products_ = from_binary<Wide>(state.at("products"), pairs(neurons()));
+  }
+}
+
 class NeuralCoverage final : public Criterion, public Guiding {
  public:
   explicit NeuralCoverage(const CriterionSetup& setup) : spec_(setup.spec.text()), positions_(setup.layers) {
@@ -70,16 +218,15 @@ class NeuralCoverage final : public Criterion, public Guiding {
       }
       names_.push_back(statistics.layer);
       means_.push_back(statistics.mean);
-      moments_.push_back({unit_of(statistics), 0, 0, std::vector<Wide>(statistics.neurons()),
-                          std::vector<Wide>(pairs(statistics.neurons()))});
+      moments_.emplace_back(unit_of(statistics), statistics.neurons());
     }
   }
 
   void observe(const ActivationBatch& batch) override {
     for (std::size_t l = 0; l < positions_.size(); ++l) {
       for (std::size_t begin = 0; begin < batch.indices.size(); begin += most_rows) {
-        add(moments_[l], batch.layers[positions_[l]], begin,
-            std::min(batch.indices.size(), begin + most_rows));
+        moments_[l].add(batch.layers[positions_[l]], begin,
+                        std::min(batch.indices.size(), begin + most_rows));
       }
     }
   }
@@ -98,16 +245,12 @@ class NeuralCoverage final : public Criterion, public Guiding {
            spec_);
     }
     for (std::size_t l = 0; l < moments_.size(); ++l) {
-      Moments& ours = moments_[l];
       const Moments& theirs = same->moments_[l];
-      if (ours.unit != theirs.unit || ours.sums.size() != theirs.sums.size()) {
+      if (moments_[l].unit() != theirs.unit() || moments_[l].neurons() != theirs.neurons()) {
         fail(Fault::mismatch, "{} of layer '{}' cannot be merged: it was measured with another profile",
              spec_, names_[l]);
       }
-      ours.records += theirs.records;
-      ours.saturated += theirs.saturated;
-      for (std::size_t i = 0; i < ours.sums.size(); ++i) ours.sums[i] += theirs.sums[i];
-      for (std::size_t i = 0; i < ours.products.size(); ++i) ours.products[i] += theirs.products[i];
+      moments_[l].merge(theirs);
     }
   }
 
@@ -115,12 +258,12 @@ class NeuralCoverage final : public Criterion, public Guiding {
     std::vector<Coverage> rows;
     double all = 0;
     for (std::size_t l = 0; l < moments_.size(); ++l) {
-      const double value = spread(moments_[l]);
+      const double value = moments_[l].spread();
       all += value;
       rows.push_back(row(names_[l], value));
-      if (moments_[l].saturated > 0)
+      if (moments_[l].saturated() > 0)
         rows.back().note =
-            fmt::format("{} activations beyond 8 times the training range were cut", moments_[l].saturated);
+            fmt::format("{} activations beyond 8 times the training range were cut", moments_[l].saturated());
     }
     rows.push_back(row("all", all));
     return rows;
@@ -128,24 +271,14 @@ class NeuralCoverage final : public Criterion, public Guiding {
 
   Json save() const override {
     Json json = Json::array();
-    for (const Moments& m : moments_) {
-      json.push_back({{"records", m.records},
-                      {"saturated", m.saturated},
-                      {"sums", to_binary(m.sums)},
-                      {"products", to_binary(m.products)}});
-    }
+    for (const Moments& moments : moments_) json.push_back(moments.save());
     return json;
   }
 
   void load(const Json& state) override {
     if (!state.is_array() || state.size() != moments_.size())
       throw std::runtime_error(spec_ + ": it has other layers than its profile");
-    for (std::size_t l = 0; l < moments_.size(); ++l) {
-      moments_[l].records = state[l].at("records").get<std::uint64_t>();
-      moments_[l].saturated = state[l].at("saturated").get<std::uint64_t>();
-      moments_[l].sums = from_binary<Wide>(state[l].at("sums"), moments_[l].sums.size());
-      moments_[l].products = from_binary<Wide>(state[l].at("products"), moments_[l].products.size());
-    }
+    for (std::size_t l = 0; l < moments_.size(); ++l) moments_[l].load(state[l]);
   }
 
  private:
@@ -158,42 +291,6 @@ class NeuralCoverage final : public Criterion, public Guiding {
             .attainable = {},
             .attainable_value = value,
             .note = {}};
-  }
-
-  static void add(Moments& moments, const Activations& activations, std::size_t begin, std::size_t end) {
-    const std::size_t neurons = activations.columns;
-    std::vector<double> multiples(neurons), products(neurons * neurons, 0.0);
-    Panels whole(neurons, end - begin);
-    for (std::size_t r = begin; r < end; ++r) {
-      moments.saturated += round_row(activations.row(r).data(), neurons, 1 / moments.unit,
-                                     multiples.data());  // a power of two: exact
-      for (std::size_t i = 0; i < neurons; ++i) {
-        whole.at(i, r - begin) = multiples[i];
-        moments.sums[i] += static_cast<std::int64_t>(multiples[i]);
-      }
-    }
-    add_own_products(whole, 1, products.data(), neurons, 1);  // whole numbers below 2^53: exact
-    for (std::size_t i = 0; i < neurons; ++i) {
-      for (std::size_t j = 0; j <= i; ++j)
-        moments.products[pairs(i) + j] += static_cast<std::int64_t>(products[i * neurons + j]);
-    }
-    moments.records += end - begin;
-  }
-
-  // Sum of the absolute entries of the covariance (over n, not n - 1), divided by their number.
-  static double spread(const Moments& m) {
-    const std::size_t neurons = m.sums.size();
-    if (m.records == 0 || neurons == 0) return 0;
-    double total = 0;
-    for (std::size_t i = 0; i < neurons; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        const double entry = std::abs(
-            to_double(static_cast<Wide>(m.records) * m.products[pairs(i) + j] - m.sums[i] * m.sums[j]));
-        total += i == j ? entry : 2 * entry;
-      }
-    }
-    const auto n = static_cast<double>(m.records), count = static_cast<double>(neurons);
-    return total * m.unit * m.unit / (n * n) / (count * count);
   }
 
   std::string spec_;

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Every study, one after another, with its published settings unless the environment says others (the head of each script tells which).
+# The same command goes on where it was interrupted; a study whose data are not there, or that fails, is named and the others run.
+#
+# Usage: studies/run-all.sh ASSAY OUT DATA [STUDY...]
+# DATA holds mnist/ (the four files of MNIST), cifar10-train and cifar10-test (data as `assay data` takes it, links will do),
+# deepimportance/ (LeNet1, LeNet4, LeNet5 as .onnx or .h5) and deepxplore/ (three networks for MNIST); what is not there is
+# left out. STUDY: names as below (default: all).
+set -uo pipefail
+assay=$(realpath "$1") out=$2 data=$(realpath "$3") here=$(cd "$(dirname "$0")" && pwd)
+shift 3
+mkdir -p "$out"
+train=$data/mnist/train-images-idx3-ubyte.gz test=$data/mnist/t10k-images-idx3-ubyte.gz
+cifar=("$data/cifar10-train" "$data/cifar10-test")
+shopt -s nullglob
+xplore=("$data"/deepxplore/*.onnx)
+wanted=("$@") left=() failed=()
+
+study() {  # name, files it needs (up to --), command
+  local name=$1 need=()
+  shift
+  while [ "$1" != -- ]; do need+=("$1"); shift; done
+  shift
+  [ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " == *" $name "* ]] || return 0
+  for file in "${need[@]}"; do
+    [ -e "$file" ] || { left+=("$name: there is no $file"); return 0; }
+  done
+  echo "== $name"
+  local begin=$SECONDS
+  if "$@" > "$out/$name.txt" 2> "$out/$name.log"; then
+    echo "   $((SECONDS - begin)) s, $out/$name.txt"
+  else
+    tail -3 "$out/$name.log"
+    failed+=("$name: see $out/$name.log")
+  fi
+}
+
+study deepimportance "$data/deepimportance" "$train" "$test" -- "$here/deepimportance/run.sh" "$assay" "$out/deepimportance" "$data/deepimportance" "$train" "$test"
+for part in constraints diversity coverage activation search; do
+  study "deepxplore-$part" "$test" "$data/deepxplore" -- "$here/deepxplore/$part.sh" "$assay" "$out/deepxplore-$part" "$test" "${xplore[@]}"
+done
+study deepxplore-similar "$train" "$test" -- "$here/deepxplore/similar.sh" "$assay" "$out/deepxplore-similar" "$train" "$test"
+study deepxplore-retrain "$data/mnist" "$data/deepxplore" -- "$here/deepxplore/retrain.sh" "$assay" "$out/deepxplore-retrain" "$data/mnist" "${xplore[@]}"
+study deepxplore-polluted "$data/mnist" -- "$here/deepxplore/polluted.sh" "$assay" "$out/deepxplore-polluted" "$data/mnist"
+study deepmutation "$train" "${cifar[@]}" -- "$here/deepmutation/run.sh" "$assay" "$out/deepmutation" "$train" "$test" "${cifar[@]}"
+study deepmutation-source "$train" "${cifar[@]}" -- "$here/deepmutation/source.sh" "$assay" "$out/deepmutation-source" "$train" "$test" "${cifar[@]}"
+study deepcrime "$train" "$test" -- "$here/deepcrime/run.sh" "$assay" "$out/deepcrime" "$train" "$test"
+study audit "$data/deepimportance/LeNet5.onnx" "$train" "$test" -- "$here/audit/run.sh" "$assay" "$out/audit" lenet5 "$data/deepimportance/LeNet5.onnx" "$train" "$test"
+study deepbase-sql -- "$here/deepbase/sql.sh" "$assay" "$out/deepbase-sql"
+study deepbase-parentheses -- "$here/deepbase/parentheses.sh" "$assay" "$out/deepbase-parentheses"
+
+for line in "${left[@]}"; do echo "left out: $line"; done
+for line in "${failed[@]}"; do echo "failed: $line"; done
+[ ${#failed[@]} -eq 0 ]
