@@ -99,9 +99,12 @@ class Pass {
       journal.emplace(options_.journal, key());
       go_on(*journal);
     }
-    if (state_->records_read == 0) calibrate(first);
+    if (state_->records_read == 0)
+      calibrate(first);
+    else
+      again_ = annotations_.cached();
     walk(first, journal ? &*journal : nullptr, stage);
-    state_->cached = annotations_.cached();
+    state_->cached = annotations_.cached() - again_;
     for (const std::string& notice : annotations_.notices()) add_notice(notice);
     if (!options_.state.empty()) state_->write(options_.state);
     Inspection result = state_->result();
@@ -371,6 +374,7 @@ class Pass {
     if (state_->records_read > 0) stage.advance(state_->records_read);
     if (from >= end_ || !anything_open()) return;
     auto last_written = Clock::now();
+    const std::size_t calibrated = first.size();
     // Blocks begin anew at every look, so that chunks are the same wherever a run goes on.
     std::size_t place = from;
     while (place < end_) {
@@ -381,8 +385,10 @@ class Pass {
       while (std::optional<Batch> batch = reader.next()) {
         const std::size_t count = batch->indices.size();
         const bool known = place == 0 && first.size() >= count;
+        const std::uint64_t before = annotations_.cached();
         observe(known ? std::move(first) : extract(std::move(*batch), open_groups(), open_annotators()),
                 count);
+        if (place < calibrated) again_ += annotations_.cached() - before;
         place += count;
         state_->records_read += count;
         stage.advance(count);
@@ -552,6 +558,7 @@ class Pass {
   std::unique_ptr<InspectionState> state_;
   std::vector<Alignment> alignments_;  // one per pair
   std::vector<CurvePoint> curve_;
+  std::uint64_t again_ = 0;  // hits of the cache for records that this run had asked for before
 };
 
 }  // namespace

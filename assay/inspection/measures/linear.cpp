@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "assay/inspection/held_out.h"
+#include "assay/inspection/intervals.h"
 #include "assay/inspection/moments.h"
 #include "assay/inspection/packed.h"
 #include "assay/support/panels.h"
@@ -19,6 +20,7 @@ namespace assay::inspection {
 namespace {
 
 constexpr std::size_t rows_together = 1024;
+constexpr double default_tolerance = 0.01;  // of R squared
 const std::vector<BehaviourKind> linear_kinds{BehaviourKind::binary, BehaviourKind::numeric};
 
 using Reals = std::vector<double>;
@@ -84,6 +86,8 @@ class Linear final : public MeasureState {
         ridge_(setup.options.number("ridge", 0)),
         share_(setup.options.number("held_out", 0)),
         seed_(setup.seed),
+        z_(normal_quantile((1 + setup.confidence) / 2)),
+        tolerance_(setup.tolerance > 0 ? setup.tolerance : default_tolerance),
         means_(setup.units),
         scales_(setup.units, 1) {
     for (const Hypothesis& hypothesis : setup.hypotheses)
@@ -111,6 +115,7 @@ class Linear final : public MeasureState {
   }
 
   void observe(const Block& block) override {
+    if (ended_) return;
     const at::NoGradGuard no_grad;
     std::vector<std::size_t> rows[2];
     bool held_out = false;
@@ -142,8 +147,18 @@ class Linear final : public MeasureState {
     return scores;
   }
 
-  // The sums of all rows are wanted.
-  std::vector<char> settle() override { return applies_; }
+  // The sums of the units belong to all hypotheses, so that these end together.
+  std::vector<char> settle() override {
+    std::map<const UnitSums*, Reals> factors;
+    for (std::size_t h = 0; h < applies_.size() && !ended_; ++h) {
+      LinearFit fit;
+      const Score score = group(h, fit, factors);
+      if (!score.converged) return applies_;
+    }
+    ended_ = true;
+    return std::vector<char>(applies_.size(), 0);
+  }
+  void freeze(std::span<const char> open) override { ended_ = std::ranges::find(open, 1) == open.end(); }
 
   void merge(const MeasureState& other) override {
     const auto& theirs = dynamic_cast<const Linear&>(other);
@@ -156,13 +171,15 @@ class Linear final : public MeasureState {
     return {{"means", pack_array(means_)},
             {"scales", pack_array(scales_)},
             {"learned", save_sums(learned_)},
-            {"judged", save_sums(judged_)}};
+            {"judged", save_sums(judged_)},
+            {"ended", ended_}};
   }
   void load(const nlohmann::json& state) override {
     unpack_same(state.at("means"), means_);
     unpack_same(state.at("scales"), scales_);
     load_sums(state.at("learned"), learned_);
     load_sums(state.at("judged"), judged_);
+    state.at("ended").get_to(ended_);
   }
 
  private:
@@ -237,6 +254,8 @@ class Linear final : public MeasureState {
                is_constant(squares(judged), judged.n, judged.y / judged.n)) {
       score.status = "constant_hypothesis";
     }
+    // What has no score yet may have one later.
+    score.converged = learned_.all.n >= 10 * static_cast<double>(units_);
     if (!score.status.empty()) return score;
     const UnitSums &units = learned_.units(h), &others = judged_.units(h);
     const auto [place, fresh] = factors.try_emplace(&units);
@@ -257,17 +276,27 @@ class Linear final : public MeasureState {
       errors += fit.weights[i] * (product - 2 * judged.xy[i] + 2 * fit.constant * others.x[i]);
     }
     score.value = 1 - std::max(0.0, errors) / squares(judged);
-    score.converged = learned.n >= 10 * static_cast<double>(units_);
+    score.converged = error_of(score.value, learned.n, judged.n) <= tolerance_;
     return score;
+  }
+
+  // How far R^2 may be from that of all rows: half the interval of the held-out rows, by the correlation of h
+  // with what is predicted, and what so few learned rows a unit cost.
+  double error_of(double value, double learned, double judged) const {
+    if (judged < 4 || learned <= static_cast<double>(units_)) return INFINITY;
+    const Range range = fisher(std::sqrt(std::max(value, 0.0)), 1 / std::sqrt(judged - 3), z_);
+    const double low = std::max(range.low, 0.0);
+    return (range.high * range.high - low * low) / 2 +
+           static_cast<double>(units_) / learned * (1 - std::max(value, 0.0));
   }
 
   Score unit(const Score& group, const LinearFit& fit, std::size_t h, std::size_t u) const {
     Score score;
     score.status = group.status;
+    score.converged = group.converged;
     if (fit.weights.empty()) return score;
     const HypothesisSums& learned = learned_.hypotheses[h];
     score.rows = static_cast<std::uint64_t>(learned.n);
-    score.converged = group.converged;
     score.status = scales_[u] == 0 ? "constant_unit" : "";
     const double deviation = std::sqrt((learned.yy - learned.y * learned.y / learned.n) / learned.n);
     score.value = scales_[u] == 0 ? 0 : std::fabs(fit.weights[u]) / deviation;
@@ -328,6 +357,8 @@ class Linear final : public MeasureState {
   std::size_t units_;
   double ridge_, share_;
   std::uint64_t seed_;
+  double z_, tolerance_;
+  bool ended_ = false;
   Reals means_, scales_;
   std::vector<char> applies_;
   LinearSums learned_, judged_;
@@ -344,8 +375,9 @@ MeasureInfo linear_measure() {
           "exactly from sums; units are standardised by the calibration records. Value of the group: R^2 = "
           "1 - sum (h - w u - b)^2 / sum (h - mean h)^2 on the held-out rows; below 0 where the mean is "
           "better. Value of a unit: |w| times the unit's standard deviation, divided by h's. No interval "
-          "and no p of its own: resample records. It takes all rows, so that early stopping never ends "
-          "it; converged says that there are 10 learned rows a unit or more",
+          "and no p of its own: resample records. It has converged, for all hypotheses at once, where half "
+          "the interval that the held-out rows give R^2 (Fisher, of the correlation of h and its "
+          "prediction), and units / learned rows * (1 - R^2), are below the tolerance together (0.01)",
       .limits =
           "weights of units that say the same are shared out by the ridge. Memory grows with the square of "
           "the units, and again for each hypothesis with don't-cares. Status singular: the sums cannot be "
