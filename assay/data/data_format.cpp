@@ -7,6 +7,7 @@ namespace assay {
   X(digits)              \
   X(sql)                 \
   X(parentheses)         \
+  X(scenes)              \
   X(numpy)               \
   X(idx)                 \
   X(cifar)               \
