@@ -199,6 +199,11 @@ UnitSource::UnitSource(UnitSource&&) noexcept = default;
 std::size_t UnitSource::groups() const { return network_->parts.size(); }
 const UnitMap& UnitSource::map(std::size_t group) const { return network_->parts.at(group).map; }
 
+const Session& UnitSource::session() const { return *network_->session; }
+Tensor UnitSource::activations(std::size_t group, const Tensors& values) const {
+  return network_->behaviour(network_->parts.at(group), {}, values, {});
+}
+
 std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const std::size_t> groups) const {
   const Session& session = *network_->session;
   std::set<ValueId> wanted;

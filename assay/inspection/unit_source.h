@@ -36,6 +36,12 @@ class UnitSource {
   // network up to the deepest layer that is needed.
   std::vector<Tensor> behaviours(const Batch& batch, std::span<const std::size_t> groups) const;
 
+  // The network, in which recurrent layers have their whole sequence as a value.
+  const Session& session() const;
+  // As behaviours(), of values of that network; autograd goes back through it. REQUIRES activations of a
+  // layer.
+  Tensor activations(std::size_t group, const Tensors& values) const;
+
  private:
   struct Network;
   std::unique_ptr<Network> network_;

@@ -80,20 +80,24 @@ struct Sums {
 class Trainer {
  public:
   Trainer(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
-          const SessionOptions& options, Progress& progress)
+          const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary)
       : graph_(initialise(graph, recipe.initialiser, recipe.seed)),
         training_(std::move(training)),
         validation_(std::move(validation)),
         recipe_(recipe),
         options_(options),
         progress_(progress),
+        auxiliary_(auxiliary),
         session_(graph_, options),
         loss_(chosen_loss(recipe)),
         parameters_(graph_, recipe, options.device),
         constants_(parameters_.leaves()) {
     check_fit(session_, *training_, loss_.info, "training");
     if (validation_) check_fit(session_, *validation_, loss_.info, "validation");
-    at_.fingerprint = Hasher().text(graph_.hash()).text(training_->hash()).text(steps_hash(recipe_)).hex();
+    Hasher fingerprint;
+    fingerprint.text(graph_.hash()).text(training_->hash()).text(steps_hash(recipe_));
+    if (auxiliary_ != nullptr) fingerprint.text(auxiliary_->version);
+    at_.fingerprint = fingerprint.hex();
   }
 
   TrainingResult run() {
@@ -138,11 +142,14 @@ class Trainer {
 
   // One batch: forward, backward, update.
   void step(const Batch& batch, Rng& dropout, std::size_t epoch, Sums& sums) {
-    const ValueId logits = session_.logits();
-    const Tensor output =
-        session_.trace(session_.bind(batch), std::span(&logits, 1), true, &dropout, &constants_).at(logits);
-    const Answers answers = answers_of(session_, output, batch);
-    const Tensor loss = loss_.info.value(answers, loss_.options);
+    std::vector<ValueId> wanted{session_.logits()};
+    if (auxiliary_ != nullptr)
+      wanted.insert(wanted.end(), auxiliary_->values.begin(), auxiliary_->values.end());
+    const Tensors values = session_.trace(session_.bind(batch), wanted, true, &dropout, &constants_);
+    const Answers answers = answers_of(session_, values.at(wanted[0]), batch);
+    Tensor loss = loss_.info.value(answers, loss_.options);
+    if (auxiliary_ != nullptr)
+      loss = (1 - auxiliary_->weight) * loss + auxiliary_->weight * auxiliary_->value(batch, values);
     const double value = loss.item<double>() + parameters_.penalty();
     if (!std::isfinite(value)) {
       fail(Fault::data,
@@ -211,6 +218,7 @@ class Trainer {
   const Recipe& recipe_;
   SessionOptions options_;
   Progress& progress_;
+  const AuxiliaryLoss* auxiliary_;
   Session session_;
   Chosen<LossInfo> loss_;
   Parameters parameters_;
@@ -234,11 +242,12 @@ std::pair<DatasetPtr, DatasetPtr> divided(const DatasetPtr& data, double share) 
 }  // namespace
 
 TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
-                     const SessionOptions& options, Progress& progress) {
+                     const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary) {
   check_recipe(recipe, validation != nullptr);
   if (recipe.validation_share > 0)
     std::tie(training, validation) = divided(training, recipe.validation_share);
-  return Trainer(graph, std::move(training), std::move(validation), recipe, options, progress).run();
+  return Trainer(graph, std::move(training), std::move(validation), recipe, options, progress, auxiliary)
+      .run();
 }
 
 }  // namespace assay::training

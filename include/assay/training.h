@@ -29,10 +29,20 @@ struct TrainingResult {
   bool stopped_early = false;  // patience ran out before the last epoch
 };
 
+// A second term of the loss, from values inside the network: (1 - weight) * loss + weight * value.
+struct AuxiliaryLoss {
+  double weight = 0.5;
+  std::vector<ValueId> values = {};  // that it looks at
+  std::function<Tensor(const Batch& batch, const Tensors& values)> value = {};
+  std::string version = {};  // hash of all that it depends on
+};
+
+// `auxiliary`: null for none; losses of epochs are the whole loss then, those of validation the task's.
 // Deterministic for a recipe on one thread count. Throws Error{mismatch} when data do not fit graph or loss,
 // Error{data} when the loss becomes non-finite (naming the epoch and the likely remedy).
 TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
-                     const SessionOptions& options, Progress& progress);
+                     const SessionOptions& options, Progress& progress,
+                     const AuxiliaryLoss* auxiliary = nullptr);
 
 // Fresh weights for every trainable constant: `initialiser` as in a Recipe. Throws Error{usage} for names,
 // options and layers that there are not, Error{mismatch} for a kernel that cannot be filled so.

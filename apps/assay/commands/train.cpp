@@ -6,7 +6,9 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
+#include "assay/inspection/specialise.h"
 #include "assay/support/text.h"
+#include "assay/support/unit_numbers.h"
 
 namespace assay::app {
 namespace {
@@ -29,6 +31,19 @@ class Train final : public Command {
     app.add_option("--checkpoint", checkpoint_,
                    "written after each epoch; the same command continues from it")
         ->type_name("FILE.npz");
+    app.add_option("--specialise", specialise_,
+                   "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
+                   "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
+        ->type_name("SPEC")
+        ->allow_extra_args(false);
+    app.add_option("--hypotheses", hypotheses_,
+                   "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
+        ->type_name("SPEC,...")
+        ->allow_extra_args(false);
+    app.add_option("--vocabulary", vocabulary_, "with --hypotheses: what tokens mean, as in `assay inspect`")
+        ->type_name("FILE");
+    app.add_option("--padding", padding_, "symbol or token that fills records up; it is left out")
+        ->type_name("SYMBOL");
     options_.declare(app);
     options_.declare_run(app);
   }
@@ -44,19 +59,76 @@ class Train final : public Command {
     training::Recipe recipe = options_.recipe(validation_.given());
     recipe.seed = context.settings.seed;
     recipe.checkpoint = checkpoint_;
-    const Graph graph =
-        architecture_.empty() ? read_model(model_) : training::build_architecture(architecture_);
+    Graph graph = architecture_.empty() ? read_model(model_) : training::build_architecture(architecture_);
     const DatasetPtr data = data_.open(), validation = validation_.given() ? validation_.open() : nullptr;
+    const SessionOptions options = session_options(context, data.get());
+    const std::vector<inspection::Specialisation> wanted = specialisations();
+    training::AuxiliaryLoss auxiliary;
+    if (!wanted.empty()) {
+      inspection::SpecialisedTraining made = inspection::specialised_training(
+          graph, wanted, data, annotator_choices(), inspect_options(), options, context.progress);
+      graph = std::move(made.graph);
+      auxiliary = std::move(made.loss);
+    }
     const training::TrainingResult result = training::train(
-        graph, data, validation, recipe, session_options(context, data.get()), context.progress);
+        graph, data, validation, recipe, options, context.progress, wanted.empty() ? nullptr : &auxiliary);
     write_onnx(result.graph, out_);
     report::Document document = results::document_of(result, recipe, *data, validation.get());
     document.headline += "; written to " + out_;
+    if (!wanted.empty()) document.tables.push_back(specialised_table(wanted));
     return document;
   }
 
  private:
-  std::string architecture_, model_, out_, checkpoint_;
+  std::vector<inspection::Specialisation> specialisations() const {
+    if (specialise_.empty() && !(hypotheses_.empty() && vocabulary_.empty() && padding_.empty()))
+      fail(Fault::usage,
+           "hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
+    static const std::vector<SpecOption> options{
+        {"layer", "", "the layer of the units"},
+        {"units", "", "their numbers, as in 0-3+7"},
+        {"weight", "0.5", "of their difference from the hypothesis in the whole loss"}};
+    std::vector<inspection::Specialisation> all;
+    for (const std::string& text : specialise_) {
+      const Spec spec = parse_spec("specialisation", text);
+      const SpecOptions given("specialisation", spec, options);
+      if (given.text("layer").empty() || given.text("units").empty())
+        fail(Fault::usage, "--specialise '{}': which units? add layer=NAME,units=0-3", text);
+      all.push_back({spec.name, given.text("layer"), parse_unit_numbers(given.text("units")),
+                     given.number("weight", 0)});
+    }
+    return all;
+  }
+
+  std::vector<inspection::AnnotatorChoice> annotator_choices() const {
+    std::vector<inspection::AnnotatorChoice> choices;
+    for (const std::string& text : hypotheses_) {
+      for (const std::string& spec : split_specs(text)) choices.push_back(inspection::annotator_choice(spec));
+    }
+    return choices;
+  }
+
+  inspection::InspectOptions inspect_options() const {
+    inspection::InspectOptions options;
+    if (!vocabulary_.empty()) options.vocabulary = inspection::read_vocabulary(vocabulary_, padding_);
+    return options;
+  }
+
+  static report::Table specialised_table(const std::vector<inspection::Specialisation>& wanted) {
+    report::Table table{"specialised",
+                        "Units that follow a hypothesis beside the task",
+                        {{"hypothesis", "hypothesis"},
+                         {"layer", "layer"},
+                         {"units", "units"},
+                         {"weight", "weight", report::Column::Kind::number, 2}},
+                        {}};
+    for (const inspection::Specialisation& one : wanted)
+      table.rows.push_back({one.hypothesis, one.layer, unit_numbers_text(one.units), one.weight});
+    return table;
+  }
+
+  std::string architecture_, model_, out_, checkpoint_, vocabulary_, padding_;
+  std::vector<std::string> specialise_, hypotheses_;
   RecipeOptions options_{10};
   DataInput data_{"data", "training records"},
       validation_{"validation", "records that choose the best epoch"};
@@ -74,6 +146,9 @@ CommandInfo train_command() {
       "  assay train --architecture lenet5 --data digits:12000 --validation-share 0.1 --patience 3 --epochs "
       "50 \\\n"
       "      --optimiser 'sgd[momentum=0.9]' --regularisation 'l2[amount=1e-4]' --out regular.onnx\n"
+      "  assay train --architecture 'next-symbol-lstm[units=64]' --data parentheses:10000 --vocabulary "
+      "ascii.txt --padding padding \\\n"
+      "      --hypotheses 'counter[of=depth]' --specialise 'depth[layer=lstm,units=0-3]' --out planted.onnx\n"
       "  assay train --model net.onnx --initialiser keep --optimiser adam --learning-rate 1e-4 --data "
       "more.npz --out tuned.onnx",
       make_command<Train>};
