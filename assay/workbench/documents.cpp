@@ -103,11 +103,19 @@ std::string put_table(Database& database, const std::string& name, const std::st
 void remove_document(Database& database, const std::string& name) {
   Statement tables(database, "SELECT relation FROM document_tables WHERE document = ?1");
   tables.bind({name});
+  std::vector<std::string> own;
+  while (tables.step()) own.push_back(tables.text(0));
   std::vector<std::string> relations{"documents", "document_tables", "facts",     "gates",
                                      "notices",   "definitions",     "provenance"};
-  while (tables.step()) relations.push_back(tables.text(0));
+  relations.insert(relations.end(), own.begin(), own.end());
   for (const std::string& relation : relations)
     Statement(database, "DELETE FROM " + quoted_name(relation) + " WHERE document = ?").run({name});
+  // Those that no other document is in make room, so that their names are free.
+  for (const std::string& relation : own) {
+    Statement others(database, "SELECT 1 FROM document_tables WHERE relation = ?1");
+    others.bind({relation});
+    if (!others.step()) database.run("DROP TABLE IF EXISTS " + quoted_name(relation));
+  }
 }
 
 void put_rest(Database& database, const std::string& name, const report::Document& document) {

@@ -310,7 +310,7 @@ Work work_of(Database& database, const OpenWorld& world, const Plan& plan) {
 }
 
 void keep_inspection(Database& database, const std::string& data, const inspection::Inspection& seen,
-                     const std::vector<inspection::UnitGroup>& groups) {
+                     const std::vector<inspection::UnitGroup>& groups, const std::string& key) {
   using Question = std::tuple<std::string, std::string, std::string, std::string>;
   const auto question = [](const ScoreRow& row) {
     return Question{row.model, row.group, row.hypothesis, row.measure};
@@ -319,7 +319,11 @@ void keep_inspection(Database& database, const std::string& data, const inspecti
   for (const ScoreRow& row : seen.rows)
     if (!row.unit) of_groups.emplace(question(row), &row);
   Transaction transaction(database);
-  const std::int64_t inspection = add_inspection(database, figures_of(seen), "", "", data);
+  if (const std::int64_t before = kept_inspection(database, key)) {
+    Statement(database, "DELETE FROM main.scores WHERE inspection = ?").run({before});
+    Statement(database, "DELETE FROM inspections WHERE inspection = ?").run({before});
+  }
+  const std::int64_t inspection = add_inspection(database, figures_of(seen), key, "", data);
   Statement place(database, "SELECT layer_index FROM layers WHERE mid = ?1 AND layer = ?2");
   Statement insert(database, fmt::format("INSERT INTO main.scores VALUES ({})", places_for_scores(1)));
   for (const ScoreRow& row : seen.rows) {

@@ -64,8 +64,9 @@ std::vector<std::string> Workbench::add_document(const std::string& name, const 
   return relations;
 }
 
-void Workbench::keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups) {
-  keep_inspection(state_->database, state_->world.data, seen, groups);
+void Workbench::keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups,
+                     const std::string& key) {
+  keep_inspection(state_->database, state_->world.data, seen, groups, key);
 }
 
 report::Document Workbench::ask(const std::string& sql, Progress& progress) {

@@ -55,8 +55,10 @@ class Workbench {
   // text the vocabulary gives.
   void set_options(inspection::InspectOptions options, inspection::UnitBehaviour behaviour = {});
 
-  // Adds scores to the relation `scores`. `groups`: those that were inspected.
-  void keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups);
+  // Adds scores to the relation `scores`, in the place of those that had the same key. `groups`: those that
+  // were inspected. `key`: a hash of all that the scores depend on; empty: none.
+  void keep(const inspection::Inspection& seen, const std::vector<inspection::UnitGroup>& groups,
+            const std::string& key = {});
 
   // Puts the result of any analysis into the database under a name, in the place of one that had it. Returns
   // the relations that its tables went into.

@@ -143,6 +143,54 @@ TEST_F(KillSuiteOfAll, KnowsEveryCommandThatGoesOn) {
   }
 }
 
+// The database of a study, killed while a query is answered and its answer kept: what it held stays, and the
+// same command gives what it would have given.
+TEST_F(KillSuiteOfAll, TheDatabaseOfAStudyLosesNothing) {
+  const std::string
+      flags =
+          " --quiet --threads 1 --model net.onnx --data images-idx3-ubyte --hypotheses label "
+          "--no-early-stop --journal-every 0 --block 60 ",
+      before = "inspect --units layer=hidden --db study.db" + flags,
+      query = "inspect --db study.db --json r.json --add note.json" + flags +
+              "--sql \"CREATE TABLE IF NOT EXISTS best AS SELECT S.uid, S.hid, S.unit_score INSPECT "
+              "U.uid AND H.h USING pearson, mean_difference OVER D.seq AS S FROM units U, "
+              "hypotheses H, inputs D WHERE U.layer = 'logits'; SELECT * FROM best ORDER BY uid, "
+              "hid, unit_score; SELECT count(*) FROM scores; SELECT * FROM document_tables\"",
+      kept =
+          "inspect --quiet --db study.db --json k.json \"SELECT * FROM scores WHERE layer = "
+          "'hidden'\"";
+  ASSERT_EQ(assay("evaluate --quiet --model net.onnx --data images-idx3-ubyte --json note.json").code, 0);
+  ASSERT_EQ(assay(before).code, 0);
+  ASSERT_EQ(assay(kept).code, 0);
+  const std::string database = read_file(folder / "study.db");
+  const Json held = tables_of(folder / "k.json");
+  const auto files = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+    return names;
+  };
+  ASSERT_EQ(assay(query).code, 0);
+  const Json calm = tables_of(folder / "r.json");
+  const std::set<std::string> all = files();
+  const int step = whole_suite() ? 1 : 0;  // 0: ever further
+  int kills = 0;
+  for (int call = 1; call<10'000; call += step> 0 ? step : call / 4 + 1) {
+    write_file(folder / "study.db", database);
+    fs::remove(folder / "r.json");
+    if (!killed_at(call, query)) break;
+    ++kills;
+    ASSERT_EQ(assay(kept).code, 0) << "after a kill at call " << call;
+    EXPECT_EQ(tables_of(folder / "k.json"), held) << "after a kill at call " << call;
+    const Outcome again = assay(query);
+    ASSERT_EQ(again.code, 0) << "after a kill at call " << call << ": " << again.err;
+    EXPECT_EQ(tables_of(folder / "r.json"), calm) << "after a kill at call " << call;
+    EXPECT_EQ(files(), all) << "after a kill at call " << call;
+    if (HasFailure()) break;
+  }
+  EXPECT_GT(kills, 8);
+  RecordProperty("kills", kills);
+}
+
 // Signals at safe points: the first ends the run cleanly, a second at once.
 TEST_F(KillSuiteOfAll, SignalsStopCleanlyAndTheSameCommandGoesOn) {
   const std::string run =

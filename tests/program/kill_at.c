@@ -44,6 +44,14 @@ int open(const char* path, int flags, ...) {
   if ((flags & O_CREAT) && access(path, F_OK) != 0) count();
   return REAL("open", int (*)(const char*, int, ...))(path, flags, mode);
 }
+int open64(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  if ((flags & O_CREAT) && access(path, F_OK) != 0) count();
+  return REAL("open64", int (*)(const char*, int, ...))(path, flags, mode);
+}
 int fsync(int file) {
   count_file(file);
   return REAL("fsync", int (*)(int))(file);
@@ -55,6 +63,14 @@ int fdatasync(int file) {
 int ftruncate(int file, off_t size) {
   count_file(file);
   return REAL("ftruncate", int (*)(int, off_t))(file, size);
+}
+ssize_t pwrite64(int file, const void* bytes, size_t size, off64_t at) {
+  count_file(file);
+  return REAL("pwrite64", ssize_t(*)(int, const void*, size_t, off64_t))(file, bytes, size, at);
+}
+int ftruncate64(int file, off64_t size) {
+  count_file(file);
+  return REAL("ftruncate64", int (*)(int, off64_t))(file, size);
 }
 int rename(const char* from, const char* to) {
   count();

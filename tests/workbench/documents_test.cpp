@@ -55,6 +55,21 @@ TEST_F(Documents, SeveralOfOneCommandLieSideBySideAndASecondOfANameReplacesIt) {
   EXPECT_THAT(rows("SELECT count(*) FROM facts"), ElementsAre("2"));
 }
 
+TEST_F(Documents, TheOnlyOneOfACommandIsReplacedAsWell) {
+  put_document(database, "only", importance());
+  report::Document other = importance();
+  other.tables[0].rows.pop_back();
+  other.tables[0].columns.pop_back();
+  other.tables[0].rows[0].pop_back();
+  put_document(database, "only", other);
+  EXPECT_THAT(rows("SELECT * FROM importance_neurons"), ElementsAre("only|lstm|1|2|lstm:2"));
+  // What the last document of a name had and this one has not is gone, and free for others.
+  other.tables[0].id = "elsewhere";
+  put_document(database, "only", other);
+  EXPECT_THAT(error_of("SELECT * FROM importance_neurons"), HasSubstr("importance_neurons"));
+  EXPECT_THAT(rows("SELECT relation FROM document_tables"), ElementsAre("importance_elsewhere"));
+}
+
 TEST_F(Documents, NamesThatCouldBreakOutStayNames) {
   report::Document document = importance();
   document.command = "x\"; DROP TABLE units; --";

@@ -12,7 +12,9 @@
 #include "assay/results/document.h"
 #include "assay/results/inspection.h"
 #include "assay/support/file.h"
+#include "assay/support/hash.h"
 #include "assay/support/journal.h"
+#include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
@@ -112,12 +114,18 @@ class Inspect final : public Command {
     const std::vector<inspection::UnitGroup> groups = choose_groups(models);
     set_options(context);
     const std::vector<inspection::AnnotatorChoice> hypotheses = choose_hypotheses();
+    std::string key;
+    if (query_.keeps()) {
+      key = key_of(models, data, hypotheses);
+      if (options_.journal.empty())
+        options_.journal = fmt::format("{}.{}.journal", query_.database(), key.substr(0, 8));
+    }
     const inspection::Inspection seen =
         inspection::inspect(models, groups, data, hypotheses, options_, context.progress);
     if (query_.keeps()) {
       workbench::Workbench workbench = query_.open();
       fill(workbench, models, data, hypotheses);
-      workbench.keep(seen, groups);
+      workbench.keep(seen, groups, key);
     }
     if (!options_.journal.empty()) Journal::remove(options_.journal);
     if (!scores_.empty()) write_file(scores_, report::to_csv(results::scores_table(seen)));
@@ -150,6 +158,26 @@ class Inspect final : public Command {
   }
 
  private:
+  // Of all that scores depend on.
+  std::string key_of(const std::vector<inspection::InspectedModel>& models, const DatasetPtr& data,
+                     const std::vector<inspection::AnnotatorChoice>& hypotheses) const {
+    Hasher hash;
+    for (const auto& model : models) hash.text(model.name).text(model.session->graph().hash());
+    hash.text(data->hash()).text(joined(units_, "\n"));
+    for (const auto& choice : hypotheses) {
+      const auto annotator = inspection::make_annotator(choice, data, models[0].session->options());
+      hash.text(choice.spec().text()).text(annotator->version());
+    }
+    for (const std::string& text :
+         {behaviour_, measures_, vocabulary_, padding_, align_, reduce_, shard_, figures()})
+      hash.text(text);
+    return hash.hex();
+  }
+  std::string figures() const {
+    return fmt::format("{} {} {} {} {} {} {}", options_.stop_early, options_.tolerance, options_.block,
+                       options_.permutations, options_.bootstrap, options_.confidence, options_.seed);
+  }
+
   // A question, about what is given and what the database holds.
   report::Document ask(Context& context) {
     set_options(context);
