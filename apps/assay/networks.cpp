@@ -30,7 +30,7 @@ void NetworksInput::add(const std::string& name, Graph graph, const SessionOptio
   const auto taken = std::ranges::count_if(networks_, [&](const explore::ExploredNetwork& network) {
     return network.name == name || network.name.starts_with(name + "~");
   });
-  sessions_.push_back(std::make_unique<Session>(std::move(graph), options));
+  sessions_.push_back(std::make_shared<Session>(std::move(graph), options));
   networks_.push_back(
       {taken == 0 ? name : fmt::format("{}~{}", name, taken + 1), sessions_.back().get(), nullptr});
 }
@@ -58,9 +58,11 @@ void NetworksInput::open(Context& context, const Dataset& data, report::Document
          "--mutant int8@all");
 }
 
-void NetworksInput::learn(const coverage::LearnOptions& options, const DatasetPtr& fallback, Context& context,
-                          report::Document& document) {
+void NetworksInput::learn(coverage::LearnOptions options, const UnitsInput& units, const DatasetPtr& fallback,
+                          Context& context, report::Document& document) {
   if (!profiles_.empty()) {
+    if (units.given())
+      fail(Fault::usage, "profiles say themselves which units count; leave out --units, or --profile");
     if (profiles_.size() != networks_.size())
       fail(Fault::usage, "{} profiles for {} networks; one --profile for each is needed, in their order",
            profiles_.size(), networks_.size());
@@ -75,7 +77,9 @@ void NetworksInput::learn(const coverage::LearnOptions& options, const DatasetPt
   if (!training_.given())
     document.notices.push_back(
         "no training records are named (--train): what is usual for a neuron is learned from the seeds");
-  for (explore::ExploredNetwork& network : networks_) {
+  for (std::size_t k = 0; k < networks_.size(); ++k) {
+    explore::ExploredNetwork& network = networks_[k];
+    options.units = units.of(sessions_[k]);
     network.profile = std::make_shared<const coverage::Profile>(
         coverage::learn_profile(*network.session, training, options, context.progress).profile);
   }

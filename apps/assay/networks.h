@@ -11,6 +11,7 @@
 #include <assay/dataset.h>
 #include <assay/explore.h>
 #include "apps/assay/inputs.h"
+#include "apps/assay/unit_choice.h"
 
 namespace assay::app {
 
@@ -20,9 +21,9 @@ class NetworksInput {
   // Reads and prepares them all, names told apart. Throws Error{usage} for fewer than two.
   void open(Context& context, const Dataset& data, report::Document& document);
   // Learns a profile of each from the training records, or from `fallback` where none are named; or reads
-  // --profile.
-  void learn(const coverage::LearnOptions& options, const DatasetPtr& fallback, Context& context,
-             report::Document& document);
+  // --profile. `units`: those that count, of each network; none given: all.
+  void learn(coverage::LearnOptions options, const UnitsInput& units, const DatasetPtr& fallback,
+             Context& context, report::Document& document);
   bool has_training() const { return training_.given() || !profiles_.empty(); }
   const std::vector<explore::ExploredNetwork>& networks() const { return networks_; }
 
@@ -34,7 +35,7 @@ class NetworksInput {
   DataInput training_{"train",
                       "training records, from which activations' ranges, clusters and surprise are learned "
                       "(default: the seeds)"};
-  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<std::shared_ptr<Session>> sessions_;
   std::vector<explore::ExploredNetwork> networks_;
 };
 

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <numeric>
 
 #include <assay/error.h>
+#include <assay/report.h>
+#include "assay/results/inspection.h"
+#include "assay/support/file.h"
 #include "assay/support/text.h"
+#include "assay/support/unit_numbers.h"
 
 namespace assay::app {
 namespace {
 
-constexpr std::size_t most_units = std::size_t{1} << 24;
+using Keys = std::map<std::string, std::string>;
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -22,72 +26,125 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::size_t unit_number(const std::string& text, const std::string& whole) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number >= most_units)
-    fail(Fault::usage, "'{}' does not name units as 0-15+20 does", whole);
-  return number;
+std::string value(const Keys& keys, const std::string& key) {
+  const auto found = keys.find(key);
+  return found == keys.end() ? std::string() : found->second;
 }
 
-// "layer=lstm,gate=forget" -> by key; a text without keys is a layer.
-std::map<std::string, std::string> keys_of(const std::string& text) {
-  static const std::vector<std::string> known{"layer", "gate", "units", "model", "name"};
-  std::map<std::string, std::string> keys;
+// "layer=lstm,gate=forget" -> by key; a text without keys is a layer. The names of hypotheses and files may
+// have commas.
+Keys keys_of(const std::string& text) {
+  static const std::vector<std::string> known{"layer", "gate",       "units",   "model", "name",
+                                              "from",  "hypothesis", "measure", "top"};
+  Keys keys;
+  std::string* last = nullptr;
   for (const std::string& part : split(text, ',')) {
     const std::size_t equals = part.find('=');
     const std::string key = equals == std::string::npos ? "layer" : part.substr(0, equals);
-    if (std::ranges::find(known, key) == known.end())
+    const bool is_key =
+        std::ranges::find(known, key) != known.end() && (equals != std::string::npos || !last);
+    if (!is_key && last != nullptr && (keys.contains("hypothesis") || keys.contains("from"))) {
+      *last += "," + part;
+      continue;
+    }
+    if (!is_key)
       fail(Fault::usage, "--units '{}': '{}' is none of {}{}", text, key, joined(known),
            did_you_mean(key, known));
-    if (!keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1)).second)
-      fail(Fault::usage, "--units '{}': {} is there twice", text, key);
+    const auto [entry, is_new] =
+        keys.emplace(key, equals == std::string::npos ? part : part.substr(equals + 1));
+    if (!is_new) fail(Fault::usage, "--units '{}': {} is there twice", text, key);
+    last = &entry->second;
   }
-  if (keys["layer"].empty()) fail(Fault::usage, "--units '{}': which layer? give layer=NAME", text);
+  const bool from = keys.contains("from");
+  for (const char* key : {"layer", "gate", "units"}) {
+    if (from && keys.contains(key))
+      fail(Fault::usage, "--units '{}': a document says itself which units; leave out {}", text, key);
+  }
+  for (const char* key : {"hypothesis", "measure", "top"}) {
+    if (!from && keys.contains(key))
+      fail(Fault::usage, "--units '{}': {} is asked of the result of an inspection; add from=FILE", text,
+           key);
+  }
+  if (!from && value(keys, "layer").empty())
+    fail(Fault::usage, "--units '{}': which layer? give layer=NAME", text);
   return keys;
+}
+
+results::UnitQuestion question_of(const Keys& keys, const std::string& text) {
+  results::UnitQuestion question{value(keys, "hypothesis"), value(keys, "measure")};
+  question.model = value(keys, "model");
+  if (!keys.contains("top")) return question;
+  const std::string top = value(keys, "top");
+  const auto [end, error] = std::from_chars(top.data(), top.data() + top.size(), question.top);
+  if (error != std::errc() || end != top.data() + top.size() || question.top == 0)
+    fail(Fault::usage, "--units '{}': top={} is no number of units", text, top);
+  return question;
+}
+
+// "lstm/forget" of a network with a layer "lstm" -> lstm, forget.
+std::pair<std::string, std::string> layer_and_gate(const Session& session, const std::string& place) {
+  const auto known = [&](const std::string& name) {
+    return std::ranges::find(session.layers(), name, &Layer::name) != session.layers().end();
+  };
+  const std::size_t slash = place.rfind('/');
+  if (known(place) || slash == std::string::npos || !known(place.substr(0, slash)))
+    return {session.layer(place).name, ""};
+  return {place.substr(0, slash), place.substr(slash + 1)};
+}
+
+// Groups of the units that a document names. Units of a network that is not here by that name are those of
+// the only one here.
+std::vector<inspection::UnitGroup> units_from(const std::string& text, const Keys& keys,
+                                              const std::vector<inspection::InspectedModel>& models) {
+  const std::string file = value(keys, "from");
+  const auto units = results::units_of(report::read_document(read_file(file), file), question_of(keys, text));
+  if (units.empty()) fail(Fault::usage, "--units '{}': {} names no unit", text, file);
+  std::size_t model = 0;
+  if (models.size() > 1) {
+    const auto found = std::ranges::find(models, units.front().model, &inspection::InspectedModel::name);
+    if (found == models.end())
+      fail(Fault::usage, "--units '{}': units of network '{}', which is not here", text, units.front().model);
+    model = static_cast<std::size_t>(found - models.begin());
+  }
+  std::vector<inspection::UnitGroup> groups;
+  std::string place;
+  for (const results::NamedUnit& unit : units) {
+    if (groups.empty() || unit.layer != place) {
+      const auto [layer, gate] = layer_and_gate(*models[model].session, unit.layer);
+      std::string name = value(keys, "name");
+      name += (name.empty() ? "" : "/") + unit.layer;
+      groups.push_back({name, model, layer, gate});
+      place = unit.layer;
+    }
+    groups.back().units.push_back(unit.unit);
+  }
+  return groups;
 }
 
 }  // namespace
 
-std::vector<std::size_t> parse_unit_numbers(const std::string& text) {
-  std::vector<std::size_t> numbers;
-  for (const std::string& part : split(text, '+')) {
-    const std::size_t dash = part.find('-');
-    const std::size_t first = unit_number(part.substr(0, dash), text),
-                      last = dash == std::string::npos ? first : unit_number(part.substr(dash + 1), text);
-    if (last < first) fail(Fault::usage, "'{}': {} is not a range of units", text, part);
-    for (std::size_t n = first; n <= last; ++n) numbers.push_back(n);
-  }
-  std::ranges::sort(numbers);
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-  return numbers;
-}
-
 std::vector<inspection::UnitGroup> parse_units(const std::string& text,
                                                const std::vector<inspection::InspectedModel>& models) {
-  const std::map<std::string, std::string> keys = keys_of(text);
-  const auto value = [&](const std::string& key) {
-    return keys.contains(key) ? keys.at(key) : std::string();
-  };
+  const Keys keys = keys_of(text);
+  if (keys.contains("from")) return units_from(text, keys, models);
+  const std::string model = value(keys, "model"), units = value(keys, "units");
   std::vector<inspection::UnitGroup> groups;
   for (std::size_t m = 0; m < models.size(); ++m) {
-    if (!value("model").empty() && value("model") != models[m].name) continue;
-    const std::string layer = models[m].session->layer(value("layer")).name;
-    for (const std::string& gate : split(value("gate"), '+')) {
-      std::string name = value("name");
+    if (!model.empty() && model != models[m].name) continue;
+    const std::string layer = models[m].session->layer(value(keys, "layer")).name;
+    for (const std::string& gate : split(value(keys, "gate"), '+')) {
+      std::string name = value(keys, "name");
       if (name.empty()) name = layer;
       if (!gate.empty()) name += "/" + gate;
-      if (!value("units").empty() && value("name").empty()) name += ":" + value("units");
+      if (!units.empty() && value(keys, "name").empty()) name += ":" + units;
       groups.push_back(
-          {name, m, layer, gate,
-           value("units").empty() ? std::vector<std::size_t>() : parse_unit_numbers(value("units"))});
+          {name, m, layer, gate, units.empty() ? std::vector<std::size_t>() : parse_unit_numbers(units)});
     }
   }
   if (groups.empty()) {
     std::vector<std::string> names;
-    for (const auto& model : models) names.push_back(model.name);
-    fail(Fault::usage, "--units '{}': no network is named '{}'; there are {}", text, value("model"),
-         joined(names));
+    for (const auto& other : models) names.push_back(other.name);
+    fail(Fault::usage, "--units '{}': no network is named '{}'; there are {}", text, model, joined(names));
   }
   return groups;
 }
@@ -100,6 +157,44 @@ std::vector<inspection::UnitGroup> weighted_layers(const std::vector<inspection:
     }
   }
   return groups;
+}
+
+CLI::Option* UnitsInput::declare(CLI::App& app) {
+  return app
+      .add_option("--units", texts_,
+                  help_ +
+                      ": layer=fc1,units=3+5+8-11, or those that an answer of `assay inspect --json` "
+                      "names: from=answer.json of a query with a column uid, "
+                      "from=seen.json,hypothesis=label:7,top=5 of an inspection; may be repeated")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+}
+
+std::map<std::string, std::vector<std::size_t>> UnitsInput::of(
+    const std::shared_ptr<const Session>& session) const {
+  std::map<std::string, std::vector<std::size_t>> chosen;
+  for (const std::string& text : texts_) {
+    for (const inspection::UnitGroup& group : parse_units(text, {{"", session}})) {
+      if (!group.gate.empty())
+        fail(Fault::usage, "--units '{}': a gate of '{}' is no neuron of the layer; inspect looks at gates",
+             text, group.layer);
+      const auto neurons = static_cast<std::size_t>(session->layer(group.layer).neurons);
+      if (!group.units.empty() && group.units.back() >= neurons)
+        fail(Fault::usage, "--units '{}': layer '{}' has units 0 to {}", text, group.layer, neurons - 1);
+      std::vector<std::size_t>& units = chosen[group.layer];
+      const std::size_t before = units.size();
+      units.insert(units.end(), group.units.begin(), group.units.end());
+      if (group.units.empty()) {
+        units.resize(before + neurons);
+        std::iota(units.begin() + static_cast<std::ptrdiff_t>(before), units.end(), std::size_t{0});
+      }
+    }
+  }
+  for (auto& [layer, units] : chosen) {
+    std::ranges::sort(units);
+    units.erase(std::unique(units.begin(), units.end()), units.end());
+  }
+  return chosen;
 }
 
 }  // namespace assay::app

@@ -61,6 +61,11 @@ std::unique_ptr<Criterion> make_criterion(const Profile& profile, const Criterio
   }
   std::ranges::sort(layers);
   layers.erase(std::ranges::unique(layers).begin(), layers.end());
+  for (const std::size_t layer : layers) {
+    if (!info.of_neurons && !profile.statistics[layer].chosen.empty())
+      fail(Fault::usage, "{} looks at layers as a whole, so that it cannot count chosen units only",
+           spec.text());
+  }
   return info.make({profile, spec, options, std::move(layers)});
 }
 

@@ -203,12 +203,14 @@ class Learner {
         wishes_(wishes_of(options.criteria)) {
     if (options.reached && !wishes_.combinations)
       fail(Fault::usage, "further records that are reached have no effect without aidc among the criteria");
+    const std::vector<Layer> chosen = chosen_layers();
     if (wishes_.clusters || wishes_.traces) {
-      subjects_ = selected(session, options.subjects);
+      subjects_ = chosen.empty() ? selected(session, options.subjects) : chosen;
       if (subjects_.empty()) subjects_.push_back(session.penultimate_layer());
     }
-    const std::vector<Layer> counted =
-        options.layers.empty() ? session.layers() : selected(session, options.layers);
+    const std::vector<Layer> counted = !chosen.empty()          ? chosen
+                                       : options.layers.empty() ? session.layers()
+                                                                : selected(session, options.layers);
     layers_ = in_order(session, counted, subjects_);
     for (const Layer& layer : layers_) statistics_.emplace_back(layer, wishes_.quantiles, training_->size());
   }
@@ -232,6 +234,21 @@ class Learner {
   }
 
  private:
+  // The layers of the units that count.
+  std::vector<Layer> chosen_layers() const {
+    if (!options_.units.empty() && options_.reduction == Reduction::every_position)
+      fail(Fault::usage, "units have one activation: reduce positions by their mean or maximum");
+    if (!options_.units.empty() && !(options_.layers.empty() && options_.subjects.empty()))
+      fail(Fault::usage, "units say which layers count; leave out the layers");
+    std::vector<Layer> layers;
+    for (const auto& [name, numbers] : options_.units) {
+      layers.push_back(session_.layer(name));
+      if (numbers.empty() || static_cast<std::int64_t>(numbers.back()) >= layers.back().neurons)
+        fail(Fault::usage, "layer '{}' has units 0 to {}", layers.back().name, layers.back().neurons - 1);
+    }
+    return layers;
+  }
+
   // All records have passed by.
   void complete(Progress& progress) {
     Profile& profile = learned_.profile;
@@ -241,6 +258,10 @@ class Learner {
       fail(Fault::mismatch, "nothing can be learned from {}: it has no record with finite activations",
            training_->describe());
     for (StatisticsLearner& learner : statistics_) profile.statistics.push_back(learner.finish());
+    for (LayerStatistics& layer : profile.statistics) {
+      if (const auto units = options_.units.find(layer.layer); units != options_.units.end())
+        layer.chosen = units->second;
+    }
     if (wishes_.clusters) cluster(progress);
     for (auto& traces : traces_) {
       profile.traced.push_back(traces->layer);
@@ -279,7 +300,12 @@ class Learner {
     for (const relevance::LayerImportance& importance : learned_.importance.layers) {
       LayerClusters layer{importance.layer.name, {}, 0};
       if (wishes_.automatic) layer.auto_m = importance.smallest_m(options_.share, options_.cap);
-      const std::vector<std::size_t> ranking = importance.ranking();
+      std::vector<std::size_t> ranking = importance.ranking();
+      if (const auto units = options_.units.find(layer.layer); units != options_.units.end()) {
+        std::erase_if(ranking,
+                      [&](std::size_t neuron) { return !std::ranges::binary_search(units->second, neuron); });
+        if (wishes_.automatic) layer.auto_m = ranking.size();
+      }
       const std::size_t count = std::min(std::max({wishes_.m, layer.auto_m, std::size_t{1}}), ranking.size());
       for (std::size_t i = 0; i < count; ++i)
         layer.important.push_back({ranking[i], importance.relevance[ranking[i]], {}, {}});

@@ -39,6 +39,7 @@ Json to_json(const LayerStatistics& layer) {
             {"same_as", to_binary(layer.same_as)},
             {"bounds", to_binary(std::vector{layer.floor, layer.ceiling})}};
   for (const auto& [share, values] : layer.quantiles) json["quantiles"].push_back({share, to_binary(values)});
+  if (!layer.chosen.empty()) json["chosen"] = layer.chosen;
   return json;
 }
 
@@ -63,6 +64,11 @@ LayerStatistics statistics_from(const Json& json) {
                        std::isfinite(layer.deviation[n]) && layer.deviation[n] >= 0 && layer.same_as[n] <= n;
     if (!sound) throw std::runtime_error("the range of a neuron is not sound");
   }
+  if (json.contains("chosen")) layer.chosen = json.at("chosen").get<std::vector<std::size_t>>();
+  const bool ascending =
+      std::ranges::adjacent_find(layer.chosen, std::greater_equal<>()) == layer.chosen.end();
+  if (!ascending || (!layer.chosen.empty() && layer.chosen.back() >= neurons))
+    throw std::runtime_error("the neurons that count are not sound");
   return layer;
 }
 

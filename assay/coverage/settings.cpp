@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "assay/support/unit_numbers.h"
+
 namespace assay::coverage {
 namespace {
 
@@ -37,8 +39,11 @@ bool has_subjects(const LearnOptions& options) {
 }  // namespace
 
 Settings settings_of(const Session& session, const LearnOptions& options) {
-  std::vector<std::string> subjects = layer_names(session, options.subjects);
-  if (subjects.empty() && has_subjects(options)) subjects.push_back(session.penultimate_layer().name);
+  std::vector<std::string> subjects = layer_names(session, options.subjects), units;
+  for (const auto& [layer, numbers] : options.units)
+    units.push_back(fmt::format("layer={},units={}", layer, unit_numbers_text(numbers)));
+  if (subjects.empty() && units.empty() && has_subjects(options))
+    subjects.push_back(session.penultimate_layer().name);
   const auto yes_no = [](bool value) { return std::vector<std::string>{value ? "true" : "false"}; };
   const auto number = [](auto value) { return std::vector<std::string>{fmt::format("{}", value)}; };
   Settings settings{{"subjects", std::move(subjects)},
@@ -56,6 +61,7 @@ Settings settings_of(const Session& session, const LearnOptions& options) {
                     {"reduction", {reduction_name(options.reduction)}}};
   if (options.reached)
     settings["reached"] = {options.reached->describe(), "content " + options.reached->hash()};
+  if (!units.empty()) settings["units"] = std::move(units);
   return settings;
 }
 

@@ -13,7 +13,8 @@ namespace assay::coverage {
 using Settings = std::map<std::string, std::vector<std::string>>;
 
 // subjects and layers (names; layers: none where all count), share, cap, method, absolute, normalised, min_k,
-// max_k, drop_zeros, round, clusterer, reduction. Throws Error{usage} for layers that do not exist.
+// max_k, drop_zeros, round, clusterer, reduction; units where only chosen ones count, reached where further
+// records count. Throws Error{usage} for layers that do not exist.
 Settings settings_of(const Session& session, const LearnOptions& options);
 
 }  // namespace assay::coverage

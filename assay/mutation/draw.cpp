@@ -8,6 +8,7 @@
 #include <assay/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/support/hash.h"
+#include "assay/support/unit_numbers.h"
 
 namespace assay::mutation {
 namespace {
@@ -17,7 +18,10 @@ constexpr std::int64_t draws_per_variant = 8;
 
 std::vector<const SubjectLayer*> layers_of(const Subject& subject, const DrawOptions& options) {
   std::vector<const SubjectLayer*> layers;
+  if (!options.units.empty() && (options.whole_network || !options.layers.empty()))
+    fail(Fault::usage, "units say which layers are mutated; leave out layers, or the whole network");
   for (const std::string& name : options.layers) layers.push_back(&subject.layer(name));
+  for (const auto& [name, units] : options.units) layers.push_back(&subject.layer(name));
   if (layers.empty()) {
     for (const SubjectLayer& layer : subject.layers()) layers.push_back(&layer);
   }
@@ -36,14 +40,15 @@ class Drawer {
         choice_(choice),
         op_(choice.spec()),
         info_(info_of(choice)),
-        chosen_(options_of(choice)),
         last_seed_(last_seed),
         seen_(seen),
         drawn_(drawn) {}
 
   void draw(std::span<const SubjectLayer* const> layers) {
+    const bool whole = info_.level == OperatorInfo::Level::layer && !options_.units.empty();
     for (const SubjectLayer* layer : layers) {
-      const std::string reason = info_.refusal(*layer, chosen_);
+      const std::string reason = whole ? "it changes a layer as a whole, not chosen neurons"
+                                       : refusal_of(info_, options_on(layer), *layer);
       if (reason.empty())
         candidates_.push_back(layer);
       else
@@ -60,7 +65,7 @@ class Drawer {
   enum class Result { taken, duplicate, nothing };
 
   Result take(const SubjectLayer* layer) {
-    Mutant mutant{.op = op_,
+    Mutant mutant{.op = operator_on(layer),
                   .layer = layer ? layer->name() : std::string(),
                   .seed = ++last_seed_,
                   .own = choice_.object()};
@@ -74,6 +79,19 @@ class Drawer {
     drawn_.mutants.push_back(std::move(mutant));
     ++count_;
     return Result::taken;
+  }
+
+  // The operator with the neurons of the layer that may be changed. `layer`: null for the whole network.
+  Spec operator_on(const SubjectLayer* layer) const {
+    Spec op = op_;
+    if (layer == nullptr) return op;
+    const auto units = options_.units.find(layer->name());
+    if (units != options_.units.end()) op.options["neurons"] = unit_numbers_text(units->second);
+    return op;
+  }
+  SpecOptions options_on(const SubjectLayer* layer) const {
+    const Spec op = operator_on(layer);
+    return options_of(choice_.object() ? OperatorChoice(op.text(), choice_.object()) : OperatorChoice(op));
   }
 
   bool enough() const { return count_ >= options_.most(op_.name); }
@@ -103,11 +121,11 @@ class Drawer {
 
   const SubjectLayer* random_layer() const {
     std::int64_t total = 0;
-    for (const SubjectLayer* layer : candidates_) total += population(info_, chosen_, *layer);
+    for (const SubjectLayer* layer : candidates_) total += population(info_, options_on(layer), *layer);
     Rng rng(options_.seed, {hash_128(op_.name.data(), op_.name.size())[0], last_seed_});
     auto place = static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(total)));
     for (const SubjectLayer* layer : candidates_) {
-      place -= population(info_, chosen_, *layer);
+      place -= population(info_, options_on(layer), *layer);
       if (place < 0) return layer;
     }
     return candidates_.back();
@@ -118,7 +136,6 @@ class Drawer {
   const OperatorChoice& choice_;
   const Spec& op_;
   const OperatorInfo& info_;
-  SpecOptions chosen_;
   std::uint64_t& last_seed_;
   std::set<std::string>& seen_;
   Drawn& drawn_;

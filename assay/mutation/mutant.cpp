@@ -22,14 +22,14 @@ std::vector<const SubjectLayer*> layers_for(const Subject& subject, const Mutant
                                             std::string& reason) {
   if (!mutant.layer.empty()) {
     const SubjectLayer& layer = subject.layer(mutant.layer);
-    reason = info.refusal(layer, options);
+    reason = refusal_of(info, options, layer);
     if (!reason.empty()) return {};
     return {&layer};
   }
   std::vector<const SubjectLayer*> layers;
   std::vector<std::string> reasons;
   for (const SubjectLayer& layer : subject.layers()) {
-    const std::string refusal = info.refusal(layer, options);
+    const std::string refusal = refusal_of(info, options, layer);
     if (refusal.empty())
       layers.push_back(&layer);
     else

@@ -6,8 +6,81 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/unit_numbers.h"
 
 namespace assay::mutation {
+namespace {
+
+// The sites of a layer that may be drawn.
+class Chosen {
+ public:
+  Chosen(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer)
+      : weights_(info.level == OperatorInfo::Level::weight) {
+    static const std::array<std::string, 2> words{"false", "true"};
+    if (!weights_ && info.level != OperatorInfo::Level::neuron) {
+      all_ = info.level == OperatorInfo::Level::layer ? 1 : 0;
+      return;
+    }
+    const bool biases = weights_ && options.word("bias", words) == words[1];
+    all_ = weights_ ? layer.weight_count + (biases ? layer.bias_count : 0) : layer.layer.neurons;
+    if (options.text("neurons").empty()) return;
+    some_ = true;
+    for (const std::size_t neuron : parse_unit_numbers(options.text("neurons")))
+      neurons_.push_back(static_cast<std::int64_t>(neuron));
+    if (neurons_.back() >= layer.layer.neurons)
+      fail(Fault::usage, "neurons={}: layer '{}' has neurons 0 to {}", options.text("neurons"), layer.name(),
+           layer.layer.neurons - 1);
+    if (!weights_) return;
+    add(layer.weights, 0);
+    if (biases) add(layer.biases, layer.weight_count);
+  }
+
+  std::int64_t count() const {
+    if (!some_) return all_;
+    std::int64_t weights = 0;
+    for (const Part& part : parts_) weights += part.count;
+    return weights_ ? weights : static_cast<std::int64_t>(neurons_.size());
+  }
+
+  // From numbers below count() to sites of the layer, ascending.
+  void place(std::vector<std::int64_t>& sites) const {
+    if (!some_) return;
+    for (std::int64_t& site : sites)
+      site = weights_ ? weight(site) : neurons_[static_cast<std::size_t>(site)];
+    std::ranges::sort(sites);
+  }
+
+ private:
+  // An array of weights, and how many of it belong to the neurons.
+  struct Part {
+    const LayerWeights* weights;
+    std::int64_t first, count;
+  };
+
+  void add(const std::vector<LayerWeights>& arrays, std::int64_t first) {
+    for (const LayerWeights& weights : arrays) {
+      if (weights.layout && weights.layout->neurons() > neurons_.back())
+        parts_.push_back(
+            {&weights, first, static_cast<std::int64_t>(neurons_.size()) * weights.layout->per_neuron()});
+      first += weights.count;
+    }
+  }
+
+  std::int64_t weight(std::int64_t number) const {
+    const Part* part = parts_.data();
+    for (; number >= part->count; ++part) number -= part->count;
+    const NeuronLayout& layout = *part->weights->layout;
+    const std::int64_t neuron = neurons_[static_cast<std::size_t>(number / layout.per_neuron())];
+    return part->first + layout.index(neuron, number % layout.per_neuron());
+  }
+
+  bool weights_ = false, some_ = false;
+  std::int64_t all_ = 0;
+  std::vector<std::int64_t> neurons_;
+  std::vector<Part> parts_;
+};
+
+}  // namespace
 
 void refuse_source(const OperatorInfo& info) {
   if (!info.of_source()) return;
@@ -53,26 +126,25 @@ std::vector<SpecOption> site_options(OperatorInfo::Level level, const std::strin
       {"ratio", ratio, "share of the " + what + " that are changed, in (0, 1]; rounded, at least one"},
       {"count", count, "number of " + what + " that are changed; 0: by ratio"},
   };
+  options.push_back(
+      {"neurons", "",
+       "neurons that " +
+           std::string(level == OperatorInfo::Level::weight ? "the weights belong to" : "may be changed") +
+           ", as in 3+5+8-11; all if empty"});
   if (level == OperatorInfo::Level::weight)
     options.push_back({"bias", "false", "whether biases count among the weights: true or false"});
   return options;
 }
 
+std::string refusal_of(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer) {
+  std::string reason = info.refusal(layer, options);
+  if (!reason.empty() || info.level == OperatorInfo::Level::layer) return reason;
+  const Chosen chosen(info, options, layer);
+  return chosen.count() > 0 ? "" : "no weight belongs to single neurons";
+}
+
 std::int64_t population(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer) {
-  static const std::array<std::string, 2> words{"false", "true"};
-  switch (info.level) {
-    case OperatorInfo::Level::weight:
-      return layer.weight_count + (options.word("bias", words) == "true" ? layer.bias_count : 0);
-    case OperatorInfo::Level::neuron:
-      return layer.layer.neurons;
-    case OperatorInfo::Level::layer:
-      return 1;
-    case OperatorInfo::Level::data:
-    case OperatorInfo::Level::structure:
-    case OperatorInfo::Level::recipe:
-      break;
-  }
-  return 0;
+  return Chosen(info, options, layer).count();
 }
 
 std::int64_t site_count(const SpecOptions& options, std::int64_t population) {
@@ -97,6 +169,7 @@ std::vector<std::vector<std::int64_t>> draw_sites(const OperatorInfo& info, cons
     while (site - before >= sizes[at]) before += sizes[at++];
     sites[at].push_back(site - before);
   }
+  for (std::size_t l = 0; l < layers.size(); ++l) Chosen(info, options, *layers[l]).place(sites[l]);
   return sites;
 }
 

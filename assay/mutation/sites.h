@@ -21,7 +21,10 @@ void refuse_source(const OperatorInfo& info);
 // REQUIRES count <= size.
 std::vector<std::int64_t> sample_few(Rng& rng, std::int64_t size, std::int64_t count);
 
-// Weights or neurons of a layer that may be drawn.
+// Why the operator cannot act on the layer; empty when it can. Throws Error{usage} for options out of range.
+std::string refusal_of(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer);
+
+// Weights or neurons of a layer that may be drawn: those of the neurons that the options name, or all.
 std::int64_t population(const OperatorInfo& info, const SpecOptions& options, const SubjectLayer& layer);
 
 // Sites of one mutant out of a population: `count` where it is given, else ratio * population, rounded; at

@@ -228,6 +228,7 @@ report::Table layer_table(const coverage::CoverageState& state) {
   for (const coverage::LayerStatistics& layer : state.profile().statistics) {
     std::size_t dead = 0, constant = 0, duplicate = 0;
     for (std::size_t n = 0; n < layer.neurons(); ++n) {
+      if (!layer.counts(n)) continue;
       if (layer.constant(n))
         ++(layer.low[n] == 0 ? dead : constant);
       else if (layer.duplicate(n))
@@ -235,7 +236,7 @@ report::Table layer_table(const coverage::CoverageState& state) {
     }
     std::vector<report::Cell> row{layer.layer,
                                   layer.op,
-                                  report::count_cell(layer.neurons()),
+                                  report::count_cell(layer.counted()),
                                   report::count_cell(dead),
                                   report::count_cell(constant),
                                   report::count_cell(duplicate)};
@@ -332,6 +333,7 @@ report::Table neuron_table(const coverage::CoverageState& state, const Dataset* 
       covered.push_back(coverage::ability<coverage::Itemised>(*total)->neurons(l));
     const auto clusters = std::ranges::find(profile.clusters, layer.layer, &coverage::LayerClusters::layer);
     for (std::size_t n = 0; n < layer.neurons(); ++n) {
+      if (!layer.counts(n)) continue;
       const char* status = layer.constant(n)    ? (layer.low[n] == 0 ? "dead" : "constant")
                            : layer.duplicate(n) ? "duplicate"
                                                 : "active";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -255,8 +256,9 @@ std::string headline_of(const Inspection& inspection, const std::string& subject
   for (const AlignedPair& pair : inspection.pairs) {
     if (groups.insert({pair.model, pair.group}).second) units += pair.units;
   }
-  const std::string what = fmt::format("{} units, {} hypotheses, {}", units, inspection.hypotheses.size(),
-                                       progress_of(inspection));
+  const std::size_t asked = inspection.hypotheses.size();
+  const std::string what = fmt::format("{} {}, {} {}, {}", units, units == 1 ? "unit" : "units", asked,
+                                       asked == 1 ? "hypothesis" : "hypotheses", progress_of(inspection));
   const auto of_first = [&](const ScoreRow* row) { return row->measure == inspection.measures.at(0); };
   const ScoreRow* top = nullptr;
   for (const ScoreRow* row : best) {
@@ -314,6 +316,87 @@ void add_definitions(report::Document& document, const Inspection& inspection) {
   document.definitions.push_back(
       {"q", "the false discovery rate at which the score is a discovery, over all p values of this query",
        "Benjamini and Hochberg 1995"});
+}
+
+std::size_t column_of(const report::Table& table, std::string_view id) {
+  return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
+                                  table.columns.begin());
+}
+
+const std::string& text_of(const report::Cell& cell) {
+  static const std::string none;
+  const auto* text = std::get_if<std::string>(&cell);
+  return text != nullptr ? *text : none;
+}
+
+void require_known(const std::set<std::string>& known, const std::string& name, const char* what) {
+  if (known.contains(name)) return;
+  fail(Fault::usage, "the result has no {} '{}'{}", what, name,
+       did_you_mean(name, {known.begin(), known.end()}));
+}
+
+// Of each layer (and gate) of each network, the units that are best at a hypothesis.
+std::vector<NamedUnit> best_of_scores(const report::Table& scores, const UnitQuestion& question) {
+  if (question.hypothesis.empty())
+    fail(Fault::usage, "this is the result of an inspection: units of which hypothesis? add hypothesis=NAME");
+  const std::size_t model = column_of(scores, "model"), layer = column_of(scores, "layer"),
+                    unit = column_of(scores, "unit"), score = column_of(scores, "score"),
+                    hypothesis = column_of(scores, "hypothesis"), measure = column_of(scores, "measure"),
+                    group = column_of(scores, "group");
+  std::set<std::string> hypotheses, measures;
+  std::string wanted = question.measure;
+  std::map<std::pair<std::string, std::string>, std::vector<ScoreRow>> found;
+  for (const auto& row : scores.rows) {
+    hypotheses.insert(text_of(row.at(hypothesis))), measures.insert(text_of(row.at(measure)));
+    if (wanted.empty()) wanted = text_of(row.at(measure));
+    const auto* const value = std::get_if<double>(&row.at(score));
+    const auto* const number = std::get_if<std::int64_t>(&row.at(unit));
+    if (text_of(row.at(measure)) != wanted || text_of(row.at(hypothesis)) != question.hypothesis || !value ||
+        !number)
+      continue;
+    ScoreRow one;
+    one.measure = wanted, one.unit = static_cast<std::size_t>(*number), one.score.value = *value;
+    const std::string& place = text_of(row.at(layer));  // a group of a gate is called lstm/forget
+    const bool gate = text_of(row.at(group)).starts_with(place + "/");
+    found[{text_of(row.at(model)), gate ? text_of(row.at(group)) : place}].push_back(std::move(one));
+  }
+  require_known(hypotheses, question.hypothesis, "hypothesis");
+  require_known(measures, wanted, "measure");
+  std::vector<NamedUnit> best;
+  for (auto& [place, rows] : found) {
+    std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow& row) { return strength(row); });
+    for (std::size_t i = 0; i < std::min(question.top, rows.size()); ++i)
+      best.push_back({place.first, place.second, *rows[i].unit});
+  }
+  if (best.empty()) fail(Fault::usage, "no unit has a score for '{}' by {}", question.hypothesis, wanted);
+  return best;
+}
+
+// "fc2:17" and "lstm/forget:3" in the columns `uid`.
+std::vector<NamedUnit> units_of_answers(const std::vector<report::Table>& tables) {
+  std::vector<NamedUnit> units;
+  bool any = false;
+  for (const report::Table& table : tables) {
+    const std::size_t uid = column_of(table, "uid"), mid = column_of(table, "mid");
+    if (uid == table.columns.size()) continue;
+    any = true;
+    for (const auto& row : table.rows) {
+      const std::string& text = text_of(row.at(uid));
+      if (text.empty()) continue;
+      const std::size_t colon = text.rfind(':');
+      std::size_t number = 0;
+      const char* const end = text.data() + text.size();
+      if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, number).ptr != end ||
+          colon + 1 == text.size())
+        fail(Fault::usage, "'{}' in a column uid names no unit as fc2:17 does", text);
+      units.push_back(
+          {mid < table.columns.size() ? text_of(row.at(mid)) : "", text.substr(0, colon), number});
+    }
+  }
+  if (!any)
+    fail(Fault::usage,
+         "this document names no units: give the result of an inspection, or of a query with a column uid");
+  return units;
 }
 
 }  // namespace
@@ -422,47 +505,24 @@ report::Table close_up_table(std::span<const inspection::CloseUp> close_ups, con
   return table;
 }
 
-std::map<std::string, std::vector<std::size_t>> best_units_of(const report::Document& document,
-                                                              const std::string& hypothesis,
-                                                              const std::string& measure, std::size_t top) {
-  const auto table = std::ranges::find(document.tables, "scores", &report::Table::id);
-  if (table == document.tables.end())
-    fail(Fault::usage, "this is not the result of an inspection; give a document that one wrote");
-  const auto column = [&](const char* id) {
-    return static_cast<std::size_t>(std::ranges::find(table->columns, id, &report::Column::id) -
-                                    table->columns.begin());
-  };
-  const std::size_t layer = column("layer"), unit = column("unit"), score = column("score"),
-                    named = column("hypothesis"), by = column("measure");
-  std::set<std::string> hypotheses, measures;
-  std::map<std::string, std::vector<ScoreRow>> found;
-  std::string wanted = measure;
-  for (const auto& row : table->rows) {
-    const auto& own_measure = std::get<std::string>(row.at(by));
-    hypotheses.insert(std::get<std::string>(row.at(named))), measures.insert(own_measure);
-    if (wanted.empty()) wanted = own_measure;
-    const auto* const value = std::get_if<double>(&row.at(score));
-    const auto* const number = std::get_if<std::int64_t>(&row.at(unit));
-    if (own_measure != wanted || std::get<std::string>(row.at(named)) != hypothesis || !value || !number)
-      continue;
-    ScoreRow one;
-    one.measure = own_measure, one.unit = static_cast<std::size_t>(*number), one.score.value = *value;
-    found[std::get<std::string>(row.at(layer))].push_back(std::move(one));
-  }
-  const auto require = [](const std::set<std::string>& known, const std::string& name, const char* what) {
-    if (known.contains(name)) return;
-    const std::vector<std::string> names(known.begin(), known.end());
-    fail(Fault::usage, "the result has no {} '{}'{}", what, name, did_you_mean(name, names));
-  };
-  require(hypotheses, hypothesis, "hypothesis");
-  require(measures, wanted, "measure");
-  std::map<std::string, std::vector<std::size_t>> best;
-  for (auto& [name, rows] : found) {
-    std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow& row) { return strength(row); });
-    for (std::size_t i = 0; i < std::min(top, rows.size()); ++i) best[name].push_back(*rows[i].unit);
-  }
-  if (best.empty()) fail(Fault::usage, "no unit has a score for '{}' by {}", hypothesis, wanted);
-  return best;
+std::vector<NamedUnit> units_of(const report::Document& document, const UnitQuestion& question) {
+  const auto scores = std::ranges::find(document.tables, "scores", &report::Table::id);
+  const bool inspected = document.command == "inspect" && scores != document.tables.end();
+  if (!inspected && !(question.hypothesis.empty() && question.measure.empty()))
+    fail(Fault::usage, "the answer to a query names its units itself; leave out hypothesis and measure");
+  std::vector<NamedUnit> units =
+      inspected ? best_of_scores(*scores, question) : units_of_answers(document.tables);
+  std::set<std::string> models;
+  for (const NamedUnit& unit : units) models.insert(unit.model);
+  if (!question.model.empty()) require_known(models, question.model, "unit of network");
+  if (question.model.empty() && models.size() > 1)
+    fail(Fault::usage, "the result has units of several networks ({}); choose one with model=NAME",
+         joined({models.begin(), models.end()}));
+  std::erase_if(
+      units, [&](const NamedUnit& unit) { return !question.model.empty() && unit.model != question.model; });
+  std::ranges::sort(units);
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  return units;
 }
 
 report::Table scores_table(const Inspection& inspection) {

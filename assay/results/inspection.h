@@ -3,7 +3,6 @@
 // What an inspection found, as a result document.
 
 #include <cstddef>
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,11 +40,21 @@ report::Document document_of(std::span<const inspection::Verification> verified,
 // Units along single records: text symbol by symbol, pictures with what the unit sees in red.
 report::Table close_up_table(std::span<const inspection::CloseUp> close_ups, const Dataset& data);
 
-// From the document of an inspection: of each layer, the `top` units that are best at a hypothesis by a
-// measure (empty: the first). Throws Error{usage} for a hypothesis or measure that is not in it.
-std::map<std::string, std::vector<std::size_t>> best_units_of(const report::Document& document,
-                                                              const std::string& hypothesis,
-                                                              const std::string& measure, std::size_t top);
+// Units that a result document names.
+struct NamedUnit {
+  std::string model, layer;  // the layer as in uids: lstm, lstm/forget; the network may be empty
+  std::size_t unit = 0;
+  auto operator<=>(const NamedUnit&) const = default;
+};
+struct UnitQuestion {
+  std::string hypothesis, measure;  // of the result of an inspection; the measure may be empty: the first
+  std::size_t top = 10;             // units of each group that are best
+  std::string model = {};           // those of this network only; empty: of the only one
+};
+// Of the result of an inspection: the best units of each layer at a hypothesis. Of the answer to a query: all
+// in its columns `uid`. Ascending, each once. Throws Error{usage} for a hypothesis, measure or network that
+// is not in it, and for units of several networks of which none was chosen.
+std::vector<NamedUnit> units_of(const report::Document& document, const UnitQuestion& question);
 
 // One row for each score, all of them.
 report::Table scores_table(const inspection::Inspection& inspection);

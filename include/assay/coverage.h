@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,10 @@ struct LearnOptions {
   std::vector<CriterionChoice> criteria;  // what the profile is for
   std::vector<std::string> layers;        // selectors of layers that count; empty: all
   std::vector<std::string>
-      subjects;        // selectors of the layers of idc, lsc, dsc, mdsc; empty: the penultimate layer
+      subjects;  // selectors of the layers of idc, lsc, dsc, mdsc; empty: the penultimate layer
+  // The neurons that count, ascending, by names of layers; the important neurons of idc are these. Empty:
+  // all. Stands in the place of `layers` and `subjects`.
+  std::map<std::string, std::vector<std::size_t>> units;
   double share = 0.9;  // for idc[m=auto]: of the absolute relevance, at most `cap` neurons
   std::size_t cap = 12;
   relevance::ImportanceOptions importance;

@@ -35,6 +35,8 @@ struct CriterionInfo {
   enum class Needs { statistics, quantiles, clusters, combinations, traces } needs = Needs::statistics;
   // Whether it looks at all layers by default, or at the layer before the last with weights.
   bool all_layers = true;
+  // Whether it counts neurons one by one, so that only chosen ones can count (LayerStatistics::chosen).
+  bool of_neurons = false;
   std::function<std::unique_ptr<Criterion>(const CriterionSetup& setup)> make;
 };
 

@@ -4,6 +4,7 @@
 // important neurons of the subject layers with the clusters of their activations, traces for surprise. A
 // profile knows the network and data it came from and is refused for any other network.
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -29,8 +30,13 @@ struct LayerStatistics {
   double floor = -std::numeric_limits<double>::infinity(), ceiling = std::numeric_limits<double>::infinity();
   // Quantiles per neuron, by the share of the training records that are at most as active; those asked for.
   std::map<double, std::vector<float>> quantiles;
+  std::vector<std::size_t> chosen = {};  // the neurons that count, ascending; empty: all
 
   std::size_t neurons() const { return low.size(); }
+  std::size_t counted() const { return chosen.empty() ? neurons() : chosen.size(); }
+  bool counts(std::size_t neuron) const {
+    return chosen.empty() || std::binary_search(chosen.begin(), chosen.end(), neuron);
+  }
   bool constant(std::size_t neuron) const { return low[neuron] == high[neuron]; }
   bool duplicate(std::size_t neuron) const { return same_as[neuron] != neuron; }
 };

@@ -60,6 +60,36 @@ TEST_P(EveryCriterion, ASuiteCoversSomethingButNotMoreThanAll) {
   EXPECT_TRUE(last.coverable.empty() || last.value <= 1);
 }
 
+// What chosen neurons cover and what the others do is what all do; criteria of whole layers refuse to choose.
+TEST_P(EveryCriterion, CountsChosenNeuronsOnlyOrRefuses) {
+  const auto profile_of = [](std::vector<std::size_t> first, std::vector<std::size_t> second) {
+    Profile profile = test::profile();
+    profile.statistics[0].chosen = std::move(first);
+    profile.statistics[1].chosen = std::move(second);
+    return profile;
+  };
+  const Profile some = profile_of({1, 4}, {0, 2, 3}), others = profile_of({0, 2, 3, 5}, {1, 4});
+  if (!info().of_neurons) {
+    EXPECT_THROW(test::criterion(GetParam(), some), Error);
+    return;
+  }
+  if (info().needs != CriterionInfo::Needs::statistics) return;  // choose when the profile is learned
+  const auto counts = [&](const Profile& profile) {
+    const auto criterion = test::criterion(GetParam(), profile);
+    suite.give(*criterion);
+    std::vector<std::uint64_t> all;
+    for (const Coverage& row : criterion->result()) {
+      for (const std::string& text : {row.covered, row.coverable, row.attainable_covered, row.attainable})
+        all.push_back(std::stoull(text));
+    }
+    return all;
+  };
+  const auto a = counts(some), b = counts(others), whole = counts(test::profile());
+  ASSERT_EQ(a.size(), whole.size());
+  for (std::size_t i = 0; i < whole.size(); ++i) EXPECT_EQ(a[i] + b[i], whole[i]) << i;
+  EXPECT_LT(a.back(), whole.back());
+}
+
 TEST_P(EveryCriterion, SplittingTheSuiteDoesNotChangeTheState) {
   const auto whole = having_seen(0, 60);
   const auto left = having_seen(0, 17), right = having_seen(17, 60);

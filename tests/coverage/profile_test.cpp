@@ -57,6 +57,19 @@ TEST_F(ProfileFile, EveryPartCountsForTheHash) {
   EXPECT_NE(other.hash(), test::profile().hash());
 }
 
+TEST_F(ProfileFile, KeepsWhichNeuronsCount) {
+  Profile chosen = test::profile();
+  chosen.statistics[1].chosen = {1, 3};
+  EXPECT_NE(chosen.hash(), test::profile().hash());
+  write_profile(chosen, path);
+  const Profile read = read_profile(path);
+  EXPECT_EQ(read.statistics[1].chosen, chosen.statistics[1].chosen);
+  EXPECT_EQ(read.statistics[1].counted(), 2U);
+  EXPECT_EQ(read.statistics[0].counted(), 6U);
+  expect_refused([](nlohmann::json& json) { json["statistics"][0]["chosen"] = {3, 3}; }, "that count");
+  expect_refused([](nlohmann::json& json) { json["statistics"][0]["chosen"] = {6}; }, "that count");
+}
+
 TEST_F(ProfileFile, UnsoundContentIsRefused) {
   using Json = nlohmann::json;
   expect_refused([](Json& j) { j["schema"] = "assay/other"; }, "not a profile");

@@ -138,6 +138,43 @@ TEST(Draw, SpreadsOverTheWholeNetworkWhenAsked) {
             std::string::npos);
 }
 
+TEST(Draw, OfChosenUnitsChangesThoseNeuronsOnly) {
+  const Subject subject = subject_of(lenet_like());
+  const std::map<std::string, std::vector<std::size_t>> units{{"conv2", {1, 4}}, {"dense1", {0, 7, 8, 9}}};
+  const Drawn drawn = draw_mutants(
+      subject,
+      {.operators = specs({"neb", "gf[ratio=0.5]", "gf[bias=true,ratio=1]", "ws", "ns[count=2]", "lam"}),
+       .per_operator = 30,
+       .layers = {},
+       .units = units});
+  std::map<std::string, std::set<std::int64_t>> changed;
+  std::map<std::string, std::size_t> count;
+  for (const Mutant& one : drawn.mutants) {
+    ++count[one.op.name];
+    EXPECT_EQ(parse_mutant(one.text()), one);
+    const Mutation mutation = apply(subject, one);
+    for (const Change& change : mutation.changes) changed[change.layer].insert(change.neuron);
+    if (one.op.text().find("bias=true") != std::string::npos) {
+      EXPECT_EQ(mutation.sites, one.layer == "conv2" ? 2 * (36 + 1) : 4 * (24 + 1)) << one.text();
+    }
+  }
+  EXPECT_EQ(changed.size(), 2U);
+  EXPECT_EQ(changed["conv2"], (std::set<std::int64_t>{1, 4}));
+  EXPECT_EQ(changed["dense1"], (std::set<std::int64_t>{0, 7, 8, 9}));
+  EXPECT_EQ(count["neb"], 6U);
+  EXPECT_FALSE(count.contains("lam"));
+  ASSERT_EQ(drawn.not_applicable.size(), 2U);
+  EXPECT_NE(drawn.not_applicable[0].reason.find("a layer as a whole"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              draw_mutants(subject, {.operators = specs({"neb"}), .layers = {}, .units = {{"conv1", {4}}}});
+            }).find("has neurons 0 to 3"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] {
+              draw_mutants(subject, {.operators = specs({"neb"}), .layers = {"conv1"}, .units = units});
+            }).find("leave out layers"),
+            std::string::npos);
+}
+
 TEST(Draw, SaysWhereOperatorsDoNotApply) {
   const Drawn drawn = draw_mutants(subject_of(lenet_like()), {.operators = specs({"ld"}), .layers = {}});
   EXPECT_TRUE(drawn.mutants.empty());

@@ -84,7 +84,7 @@ TEST_F(InspectProgram, UnitsOfAResultArePruned) {
   ASSERT_EQ(inspect("--no-early-stop --json seen.json").code, 0);
   const std::string prune = "prune --quiet --model net.onnx --test images-idx3-ubyte ";
   const Outcome run =
-      assay(prune + "--from seen.json --hypothesis label:1 --top 1 --out smaller.onnx --json pruned.json");
+      assay(prune + "--units from=seen.json,hypothesis=label:1,top=1 --out smaller.onnx --json pruned.json");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_LT(json("pruned.json")["facts"]["parameters_after"],
             json("pruned.json")["facts"]["parameters_before"]);
@@ -92,8 +92,161 @@ TEST_F(InspectProgram, UnitsOfAResultArePruned) {
   EXPECT_EQ(assay(prune + "--units layer=hidden,units=0 --mask").code, 0);
   EXPECT_EQ(assay(prune + "--units layer=logits,units=0").code, 4);
   EXPECT_EQ(assay(prune + "--units layer=hidden,units=7").code, 1);
-  EXPECT_EQ(assay(prune + "--from seen.json --hypothesis label:8").code, 1);
+  EXPECT_EQ(assay(prune + "--units from=seen.json,hypothesis=label:8").code, 1);
+  EXPECT_EQ(assay(prune + "--units from=seen.json").code, 1);
+  EXPECT_EQ(assay(prune + "--units from=pruned.json").code, 1);
+  EXPECT_EQ(assay(prune + "--units from=seen.json,units=3").code, 1);
+  EXPECT_EQ(assay(prune + "--units layer=hidden,units=0,top=1").code, 1);
   EXPECT_EQ(assay(prune).code, 1);
+}
+
+// The unit that follows class 1, found by a query, is what other commands look at.
+TEST_F(InspectProgram, UnitsOfAnAnswerAreHandedToOtherCommands) {
+  const Outcome asked = assay(
+      "inspect --quiet --model net.onnx --data images-idx3-ubyte --hypotheses label --no-early-stop --json "
+      "answer.json --sql \"SELECT S.uid INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, "
+      "hypotheses H, inputs D WHERE U.layer = 'hidden' AND H.name = 'label:1' ORDER BY S.unit_score DESC "
+      "LIMIT 1\"");
+  ASSERT_EQ(asked.code, 0) << asked.err;
+
+  const std::string cover = "cover --quiet --model net.onnx --test images-idx3-ubyte ",
+                    learned = cover + "--train images-idx3-ubyte --units from=answer.json ";
+  const Outcome covered =
+      assay(learned + "--criterion nc --criterion idc --profile p.profile --json covered.json");
+  ASSERT_EQ(covered.code, 0) << covered.err;
+  const auto tables = json("covered.json")["tables"];
+  ASSERT_EQ(tables["layers"]["rows"].size(), 1U);
+  EXPECT_EQ(tables["layers"]["rows"][0]["layer"], "hidden");
+  EXPECT_EQ(tables["layers"]["rows"][0]["neurons"], 1);
+  ASSERT_EQ(tables["neurons"]["rows"].size(), 1U);
+  EXPECT_EQ(tables["neurons"]["rows"][0]["neuron"], 1);
+  EXPECT_EQ(tables["clusters"]["rows"].size(), 1U);
+  // The profile says which units count, and other units are a contradiction.
+  EXPECT_EQ(assay(cover + "--profile p.profile --criterion nc").code, 0);
+  EXPECT_EQ(assay(cover + "--profile p.profile --criterion nc --units from=answer.json").code, 0);
+  EXPECT_EQ(assay(cover + "--profile p.profile --criterion nc --units layer=hidden,units=0").code, 4);
+  EXPECT_EQ(assay(learned + "--criterion nlc").code, 1);
+  EXPECT_EQ(assay(learned + "--criterion nc --count-layer hidden").code, 1);
+  EXPECT_EQ(assay(learned + "--criterion nc --reduction every-position").code, 1);
+
+  const std::string mutate = "mutate --quiet --model net.onnx --test images-idx3-ubyte --quality 1 ";
+  const Outcome mutated =
+      assay(mutate +
+            "--operator neb --operator stuck --operator gf --count 3 --units from=answer.json --json m.json");
+  ASSERT_EQ(mutated.code, 0) << mutated.err;
+  const auto mutants = json("m.json")["tables"]["mutants"]["rows"];
+  EXPECT_EQ(mutants.size(), 1U + 1U + 3U);
+  for (const auto& mutant : mutants) {
+    EXPECT_EQ(mutant["layer"], "hidden");
+    EXPECT_NE(mutant["operator"].get<std::string>().find("neurons=1"), std::string::npos) << mutant;
+  }
+  EXPECT_EQ(assay(mutate + "--mutant 'neb[neurons=1]@hidden#1'").code, 0);
+  EXPECT_EQ(assay(mutate + "--mutant 'neb@hidden#1' --units from=answer.json").code, 1);
+  EXPECT_EQ(assay(mutate + "--layer hidden --units from=answer.json").code, 1);
+
+  const std::string explore =
+      "explore --quiet net.onnx --mutant 'gf[sigma=0.5]' --data 'images-idx3-ubyte[:10]' --constraint none "
+      "--pictures 0 --iterations 5 --out found --json e.json ";
+  const Outcome explored = assay(explore + "--units from=answer.json");
+  ASSERT_EQ(explored.code, 0) << explored.err;
+  const auto networks = json("e.json")["tables"]["networks"]["rows"];
+  EXPECT_EQ(networks.size(), 2U);
+  for (const auto& network : networks) EXPECT_EQ(network["coverable"], "1") << network;
+  EXPECT_EQ(assay(explore + "--out other --units layer=nowhere,units=1").code, 1);
+  EXPECT_EQ(assay("prune --quiet --model net.onnx --test images-idx3-ubyte --units from=answer.json").code,
+            0);
+  EXPECT_EQ(inspect("--units from=answer.json --json again.json").code, 0);
+  const auto again = json("again.json")["tables"]["scores"]["rows"];
+  EXPECT_FALSE(again.empty());
+  for (const auto& row : again) EXPECT_EQ(row["unit"], 1);
+}
+
+// Five commands in one database, and a question about all of them.
+TEST_F(InspectProgram, ResultsOfEveryCommandAreAskedTogether) {
+  const std::vector<std::pair<std::string, std::string>> commands{
+      {"importance", "--model net.onnx --data images-idx3-ubyte --layer hidden"},
+      {"cover",
+       "--model net.onnx --train images-idx3-ubyte --test 'images-idx3-ubyte[:20]' --layer hidden -m 2"},
+      {"mutate",
+       "--model net.onnx --test images-idx3-ubyte --layer hidden --operator neb --operator stuck "
+       "--operator 'stuck[value=0.001]' --quality 1"},
+      {"attack", "net.onnx images-idx3-ubyte --attack noise --out attacked"},
+      {"explore",
+       "net.onnx --mutant 'gf[sigma=0.5]' --data 'images-idx3-ubyte[:10]' --constraint none "
+       "--pictures 0 --iterations 5 --out found"}};
+  std::string added;
+  for (const auto& [name, flags] : commands) {
+    const Outcome run = assay(name + " --quiet " + flags + " --json " + name + ".json");
+    ASSERT_EQ(run.code, 0) << name << run.err;
+    added += " --add " + name + ".json";
+  }
+  ASSERT_EQ(assay("inspect --quiet --db study.db" + added).code, 0);
+  const Outcome asked = assay(
+      "inspect --quiet --db study.db --model net.onnx --data images-idx3-ubyte --hypotheses label "
+      "--no-early-stop --json asked.json --sql \""
+      "SELECT I.rank, S.uid, S.hid AS encodes, S.unit_score, "
+      "(SELECT group_concat(C.combination, ' ') FROM cover_uncovered C WHERE C.uid = S.uid) AS not_reached, "
+      "(SELECT group_concat(X.mutant, ' ') FROM mutate_mutants X WHERE X.status = 'survived' "
+      "AND X.summary LIKE '%: neuron ' || I.neuron || ' of ' || I.layer) AS survivors, "
+      "(SELECT count(*) FROM documents) AS documents "
+      "INSPECT U.uid AND H.h USING corr OVER D.seq AS S "
+      "FROM units U, hypotheses H, inputs D JOIN importance_neurons I ON I.uid = S.uid "
+      "WHERE U.layer = 'hidden' AND H.kind = 'binary' AND I.rank <= 12 HAVING abs(S.unit_score) > 0.3 "
+      "ORDER BY I.rank, S.hid\"");
+  ASSERT_EQ(asked.code, 0) << asked.err;
+  const auto tables = json("asked.json")["tables"];
+  const auto& rows = tables.begin().value()["rows"];
+  ASSERT_EQ(rows.size(), 4U);  // two neurons, two classes
+  const auto mutants = json("mutate.json")["tables"]["mutants"]["rows"];
+  const auto uncovered = json("cover.json")["tables"]["uncovered"]["rows"];
+  const auto ranked = json("importance.json")["tables"]["neurons"]["rows"];
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["documents"], 5);
+    const auto& neuron = ranked[row["rank"].get<std::size_t>() - 1]["neuron"];
+    EXPECT_EQ(row["uid"], "hidden:" + neuron.dump());
+    std::string survivors, not_reached;
+    for (const auto& mutant : mutants) {
+      const bool of_neuron =
+          mutant["summary"].get<std::string>().ends_with(": neuron " + neuron.dump() + " of hidden");
+      if (of_neuron && mutant["status"] == "survived")
+        survivors += (survivors.empty() ? "" : " ") + mutant["mutant"].get<std::string>();
+    }
+    for (const auto& combination : uncovered) {
+      if (combination["neuron"] == neuron)
+        not_reached += (not_reached.empty() ? "" : " ") + combination["combination"].get<std::string>();
+    }
+    EXPECT_EQ(row["survivors"].is_null() ? "" : row["survivors"].get<std::string>(), survivors);
+    EXPECT_EQ(row["not_reached"].is_null() ? "" : row["not_reached"].get<std::string>(), not_reached);
+  }
+  const Outcome counted = assay(
+      "inspect --quiet --db study.db --json counted.json \"SELECT count(DISTINCT document) AS n FROM "
+      "document_tables WHERE rows > 0\"");
+  ASSERT_EQ(counted.code, 0) << counted.err;
+  EXPECT_EQ(json("counted.json")["tables"].begin().value()["rows"][0]["n"], 5);
+}
+
+// An inspection with --db goes on after a kill without a state of its own, and is kept once.
+TEST_F(InspectProgram, AKilledInspectionIsKeptOnce) {
+  const std::string run =
+      "inspect --quiet --model net.onnx --data images-idx3-ubyte --hypotheses label --no-early-stop --block "
+      "10 --journal-every 0 --db ";
+  ASSERT_EQ(assay(run + "calm.db").code, 0);
+  EXPECT_GE(killed_until_done(run + "killed.db"), 2);
+  ASSERT_EQ(assay(run + "killed.db").code, 0);
+  const std::string all = " --sql 'SELECT * FROM scores ORDER BY mid, layer, uid, hid, measure'";
+  for (const char* name : {"calm", "killed"}) {
+    ASSERT_EQ(assay(std::string("inspect --quiet --json ") + name + ".json --db " + name + ".db" + all).code,
+              0);
+  }
+  auto calm = json("calm.json")["tables"], killed = json("killed.json")["tables"];
+  for (auto* tables : {&calm, &killed}) {
+    for (auto& [id, table] : tables->items()) {
+      for (auto& row : table["rows"]) row.erase("inspection");
+    }
+  }
+  EXPECT_EQ(calm, killed);
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    EXPECT_EQ(entry.path().string().find(".journal"), std::string::npos) << entry.path();
 }
 
 TEST_F(InspectProgram, SaysWhatIsMissing) {

@@ -8,6 +8,7 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
+#include "apps/assay/unit_choice.h"
 #include "assay/attack/extension.h"
 #include "assay/coverage/possible.h"
 #include "assay/coverage/profile_json.h"
@@ -41,13 +42,16 @@ class Cover final : public Command {
                    "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
                        "; those that network and data do not allow are left out with a warning")
         ->type_name("NAME");
+    CLI::Option* const units = units_.declare(app);
     app.add_option("--layer", learn_.subjects,
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
                    "layer before the last with weights)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->excludes(units);
     app.add_option("--count-layer", learn_.layers,
                    "layer whose neurons the other criteria count, may be repeated (default: all)")
-        ->type_name("NAME");
+        ->type_name("NAME")
+        ->excludes(units);
     app.add_option("-m,--neurons", ms_, "numbers of important neurons of idc, or auto")->type_name("6,8,...");
     app.add_option("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold")
         ->check(CLI::Range(0.0, 1.0));
@@ -117,7 +121,9 @@ class Cover final : public Command {
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
-    const Session session = model_.open(context, test.get());
+    const auto opened = std::make_shared<const Session>(model_.open(context, test.get()));
+    const Session& session = *opened;
+    learn_.units = units_.of(opened);
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
     tell_shard(shard_, context);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
@@ -223,8 +229,9 @@ class Cover final : public Command {
   }
 
   // Flags about learning and the names under which a profile keeps them.
-  static constexpr std::array<std::pair<const char*, const char*>, 12> learning_flags{
-      {{"layer", "subjects"},
+  static constexpr std::array<std::pair<const char*, const char*>, 13> learning_flags{
+      {{"units", "units"},
+       {"layer", "subjects"},
        {"count-layer", "layers"},
        {"share", "share"},
        {"cap", "cap"},
@@ -246,20 +253,21 @@ class Cover final : public Command {
     for (const auto& [flag, name] : learning_flags) {
       if (app_->get_option(std::string("--") + flag)->count() == 0) continue;
       const auto known = profile.settings.find(name);
-      if (known == profile.settings.end())
+      if (profile.settings.empty())
         fail(Fault::mismatch,
              "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it "
              "out, "
              "or learn anew with --train",
              flag, profile_);
       const auto given = settings.find(name);
-      if (given != settings.end() && given->second == known->second) continue;
-      const std::string wanted = given == settings.end() ? "" : joined(given->second);
+      const std::string wanted = given == settings.end() ? "" : joined(given->second),
+                        learned = known == profile.settings.end() ? "" : joined(known->second);
+      if (wanted == learned) continue;
       fail(Fault::mismatch,
            "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew "
            "with "
            "--train",
-           flag, wanted, profile_, known->second.empty() ? "all" : joined(known->second));
+           flag, wanted, profile_, learned.empty() ? "all" : learned);
     }
   }
 
@@ -305,7 +313,8 @@ class Cover final : public Command {
         continue;
       }
       std::vector<std::string> ms{"auto"};
-      if (ms_ != "auto") {
+      const bool all_units = units_.given() && app_->get_option("-m")->count() == 0;
+      if (ms_ != "auto" && !all_units) {
         ms.clear();
         for (const std::int64_t m : parse_integers(ms_, "-m")) ms.push_back(std::to_string(m));
       }
@@ -400,6 +409,7 @@ class Cover final : public Command {
           "reached",
           "further records, such as those that `assay explore` has found: their combinations of clusters "
           "count as reachable for aidc"};
+  UnitsInput units_{"units that count, in place of all neurons; of idc in place of the most important ones"};
   AccuracyCheck check_;
   GateOptions gates_;
   std::vector<std::string> criteria_;
@@ -422,6 +432,8 @@ CommandInfo cover_command() {
           "--profile net.profile\n"
           "  assay cover --model net.onnx --profile net.profile --test test.npz,range=0:1 --extend-with "
           "noise,fgsm,bim\n"
+          "  assay cover --model net.onnx --train train.npz --test test.npz --units "
+          "from=seen.json,hypothesis=label:7,top=5 --criterion idc --criterion kmnc\n"
           "  assay cover --model net.onnx --profile net.profile --test night.tar --criterion nc --criterion "
           "'kmnc[sections=100]' --context night --state all.cov --append",
           make_command<Cover>};

@@ -32,6 +32,7 @@ class Explore final : public Command {
     app.add_option("--criterion", criterion_,
                    "criterion whose uncovered items are the second objective (`assay criteria` lists all)")
         ->type_name("SPEC");
+    units_.declare(app);
     app.add_option("--choice", options_.choice, "which neuron to lift: random, rarest, nearest, relevant")
         ->type_name("NAME");
     app.add_flag("--choose-once", options_.search.choose_once,
@@ -115,7 +116,7 @@ class Explore final : public Command {
     prepare(*seeds, context);
     report::Document document;
     networks_.open(context, *seeds, document);
-    networks_.learn(learning(*seeds), seeds, context, document);
+    networks_.learn(learning(*seeds), units_, seeds, context, document);
     explore::Exploration exploration =
         explore::explore(networks_.networks(), seeds, options_, context.progress);
     ranks().leave_to_first();
@@ -173,6 +174,7 @@ class Explore final : public Command {
   }
 
   NetworksInput networks_;
+  UnitsInput units_{"units of each network that are lifted, in place of all neurons"};
   DataInput data_{"data",
                   "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
   DataInput baseline_{"baseline",

@@ -12,6 +12,7 @@
 #include "apps/assay/commands/source_mutants.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
+#include "apps/assay/unit_choice.h"
 #include "assay/results/document.h"
 #include "assay/results/killing.h"
 #include "assay/results/mutation.h"
@@ -52,6 +53,7 @@ class Mutate final : public Command {
         ->check(CLI::Range(0, 1'000'000));
     app.add_option("--layer", draw_.layers, "layer to mutate, may be repeated (default: all with weights)")
         ->type_name("NAME");
+    edits_.push_back(units_.declare(app));
     edits_.push_back(app.add_flag("--whole-network", draw_.whole_network,
                                   "draw a mutant's sites over all layers together rather than in one"));
     app.add_option("--mutant", mutants_,
@@ -120,7 +122,11 @@ class Mutate final : public Command {
     if (tests_.size() > 1)
       fail(Fault::usage, "--test is repeated: only mutants that are trained are judged by several test sets");
     const DatasetPtr test = tests_.empty() ? nullptr : open_dataset(tests_[0]);
-    const Session session = model_.open(context, test.get());
+    const auto opened = std::make_shared<const Session>(model_.open(context, test.get()));
+    const Session& session = *opened;
+    if (!named_.empty() && units_.given())
+      fail(Fault::usage, "mutants that are named say themselves what they change; leave out --units");
+    draw_.units = units_.of(opened);
     check_state(session, context);
     gates_.check_baseline(session.graph().hash(), test ? test->hash() : "");
     const mutation::Subject subject(session);
@@ -375,6 +381,7 @@ class Mutate final : public Command {
   }
 
   ModelInput model_;
+  UnitsInput units_{"units whose neurons, or weights of theirs, are mutated, in place of all"};
   SourceMutants source_;
   std::vector<const CLI::Option*> edits_;   // that matter to edits of a trained network only
   std::vector<const CLI::Option*> single_;  // that matter to mutants that are trained once only
@@ -400,6 +407,8 @@ CommandInfo mutate_command() {
       "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
       "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count "
       "20 --fail-under mutation=0.7\n"
+      "  assay mutate --model net.onnx --test test.npz --operator neb --operator gf --units "
+      "from=seen.json,hypothesis=label:7,top=5\n"
       "  assay mutate --train train.npz --test test.npz --model net.onnx --operator 'le[ratio=0.1]' --count "
       "5 "
       "--store trained\n"

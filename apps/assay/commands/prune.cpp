@@ -12,8 +12,6 @@
 #include "assay/inspection/prune.h"
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
-#include "assay/results/inspection.h"
-#include "assay/support/file.h"
 
 namespace assay::app {
 namespace {
@@ -25,14 +23,7 @@ class Prune final : public Command {
   void declare(CLI::App& app) override {
     model_.declare(app, true);
     test_.declare(app);
-    app.add_option("--units", units_, "units to remove: layer=fc1,units=3+5+8-11; may be repeated")
-        ->type_name("SPEC");
-    app.add_option("--from", from_, "take units from a result of `assay inspect --json`")->type_name("FILE");
-    app.add_option("--hypothesis", hypothesis_, "with --from: the hypothesis that they follow best")
-        ->type_name("NAME");
-    app.add_option("--measure", measure_, "with --from: by this measure (default: the first of the result)")
-        ->type_name("NAME");
-    app.add_option("--top", top_, "with --from: so many units of each group")->check(CLI::Range(1, 1 << 20));
+    units_.declare(app);
     app.add_flag("--mask", mask_, "set their activations to 0 and keep the shape of the network");
     app.add_option("--random-groups", random_groups_,
                    "compare with so many random choices of as many units of the same layers")
@@ -45,7 +36,9 @@ class Prune final : public Command {
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
-    const UnitsByLayer chosen = choose(session);
+    if (!units_.given())
+      fail(Fault::usage, "which units? give --units layer=NAME,units=3+5, or from=FILE of `assay inspect`");
+    const UnitsByLayer chosen = units_.of(session);
     const Graph pruned = without(*session, chosen);
     if (!out_.empty()) write_onnx(pruned, out_);
     const Session after_session(pruned, session->options());
@@ -80,32 +73,6 @@ class Prune final : public Command {
   static std::string score_text(const Evaluation& evaluation) {
     return evaluation.accuracy ? "accuracy " + report::percent(*evaluation.accuracy)
                                : fmt::format("mean squared error {:.4f}", score_of(evaluation));
-  }
-
-  UnitsByLayer choose(const std::shared_ptr<const Session>& session) const {
-    UnitsByLayer chosen;
-    for (const std::string& text : units_) {
-      for (const inspection::UnitGroup& group : parse_units(text, {{"", session}})) {
-        if (group.units.empty()) fail(Fault::usage, "--units '{}': which units? add units=3+5", text);
-        auto& units = chosen[group.layer];
-        units.insert(units.end(), group.units.begin(), group.units.end());
-      }
-    }
-    if (!from_.empty()) {
-      if (hypothesis_.empty()) fail(Fault::usage, "which hypothesis of {}? give --hypothesis NAME", from_);
-      const report::Document result = report::read_document(read_file(from_), from_);
-      for (auto& [layer, units] : results::best_units_of(result, hypothesis_, measure_, top_)) {
-        auto& own = chosen[session->layer(layer).name];
-        own.insert(own.end(), units.begin(), units.end());
-      }
-    }
-    if (chosen.empty())
-      fail(Fault::usage, "which units? give --units layer=NAME,units=3+5, or --from FILE of `assay inspect`");
-    for (auto& [layer, units] : chosen) {
-      std::ranges::sort(units);
-      units.erase(std::unique(units.begin(), units.end()), units.end());
-    }
-    return chosen;
   }
 
   // Layer after layer; names of layers stay.
@@ -159,9 +126,9 @@ class Prune final : public Command {
 
   ModelInput model_;
   DataInput test_{"test", "records that the network is judged on before and after"};
-  std::vector<std::string> units_;
-  std::string from_, hypothesis_, measure_, out_;
-  std::size_t top_ = 10, random_groups_ = 0;
+  UnitsInput units_{"units to remove"};
+  std::string out_;
+  std::size_t random_groups_ = 0;
   bool mask_ = false;
 };
 
@@ -172,7 +139,7 @@ CommandInfo prune_command() {
       "prune", "a network without some of its units, such as those that follow a hypothesis",
       "  assay prune --model net.onnx --units layer=fc1,units=3+5+8-11 --test test.npz --out pruned.onnx\n"
       "  assay inspect --model net.onnx --data train.npz --hypotheses label --json seen.json\n"
-      "  assay prune --model net.onnx --from seen.json --hypothesis label:7 --top 5 --test test.npz "
+      "  assay prune --model net.onnx --units from=seen.json,hypothesis=label:7,top=5 --test test.npz "
       "--random-groups 20",
       make_command<Prune>};
 }

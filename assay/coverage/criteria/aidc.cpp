@@ -66,6 +66,7 @@ CriterionInfo aidc_criterion() {
                    "the profile was learned"}},
       .needs = CriterionInfo::Needs::combinations,
       .all_layers = false,
+      .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         const std::size_t m = setup.options.text("m") == "auto" ? 0 : setup.options.count("m", 1);
         return std::make_unique<AttainableIdc>(setup, m);

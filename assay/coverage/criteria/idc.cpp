@@ -46,7 +46,7 @@ Idc::Idc(std::string spec, const Profile& profile, std::span<const std::size_t> 
       }
     }
     if (found->important.size() < wanted &&
-        found->important.size() < profile.statistics[position].neurons()) {
+        found->important.size() < profile.statistics[position].counted()) {
       fail(Fault::mismatch,
            "{}: the profile has clusters for {} neurons of layer '{}'; learn it again with a larger m", spec_,
            found->important.size(), name);
@@ -320,6 +320,7 @@ CriterionInfo idc_criterion() {
                    "the profile was learned"}},
       .needs = CriterionInfo::Needs::clusters,
       .all_layers = false,
+      .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         const std::size_t m = setup.options.text("m") == "auto" ? 0 : setup.options.count("m", 1);
         return std::make_unique<Idc>(setup.spec.text(), setup.profile, setup.layers, m);

@@ -18,6 +18,7 @@ using Json = nlohmann::json;
 std::string reasons(const LayerStatistics& layer) {
   std::size_t constant = 0, duplicate = 0;
   for (std::size_t n = 0; n < layer.neurons(); ++n) {
+    if (!layer.counts(n)) continue;
     if (layer.constant(n))
       ++constant;
     else if (layer.duplicate(n))
@@ -75,6 +76,10 @@ ItemCriterion::ItemCriterion(const CriterionSetup& setup, std::size_t items_per_
                      .counted = {},
                      .attainable = {},
                      .note = reasons(statistics)};
+    if (!statistics.chosen.empty()) {
+      layer.counted.assign(layer.neurons, false);
+      for (const std::size_t n : statistics.chosen) layer.counted[n] = true;
+    }
     if (!layer.note.empty()) {
       layer.attainable.assign(layer.neurons * per_neuron_, true);
       for (std::size_t n = 0; n < layer.neurons; ++n) {

@@ -60,6 +60,7 @@ class ItemCriterion : public Criterion, public Itemised, public Comparable, publ
   const std::vector<LayerItems>& layers() const { return layers_; }
 
   void cover(LayerItems& layer, std::size_t item, std::size_t record) {
+    if (!layer.counted.empty() && !layer.counted[item / per_neuron_]) return;
     if (collected_ != nullptr) (*collected_)[record].push_back(layer.offset + item);
     if (keep_ == Keep::bit) {
       layer.bits[item >> 6] |= std::uint64_t{1} << (item & 63);

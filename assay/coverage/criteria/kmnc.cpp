@@ -123,6 +123,7 @@ CriterionInfo kmnc_criterion() {
           .limits = "ranges come from extremes of the training set, so a single outlier moves every section",
           .paper = "Ma et al., DeepGauge, ASE 2018",
           .options = {{"sections", "1000", "parts of each neuron's range"}},
+          .of_neurons = true,
           .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
             return std::make_unique<MultisectionCoverage>(setup);
           }};

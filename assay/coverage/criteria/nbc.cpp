@@ -84,6 +84,7 @@ CriterionInfo nbc_criterion() {
               "attainable figure",
           .paper = "Ma et al., DeepGauge, ASE 2018",
           .options = {{"widen", "0", "standard deviations by which the range is widened on each side"}},
+          .of_neurons = true,
           .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
             return std::make_unique<BoundaryCoverage>(setup);
           }};

@@ -85,6 +85,7 @@ CriterionInfo nc_criterion() {
                    "layer: by least and greatest element of the layer's whole output for the record, as in "
                    "the released code of DeepXplore; "
                    "neurons: by least and greatest neuron activation; none: raw activations"}},
+      .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         return std::make_unique<NeuronCoverage>(setup);
       }};

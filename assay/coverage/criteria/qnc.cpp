@@ -71,6 +71,7 @@ CriterionInfo qnc_criterion() {
       .options = {{"quantile", "0.99",
                    "share of the training records on which the neuron is at most as active, in (0, 1]"}},
       .needs = CriterionInfo::Needs::quantiles,
+      .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         return std::make_unique<QuantileCoverage>(setup);
       }};

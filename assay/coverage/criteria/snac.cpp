@@ -60,6 +60,7 @@ CriterionInfo snac_criterion() {
           .limits = "a test set like the training set covers little by construction",
           .paper = "Ma et al., DeepGauge, ASE 2018",
           .options = {{"widen", "0", "standard deviations by which the range is widened"}},
+          .of_neurons = true,
           .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
             return std::make_unique<StrongActivationCoverage>(setup);
           }};

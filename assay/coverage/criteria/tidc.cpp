@@ -68,7 +68,7 @@ std::vector<Interactions> interactions_of(const CriterionSetup& setup) {
     if (found == setup.profile.clusters.end()) continue;
     const std::size_t wanted = m == 0 ? found->auto_m : m;
     const std::size_t there = found->important.size();
-    if (there < wanted && there < setup.profile.statistics[position].neurons()) {
+    if (there < wanted && there < setup.profile.statistics[position].counted()) {
       fail(Fault::mismatch,
            "{}: the profile has clusters for {} neurons of layer '{}'; learn it again with a larger m",
            setup.spec.text(), there, name);
@@ -203,6 +203,7 @@ CriterionInfo tidc_criterion() {
                    "the profile was learned"}},
       .needs = CriterionInfo::Needs::clusters,
       .all_layers = false,
+      .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
         return std::make_unique<TwayCoverage>(setup, interactions_of(setup));
       }};

@@ -56,6 +56,7 @@ CriterionInfo tknc_criterion() {
           .limits = "saturates at once in narrow layers",
           .paper = "Ma et al., DeepGauge, ASE 2018; k = 3 as in Gerasimou et al., ICSE 2020",
           .options = {{"k", "3", "neurons per layer and record"}},
+          .of_neurons = true,
           .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
             return std::make_unique<ExtremeNeuronCoverage>(setup, false);
           }};
@@ -70,6 +71,7 @@ CriterionInfo bknc_criterion() {
           .limits = "where many neurons are 0, as after a ReLU, the tie goes to the lowest indices",
           .paper = "the mirror image of top-k neuron coverage of Ma et al., DeepGauge, ASE 2018",
           .options = {{"k", "3", "neurons per layer and record"}},
+          .of_neurons = true,
           .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
             return std::make_unique<ExtremeNeuronCoverage>(setup, true);
           }};
