@@ -203,14 +203,13 @@ class Learner {
         wishes_(wishes_of(options.criteria)) {
     if (options.reached && !wishes_.combinations)
       fail(Fault::usage, "further records that are reached have no effect without aidc among the criteria");
-    const std::vector<Layer> chosen = chosen_layers();
+    const std::vector<Layer> of_units = layers_of_units();
     if (wishes_.clusters || wishes_.traces) {
-      subjects_ = chosen.empty() ? selected(session, options.subjects) : chosen;
+      subjects_ = options.subjects.empty() ? of_units : selected(session, options.subjects);
       if (subjects_.empty()) subjects_.push_back(session.penultimate_layer());
     }
-    const std::vector<Layer> counted = !chosen.empty()          ? chosen
-                                       : options.layers.empty() ? session.layers()
-                                                                : selected(session, options.layers);
+    std::vector<Layer> counted = options.layers.empty() ? of_units : selected(session, options.layers);
+    if (counted.empty()) counted = session.layers();
     layers_ = in_order(session, counted, subjects_);
     for (const Layer& layer : layers_) statistics_.emplace_back(layer, wishes_.quantiles, training_->size());
   }
@@ -234,12 +233,9 @@ class Learner {
   }
 
  private:
-  // The layers of the units that count.
-  std::vector<Layer> chosen_layers() const {
+  std::vector<Layer> layers_of_units() const {
     if (!options_.units.empty() && options_.reduction == Reduction::every_position)
       fail(Fault::usage, "units have one activation: reduce positions by their mean or maximum");
-    if (!options_.units.empty() && !(options_.layers.empty() && options_.subjects.empty()))
-      fail(Fault::usage, "units say which layers count; leave out the layers");
     std::vector<Layer> layers;
     for (const auto& [name, numbers] : options_.units) {
       layers.push_back(session_.layer(name));

@@ -138,8 +138,8 @@ SpecialisedTraining specialised_training(const Graph& graph, const std::vector<S
   result.loss.value = [=](const Batch& batch, const Tensors& values) {
     Tensor sum = at::zeros({});
     for (std::size_t i = 0; i < wanted.size(); ++i)
-      sum =
-          sum + wanted[i].weight / weight * difference(source->activations(i, values), (*behaviours)[i], batch);
+      sum = sum +
+            wanted[i].weight / weight * difference(source->activations(i, values), (*behaviours)[i], batch);
     return sum;
   };
   return result;

@@ -24,8 +24,8 @@ struct LearnOptions {
   std::vector<std::string> layers;        // selectors of layers that count; empty: all
   std::vector<std::string>
       subjects;  // selectors of the layers of idc, lsc, dsc, mdsc; empty: the penultimate layer
-  // The neurons that count, ascending, by names of layers; the important neurons of idc are these. Empty:
-  // all. Stands in the place of `layers` and `subjects`.
+  // The only neurons of these layers that count, ascending; of idc they are the important ones. Where there
+  // are any, empty `layers` and `subjects` mean their layers.
   std::map<std::string, std::vector<std::size_t>> units;
   double share = 0.9;  // for idc[m=auto]: of the absolute relevance, at most `cap` neurons
   std::size_t cap = 12;

@@ -78,8 +78,8 @@ TEST(Planted, OthersAreRankedFirstWhereNothingWasTaught) {
 // The loss is the plain mean over units, records and positions that are no padding.
 TEST(Planted, LossIsTheMeanSquareOfTheDifference) {
   const DatasetPtr data = strings();
-  const SpecialisedTraining made = specialised_training(small_lstm(), {{"depth", "lstm", {1, 4}, 0.5}},
-                                                        data, hypotheses(), characters(), {}, silence());
+  const SpecialisedTraining made = specialised_training(small_lstm(), {{"depth", "lstm", {1, 4}, 0.5}}, data,
+                                                        hypotheses(), characters(), {}, silence());
   const Graph fresh = training::initialise(made.graph, "keras", 1);
   const Session session(fresh, {.threads = 1});
   const std::vector<std::size_t> some{3, 70, 71, 1400};

@@ -75,6 +75,7 @@ const std::map<std::string, Json> flags{
     {"reached", "images-idx3-ubyte[100:120]"},
     {"criterion", {"idc", "kmnc[sections=10]", "tknc[k=1]", "aidc[m=2]"}},
     {"preset", "deepxplore"},
+    {"units", Json::array({"layer=hidden,units=0"})},
     {"layer", Json::array({"hidden"})},
     {"count-layer", {"hidden", "logits"}},
     {"neurons", "2"},

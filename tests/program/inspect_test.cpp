@@ -126,7 +126,9 @@ TEST_F(InspectProgram, UnitsOfAnAnswerAreHandedToOtherCommands) {
   EXPECT_EQ(assay(cover + "--profile p.profile --criterion nc --units from=answer.json").code, 0);
   EXPECT_EQ(assay(cover + "--profile p.profile --criterion nc --units layer=hidden,units=0").code, 4);
   EXPECT_EQ(assay(learned + "--criterion nlc").code, 1);
-  EXPECT_EQ(assay(learned + "--criterion nc --count-layer hidden").code, 1);
+  EXPECT_EQ(assay(learned + "--criterion nc --count-layer hidden --count-layer logits --json two.json").code,
+            0);
+  EXPECT_EQ(json("two.json")["tables"]["neurons"]["rows"].size(), 1U + 2U);
   EXPECT_EQ(assay(learned + "--criterion nc --reduction every-position").code, 1);
 
   const std::string mutate = "mutate --quiet --model net.onnx --test images-idx3-ubyte --quality 1 ";

@@ -42,16 +42,14 @@ class Cover final : public Command {
                    "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
                        "; those that network and data do not allow are left out with a warning")
         ->type_name("NAME");
-    CLI::Option* const units = units_.declare(app);
+    units_.declare(app);
     app.add_option("--layer", learn_.subjects,
                    "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
                    "layer before the last with weights)")
-        ->type_name("NAME")
-        ->excludes(units);
+        ->type_name("NAME");
     app.add_option("--count-layer", learn_.layers,
                    "layer whose neurons the other criteria count, may be repeated (default: all)")
-        ->type_name("NAME")
-        ->excludes(units);
+        ->type_name("NAME");
     app.add_option("-m,--neurons", ms_, "numbers of important neurons of idc, or auto")->type_name("6,8,...");
     app.add_option("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold")
         ->check(CLI::Range(0.0, 1.0));
