@@ -42,7 +42,10 @@ ModelText parse_model(const std::string& text) {
     const std::size_t equals = part.find('=');
     if (equals == std::string::npos || equals == 0)
       fail(Fault::usage, "--model {}: '{}' is no attribute such as epoch=3", text, part);
-    model.attributes[part.substr(0, equals)] = value_of(part.substr(equals + 1));
+    if (part.starts_with("weights="))
+      model.file += "," + part;
+    else
+      model.attributes[part.substr(0, equals)] = value_of(part.substr(equals + 1));
     begin = end;
   }
   return model;

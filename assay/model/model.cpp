@@ -5,6 +5,7 @@
 #include <array>
 #include <fstream>
 
+#include <assay/adapt.h>
 #include <assay/error.h>
 #include "assay/model/keras/read.h"
 #include "assay/model/named.h"
@@ -57,9 +58,18 @@ bool is_torch_archive(const fs::path& path, const std::string& start) {
        path.filename().string(), path.stem().string() + ".onnx");
 }
 
+// "net.onnx,weights=net.safetensors": where the second part begins, if there is one.
+constexpr std::string_view weights_key = ",weights=";
+
 Graph read_by_content(const fs::path& path) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
+  if (path.extension() == ".safetensors")
+    fail(Fault::unsupported,
+         "holds weights without their network; name both: NETWORK.onnx,weights={}, where the network's "
+         "constants "
+         "have the names that the file has",
+         path.string());
   refuse_pointer(path, path.string());
   if (start == "\x89HDF\r\n\x1a\n") return read_keras_h5(path);
   if (is_torch_archive(path, start)) fail_torch(path);
@@ -72,7 +82,10 @@ Graph read_by_content(const fs::path& path) {
 }  // namespace
 
 Graph read_model(const fs::path& path) {
-  if (is_named(path.string())) return find_named_network(path.string());
+  const std::string text = path.string();
+  if (const std::size_t at = text.rfind(weights_key); at != std::string::npos)
+    return with_weights(read_model(text.substr(0, at)), text.substr(at + weights_key.size()));
+  if (is_named(text)) return find_named_network(text);
   try {
     return read_by_content(path);
   } catch (const Error& error) {

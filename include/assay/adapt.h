@@ -1,13 +1,21 @@
 #pragma once
 
-// A network as one wants it before it runs: another of its outputs as the decision, channels first, numbers
-// of 16 bits, gradients through steps. Each makes a new graph that shares the weights.
+// A network as one wants it before it runs: with weights of another file, another of its outputs as the
+// decision, channels first, numbers of 16 bits, gradients through steps. Each makes a new graph that shares
+// the weights that stay.
 
+#include <filesystem>
 #include <string_view>
 
 #include <assay/graph.h>
 
 namespace assay {
+
+// The weights that a .safetensors file holds under the names of the graph's constants: float64, float32,
+// float16 or bfloat16. Throws Error{mismatch} naming tensors that the network lacks, weights that the file
+// lacks and shapes that differ, Error{model} for damaged or hostile files, and Error{unsupported} for other
+// element types.
+Graph with_weights(const Graph& graph, const std::filesystem::path& file);
 
 // The output of that name, or number from 0 (negative: from the end), comes first: it is what decides. Throws
 // Error{usage} with the names that there are.

@@ -53,7 +53,8 @@ std::vector<fs::path> named_files(const std::string& text) {
   std::vector<fs::path> candidates{text, text + ".data", fs::path(text).replace_extension(".json")};
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find_first_of(",[]=", begin), text.size());
-    candidates.emplace_back(text.substr(begin, end - begin));
+    const std::string part = text.substr(begin, end - begin);
+    candidates.insert(candidates.end(), {part, part + ".data"});
     begin = end + 1;
   }
   std::vector<fs::path> files;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/model/float16.h"
 #include "assay/model/float8.h"
 
 namespace assay::onnx_format {
@@ -28,15 +29,8 @@ struct Short {
   std::uint8_t bits;
 };
 
-float widened(Half half) {
-  const std::uint32_t sign = (half.bits & 0x8000u) << 16, exponent = half.bits >> 10 & 0x1fu;
-  const std::uint32_t fraction = half.bits & 0x3ffu;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | fraction << 13);
-  if (exponent != 0) return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
-  const float magnitude = static_cast<float>(fraction) * 0x1p-24f;  // zero and subnormal numbers
-  return sign != 0 ? -magnitude : magnitude;
-}
-float widened(BFloat value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+float widened(Half half) { return from_float16(half.bits); }
+float widened(BFloat value) { return from_bfloat16(value.bits); }
 float widened(double value) { return static_cast<float>(value); }
 bool widened(Bool value) { return value.bits != 0; }
 template <Float8 type>
