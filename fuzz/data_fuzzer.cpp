@@ -13,6 +13,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/image.h"
+#include "assay/data/npy_rows.h"
 #include "assay/data/numpy.h"
 #include "assay/data/spec.h"
 #include "seeds.h"
@@ -94,6 +95,19 @@ void open_and_read(const std::string& spec) {
   data->class_names();
 }
 
+// As arrays that are too large for memory.
+void read_in_place(const std::string& file) {
+  const assay::NpzFile archive(file);
+  for (const assay::NpzEntry& entry : archive.entries()) {
+    if (entry.header.shape.empty() || entry.header.shape[0] == 0) continue;
+    const assay::NpyRows rows(archive, entry, 0);
+    const std::int64_t count = assay::element_count(rows.shape());
+    if (count > 1 << 22) continue;
+    std::vector<std::int64_t> row(static_cast<std::size_t>(count / rows.shape()[0]));
+    rows.read(0, assay::DType::int64, row.data());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
@@ -121,6 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else if (formats[choice] == "digits") {
       assay::parse_spec(std::string(bytes.substr(1)));
     } else {
+      if (is_npz) read_in_place(path);
       open_and_read(path + ",format=" + formats[choice] + options);
     }
   } catch (const assay::Error&) {

@@ -1,26 +1,28 @@
 #pragma once
 
-// NumPy's .npy arrays and .npz archives of them.
+// NumPy's .npz archives as arrays in memory, and writing them.
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <assay/array.h>
 #include <assay/dataset.h>
+#include "assay/data/npy.h"
+#include "assay/data/npz.h"
 
 namespace assay {
-
-// Parses one .npy file. float16 and wider or unsigned integers become the nearest type an Array has; Fortran
-// order is turned. `name` stands in messages. Throws Error{data}.
-Array parse_npy(std::string_view bytes, const std::string& name);
 
 // All arrays of an archive by name, without ".npy". Throws Error{data}; refuses archives that unpack to more
 // than `limit` bytes.
 std::map<std::string, Array> read_npz(const std::filesystem::path& path,
                                       std::uint64_t limit = std::uint64_t{16} << 30);
+
+// One of them: numbers, or the texts that name records (`ids`) as name_rows(). Nothing for other texts, which
+// are for whoever wrote them.
+std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry);
 
 // Names as an array of numbers, one row of bytes each, filled up with zeros.
 Array name_rows(const std::vector<std::string>& names);

@@ -73,48 +73,80 @@ void FileBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
   }
 }
 
+namespace {
+
+void require_size(const fs::path& path, std::uint64_t promised, std::uint64_t have,
+                  const char* at_least = "") {
+  if (have != promised)
+    fail(Fault::data, "{}: the header promises {} bytes in all, the file holds {}{}; fetch it again",
+         path.string(), promised, at_least, have);
+}
+
+}  // namespace
+
 StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t in_memory)
     : path_(path.string()) {
-  const auto check = [&](std::uint64_t have, const char* at_least) {
-    if (have != size) {
-      fail(Fault::data, "{}: the header promises {} bytes in all, the file holds {}{}; fetch it again", path_,
-           size, at_least, have);
-    }
-  };
-  if (!is_gzipped(path)) {
-    FileBytes file(path);
-    check(file.size(), "");
-    if (size <= in_memory) {
-      memory_.resize(size);
-      file.read(0, memory_.data(), memory_.size());
-    } else {
-      file_.emplace(std::move(file));
-    }
+  if (is_gzipped(path)) {
+    fill(
+        path, size, [&](const auto& take) { for_decompressed(path, take); }, in_memory);
     return;
   }
+  FileBytes file(path);
+  require_size(path, size, file.size());
+  if (size > in_memory) {
+    file_ = std::make_shared<const FileBytes>(std::move(file));
+    return;
+  }
+  std::string bytes(size, '\0');
+  file.read(0, bytes.data(), bytes.size());
+  memory_ = std::make_shared<const std::string>(std::move(bytes));
+}
+
+StoredBytes StoredBytes::within(const fs::path& path, std::uint64_t offset, std::uint64_t size) {
+  StoredBytes bytes;
+  bytes.path_ = path.string();
+  bytes.file_ = std::make_shared<const FileBytes>(path);
+  bytes.begin_ = offset;
+  if (offset > bytes.file_->size() || size > bytes.file_->size() - offset)
+    fail(Fault::data, "{}: {} bytes from {} on are promised, the file holds {}; fetch it again", bytes.path_,
+         size, offset, bytes.file_->size());
+  return bytes;
+}
+
+StoredBytes StoredBytes::unpacked(const fs::path& path, std::uint64_t size, const Unpack& unpack,
+                                  std::uint64_t in_memory) {
+  StoredBytes bytes;
+  bytes.path_ = path.string();
+  bytes.fill(path, size, unpack, in_memory);
+  return bytes;
+}
+
+void StoredBytes::fill(const fs::path& path, std::uint64_t size, const Unpack& unpack,
+                       std::uint64_t in_memory) {
+  std::string memory;
+  std::optional<FileBytes> file;
+  if (size > in_memory) file.emplace(FileBytes::temporary(path));
   std::uint64_t have = 0;
-  for_decompressed(path, [&](std::string_view chunk) {
+  unpack([&](std::string_view chunk) {
     have += chunk.size();
-    if (have > size) check(have, "at least ");
-    // What is really there decides, whatever the header promises.
-    if (!file_ && have > in_memory) {
-      file_.emplace(FileBytes::temporary(path));
-      file_->append(memory_);
-      memory_ = {};
-    }
-    if (file_)
-      file_->append(chunk);
+    if (have > size) require_size(path, size, have, "at least ");
+    if (file)
+      file->append(chunk);
     else
-      memory_ += chunk;
+      memory += chunk;
   });
-  check(have, "");
+  require_size(path, size, have);
+  if (file)
+    file_ = std::make_shared<const FileBytes>(std::move(*file));
+  else
+    memory_ = std::make_shared<const std::string>(std::move(memory));
 }
 
 void StoredBytes::read(std::uint64_t offset, void* out, std::size_t count) const {
-  if (file_) return file_->read(offset, out, count);
-  if (offset > memory_.size() || count > memory_.size() - offset)
+  if (file_) return file_->read(begin_ + offset, out, count);
+  if (offset > memory_->size() || count > memory_->size() - offset)
     fail(Fault::internal, "{}: read past the end", path_);
-  std::memcpy(out, memory_.data() + offset, count);
+  std::memcpy(out, memory_->data() + offset, count);
 }
 
 }  // namespace assay

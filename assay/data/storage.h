@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,20 +38,36 @@ class FileBytes {
   std::string name_;
 };
 
-// The contents of a file, decompressed if it is gzipped: small ones in memory, large ones read in place or,
-// when gzipped, decompressed once into a temporary file. read() is thread-safe.
+// More than this is not kept in memory.
+inline constexpr std::uint64_t most_in_memory = std::uint64_t{256} << 20;
+
+// Bytes of known number: few ones in memory, many read in place or, where they are compressed, decompressed
+// once into a temporary file. read() is thread-safe; copies share the bytes.
 class StoredBytes {
  public:
-  // Throws Error{data} when the contents are not exactly `size` bytes (decompressing stops as soon as they
-  // are more), Error{io} when the file cannot be read. At most `in_memory` bytes are kept in memory.
+  // The contents of a file, decompressed if it is gzipped. Throws Error{data} when they are not exactly
+  // `size` bytes (decompressing stops as soon as they are more), Error{io} when the file cannot be read. At
+  // most `in_memory` bytes are kept in memory.
   StoredBytes(const std::filesystem::path& path, std::uint64_t size,
-              std::uint64_t in_memory = std::uint64_t{256} << 20);
+              std::uint64_t in_memory = most_in_memory);
+  // A stretch of a file, always in place. Throws Error{data} when the file ends before.
+  static StoredBytes within(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t size);
+  // What `unpack` hands on, piece after piece. Errors as above; `path` stands in messages.
+  using Unpack = std::function<void(const std::function<void(std::string_view)>& take)>;
+  static StoredBytes unpacked(const std::filesystem::path& path, std::uint64_t size, const Unpack& unpack,
+                              std::uint64_t in_memory = most_in_memory);
 
   void read(std::uint64_t offset, void* out, std::size_t count) const;
 
  private:
-  std::string path_, memory_;
-  std::optional<FileBytes> file_;
+  StoredBytes() = default;
+  void fill(const std::filesystem::path& path, std::uint64_t size, const Unpack& unpack,
+            std::uint64_t in_memory);
+
+  std::string path_;
+  std::shared_ptr<const std::string> memory_;
+  std::shared_ptr<const FileBytes> file_;
+  std::uint64_t begin_ = 0;  // in the file
 };
 
 }  // namespace assay

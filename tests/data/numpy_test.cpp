@@ -1,10 +1,16 @@
 #include "assay/data/numpy.h"
 
+#include "assay/data/npy_rows.h"
+
 #include <assay/dataset.h>
 #include <assay/error.h>
 
 #include <zip.h>
 
+#include <fstream>
+#include <map>
+
+#include "assay/support/file.h"
 #include "files.h"
 
 namespace assay::testing {
@@ -136,6 +142,97 @@ TEST(Npz, TextsNameRecords) {
   EXPECT_THROW(with("<U3", std::string(24, '\xff')), Error);
   EXPECT_THROW(with("|S99999999999999999999", "abcdef"), Error);
   EXPECT_THROW(with("|S0", ""), Error);
+}
+
+// Entries in the order of the names; compressed or as they are.
+std::string zipped(const std::map<std::string, std::string>& entries, zip_int32_t method,
+                   const std::string& comment = {}) {
+  const std::string path = temporary("large.npz").string();
+  zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
+  for (const auto& [name, bytes] : entries) {
+    const zip_int64_t at =
+        zip_file_add(archive, name.c_str(), zip_source_buffer(archive, bytes.data(), bytes.size(), 0), 0);
+    zip_set_file_compression(archive, static_cast<zip_uint64_t>(at), method, 0);
+  }
+  zip_set_archive_comment(archive, comment.c_str(), static_cast<zip_uint16_t>(comment.size()));
+  EXPECT_EQ(zip_close(archive), 0);
+  return path;
+}
+
+std::vector<float> row_of(const NpyRows& rows, std::size_t index) {
+  std::vector<float> values(static_cast<std::size_t>(element_count(rows.shape()) / rows.shape()[0]));
+  rows.read(index, DType::float32, values.data());
+  return values;
+}
+
+// What is too large for memory is the same as what is not.
+TEST(NpyRows, RowsInMemoryInPlaceAndUnpackedAreTheSame) {
+  const std::map<std::string, std::string> entries{
+      {"a.npy", npy_bytes(header("<f4", "(3, 2)"), raw_bytes<float>({1, 2, 3, 4, 5, 6}))},
+      {"b.npy", npy_bytes(header("|u1", "(3, 2)"), "\x01\x02\x03\x04\x05\x06")},
+      {"c.npy", npy_bytes(header("<f2", "(3, 2)"),
+                          raw_bytes<std::uint16_t>({0x3C00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600}))},
+      {"d.npy", npy_bytes(header("<i8", "(3, 2)"), raw_bytes<std::int64_t>({1, 2, 3, 4, 5, 6}))},
+      {"e.npy", npy_bytes(header("<f8", "(3, 2)", true), raw_bytes<double>({1, 3, 5, 2, 4, 6}))},
+      {"readme.txt", "no array"}};
+  for (const zip_int32_t method : {ZIP_CM_STORE, ZIP_CM_DEFLATE}) {
+    const std::string path = zipped(entries, method, "PK\x05\x06 in a comment is no end");
+    const NpzFile archive(path);
+    EXPECT_EQ(archive.entries().size(), 5U);
+    for (const NpzEntry& entry : archive.entries()) {
+      EXPECT_EQ(entry.as_it_is, method == ZIP_CM_STORE);
+      for (const std::uint64_t in_memory : {std::uint64_t{0}, most_in_memory}) {
+        const NpyRows rows(archive, entry, in_memory);
+        EXPECT_THAT(row_of(rows, 2), ElementsAre(5, 6)) << entry.name << method << in_memory;
+        EXPECT_THAT(row_of(rows, 0), ElementsAre(1, 2)) << entry.name << method << in_memory;
+      }
+    }
+  }
+  for (const auto& [name, bytes] : entries) {
+    if (name == "readme.txt") continue;
+    const std::string plain = put(name, bytes), packed = put(name + ".gz", gzipped(bytes));
+    for (const std::string& file : {plain, packed}) {
+      EXPECT_THAT(row_of(NpyRows(file, 0), 1), ElementsAre(3, 4)) << file;
+      EXPECT_THAT(row_of(NpyRows(file), 1), ElementsAre(3, 4)) << file;
+    }
+  }
+}
+
+// An entry in place is read from the archive itself, wherever its headers lie.
+TEST(NpyRows, ArchivesOfOurOwnAreReadInPlace) {
+  const std::string path = temporary("own.npz").string();
+  write_npz(path, {{"x", Array::of<float>({2, 2}, {1, 2, 3, 4})}, {"y", Array::of<float>({1}, {7})}});
+  const NpzFile archive(path);
+  const NpyRows rows(archive, *archive.find("x"), 0);
+  std::string bytes = read_file(path);
+  const std::size_t at = bytes.find(raw_bytes<float>({3, 4}));
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 8, raw_bytes<float>({30, 40}));
+  std::ofstream(path, std::ios::in | std::ios::binary) << bytes;
+  EXPECT_THAT(row_of(rows, 1), ElementsAre(30, 40));
+  std::filesystem::resize_file(path, at);
+  expect_error(Fault::data, {"own.npz", "changed meanwhile"}, [&] { row_of(rows, 1); });
+}
+
+TEST(NpyRows, DamagedEntriesAreRefused) {
+  const std::string x = npy_bytes(header("<f4", "(3, 2)"), raw_bytes<float>({1, 2, 3, 4, 5, 6}));
+  const auto refuse = [](const std::string& path, const std::string& part) {
+    for (const std::uint64_t in_memory : {std::uint64_t{0}, most_in_memory})
+      expect_error(Fault::data, {path, part}, [&] {
+        const NpzFile archive(path);
+        NpyRows(archive, archive.entries().at(0), in_memory);
+      });
+  };
+  refuse(zipped({{"x.npy", x.substr(0, x.size() - 4)}}, ZIP_CM_DEFLATE), "promises 6 elements");
+  refuse(zipped({{"x.npy", x + "more"}}, ZIP_CM_STORE), "promises 6 elements");
+  refuse(zipped({{"x.npy", "no array"}}, ZIP_CM_STORE), "not an npy file");
+  const std::string path =
+      zipped({{"x.npy", npy_bytes(header("<f4", "(3000,)"), raw_bytes(std::vector<float>(3000, 1)))}},
+             ZIP_CM_DEFLATE);
+  std::string bytes = read_file(path);
+  bytes[60] = static_cast<char>(~bytes[60]);
+  write_file(path, bytes);
+  refuse(path, "damaged or cut short");
 }
 
 TEST(NpyErrors, DamagedHeaders) {
