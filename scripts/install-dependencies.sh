@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the packages of Debian 12 or 13 that Assay is built from; with --checks those that check its sources, too, where
-# the release has them. Safe to repeat: does nothing when all are there.
+# Installs the packages of Debian 12 or 13 that Assay is built from; with --checks those that check its sources and its
+# Python package, too, where the release has them. Safe to repeat: does nothing when all are there.
 set -euo pipefail
 
 packages=(
@@ -14,8 +14,12 @@ packages=(
   pybind11-dev python3-dev python3-numpy python3-pytest
 )
 
-# Of exactly this version: others format and warn otherwise.
-checks=(clang-format-14 clang-tidy-14)
+# clang's of exactly this version: others format and warn otherwise. Python's are what the package works with beside
+# NumPy; tests of what is not there are skipped.
+checks=(
+  clang-format-14 clang-tidy-14
+  mypy python3-h5py python3-matplotlib python3-pandas python3-torch python3-tqdm
+)
 [ "${1:-}" = --checks ] || checks=()
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }

@@ -194,9 +194,15 @@ class _Spool:
 
 
 def _host(value: Any) -> Any:
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().numpy()
-    return value
+    if not hasattr(value, "detach"):
+        return value
+    value = value.detach()
+    if str(value.dtype) == "torch.bfloat16":  # NumPy has no such numbers
+        value = value.float()
+    try:
+        return value.cpu().numpy()
+    except (RuntimeError, TypeError) as error:
+        raise UsageError(f"a tensor of a batch cannot be taken as an array: {error}") from error
 
 
 def _spooled(batches: Iterable[Any]) -> tuple[Any, Any]:

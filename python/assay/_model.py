@@ -16,7 +16,7 @@ import numpy as np
 from . import _assay
 from ._data import Data, data as make_data
 from ._progress import Progress, listener_of
-from .errors import UsageError
+from .errors import AssayError, UsageError
 
 __all__ = ["Layer", "Model", "load"]
 
@@ -195,7 +195,8 @@ def is_torch_module(value: Any) -> bool:
 
 
 def is_keras_model(value: Any) -> bool:
-    return hasattr(value, "save") and any(c.__module__.split(".")[0] in ("keras", "tf_keras") for c in type(value).__mro__)
+    modules = (part for c in type(value).__mro__ for part in c.__module__.split("."))
+    return hasattr(value, "save") and any(part in ("keras", "tf_keras") for part in modules)
 
 
 def _exported(module: Any, example: Any) -> Any:
@@ -241,17 +242,28 @@ def _exported(module: Any, example: Any) -> Any:
 
 def _from_keras(model: Any) -> Any:
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
-        path = os.path.join(folder, f"{getattr(model, 'name', 'model')}.keras")
-        try:
-            model.save(path)
-        except Exception:
-            path = os.path.join(folder, f"{getattr(model, 'name', 'model')}.h5")
-            model.save(path)
-        return _assay.read_model(path)
+        failed = None
+        for ending in (".keras", ".h5"):  # old versions know the second one alone
+            path = os.path.join(folder, f"{getattr(model, 'name', 'model')}{ending}")
+            try:
+                model.save(path)
+                return _assay.read_model(path)
+            except AssayError:
+                raise
+            except Exception as error:
+                failed = failed or error
+        raise UsageError(f"Keras does not save this model: {failed}") from failed
 
 
 def load(
-    source: Any, example: Any = None, *, threads: int = 0, device: str = "cpu", batch: int = 0, name: str = "network"
+    source: Any,
+    example: Any = None,
+    *,
+    weights: str | os.PathLike[str] | None = None,
+    threads: int = 0,
+    device: str = "cpu",
+    batch: int = 0,
+    name: str = "network",
 ) -> Model:
     """A network.
 
@@ -262,6 +274,9 @@ def load(
         model, or a Model.
     example
         Of a torch module: a batch of one record as a tensor, a tuple of tensors, or a dict by name of input.
+    weights
+        A .safetensors file that holds all weights of the network under their names (``Model.weights``), in place of
+        its own.
     threads, device, batch
         How the model's own methods run it: threads (0: all cores), ``"cpu"`` or ``"cuda"``, records per batch (0:
         chosen for the network). Analyses take their own.
@@ -274,17 +289,26 @@ def load(
         For damaged, hostile or unknown files.
     UnsupportedError
         Naming node and operator that Assay cannot do.
+    MismatchError
+        Naming what ``weights`` has and the network has not, or the other way round, and shapes that differ.
     """
     if isinstance(source, Model):
-        return source
+        return source if weights is None else source._edited(source._network.with_weights_of(os.fspath(weights)))
+    network = _network_of(source, example, name)
+    if weights is not None:
+        network = network.with_weights_of(os.fspath(weights))
+    return Model(network, threads, device, batch)
+
+
+def _network_of(source: Any, example: Any, name: str) -> Any:
     if is_torch_module(source):
-        return Model(_exported(source, example), threads, device, batch)
+        return _exported(source, example)
     if example is not None:
         raise UsageError("an example is for torch modules; other networks know the shapes of their inputs")
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Model(_assay.read_onnx(bytes(source), "", name), threads, device, batch)
+        return _assay.read_onnx(bytes(source), "", name)
     if isinstance(source, (str, os.PathLike)):
-        return Model(_assay.read_model(os.fspath(source)), threads, device, batch)
+        return _assay.read_model(os.fspath(source))
     if is_keras_model(source):
-        return Model(_from_keras(source), threads, device, batch)
+        return _from_keras(source)
     raise UsageError(f"a {type(source).__name__} is no network: give a file, ONNX bytes, a torch module or Keras model")

@@ -7,7 +7,7 @@ records, and are slower than those in C++ by what Python costs for a batch.
 from __future__ import annotations
 
 import inspect as _inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -168,14 +168,66 @@ class Constraint(_Named):
 
 
 class Hypothesis(_Named):
-    """What units may have learned. ``hypotheses`` names them, each a name or ``(name, "binary" | "numeric")``;
-    ``annotate`` gives [n, hypotheses] or [n, hypotheses, positions...]; NaN: don't care."""
+    """What units may have learned. ``hypotheses`` names them, each a name, ``(name, "binary")``, ``(name, "numeric")``
+    or ``(name, "categorical", classes)``, which brings a binary one for each class, ``"name:class"``. ``annotate``
+    gives [n, hypotheses] or [n, hypotheses, positions...]: numbers, and classes by their names or numbers from 0; NaN
+    or None: don't care. Of texts and numbers side by side: an array of objects, a table of pandas, or a list of rows."""
 
     _kind = "hypothesis"
-    hypotheses: list[str | tuple[str, str]] = []
+    hypotheses: Sequence[str | tuple[str, str] | tuple[str, str, Sequence[str]]] = []
 
-    def annotate(self, records: RecordBlock) -> Array:
+    def annotate(self, records: RecordBlock) -> Any:
         raise NotImplementedError
+
+
+def behaviours_of(name: str, classes: list[list[str]], found: Any, records: int) -> Array:
+    """What annotate() gave, as [records, hypotheses, positions...]: classes as their numbers, and behind them whether
+    it is the first, the second, ..."""
+    values = np.asarray(found) if hasattr(found, "__array__") else np.asarray(found, dtype=object)
+    if len(classes) == 1 and values.ndim == 1:
+        values = values[:, None]
+    if values.ndim < 2 or values.shape[:2] != (records, len(classes)):
+        raise UsageError(
+            f"hypothesis {name}: annotate() gives [records, hypotheses] or [records, hypotheses, positions...]; "
+            f"{records} records and {len(classes)} hypotheses were expected, the shape is {list(values.shape)}"
+        )
+    columns = []
+    for column, known in enumerate(classes):
+        if not known:
+            columns.append(_numbers(name, values[:, column]))
+            continue
+        codes = _codes(name, known, values[:, column])
+        columns.append(codes)
+        columns += [np.where(np.isnan(codes), np.nan, codes == number) for number in range(len(known))]
+    return np.stack(columns, 1)
+
+
+def _numbers(name: str, values: Array) -> Array:
+    if values.dtype.kind in "biuf":
+        return values
+    try:
+        return np.array([np.nan if value is None else float(value) for value in values.ravel()]).reshape(values.shape)
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"hypothesis {name}: texts are for (name, \"categorical\", classes); other values are numbers"
+        ) from None
+
+
+def _codes(name: str, classes: list[str], values: Array) -> Array:
+    numbers = {known: number for number, known in enumerate(classes)}
+
+    def code(value: Any) -> float:
+        if value is None or value != value:
+            return np.nan
+        if isinstance(value, bytes):
+            value = value.decode()
+        if isinstance(value, str) and value in numbers:
+            return numbers[value]
+        if not isinstance(value, str) and 0 <= value < len(classes) and value == int(value):
+            return int(value)
+        raise UsageError(f"hypothesis {name}: {value!r} is none of the classes {', '.join(classes)}")
+
+    return np.array([code(value) for value in values.ravel()]).reshape(values.shape)
 
 
 _registrars: dict[str, Callable[[dict[str, Any], Any], None]] = {

@@ -63,10 +63,23 @@ class KerasCoverage(CoverageHistory):
                 if row["layer"] == "all":
                     logs[f"coverage_{row['criterion']}"] = result.coverage(row["criterion"])
 
+    # What Keras 2 asks of each callback: nothing happens here batch by batch.
+    def _implements_train_batch_hooks(self) -> bool:
+        return False
+
+    _implements_test_batch_hooks = _implements_predict_batch_hooks = _implements_train_batch_hooks
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("on_"):  # the other moments of a training
-            return lambda *_, **__: None
+            return _nothing
         raise AttributeError(name)
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """A moment of a training at which nothing is measured."""
+
+
+_nothing._is_default = True  # type: ignore[attr-defined]  # so that Keras 3 need not wait for it
 
 
 class RecordSampler:

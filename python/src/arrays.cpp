@@ -64,10 +64,23 @@ Tensor tensor_of_numpy(py::array array) {
       data, sizes, strides, [owner](void*) { release(owner); }, at::TensorOptions().dtype(*type));
 }
 
+// What an object gives to others that want its memory.
+py::object capsule_of(const py::handle& object) {
+  try {
+    return object.attr("__dlpack__")();
+  } catch (const py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    fail(Fault::usage, "a {} cannot be taken as an array: {}",
+         text_of(py::type::handle_of(object).attr("__name__")), text_of(error.value()));
+  }
+}
+
 Tensor tensor_of_dlpack(const py::handle& object) {
-  const py::object capsule = object.attr("__dlpack__")();
+  const py::object capsule = capsule_of(object);
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor") == 0)
+    fail(Fault::usage, "a {} gives no array that can be taken, or gave it to somebody else",
+         text_of(py::type::handle_of(object).attr("__name__")));
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-  if (managed == nullptr) throw py::error_already_set();
   Tensor tensor = at::fromDLPack(managed);
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   return tensor;

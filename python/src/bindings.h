@@ -86,6 +86,8 @@ auto unlocked(Work&& work) {
 
 // Hands stages to an object with begin(), advance(), end() and notice(), at most some times a second.
 std::unique_ptr<Progress> make_progress(const py::object& listener);
+// At the end of the work: throws what the object raised when a stage ended, where nothing can be thrown.
+void finish(Progress& progress);
 
 // --- arrays.cpp
 

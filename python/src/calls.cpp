@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
 
 namespace assay::python {
 namespace {
@@ -45,26 +46,31 @@ class Listener final : public Progress {
   Listener& operator=(const Listener&) = delete;
 
   void begin(std::string_view stage, std::size_t total, std::string_view unit) override {
+    throw_kept();
     waiting_ = 0;
     last_ = Clock::now();
     in_python([&] { object_.attr("begin")(std::string(stage), total, std::string(unit)); });
   }
   void advance(std::size_t done, std::string_view note) override {
+    throw_kept();
     waiting_ += done;
     if (!note.empty()) note_ = note;
     if (Clock::now() - last_ < std::chrono::milliseconds(50)) return;
     tell();
   }
-  // Called while exceptions are under way, so it throws none.
+  // Called while exceptions are under way, so it throws none: the next call does.
   void end() override {
     try {
       tell();
       in_python([&] { object_.attr("end")(); });
     } catch (const PythonFailure& failure) {
-      const py::gil_scoped_acquire lock;
-      failure.restore();
-      PyErr_WriteUnraisable(object_.ptr());
+      if (!kept_) kept_.emplace(failure);
     }
+  }
+  void throw_kept() {
+    if (!kept_) return;
+    const PythonFailure failure = *std::exchange(kept_, std::nullopt);
+    throw PythonFailure(failure);
   }
   void notice(std::string_view message) override {
     in_python([&] { object_.attr("notice")(std::string(message)); });
@@ -78,6 +84,7 @@ class Listener final : public Progress {
   }
 
   py::object object_;
+  std::optional<PythonFailure> kept_;
   std::string note_;
   std::size_t waiting_ = 0;
   Clock::time_point last_{};
@@ -118,6 +125,10 @@ void throw_interrupted() {
 std::unique_ptr<Progress> make_progress(const py::object& listener) {
   if (listener.is_none()) return std::make_unique<Quiet>();
   return std::make_unique<Listener>(listener);
+}
+
+void finish(Progress& progress) {
+  if (auto* const listener = dynamic_cast<Listener*>(&progress)) listener->throw_kept();
 }
 
 }  // namespace assay::python

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include <assay/adapt.h>
 #include <assay/evaluate.h>
 #include <assay/model.h>
 #include <assay/relevance.h>
@@ -86,6 +87,7 @@ std::vector<py::array> collected(const Session& session, const Records& data, st
       parts.resize(found.size());
       for (std::size_t i = 0; i < found.size(); ++i) parts[i].push_back(found[i].detach().to(at::kCPU));
     });
+    finish(*progress);
     std::vector<Tensor> joined;
     for (const std::vector<Tensor>& part : parts) joined.push_back(at::cat(part));
     return joined;
@@ -374,6 +376,10 @@ void bind_network(py::module_& module) {
              return numpy_of(n.graph.constant(id));
            })
       .def("with_constants", &with_constants)
+      .def("with_weights_of",
+           [](const Network& n, const std::string& file) {
+             return Network{unlocked([&] { return with_weights(n.graph, file); })};
+           })
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)
       .def("write", [](const Network& n, const std::string& path) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include <assay/clustering.h>
 #include <assay/hypothesis.h>
@@ -203,15 +204,18 @@ class OwnAnnotator final : public inspection::Annotator {
   OwnAnnotator(std::string name, PythonObject self) : self_(std::move(self)), name_(std::move(name)) {
     in_python([&] {
       for (const py::handle hypothesis : self_.get().attr("hypotheses"))
-        hypotheses_.push_back(described(py::reinterpret_borrow<py::object>(hypothesis)));
+        declared_.push_back(described(py::reinterpret_borrow<py::object>(hypothesis)));
     });
+    for (const inspection::Hypothesis& one : declared_) {
+      hypotheses_.push_back(one);
+      for (const std::string& member : one.classes) hypotheses_.push_back({one.name + ":" + member});
+    }
     if (hypotheses_.empty()) fail(Fault::usage, "hypothesis {}: there are no hypotheses in it", name_);
   }
 
   const std::vector<inspection::Hypothesis>& hypotheses() const override { return hypotheses_; }
   std::string version() const override { return {}; }  // code may change between two runs
 
-  // Values [records, hypotheses] or [records, hypotheses, positions...].
   inspection::Behaviours annotate(const inspection::RecordBlock& records) const override {
     return in_python([&] {
       py::list texts;
@@ -224,48 +228,52 @@ class OwnAnnotator final : public inspection::Annotator {
       block["texts"] = texts;
       const py::object found =
           self_.get().attr("annotate")(py::module_::import("assay._own").attr("RecordBlock")(**block));
-      const py::array_t<float, py::array::c_style | py::array::forcecast> values(found);
-      return behaviours(values, records.size());
+      py::list classes;
+      for (const inspection::Hypothesis& one : declared_) classes.append(one.classes);
+      const py::object coded =
+          py::module_::import("assay._own").attr("behaviours_of")(name_, classes, found, records.size());
+      return behaviours(py::array_t<float, py::array::c_style | py::array::forcecast>(coded));
     });
   }
 
  private:
-  inspection::Behaviours behaviours(const py::array_t<float>& values, std::size_t records) const {
-    const bool single = values.ndim() == 1 && hypotheses_.size() == 1;
-    const bool fits =
-        values.ndim() >= 1 && static_cast<std::size_t>(values.shape(0)) == records &&
-        (single || (values.ndim() >= 2 && static_cast<std::size_t>(values.shape(1)) == hypotheses_.size()));
-    if (!fits)
-      fail(Fault::usage,
-           "hypothesis {}: annotate() gives [records, hypotheses] or [records, hypotheses, "
-           "positions...]; {} records and {} hypotheses were expected",
-           name_, records, hypotheses_.size());
+  // Of values [records, hypotheses, positions...].
+  static inspection::Behaviours behaviours(const py::array_t<float>& values) {
     inspection::Behaviours all;
     for (py::ssize_t axis = 2; axis < values.ndim(); ++axis) all.positions.push_back(values.shape(axis));
     all.values.assign(values.data(), values.data() + values.size());
     return all;
   }
 
-  static inspection::Hypothesis described(const py::object& given) {
-    inspection::Hypothesis hypothesis;
-    if (py::isinstance<py::str>(given)) {
-      hypothesis.name = given.cast<std::string>();
-      return hypothesis;
-    }
-    const auto [name, kind] = given.cast<std::pair<std::string, std::string>>();
+  inspection::Hypothesis described(const py::object& given) const {
+    if (py::isinstance<py::str>(given)) return {given.cast<std::string>()};
     static const std::map<std::string, inspection::BehaviourKind> kinds{
-        {"binary", inspection::BehaviourKind::binary}, {"numeric", inspection::BehaviourKind::numeric}};
-    const auto it = kinds.find(kind);
+        {"binary", inspection::BehaviourKind::binary},
+        {"categorical", inspection::BehaviourKind::categorical},
+        {"numeric", inspection::BehaviourKind::numeric}};
+    const auto parts = given.cast<py::tuple>();
+    const std::string word = parts.size() < 2 ? "" : parts[1].cast<std::string>();
+    const auto it = kinds.find(word);
     if (it == kinds.end())
-      fail(Fault::usage, "hypothesis {}: a kind is binary or numeric, not '{}'", name, kind);
-    hypothesis.name = name;
-    hypothesis.kind = it->second;
+      fail(Fault::usage, "hypothesis {}: a kind is binary, numeric or categorical, not '{}'", name_, word);
+    const bool categorical = it->second == inspection::BehaviourKind::categorical;
+    inspection::Hypothesis hypothesis{parts[0].cast<std::string>(), it->second};
+    if (parts.size() == 3) hypothesis.classes = parts[2].cast<std::vector<std::string>>();
+    const std::set<std::string> different(hypothesis.classes.begin(), hypothesis.classes.end());
+    if (parts.size() > 3 || different.size() != hypothesis.classes.size() ||
+        categorical != !hypothesis.classes.empty())
+      fail(
+          Fault::usage,
+          "hypothesis {}: '{}' is a name, (name, \"binary\"), (name, \"numeric\") or (name, \"categorical\", "
+          "classes), the classes different texts",
+          name_, hypothesis.name);
     return hypothesis;
   }
 
   PythonObject self_;
   std::string name_;
-  std::vector<inspection::Hypothesis> hypotheses_;
+  // As the class has them, and with the binary ones of categories.
+  std::vector<inspection::Hypothesis> declared_, hypotheses_;
 };
 
 void register_hypothesis(const py::dict& entry, const py::object& factory) {

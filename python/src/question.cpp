@@ -56,7 +56,11 @@ Answer asked(const std::string& command,
   for (const auto& [name, records] : datasets) question.datasets.emplace(name, records->set);
   const std::unique_ptr<Progress> progress = make_progress(listener);
   try {
-    return {unlocked([&] { return ask(question, *progress); })};
+    return {unlocked([&] {
+      report::Document document = ask(question, *progress);
+      finish(*progress);
+      return document;
+    })};
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {

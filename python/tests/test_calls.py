@@ -34,6 +34,17 @@ def test_an_exception_of_progress_ends_the_work(model, arrays):
     assert assay.evaluate(model, arrays).facts["records"] == 60
 
 
+def test_an_exception_of_progress_at_the_end_arrives(model, arrays):
+    def listener(stage, done, total):
+        if done == total:
+            raise LookupError(stage)
+
+    with pytest.raises(LookupError, match="evaluating"):
+        assay.evaluate(model, arrays, progress=listener)
+    with pytest.raises(LookupError, match="activations"):
+        model.activations(arrays[0], "conv1", progress=listener)
+
+
 def test_other_threads_run_during_work(model):
     ticks = []
     stop = threading.Event()
@@ -146,7 +157,7 @@ def test_nothing_leaks(model, arrays):
     import gc
 
     x, y = arrays
-    x, y = np.repeat(x, 4, 0), np.repeat(y, 4)  # 750 KiB: 500 lost copies would be seen
+    x, y = np.repeat(x, 4, 0), np.repeat(y, 4)  # 750 KiB: 1,000 lost copies would be seen
 
     def once():
         data = assay.data(x, y, ids=[str(i) for i in range(len(x))])
@@ -170,9 +181,9 @@ def test_nothing_leaks(model, arrays):
     gc.collect()
     before, objects = resident(), len(gc.get_objects())
     files = len(os.listdir("/proc/self/fd"))
-    for _ in range(500):
+    for _ in range(1000):
         once()
-    for _ in range(30):
+    for _ in range(200):
         question()
     gc.collect()
     assert resident() - before < 30 << 20

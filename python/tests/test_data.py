@@ -123,6 +123,54 @@ def test_tables_of_pandas():
         assay.data(table, label="c")
 
 
+def peak_of(folder, script):
+    """What a process of its own holds at most, in MiB, beyond what it held when `begin()` was called."""
+    import subprocess
+    import sys
+
+    head = """
+import assay, re
+def held(what):
+    with open("/proc/self/status") as file:
+        return int(re.search(what + r":\\s+(\\d+)", file.read()).group(1)) // 1024
+def begin():
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+    return held("VmRSS")
+"""
+    found = subprocess.run([sys.executable, "-c", head + script], cwd=folder, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    return int(found.stdout.split()[-1])
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "packed npz"])
+def test_large_files_are_not_held(kind, tmp_path):
+    rows, width = 17_000, 4096  # 266 MiB of float32
+    file = tmp_path / ("large.npy" if kind == "npy" else "large.npz")
+    if kind == "npy":
+        values = np.lib.format.open_memmap(file, "w+", np.float32, (rows, width))  # a hole in the file
+        values[-1] = 3
+        values.flush()
+    else:
+        values = np.zeros((rows, width), np.float32)
+        values[-1] = 3
+        if kind == "packed npz":  # of noise in between, so that it is no bomb
+            values[::8] = np.random.default_rng(1).random(width, np.float32)
+        (np.savez if kind == "npz" else np.savez_compressed)(file, x=values, y=np.arange(rows) % 2)
+    held = peak_of(
+        tmp_path,
+        f"""
+before = begin()
+data = assay.data("{file.name}")
+assert (data.read([{rows - 1}])["x"] == 3).all() and len(data) == {rows}
+assert len(data.hash) == 32  # reads everything
+print(held("VmHWM") - before)
+""",
+    )
+    file.unlink()
+    assert held < 100
+
+
 def closed():
     generator = (X for _ in range(3))
     generator.close()
@@ -196,6 +244,58 @@ def test_wrong_data_are_an_exception(what):
 def test_wrong_labels_are_an_exception(keywords):
     with pytest.raises(assay.AssayError):
         assay.data(X, **keywords)
+
+
+def test_tensors_of_torch_that_are_no_records_are_an_exception():
+    torch = pytest.importorskip("torch")
+    plain = torch.rand(4, 3)
+    wrong = {
+        "of a device without numbers": torch.zeros(4, 3, device="meta"),
+        "sparse": plain.to_sparse(),
+        "complex": plain.to(torch.complex64),
+        "conjugated": plain.to(torch.complex64).conj(),
+        "quantised": torch.quantize_per_tensor(plain, 0.1, 0, torch.quint8),
+        "uint8": plain.to(torch.uint8),
+        "bool": plain > 0.5,
+        "a number": torch.tensor(3.0),
+        "empty": torch.zeros(0, 3),
+    }
+    for what, tensor in wrong.items():
+        for attempt in (lambda t: assay.data(t), lambda t: assay.data(iter([t])), lambda t: assay.data({"a": t, "b": plain})):
+            with pytest.raises(assay.AssayError) as caught:
+                attempt(tensor)
+            assert str(caught.value), what
+    for tensor in (plain.to(torch.bfloat16), plain.half(), plain.double(), plain[:, ::2], plain.expand(5, 4, 3)):
+        for data in (assay.data(tensor), assay.data(iter([tensor[:1], tensor[1:]]))):
+            assert (data.read(range(len(tensor)))["x"] == tensor.to(torch.float32).numpy()).all()
+
+
+class Strange:
+    """Speaks DLPack badly."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __dlpack__(self, **keywords):
+        if isinstance(self.answer, BaseException):
+            raise self.answer
+        return self.answer
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+def test_objects_that_speak_dlpack_badly_are_an_exception():
+    used = np.zeros(3, np.float32).__dlpack__()
+    np.from_dlpack(type("Once", (), {"__dlpack__": lambda self, **k: used, "__dlpack_device__": lambda self: (1, 0)})())
+    for answer in (None, 3, "text", used, b"bytes"):
+        with pytest.raises(assay.UsageError):
+            assay.data(Strange(answer))
+    for failure in (LookupError("gone"), BufferError("gone"), TypeError("gone")):
+        with pytest.raises(assay.UsageError, match="gone"):
+            assay.data(Strange(failure))
+    with pytest.raises(KeyboardInterrupt):
+        assay.data(Strange(KeyboardInterrupt()))
 
 
 def test_exceptions_of_iterables_arrive_as_they_are():

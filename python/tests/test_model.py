@@ -160,6 +160,93 @@ def test_errors_are_classes_with_the_texts_of_the_program(inside):
         assert said.stderr.strip() == f"assay: {caught.value}".strip()
 
 
+TYPES = {"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "uint8": "U8"}
+
+
+def write_safetensors(path, arrays):
+    import json
+    import struct
+
+    header, data = {"__metadata__": {"format": "pt"}}, b""
+    for name, array in arrays.items():
+        header[name] = {
+            "dtype": TYPES[str(array.dtype)],
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + array.nbytes],
+        }
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def weights_of(model):
+    # Scalars and whole numbers are no weights.
+    return {n: model.weight(n) for n in model.weights if model.weight(n).dtype == np.float32 and model.weight(n).ndim > 0}
+
+
+@pytest.mark.filterwarnings("ignore:6 F:assay.AssayWarning")  # that they are converted
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_weights_of_a_file_for_a_network_that_is_given(dtype, model, arrays, inside, tmp_path, program):
+    other = model.with_weights({n: 0.5 * w for n, w in weights_of(model).items()})
+    file = tmp_path / "half.safetensors"
+    write_safetensors(file, {n: w.astype(dtype) for n, w in weights_of(other).items()})
+    expected = other.with_weights({n: w.astype(dtype) for n, w in weights_of(other).items()})
+    for source in ("net.onnx", (inside / "net.onnx").read_bytes(), model):
+        loaded = assay.load(source, weights=file)
+        assert loaded.hash == expected.hash
+        assert (loaded(arrays[0]) == expected(arrays[0])).all()
+    spec = f"net.onnx,weights={file}"
+    assert assay.load(spec).hash == expected.hash
+    asked = program(inside, "evaluate", "--model", spec, "--data", "test.npz")
+    assert asked["provenance"]["model_hash"] == expected.hash
+    assert assay.evaluate(spec, "test.npz").provenance["model_hash"] == expected.hash
+    assert assay.evaluate(assay.load("net.onnx", weights=file), "test.npz").provenance["model_hash"] == expected.hash
+    seen = assay.inspect(f"small={spec},epoch=3", "test.npz", hypotheses="label", units="layer=conv2")
+    assert "small" in seen.to_json()
+
+
+def test_weights_that_do_not_fit_are_named(model, tmp_path):
+    file = tmp_path / "w.safetensors"
+    weights = weights_of(model)
+    name = next(iter(weights))
+
+    def refused(error, text, arrays):
+        write_safetensors(file, arrays)
+        with pytest.raises(error) as caught:
+            assay.load(model, weights=file)
+        assert text in str(caught.value) and str(file) in str(caught.value)
+
+    refused(assay.MismatchError, f"no tensor for '{name}'", {n: w for n, w in weights.items() if n != name})
+    refused(assay.MismatchError, "no constant for 'other'", {**weights, "other": np.zeros(2, np.float32)})
+    refused(assay.MismatchError, f"'{name}'", {**weights, name: np.zeros(3, np.float32)})
+    refused(assay.UnsupportedError, f"'{name}'", {**weights, name: weights[name].astype(np.int64)})
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(assay.ModelError):
+        assay.load(model, weights=file)
+    with pytest.raises(assay.UnsupportedError, match="without their network"):
+        assay.load(file)
+    with pytest.raises(assay.FileError):
+        assay.load(model, weights=tmp_path / "no.safetensors")
+    with pytest.raises(assay.UsageError):
+        assay.load(3, weights=file)
+
+
+def test_the_weights_of_a_torch_module_fit_its_export(arrays, tmp_path):
+    torch = pytest.importorskip("torch")
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 4, 5), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(2304, 10)
+    ).eval()
+    model = assay.load(net, torch.zeros(1, 1, 28, 28))
+    for weight in net.parameters():
+        torch.nn.init.normal_(weight, std=0.05)
+    file = tmp_path / "net.safetensors"
+    counter = {"bn.num_batches_tracked": np.array(5)}
+    write_safetensors(file, {**{n: w.numpy() for n, w in net.state_dict().items()}, **counter})
+    with torch.no_grad():
+        expected = net(torch.from_numpy(arrays[0])).numpy()
+    assert np.allclose(assay.load(model, weights=file)(arrays[0]), expected, atol=1e-4)
+
+
 def test_files_of_torch_are_answered_with_how_to_export_them(tmp_path):
     torch = pytest.importorskip("torch")
     for name, thing in (("net.pt", torch.nn.Linear(2, 3)), ("net.pth", torch.nn.Linear(2, 3).state_dict())):

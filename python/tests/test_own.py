@@ -173,6 +173,92 @@ def test_a_hypothesis(model, arrays):
     assert "bright" in scores and "brightness" in scores
 
 
+class Kinds(assay.Hypothesis):
+    """What kind of picture it is, in words."""
+
+    hypotheses = [("kind", "categorical", ["dark", "bright", "unseen"]), ("brightness", "numeric"), "dim"]
+
+    def annotate(self, records):
+        mean = records.inputs.mean((1, 2, 3))
+        kinds = [None if label == 3 else "bright" if m > 0.1 else "dark" for m, label in zip(mean, records.labels)]
+        return [[kind, m, m < 0.05] for kind, m in zip(kinds, mean)]
+
+
+class KindsByHand(assay.Hypothesis):
+    """The same in numbers."""
+
+    hypotheses = ["kind:dark", "kind:bright", "kind:unseen", ("brightness", "numeric"), "dim"]
+
+    def annotate(self, records):
+        mean = records.inputs.mean((1, 2, 3))
+        unknown = np.where(records.labels == 3, np.nan, 0)
+        return np.stack([(mean <= 0.1) + unknown, (mean > 0.1) + unknown, 0 * mean + unknown, mean, mean < 0.05], 1)
+
+
+def rows_of(found, names):
+    return sorted(map(str, (row for row in found.table("best").rows if any(row["hypothesis"] == name for name in names))))
+
+
+def test_classes_in_words_are_hypotheses(model, arrays):
+    x, y = arrays
+    question = {"units": "layer=conv1", "measure": "pearson"}
+    found = assay.inspect(model, (x, y), hypotheses=Kinds, **question)
+    by_hand = assay.inspect(model, (x, y), hypotheses=KindsByHand, **question)
+    names = ["kind:bright", "kind:dark", "brightness", "dim"]
+    assert rows_of(found, names) and rows_of(found, names) == rows_of(by_hand, names)
+    whole = assay.inspect(model, (x, y), hypotheses=Kinds, units="layer=conv1", measure="mutual_information")
+    assert "kind" in {row["hypothesis"] for row in whole.table("best").rows}
+
+
+def test_classes_by_name_number_and_position():
+    from assay._own import behaviours_of
+
+    nan, classes = np.nan, [["a", "b"], []]
+    for found in (
+        [["b", 0.5], [None, 2]],
+        np.array([["b", 0.5], [nan, 2]], object),
+        np.array([[1, 0.5], [nan, 2]]),
+        np.array([[b"b", 0.5], [nan, None]], object),
+    ):
+        coded = behaviours_of("k", classes, found, 2)
+        assert np.array_equal(coded[:, :3].astype(float), [[1, 0, 1], [nan, nan, nan]], equal_nan=True)
+        assert coded[0, 3] == 0.5
+    maps = behaviours_of("k", [["a", "b"]], np.array([[["a", "b", "b"]]]), 1)
+    assert maps.tolist() == [[[0, 1, 1], [1, 0, 0], [0, 1, 1]]]
+    assert behaviours_of("k", [["a", "b"]], np.array(["a", "b", "a"]), 3).shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "hypotheses, found",
+    [
+        ([("kind", "categorical", ["a", "b"])], lambda n: ["c"] * n),
+        ([("kind", "categorical", ["a", "b"])], lambda n: [2] * n),
+        ([("kind", "categorical", ["a", "b"])], lambda n: [0.5] * n),
+        ([("kind", "categorical", ["a", "b"])], lambda n: [-1] * n),
+        ([("kind", "categorical", ["a", "b"])], lambda n: [object()] * n),
+        ([("kind", "categorical")], lambda n: ["a"] * n),
+        ([("kind", "categorical", [])], lambda n: ["a"] * n),
+        ([("kind", "categorical", ["a", "a"])], lambda n: ["a"] * n),
+        ([("kind", "numeric", ["a"])], lambda n: [1] * n),
+        ([("kind", "odd")], lambda n: [1] * n),
+        ([("kind",)], lambda n: [1] * n),
+        ([("a", "numeric")], lambda n: ["red"] * n),
+        ([("a", "numeric")], lambda n: [1] * (n - 1)),
+        ([("a", "numeric")], lambda n: 3),
+        ([("a", "numeric")], lambda n: None),
+        (["a", "b"], lambda n: [[1, 0, 1]] * n),
+        (["a", "b"], lambda n: [[1], [1, 2]] * n),
+        ([3], lambda n: [1] * n),
+        ([], lambda n: [1] * n),
+    ],
+)
+def test_wrong_hypotheses_are_exceptions(hypotheses, found, model, arrays):
+    wrong = type("Wrong", (assay.Hypothesis,), {"hypotheses": hypotheses, "annotate": lambda self, r: found(len(r.labels))})
+    with pytest.raises((assay.AssayError, TypeError, ValueError)) as caught:
+        assay.inspect(model, arrays, hypotheses=wrong, units="layer=conv1", measure="pearson")
+    assert str(caught.value)
+
+
 def test_a_clusterer(model, arrays):
     x, y = arrays
 

@@ -1,5 +1,6 @@
 """Notebooks and examples run, types are right, the stubs are those of the catalogue, the documentation's table holds."""
 
+import importlib
 import importlib.util
 import os
 import pathlib
@@ -219,6 +220,166 @@ def test_a_module_of_torch(arrays):
     two = assay.load(Two(), {"a": torch.zeros(1, 3), "b": torch.zeros(1, 2)})
     assert set(two.inputs) == {"a", "b"}
     assert np.allclose(two({"a": np.ones((4, 3), np.float32), "b": np.ones((4, 2), np.float32)}), 5)
+
+
+def keras_archive(path, weights):
+    """A dense network as Keras 3 stores it."""
+    import json
+    import zipfile
+
+    import h5py
+
+    def layer(name, config, inputs):
+        args = [{"class_name": "__keras_tensor__", "config": {"keras_history": [i, 0, 0]}} for i in inputs]
+        nodes = [{"args": args, "kwargs": {}}] if inputs else []
+        return {"class_name": name, "name": config["name"], "config": config, "inbound_nodes": nodes}
+
+    config = {
+        "module": "keras",
+        "class_name": "Functional",
+        "config": {
+            "name": "small",
+            "layers": [
+                layer("InputLayer", {"name": "x", "batch_shape": [None, 3], "dtype": "float32"}, []),
+                layer("Dense", {"name": "dense", "units": 2, "activation": "softmax", "use_bias": True}, ["x"]),
+            ],
+            "input_layers": [["x", 0, 0]],
+            "output_layers": [["dense", 0, 0]],
+        },
+    }
+    stored = path.with_suffix(".weights")
+    with h5py.File(stored, "w") as file:
+        for number, weight in enumerate(weights):
+            file[f"layers/dense/vars/{number}"] = weight
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("config.json", json.dumps(config))
+        archive.writestr("metadata.json", json.dumps({"keras_version": "3.0.5"}))
+        archive.write(stored, "model.weights.h5")
+
+
+class KerasModel:
+    """Stands in for a model of Keras, of which no Debian package exists: what assay.load() uses of one."""
+
+    __module__ = "keras.src.models.functional"
+    name = "small"
+
+    def __init__(self, archive, known=(".keras",)):
+        self.archive, self.known, self.asked = archive, known, []
+
+    def save(self, path):
+        self.asked.append(pathlib.Path(path).suffix)
+        if self.asked[-1] not in self.known:
+            raise ValueError(f"no format has the ending {self.asked[-1]}")
+        pathlib.Path(path).write_bytes(self.archive.read_bytes())
+
+
+def test_a_model_of_keras(tmp_path):
+    pytest.importorskip("h5py")
+    rng = np.random.default_rng(1)
+    weights = rng.standard_normal((3, 2)).astype(np.float32), rng.standard_normal(2).astype(np.float32)
+    keras_archive(tmp_path / "small.keras", weights)
+    x = rng.random((5, 3), np.float32)
+    e = np.exp(x @ weights[0] + weights[1])
+    for known in ((".keras",), (".h5",)):
+        stand_in = KerasModel(tmp_path / "small.keras", known)
+        model = assay.load(stand_in)
+        assert np.allclose(model(x), e / e.sum(1, keepdims=True), atol=1e-6)
+        assert stand_in.asked[-1] == known[0]
+        labels = np.arange(5) % 2
+        assert assay.evaluate(stand_in, (x, labels)).facts["records"] == 5
+    with pytest.raises(assay.UsageError, match="no format has the ending .keras"):
+        assay.load(KerasModel(tmp_path / "small.keras", ()))
+    (tmp_path / "small.keras").write_bytes(b"PK\x03\x04 damaged")
+    with pytest.raises(assay.ModelError):
+        assay.load(KerasModel(tmp_path / "small.keras"))
+
+
+class KerasCallbacks:
+    """Calls callbacks as Keras 2 and 3 do: of a callback that is no class of theirs, all that they ask."""
+
+    def __init__(self, callbacks, model):
+        self.callbacks = callbacks
+        for callback in callbacks:
+            callback.set_model(model)
+            callback.set_params({"epochs": 2, "verbose": 0})
+            # Keras 2: whether batches matter to it; its logs are then never waited for.
+            assert not callback._implements_train_batch_hooks()
+            assert not callback._implements_test_batch_hooks() and not callback._implements_predict_batch_hooks()
+            assert not getattr(callback, "_supports_tf_logs", False) and not getattr(callback, "async_safe", False)
+            # Keras 3: the same question.
+            for moment in ("on_batch_end", "on_train_batch_end", "on_test_batch_end", "on_predict_batch_end"):
+                assert getattr(callback, moment)._is_default
+
+    def fit(self, epochs):
+        history = []
+        self.call("on_train_begin", {})
+        for epoch in range(epochs):
+            self.call("on_epoch_begin", epoch, {})
+            for batch in range(2):
+                self.call("on_train_batch_begin", batch, {})
+                self.call("on_train_batch_end", batch, {"loss": 1.0})
+            logs = {"loss": 1.0}
+            self.call("on_epoch_end", epoch, logs)
+            history.append(logs)
+        self.call("on_train_end", {})
+        return history
+
+    def call(self, moment, *arguments):
+        for callback in self.callbacks:
+            getattr(callback, moment)(*arguments)
+
+
+def test_a_callback_of_keras(tmp_path):
+    from assay.callbacks import KerasCoverage
+
+    pytest.importorskip("h5py")
+    weights = np.ones((3, 2), np.float32), np.array([-1, 1], np.float32)
+    keras_archive(tmp_path / "small.keras", weights)
+    x = np.random.default_rng(1).random((20, 3), np.float32)
+    coverage = KerasCoverage((x, np.arange(20) % 2), (x, np.arange(20) % 2), criterion="nc")
+    history = KerasCallbacks([coverage], KerasModel(tmp_path / "small.keras")).fit(2)
+    assert [logs["coverage_nc"] for logs in history] == coverage.values("nc") and len(coverage.values("nc")) == 2
+    with pytest.raises(AttributeError):
+        coverage.no_such
+
+
+def test_it_is_installed_by_cmake(tmp_path, work):
+    build = pathlib.Path(assay.__file__).parents[2]
+    if not (build / "cmake_install.cmake").exists():
+        pytest.skip("no build folder")
+    installed = subprocess.run(
+        ["cmake", "--install", str(build), "--component", "python", "--prefix", str(tmp_path)], capture_output=True, text=True
+    )
+    assert installed.returncode == 0, installed.stderr
+    (package,) = tmp_path.rglob("assay/__init__.py")
+    names = {path.name for path in package.parent.iterdir()}
+    assert {"__init__.pyi", "py.typed", "pytest_plugin.py", "callbacks.py", "errors.py"} <= names
+    assert not any(path.is_symlink() for path in package.parent.iterdir()) and "__pycache__" not in names
+    script = 'import assay; print(assay.__file__, assay.evaluate("net.onnx", "test.npz").facts["records"])'
+    environment = {**os.environ, "PYTHONPATH": str(package.parents[1])}
+    # Where the module's libraries are that the build made, if they are apart.
+    environment["LD_LIBRARY_PATH"] = str(build / "assay")
+    found = subprocess.run([sys.executable, "-c", script], cwd=work, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split() == [str(package), "60"]
+
+
+def test_pip_would_install_what_cmake_does(source):
+    tomllib = pytest.importorskip("tomllib")
+    project = tomllib.loads((source / "pyproject.toml").read_text())
+    built = project["tool"]["scikit-build"]
+    cmake = (source / "python" / "CMakeLists.txt").read_text()
+    for component in built["install"]["components"]:
+        assert f"COMPONENT {component}" in cmake
+    declared = "".join(path.read_text() for path in source.glob("**/CMakeLists.txt") if "build" not in path.parts)
+    for name in built["cmake"]["define"]:
+        assert name in declared, name
+    assert project["project"]["version"] == assay.__version__
+    for plugin in project["project"]["entry-points"]["pytest11"].values():
+        assert importlib.import_module(plugin).pytest_addoption
+    assert project["build-system"]["build-backend"] == "scikit_build_core.build"
+    least = re.search(r"cmake_minimum_required\(VERSION ([0-9.]+)", (source / "CMakeLists.txt").read_text()).group(1)
+    assert built["cmake"]["version"] == f">={least}"
 
 
 def test_ids_of_texts_in_archives(tmp_path):
