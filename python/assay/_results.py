@@ -176,10 +176,10 @@ class Result:
         document = self.document
         if name in document["facts"]:
             return document["facts"][name]
-        if name in document["tables"]:
-            return Table(name, document["tables"][name])
         if any(row["criterion"].split("[")[0] == name for row in self._criteria()):
             return self.coverage(name)
+        if name in document["tables"]:
+            return Table(name, document["tables"][name])
         raise AttributeError(
             f"the result has no '{name}'; its facts are {', '.join(document['facts']) or 'none'}, its tables "
             f"{', '.join(document['tables']) or 'none'}"

@@ -132,6 +132,15 @@ def test_results_show_themselves(model, arrays, tmp_path):
     assert failed.gate("nc>=0")["passed"]
 
 
+def test_criteria_are_figures_though_tables_have_their_names(model, arrays):
+    names = ["idc[m=3]", "nc", "kmnc[sections=10]", "lsc", "nlc"]
+    found = assay.cover(model, "digits:100", arrays, criterion=names)
+    for name in names:
+        figure = getattr(found, name.split("[")[0])
+        assert isinstance(figure, float) and figure == found.coverage(name) and figure >= 0
+    assert isinstance(found.table("idc"), assay.Table)
+
+
 def test_tables_as_data_frames(model, arrays):
     pandas = pytest.importorskip("pandas")
     frame = assay.cover(model, "digits:50", arrays, criterion="nc").to_pandas("criteria")
@@ -156,6 +165,9 @@ from assay.pytest_plugin import gates
 def test_coverage():
     return assay.cover("net.onnx", "train.npz", "test.npz", criterion="nc")
 
+def test_importance():
+    assert assay.cover("net.onnx", "train.npz", "test.npz", criterion="idc[m=3]").idc >= 0.01
+
 def test_accuracy(assay_results):
     found = assay.evaluate("net.onnx", "test.npz")
     assay_results.append(found)
@@ -168,7 +180,7 @@ def test_accuracy(assay_results):
         capture_output=True,
         text=True,
     )
-    assert "1 failed, 2 passed" in found.stdout, found.stdout + found.stderr
+    assert "1 failed, 3 passed" in found.stdout, found.stdout + found.stderr
     assert "nc=1.0" in found.stdout and (tmp_path / "r.html").stat().st_size > 1000
 
 
