@@ -22,7 +22,7 @@ for network in trained fresh; do
     --hypotheses "mask[file=$out/shapes.npz,array=x,classes=ground+circle+square+triangle+cross+ring,name=shape]" \
     --hypotheses "mask[file=$out/textures.npz,array=x,classes=ground+striped+checked,name=texture]" \
     --hypotheses "mask[file=$out/colours.npz,array=x,classes=ground+red+green+blue+yellow+cyan+magenta,name=colour]" \
-    "${@:3}" --json "$out/$network.json" --html "$out/$network.html" --db "$out/dissection.db"
+    --units layer=conv1 --units layer=conv2 --units layer=conv3 --units layer=conv4 --json "$out/$network.json" --html "$out/$network.html" --db "$out/dissection.db"
 done
 # NetDissect calls a channel with an overlap of 0.04 or more a detector, of the concept that it overlaps most.
 "$assay" inspect --db "$out/dissection.db" "

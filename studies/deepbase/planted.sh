@@ -16,14 +16,14 @@ recovered() {
   local name=$1 hypothesis=$2 first=$3 last=$4 count=$(($4 - $3 + 1))
   [ -f "$out/$name.json" ] ||
     "$assay" inspect --quiet --model "$name=$out/$name.onnx" --data "parentheses:1000,seed=3" "${text[@]}" "${asked[@]}" --units layer=lstm \
-      --measure pearson,logistic_l1,linear --no-early-stop --json "$out/$name.json" >/dev/null
-  for measure in pearson logistic_l1 linear; do
-    "$assay" inspect --quiet --db "$out/$name.db" --add "$name=$out/$name.json" --csv "$out/csv" --sql "
+      --measure pearson,spearman,linear --no-early-stop --json "$out/$name.json" >/dev/null
+  for measure in pearson spearman linear; do
+    "$assay" inspect --quiet --db "$out/$name.db" --add "$name=$out/$name.json" --sql "
       SELECT '$name' AS network, '$hypothesis' AS hypothesis, '$measure' AS measure,
         sum(unit BETWEEN $first AND $last) || ' of $count' AS planted,
         min(abs(score)) FILTER (WHERE unit BETWEEN $first AND $last) AS weakest_planted
-      FROM (SELECT unit, score FROM inspect_scores WHERE hypothesis LIKE '$hypothesis%' AND measure = '$measure' AND unit IS NOT NULL
-            ORDER BY abs(score) DESC LIMIT $count)" | sed -n '/planted/,$p' | grep "$name" || true
+      FROM (SELECT unit, score FROM inspect_scores WHERE hypothesis = '$hypothesis' AND measure = '$measure' AND unit IS NOT NULL
+            ORDER BY abs(score) DESC LIMIT $count)" | grep "^ *$name "
   done
 }
 
