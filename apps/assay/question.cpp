@@ -12,6 +12,7 @@
 #include "apps/assay/command.h"
 #include "apps/assay/flag_names.h"
 #include "apps/assay/frame.h"
+#include "assay/support/process.h"
 #include "assay/support/text.h"
 
 namespace assay {
@@ -146,5 +147,7 @@ report::Document ask(const Question& question, Progress& progress) {
     throw Error(error.fault(), message);
   }
 }
+
+void set_program(const std::filesystem::path& file) { set_this_program(file); }
 
 }  // namespace assay

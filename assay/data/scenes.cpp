@@ -1,5 +1,5 @@
-// Procedural scenes: coloured, textured shapes on a grey ground, with the class of each pixel as another view
-// of the same scenes (docs/algorithms/scenes.md). Record i depends on the seed and i alone.
+// Procedural scenes: coloured, textured shapes on a grey ground, with the class of each pixel as another
+// view of the same scenes (docs/algorithms/scenes.md). Record i depends on the seed and i alone.
 
 #include <algorithm>
 #include <array>
@@ -16,16 +16,16 @@ namespace assay {
 namespace {
 
 constexpr int scene_side = 32;
-constexpr std::size_t shapes = 5, textures = 2, colours = 6;
+constexpr std::size_t shape_count = 5, texture_count = 2, colour_count = 6;
 
 // What a scene is seen as: a picture, or for each pixel the code of a class, 0 for the ground.
 enum class SceneView { picture, shapes, textures, colours };
 const std::vector<std::string> scene_views{"picture", "shapes", "textures", "colours"};
 
-const std::array<const char*, shapes> shape_names{"circle", "square", "triangle", "cross", "ring"};
-const std::array<const char*, textures> texture_names{"striped", "checked"};
+const std::array<const char*, shape_count> shape_names{"circle", "square", "triangle", "cross", "ring"};
+const std::array<const char*, texture_count> texture_names{"striped", "checked"};
 // Red, green, blue, yellow, cyan, magenta.
-constexpr std::array<std::array<double, 3>, colours> paint{
+constexpr std::array<std::array<double, 3>, colour_count> paint{
     {{1, .1, .1}, {.1, .8, .1}, {.15, .25, 1}, {.95, .9, .1}, {.1, .85, .9}, {.9, .15, .85}}};
 
 struct SceneObject {
@@ -70,7 +70,7 @@ class SceneSource final : public Source {
   bool is_8bit() const override { return view_ == SceneView::picture; }
   std::optional<std::int64_t> label(std::size_t index) const override {
     const SceneObject first = objects_of(index)[0];
-    return static_cast<std::int64_t>(first.shape * textures + first.texture);
+    return static_cast<std::int64_t>(first.shape * texture_count + first.texture);
   }
   std::vector<std::string> class_names() const override {
     std::vector<std::string> names;
@@ -115,9 +115,9 @@ class SceneSource final : public Source {
     std::vector<SceneObject> objects;
     for (std::size_t i = 0; i < 2; ++i) {
       SceneObject object;
-      object.shape = rng.below(shapes);
-      object.texture = rng.below(textures);
-      object.colour = rng.below(colours);
+      object.shape = rng.below(shape_count);
+      object.texture = rng.below(texture_count);
+      object.colour = rng.below(colour_count);
       object.radius = i == 0 ? 8.5 + 3 * rng.uniform() : 3.5 + 1.5 * rng.uniform();
       object.x = object.radius + (scene_side - 2 * object.radius) * rng.uniform();
       object.y = object.radius + (scene_side - 2 * object.radius) * rng.uniform();

@@ -18,6 +18,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Empty: the running one.
+fs::path& named_program() {
+  static fs::path program;
+  return program;
+}
+
 constexpr std::size_t most_output = std::size_t{1} << 20;
 constexpr int not_started = 127;
 
@@ -101,10 +107,13 @@ bool has_program(const std::string& name) {
 }
 
 fs::path this_program() {
+  if (!named_program().empty()) return named_program();
   std::error_code code;
   const fs::path path = fs::read_symlink("/proc/self/exe", code);
   if (code) fail(Fault::io, "this system does not tell the running program's file (/proc/self/exe)");
   return path;
 }
+
+void set_this_program(const fs::path& program) { named_program() = program; }
 
 }  // namespace assay

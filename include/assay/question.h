@@ -8,6 +8,7 @@
 //   question.datasets.emplace("new", from_tensors(x, y));
 //   const report::Document found = ask(question, silence());
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -54,6 +55,9 @@ struct Question {
 // What the command answers, with all detail that --json and --html get. Throws Error as the program exits:
 // the same texts and kinds. Not thread-safe: one question at a time.
 report::Document ask(const Question& question, Progress& progress);
+
+// The program `assay` that `evidence` and `verify` run, for callers that are another program.
+void set_program(const std::filesystem::path& file);
 
 // Version of Assay (first), and of the libraries that results rest on.
 std::vector<std::pair<std::string, std::string>> component_versions();

@@ -20,7 +20,7 @@ from ._model import Model, is_keras_model, is_torch_module, load
 from ._own import is_own, spec_of
 from ._progress import Progress, listener_of
 from ._results import Result, positions_of, texts
-from .errors import UsageError
+from .errors import FileError, UsageError
 
 __all__ = ["commands"]
 
@@ -344,6 +344,8 @@ _positional: dict[str, list[str]] = {
     "combine": ["states"],
     "diff": ["states"],
     "report": ["results"],
+    "evidence": ["model", "train", "test"],
+    "verify": ["pack"],
 }
 #: Commands whose names are taken by something else in the package.
 _names = {"model": "describe_model", "data": "describe_data"}
@@ -405,6 +407,22 @@ def _documentation(entry: Mapping[str, Any], signature: _inspect.Signature) -> s
     return "\n".join(lines)
 
 
+#: Evidence is what the program's commands make of files, as they can be typed again, so both run the program.
+_by_program = {"evidence", "verify"}
+
+
+def _name_the_program(command: str, given: Given) -> None:
+    for name, value in given.items():
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if not isinstance(item, (str, os.PathLike, bool, int, float)):
+                raise UsageError(f"{command}() is about files: give '{name}' by the name of its file")
+    beside = os.path.join(os.path.dirname(_assay.__file__), "..", "..", "bin", "assay")  # as in a build folder
+    program = beside if os.access(beside, os.X_OK) else shutil.which("assay")
+    if program is None:
+        raise FileError(f"{command}() runs the commands of the program 'assay', which is not in PATH; install it")
+    _assay.set_program(os.path.realpath(program))
+
+
 def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
     signature = signature_of(entry)
     names = {keyword_of(flag["name"]): flag["name"] for flag in entry["flags"]}
@@ -420,6 +438,8 @@ def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
         bound = signature.bind(*positional, **keywords)
         progress = bound.arguments.pop("progress", None)
         given = {names[name]: value for name, value in bound.arguments.items() if value is not None}
+        if entry["name"] in _by_program:
+            _name_the_program(entry["name"], given)
         return ask(entry, given, progress)
 
     asked.__name__ = asked.__qualname__ = _names.get(entry["name"], entry["name"])
@@ -429,10 +449,7 @@ def _function(entry: Mapping[str, Any]) -> Callable[..., Result]:
     return asked
 
 
-#: Evidence is what the program's commands made of files, as they can be typed again: both are the program's alone.
-_of_the_program = {"evidence", "verify"}
-
-_catalogue: list[dict[str, Any]] = [entry for entry in _assay.commands() if entry["name"] not in _of_the_program]
+_catalogue: list[dict[str, Any]] = _assay.commands()
 
 #: The functions by name of command, as the program lists them.
 commands: dict[str, Callable[..., Result]] = {entry["name"]: _function(entry) for entry in _catalogue}

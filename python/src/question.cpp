@@ -122,6 +122,8 @@ void bind_question(py::module_& module) {
       .def("render_files", &rendered_files, py::arg("name"));
   module.def("page", &page_of, py::arg("answers"));
   module.def("commands", &commands);
+  module.def(
+      "set_program", [](const std::string& file) { set_program(file); }, py::arg("file"));
   module.def("ask", &asked, py::arg("command"), py::arg("flags"), py::arg("networks"), py::arg("datasets"),
              py::arg("progress"));
   module.def("component_versions", &component_versions);
