@@ -109,7 +109,7 @@ def flags_of(command, keywords):
     typed = []
     for keyword, value in keywords.items():
         flag = names[keyword]
-        positional = flag["name"] in ("states", "results", "action")
+        positional = flag["name"] in ("states", "results", "action", "pack")
         dashes = [] if positional else [f"--{flag['name']}"]
         if flag["is_switch"]:
             typed += dashes if value else []
