@@ -25,8 +25,8 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
 // Whether PATH holds a program of this name.
 bool has_program(const std::string& name);
 
-// The file of the running program, or of the one named by set_this_program(): a library within another program
-// names the one whose commands it runs. Throws Error{io} where the system does not tell.
+// The file of the running program, or of the one named by set_this_program(): a library within another
+// program names the one whose commands it runs. Throws Error{io} where the system does not tell.
 std::filesystem::path this_program();
 void set_this_program(const std::filesystem::path& program);
 
