@@ -21,9 +21,10 @@ interface Options {
   readonly x: string;
   readonly y: string;
   readonly end: number;
+  readonly format: (value: number) => string;
 }
 
-function Small({ curve, all, x, y, end }: Options) {
+function Small({ curve, all, x, y, end, format }: Options) {
   const draw = useCallback(
     (width: number): Plot.PlotOptions => ({
       height: Math.max(130, Math.round(width * 0.52)),
@@ -35,7 +36,7 @@ function Small({ curve, all, x, y, end }: Options) {
       y: {
         domain: [0, 1],
         ticks: [0, 0.5, 1],
-        tickFormat: (v: number) => `${v * 100} %`,
+        tickFormat: format,
         label: null,
         tickSize: 0,
       },
@@ -51,10 +52,10 @@ function Small({ curve, all, x, y, end }: Options) {
         Plot.dot(curve.points.slice(-1), { x: "x", y: "y", r: 3, fill: "var(--accent)" }),
       ],
     }),
-    [curve, all, x, end],
+    [curve, all, x, end, format],
   );
   const last = curve.points.at(-1);
-  const name = `${curve.name}: ${y} by ${x}${last === undefined ? "" : `, ends at ${percent(last.y)}`}`;
+  const name = `${curve.name}: ${y} by ${x}${last === undefined ? "" : `, ends at ${format(last.y)}`}`;
   return (
     <li class="multiple">
       <h3>
@@ -65,13 +66,25 @@ function Small({ curve, all, x, y, end }: Options) {
   );
 }
 
-/** One small chart for each curve, all on the same scales, the others in grey behind it. */
-export function Multiples({ curves, x, y }: { curves: readonly Curve[]; x: string; y: string }) {
+const whole = (value: number) => percent(value, 0);
+
+/** One small chart for each curve, all on the same scales from 0 to 1, the others in grey behind it. */
+export function Multiples({
+  curves,
+  x,
+  y,
+  format = whole,
+}: {
+  curves: readonly Curve[];
+  x: string;
+  y: string;
+  format?: (value: number) => string;
+}) {
   const end = Math.max(1, ...curves.flatMap(({ points }) => points.map((point) => point.x)));
   return (
     <ul class="multiples">
       {curves.map((curve) => (
-        <Small key={curve.name} curve={curve} all={curves} x={x} y={y} end={end} />
+        <Small key={curve.name} curve={curve} all={curves} x={x} y={y} end={end} format={format} />
       ))}
     </ul>
   );

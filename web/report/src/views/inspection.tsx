@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { groupOf, matrix, numbers, symbols } from "../model/affinity";
 import { asShares, curves } from "../model/curves";
 import { type Document, isPicture, type Row } from "../model/document";
-import { number, percent } from "../model/format";
+import { number } from "../model/format";
 import { label } from "../model/rows";
 import { shade } from "../model/scale";
 import { Choice } from "../parts/choice";
@@ -118,9 +118,9 @@ function Convergence({ document }: { document: Document }) {
         : asShares(
             curves(table, "unit", "records", "score").map(({ name, points }) => ({
               name,
-              points: points.map(({ x, y }) => ({ x, y: Math.abs(y) })),
+              points: points.filter(({ x }) => x > 0).map(({ x, y }) => ({ x, y: Math.abs(y) })),
             })),
-          ).map((curve) => ({ ...curve, figure: percent(curve.points.at(-1)?.y ?? 0) })),
+          ).map((curve) => ({ ...curve, figure: number(curve.points.at(-1)?.y ?? 0) })),
     [table],
   );
   if (list.length === 0) return null;
@@ -130,7 +130,7 @@ function Convergence({ document }: { document: Document }) {
       <p class="quiet">
         The size of the score after so many records. A curve that is flat at its end has converged.
       </p>
-      <Multiples curves={list} x="records" y="score" />
+      <Multiples curves={list} x="records" y="score" format={number} />
     </>
   );
 }
