@@ -29,7 +29,7 @@ struct LayerStatistics {
   // Bounds of the layer's activation function: 0 and infinity for ReLU.
   double floor = -std::numeric_limits<double>::infinity(), ceiling = std::numeric_limits<double>::infinity();
   // Quantiles per neuron, by the share of the training records that are at most as active; those asked for.
-  std::map<double, std::vector<float>> quantiles;
+  std::map<double, std::vector<float>> quantiles = {};
   std::vector<std::size_t> chosen = {};  // the neurons that count, ascending; empty: all
 
   std::size_t neurons() const { return low.size(); }
@@ -54,7 +54,7 @@ struct LayerClusters {
   std::vector<ImportantNeuron> important;  // by descending relevance
   std::size_t auto_m = 0;                  // the fewest that hold the share of relevance asked for
   // Those that training records reach, ascending, where asked for: the cluster of each neuron, a byte each.
-  std::vector<std::string> combinations;
+  std::vector<std::string> combinations = {};
 };
 
 // Activations of a layer for every training record, for surprise.

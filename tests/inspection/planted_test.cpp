@@ -93,14 +93,14 @@ TEST(Planted, LossIsTheMeanSquareOfTheDifference) {
   double greatest = 0;
   std::vector<std::vector<double>> depths(some.size());
   const auto depths_of = [](std::span<const std::int64_t> record) {
-    std::vector<double> depths;
+    std::vector<double> depth;
     int open = 0;
     for (const std::int64_t token : record) {
       open += token + 31 == '(' ? 1 : 0;
-      depths.push_back(open);
+      depth.push_back(open);
       if (token + 31 == ')' && open > 0) --open;
     }
-    return depths;
+    return depth;
   };
   for (std::size_t i = 0; i < data->size(); ++i) {
     const Batch one = data->read(std::span(&i, 1));

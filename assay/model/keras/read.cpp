@@ -102,14 +102,15 @@ Graph read_keras_h5(const fs::path& path) {
                             path.string());
     }
   }
-  const auto json = is_json ? path : architecture_beside(*weights);
-  if (!json) {
+  const auto architecture = is_json ? path : architecture_beside(*weights);
+  if (!architecture) {
     fail(Fault::model,
          "{}: holds weights but no architecture; save the whole model, or put model.to_json() in '{}'",
          weights->string(), fs::path(*weights).replace_extension(".json").string());
   }
-  return assemble_keras(parse_keras_config(read_file(*json, config_limit), json->string(), version, backend),
-                        file, path.string());
+  return assemble_keras(
+      parse_keras_config(read_file(*architecture, config_limit), architecture->string(), version, backend),
+      file, path.string());
 }
 
 Graph read_keras_zip(const fs::path& path) {
