@@ -22,7 +22,7 @@
 namespace assay {
 namespace {
 
-using nlohmann::json;
+using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "the files store little-endian bytes");
@@ -55,44 +55,44 @@ std::optional<std::uint64_t> size_of_type(std::string_view type) {
 }
 
 // The header, in which every name stands once: of two tensors with one name readers choose differently.
-json parse_header(const std::string& text) {
+Json parse_header(const std::string& text) {
   std::set<std::string> names;
   std::string twice;
   bool deep = false;
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
     deep |= depth > deepest_header;
-    if (depth == 1 && event == json::parse_event_t::key &&
+    if (depth == 1 && event == Json::parse_event_t::key &&
         !names.insert(parsed.get_ref<const std::string&>()).second)
       twice = parsed.get<std::string>();
     return !deep;
   };
-  const json header = json::parse(text, watch, false);
+  const Json header = Json::parse(text, watch, false);
   if (deep) fail(Fault::model, "the header is nested more than {} deep", deepest_header);
   if (!twice.empty()) fail(Fault::model, "the header names '{}' twice", visible(twice));
   if (!header.is_object()) fail(Fault::model, "the header is no JSON object");
   return header;
 }
 
-std::uint64_t whole(const json& value, std::string_view what, const std::string& name) {
+std::uint64_t whole(const Json& value, std::string_view what, const std::string& name) {
   if (!value.is_number_unsigned())
     fail(Fault::model, "tensor '{}': {} are not whole numbers from 0 on", name, what);
   return value.get<std::uint64_t>();
 }
 
-Safetensors::Tensor parse_tensor(const json& entry, const std::string& name) {
-  const auto part = [&](const char* key, json::value_t type) -> const json& {
+Safetensors::Tensor parse_tensor(const Json& entry, const std::string& name) {
+  const auto part = [&](const char* key, Json::value_t type) -> const Json& {
     const auto it = entry.is_object() ? entry.find(key) : entry.end();
     if (!entry.is_object() || it == entry.end() || it->type() != type)
       fail(Fault::model, "tensor '{}': the header has no '{}' of it", name, key);
     return *it;
   };
   Safetensors::Tensor tensor;
-  tensor.type = part("dtype", json::value_t::string).get<std::string>();
-  const json& shape = part("shape", json::value_t::array);
-  const json& offsets = part("data_offsets", json::value_t::array);
+  tensor.type = part("dtype", Json::value_t::string).get<std::string>();
+  const Json& shape = part("shape", Json::value_t::array);
+  const Json& offsets = part("data_offsets", Json::value_t::array);
   if (shape.size() > most_axes)
     fail(Fault::model, "tensor '{}': {} axes are more than the {} allowed", name, shape.size(), most_axes);
-  for (const json& dim : shape) {
+  for (const Json& dim : shape) {
     const std::uint64_t size = whole(dim, "sizes of axes", name);
     if (size > static_cast<std::uint64_t>(INT64_MAX))
       fail(Fault::model, "tensor '{}': an axis of {} is too long", name, size);
@@ -209,7 +209,7 @@ Safetensors::Safetensors(const fs::path& file) : file_(file) {
     fail(Fault::resources, "a header of {} bytes is more than the {} allowed", length, largest_header);
   std::string text(length, '\0');
   read_at(file, length_bytes, text.data(), length);
-  const json header = parse_header(text);
+  const Json header = parse_header(text);
   const std::uint64_t data = length_bytes + length;
   for (const auto& [name, entry] : header.items()) {
     if (name != "__metadata__") take(name, parse_tensor(entry, visible(name)), size - data);

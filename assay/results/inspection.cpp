@@ -318,9 +318,16 @@ void add_definitions(report::Document& document, const Inspection& inspection) {
        "Benjamini and Hochberg 1995"});
 }
 
+// The number of columns where there is none of that name.
 std::size_t column_of(const report::Table& table, std::string_view id) {
   return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
                                   table.columns.begin());
+}
+std::size_t known_column_of(const report::Table& table, std::string_view id) {
+  const std::size_t column = column_of(table, id);
+  if (column == table.columns.size())
+    fail(Fault::data, "the table of scores has no column '{}'; give a document that an inspection wrote", id);
+  return column;
 }
 
 const std::string& text_of(const report::Cell& cell) {
@@ -339,10 +346,10 @@ void require_known(const std::set<std::string>& known, const std::string& name, 
 std::vector<NamedUnit> best_of_scores(const report::Table& scores, const UnitQuestion& question) {
   if (question.hypothesis.empty())
     fail(Fault::usage, "this is the result of an inspection: units of which hypothesis? add hypothesis=NAME");
-  const std::size_t model = column_of(scores, "model"), layer = column_of(scores, "layer"),
-                    unit = column_of(scores, "unit"), score = column_of(scores, "score"),
-                    hypothesis = column_of(scores, "hypothesis"), measure = column_of(scores, "measure"),
-                    group = column_of(scores, "group");
+  const std::size_t model = known_column_of(scores, "model"), layer = known_column_of(scores, "layer"),
+                    unit = known_column_of(scores, "unit"), score = known_column_of(scores, "score"),
+                    hypothesis = known_column_of(scores, "hypothesis"),
+                    measure = known_column_of(scores, "measure"), group = known_column_of(scores, "group");
   std::set<std::string> hypotheses, measures;
   std::string wanted = question.measure;
   std::map<std::pair<std::string, std::string>, std::vector<ScoreRow>> found;
@@ -385,9 +392,10 @@ std::vector<NamedUnit> units_of_answers(const std::vector<report::Table>& tables
       if (text.empty()) continue;
       const std::size_t colon = text.rfind(':');
       std::size_t number = 0;
-      const char* const end = text.data() + text.size();
-      if (colon == std::string::npos || std::from_chars(text.data() + colon + 1, end, number).ptr != end ||
-          colon + 1 == text.size())
+      const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+      const char* const end = digits.data() + digits.size();
+      const auto [stop, code] = std::from_chars(digits.data(), end, number);
+      if (code != std::errc() || stop != end)
         fail(Fault::usage, "'{}' in a column uid names no unit as fc2:17 does", text);
       units.push_back(
           {mid < table.columns.size() ? text_of(row.at(mid)) : "", text.substr(0, colon), number});

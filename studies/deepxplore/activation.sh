@@ -6,15 +6,13 @@
 # Everything is kept in OUT and taken from there when the same command is given again. Environment: DRAWS of ten records (10), PAIRS of
 # each kind (20), THRESHOLD of the coverage of ten (0.75), OVERLAP, the threshold at which a neuron counts as activated by one (0.25).
 set -euo pipefail
+# shellcheck source=studies/deepxplore/figures.sh
+. "$(dirname "$0")/figures.sh"
 assay=$1 out=$2 data=$3
 shift 3
 draws=${DRAWS:-10} pairs=${PAIRS:-20} threshold=${THRESHOLD:-0.75} overlap=${OVERLAP:-0.25}
 mkdir -p "$out"
 
-# The figure `field` of all layers in the table of a result.
-whole() {  # result, field
-  awk -v field="\"$2\"" 'BEGIN { RS = "{" } /"layer": *"all"/ && match($0, field ": *[0-9.e+-]+") { text = substr($0, RSTART, RLENGTH); sub(/.*: */, "", text); print text; exit }' "$1"
-}
 measured() {  # model, profile, criterion, records, file without ending
   [ -f "$5.json" ] || "$assay" cover --model "$1" --profile "$2" --criterion "$3" --test "$4" --quiet --state "$5.cov" --json "$5.json" > /dev/null
 }

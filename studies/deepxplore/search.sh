@@ -7,12 +7,13 @@
 # of the neurons (1), LAYERS that count for it, joined by + (all), WHOLE threshold of that coverage (0.25), SEEDS for it (1000), CONSTRAINT (light),
 # STEPS, LAMBDA1S, LAMBDA2S, THRESHOLDS, OPTIONS (further flags of `assay explore`).
 set -euo pipefail
+# shellcheck source=studies/deepxplore/figures.sh
+. "$(dirname "$0")/figures.sh"
 assay=$1 out=$2 data=$3
 shift 3
 runs=${RUNS:-10} goal=${GOAL:-1} constraint=${CONSTRAINT:-light} whole=${WHOLE:-0.25}
 mkdir -p "$out"
 
-fact() { grep -o "\"$2\": *[-0-9.e+]*" "$1" | head -1 | sed 's/.*: *//'; }  # result, fact
 explored() {  # file without ending, flags of explore
   local file=$1
   shift

@@ -6,6 +6,8 @@
 # Everything is kept in OUT and taken from there when the same command is given again. Environment: RECORDS of training (60000), EPOCHS
 # (10), SEEDS to search from (100), FEWER records (1 10 100 1000 10000), SHORTER epochs (1 2 4 8), OPTIONS of `assay explore`.
 set -euo pipefail
+# shellcheck source=studies/deepxplore/figures.sh
+. "$(dirname "$0")/figures.sh"
 assay=$1 out=$2 train=$3 test=$4
 records=${RECORDS:-60000} epochs=${EPOCHS:-10} seeds=${SEEDS:-100}
 mkdir -p "$out"
@@ -13,7 +15,6 @@ mkdir -p "$out"
 trained() {  # name, records, epochs, seed
   [ -f "$out/$1.onnx" ] || "$assay" train --architecture lenet1 --data "$train[:$2]" --epochs "$3" --seed "$4" --quiet --out "$out/$1.onnx" > /dev/null
 }
-fact() { grep -o "\"$2\": *[-0-9.e+]*" "$1" | head -1 | sed 's/.*: *//'; }
 compared() {  # name, what it is
   # shellcheck disable=SC2086
   [ -f "$out/$1.json" ] || "$assay" explore "$out/control.onnx" "$out/$1.onnx" --data "$test[:$seeds]" --iterations 1000 --pictures 0 --no-shrink --quiet \

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include <assay/error.h>
 #include <assay/graph.h>
 #include <assay/results.h>
 #include "assay/results/attack.h"
@@ -14,6 +15,7 @@
 #include "assay/results/data.h"
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
+#include "assay/results/inspection.h"
 #include "assay/results/mutation.h"
 #include "assay/results/retraining.h"
 #include "assay/results/selection.h"
@@ -332,6 +334,26 @@ void expect_valid(const report::Document& document) {
   }
   const std::string text = report::to_json(document);
   EXPECT_EQ(report::to_json(report::read_document(text)), text);
+}
+
+TEST(UnitsOfDocuments, AreThoseOfTheAnswerOrTheFaultIsNamed) {
+  report::Document answer;
+  answer.command = "inspect";
+  answer.tables = {{"answer", "Answer", {{"uid", "uid"}}, {}}};
+  answer.tables[0].rows = {{std::string("fc2:17")}, {std::string("lstm/forget:3")}};
+  const std::vector<NamedUnit> units = units_of(answer, {});
+  ASSERT_EQ(units.size(), 2U);
+  EXPECT_EQ(units[0], (NamedUnit{"", "fc2", 17}));
+  EXPECT_EQ(units[1], (NamedUnit{"", "lstm/forget", 3}));
+  for (const char* const text : {"fc2", "fc2:", "fc2:x", "fc2:99999999999999999999999", "fc2:1x"}) {
+    answer.tables[0].rows = {{std::string(text)}};
+    EXPECT_THROW(units_of(answer, {}), Error) << text;
+  }
+  report::Document damaged;
+  damaged.command = "inspect";
+  damaged.tables = {{"scores", "Scores", {{"unit", "unit"}}, {}}};
+  damaged.tables[0].rows = {{std::int64_t{1}}};
+  EXPECT_THROW(units_of(damaged, {.hypothesis = "depth", .measure = ""}), Error);
 }
 
 TEST(ResultLaws, EveryDocumentIsSound) {

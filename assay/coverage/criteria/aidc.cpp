@@ -61,15 +61,12 @@ CriterionInfo aidc_criterion() {
           "with a test set like the training set, and two test sets have two denominators where either goes "
           "beyond the training set",
       .paper = "combinations of Gerasimou et al., ICSE 2020; the denominator is Assay's",
-      .options = {{"m", "6",
-                   "important neurons, or auto: the fewest that hold the share of relevance asked for when "
-                   "the profile was learned"}},
+      .options = {important_option()},
       .needs = CriterionInfo::Needs::combinations,
       .all_layers = false,
       .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
-        const std::size_t m = setup.options.text("m") == "auto" ? 0 : setup.options.count("m", 1);
-        return std::make_unique<AttainableIdc>(setup, m);
+        return std::make_unique<AttainableIdc>(setup, important_count(setup.options));
       }};
 }
 

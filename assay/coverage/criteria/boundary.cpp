@@ -1,5 +1,8 @@
 #include "assay/coverage/criteria/boundary.h"
 
+#include <assay/abilities.h>
+#include <assay/criteria.h>
+
 namespace assay::coverage {
 
 Bounds bounds_of(const LayerStatistics& statistics, double widen) {
@@ -9,6 +12,40 @@ Bounds bounds_of(const LayerStatistics& statistics, double widen) {
     bounds.high.push_back(statistics.high[n] + widen * statistics.deviation[n]);
   }
   return bounds;
+}
+
+AboveThreshold::AboveThreshold(const CriterionSetup& setup, const Thresholds& thresholds)
+    : ItemCriterion(setup, 1, Keep::first_record) {
+  for (LayerItems& layer : layers()) {
+    const LayerStatistics& statistics = setup.profile.statistics[layer.position];
+    thresholds_.push_back(thresholds(statistics));
+    for (std::size_t n = 0; n < layer.neurons; ++n) {
+      if (thresholds_.back()[n] < statistics.ceiling) continue;
+      if (layer.attainable.empty()) layer.attainable.assign(layer.neurons, true);
+      layer.attainable[n] = false;
+    }
+  }
+}
+
+void AboveThreshold::observe(const ActivationBatch& batch) {
+  for (std::size_t l = 0; l < layers().size(); ++l) {
+    LayerItems& layer = layers()[l];
+    const double* const threshold = thresholds_[l].data();
+    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+      const auto row = batch.layers[layer.position].row(r);
+      for (std::size_t n = 0; n < row.size(); ++n) {
+        if (row[n] > threshold[n]) cover(layer, n, batch.indices[r]);
+      }
+    }
+  }
+}
+
+ItemCriterion::Wanted AboveThreshold::wanted(const LayerItems& layer, const ActivationBatch&,
+                                             std::size_t) const {
+  const auto l = static_cast<std::size_t>(&layer - layers().data());
+  return [this, &layer, l](std::size_t n) {
+    return open(layer, n) ? std::optional(Aim{.low = thresholds_[l][n], .beyond = true}) : std::nullopt;
+  };
 }
 
 }  // namespace assay::coverage

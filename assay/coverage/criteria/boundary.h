@@ -1,6 +1,10 @@
 #pragma once
 
-// What the boundary criteria nbc and snac share: corner regions beyond the training range.
+// What criteria share that count activations beyond bounds of each neuron's own: corner regions beyond the
+// training range (nbc, snac), activations above a quantile (qnc).
+
+#include <functional>
+#include <vector>
 
 #include "assay/coverage/criteria/items.h"
 
@@ -15,5 +19,21 @@ struct Bounds {
 
 // The training range, widened by `widen` standard deviations.
 Bounds bounds_of(const LayerStatistics& statistics, double widen);
+
+// Neurons more active on some record than a threshold of their own.
+class AboveThreshold final : public ItemCriterion {
+ public:
+  using Thresholds = std::function<std::vector<double>(const LayerStatistics&)>;  // per neuron
+  AboveThreshold(const CriterionSetup& setup, const Thresholds& thresholds);
+
+  void observe(const ActivationBatch& batch) override;
+
+ protected:
+  std::string item_name(std::size_t) const override { return "above"; }
+  Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override;
+
+ private:
+  std::vector<std::vector<double>> thresholds_;  // per layer
+};
 
 }  // namespace assay::coverage

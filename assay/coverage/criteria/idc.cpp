@@ -294,6 +294,17 @@ std::vector<Idc::Neighbour> Idc::LayerCombinations::nearest_uncovered(std::size_
   return nearest;
 }
 
+SpecOption important_option() {
+  return {
+      "m", "6",
+      "important neurons, or auto: the fewest that hold the share of relevance asked for when the profile "
+      "was learned"};
+}
+
+std::size_t important_count(const SpecOptions& options) {
+  return options.text("m") == "auto" ? 0 : options.count("m", 1);
+}
+
 std::string to_text(const Combination& combination) {
   std::string text;
   for (const char c : combination) {
@@ -315,15 +326,13 @@ CriterionInfo idc_criterion() {
           "falls fast with m, since combinations multiply; clusters of correlated neurons make combinations "
           "that no input reaches",
       .paper = "Gerasimou et al., Importance-Driven Deep Learning System Testing, ICSE 2020",
-      .options = {{"m", "6",
-                   "important neurons, or auto: the fewest that hold the share of relevance asked for when "
-                   "the profile was learned"}},
+      .options = {important_option()},
       .needs = CriterionInfo::Needs::clusters,
       .all_layers = false,
       .of_neurons = true,
       .make = [](const CriterionSetup& setup) -> std::unique_ptr<Criterion> {
-        const std::size_t m = setup.options.text("m") == "auto" ? 0 : setup.options.count("m", 1);
-        return std::make_unique<Idc>(setup.spec.text(), setup.profile, setup.layers, m);
+        return std::make_unique<Idc>(setup.spec.text(), setup.profile, setup.layers,
+                                     important_count(setup.options));
       }};
 }
 

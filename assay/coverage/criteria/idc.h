@@ -10,6 +10,7 @@
 #include <assay/abilities.h>
 #include <assay/criterion.h>
 #include <assay/profile.h>
+#include <assay/spec.h>
 
 namespace assay::coverage {
 
@@ -77,6 +78,10 @@ class Idc : public Criterion, public Itemised, public Comparable, public Guiding
   std::vector<LayerCombinations> layers_;
   std::vector<std::vector<std::uint64_t>>* collected_ = nullptr;
 };
+
+// The option m of criteria of important neurons, and its value: 0 for auto.
+SpecOption important_option();
+std::size_t important_count(const SpecOptions& options);
 
 // "2.0.1": cluster indices for people.
 std::string to_text(const Combination& combination);

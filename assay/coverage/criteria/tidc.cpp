@@ -7,6 +7,7 @@
 
 #include <assay/criteria.h>
 #include <assay/error.h>
+#include "assay/coverage/criteria/idc.h"
 #include "assay/coverage/criteria/items.h"
 
 namespace assay::coverage {
@@ -59,7 +60,7 @@ struct Interactions {
 
 std::vector<Interactions> interactions_of(const CriterionSetup& setup) {
   constexpr std::size_t most_items = 50'000'000;
-  const std::size_t m = setup.options.text("m") == "auto" ? 0 : setup.options.count("m", 1);
+  const std::size_t m = important_count(setup.options);
   const std::size_t t = setup.options.count("t", 1);
   std::vector<Interactions> all;
   for (const std::size_t position : setup.layers) {
@@ -197,10 +198,7 @@ CriterionInfo tidc_criterion() {
       .paper =
           "Kuhn, Wallace and Gallo, Software Fault Interactions and Implications for Software Testing, "
           "IEEE TSE 2004, on the clusters of Gerasimou et al., ICSE 2020",
-      .options = {{"t", "2", "strength: neurons of a combination"},
-                  {"m", "6",
-                   "important neurons, or auto: the fewest that hold the share of relevance asked for when "
-                   "the profile was learned"}},
+      .options = {{"t", "2", "strength: neurons of a combination"}, important_option()},
       .needs = CriterionInfo::Needs::clusters,
       .all_layers = false,
       .of_neurons = true,
