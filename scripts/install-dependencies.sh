@@ -18,7 +18,7 @@ packages=(
 # NumPy; tests of what is not there are skipped.
 checks=(
   clang-format-14 clang-tidy-14
-  mypy python3-h5py python3-matplotlib python3-pandas python3-torch python3-tqdm
+  mypy python3-h5py python3-matplotlib python3-onnx python3-pandas python3-torch python3-tqdm
 )
 [ "${1:-}" = --checks ] || checks=()
 

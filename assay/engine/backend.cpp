@@ -13,6 +13,8 @@ std::vector<Tensor> Stretch::gradients(const Tensors&, std::span<const Tensor>,
   fail(Fault::internal, "gradients are asked of a back end that has none");
 }
 
+bool Backend::learns(const Graph&, const Node&, std::size_t) const { return false; }
+
 std::span<const Backend* const> backends() {
   static const std::vector<const Backend*> all = [] {
     std::vector<const Backend*> found{&lanes::backend()};

@@ -30,6 +30,7 @@ struct StretchRequest {
   ShapeOf shape_of;
   std::vector<ValueId> keep;       // values to be returned whole
   std::vector<ReducedValue> taps;  // of values that the nodes compute
+  std::vector<ValueId> learned;    // constants whose values come with every run, as inputs do
   int threads = 1;
 };
 
@@ -38,12 +39,12 @@ class Stretch {
  public:
   virtual ~Stretch() = default;
 
-  // Values from outside that the nodes read (without constants), and those that run() returns.
+  // Values from outside that the nodes read (of constants, those that are learned), and what run() returns.
   virtual std::span<const ValueId> inputs() const = 0;
   virtual std::span<const ValueId> outputs() const = 0;
 
-  // `given` holds every input, [n, ...] float32 on the CPU. Adds the outputs to `results`. `tapped` holds,
-  // per tap, a matrix [n, channels] to be filled.
+  // `given` holds every input, float32 on the CPU: [n, ...], or a constant. Adds the outputs to `results`.
+  // `tapped` holds, per tap, a matrix [n, channels] to be filled.
   virtual void run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const = 0;
 
   // Gradients of a scalar with respect to `wanted` inputs, given its gradient with respect to each output (an
@@ -64,6 +65,8 @@ class Backend {
   virtual double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const = 0;
   // Bytes that a thread keeps for the node's results where gradients go back through it.
   virtual double kept_bytes(const Node& node, const ShapeOf& shape_of) const = 0;
+  // Whether the constant that the node reads there may be learned. REQUIRES supports().
+  virtual bool learns(const Graph& graph, const Node& node, std::size_t input) const;
   // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;

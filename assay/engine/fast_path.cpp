@@ -89,6 +89,7 @@ bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
 bool FastPath::can_run(const Tensors& given, const Request& request) const {
   const auto computed = [&](ValueId id) { return graph_.producer(id) >= 0; };
   for (const auto& [id, tensor] : given) {
+    if (contains(request.learned, id)) continue;
     if (!computed(id) && !contains(graph_.inputs(), id)) return false;
     if (!as_expected(id, tensor)) return false;
   }
@@ -107,6 +108,17 @@ bool FastPath::fits(const Plan& plan, const Backend& backend) const {
     if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
   }
   return bytes * threads_ <= most_bytes;
+}
+
+// Whether the back end can run the node as this request wants it.
+bool FastPath::takes(const Backend& backend, const Node& node, const Request& request) const {
+  if (!backend.supports(graph_, node, shape_of_)) return false;
+  if (request.training == nullptr) return true;
+  if (has_trait(node.op, Trait::in_training)) return false;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (contains(request.learned, node.inputs[i]) && !backend.learns(graph_, node, i)) return false;
+  }
+  return true;
 }
 
 // The back end of every step: the cheapest way through all, where a change of back end costs the layout's
@@ -132,11 +144,9 @@ std::vector<const Backend*> FastPath::choose(const Plan& plan, const Request& re
     std::vector<double> next(choices, never);
     for (std::size_t c = 0; c < choices; ++c) {
       double own = kernel_cost(graph_, at, shape_of_);
-      if (all[c] != nullptr)
-        own = all[c]->supports(graph_, at, shape_of_) ? all[c]->cost(graph_, at, shape_of_) : never;
+      if (all[c] != nullptr) own = takes(*all[c], at, request) ? all[c]->cost(graph_, at, shape_of_) : never;
       // With a back end named, kernels are for what it cannot do.
-      if (all[c] == nullptr && engine_ != "auto" && choices > 1 && all[1]->supports(graph_, at, shape_of_))
-        own = never;
+      if (all[c] == nullptr && engine_ != "auto" && choices > 1 && takes(*all[1], at, request)) own = never;
       for (std::size_t from = 0; from < choices; ++from) {
         const double sum = best[from] + own + (from == c ? 0 : border);
         if (sum < next[c]) {
@@ -162,12 +172,16 @@ FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::siz
                            .shape_of = shape_of_,
                            .keep = {},
                            .taps = {},
+                           .learned = {},
                            .threads = threads_};
   std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
   asked.insert(request.visited.begin(), request.visited.end());
   std::unordered_multimap<ValueId, ReducedValue> tapped;
   for (const ReducedValue& tap : request.tapped) tapped.emplace(tap.value, tap);
   for (const int n : nodes) {
+    for (const ValueId id : node(n).inputs) {
+      if (contains(request.learned, id) && !contains(asked_for.learned, id)) asked_for.learned.push_back(id);
+    }
     for (const ValueId id : node(n).outputs) {
       if (id == no_value) continue;
       const bool read_later = std::ranges::any_of(
@@ -212,7 +226,7 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   for (const auto& [id, tensor] : given) key[0].push_back(id);
   key[1].assign(request.wanted.begin(), request.wanted.end());
   key[2].assign(request.visited.begin(), request.visited.end());
-  key[4] = {request.differentiable ? 1 : 0};
+  key[4] = {request.differentiable ? 1 : 0, request.training != nullptr ? 1 : 0};
   for (const ReducedValue& tap : request.tapped) {
     key[3].push_back(tap.value);
     key[3].push_back(static_cast<ValueId>(tap.reduction));
@@ -230,7 +244,7 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
   if (request.differentiable) {
     outputs = run_differentiably(part.stretch, inputs);
   } else {
-    const std::int64_t rows = inputs.begin()->second.size(0);
+    const std::int64_t rows = inputs.at(part.stretch->inputs()[0]).size(0);
     std::vector<Tensor> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
@@ -254,7 +268,8 @@ Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Requ
                           const std::function<void(std::size_t)>& after_step) const {
   std::vector<Tensor> values(graph_.values().size());
   for (const auto& [id, tensor] : given) values[static_cast<std::size_t>(id)] = tensor;
-  KernelContext context;
+  KernelContext inference;
+  KernelContext& context = request.training != nullptr ? *request.training : inference;
   const Executor executor{graph_, constants_.values(), context, c10::Device(c10::kCPU), request.on_value};
   auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {

@@ -26,6 +26,9 @@ class FastPath {
     OnValue on_value = {};
     std::function<void(const ReducedValue&, const Tensor&)> on_matrix = {};
     bool differentiable = false;
+    // For training: constants among what is given, and how kernels behave.
+    std::span<const ValueId> learned = {};
+    KernelContext* training = nullptr;
   };
 
   // `engine`: the name of the only back end to use, or "auto".
@@ -64,6 +67,7 @@ class FastPath {
                   const std::function<void(std::size_t)>& after_step) const;
   FastPlan make_plan_for(const Tensors& given, const Request& request) const;
   bool fits(const Plan& plan, const Backend& backend) const;
+  bool takes(const Backend& backend, const Node& node, const Request& request) const;
   std::vector<const Backend*> choose(const Plan& plan, const Request& request) const;
   Part make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
                  const Request& request) const;

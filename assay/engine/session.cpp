@@ -87,19 +87,25 @@ Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) cons
 Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bool training, Rng* random,
                        Tensors* constants) const {
   const at::AutoGradMode with_grad(true);
-  if (const FastPath* fast = training || constants ? nullptr : state_->fast()) {
-    const FastPath::Request request{.wanted = wanted, .differentiable = true};
-    if (fast->can_run(given, request)) return fast->run(given, request);
-  }
   KernelContext context;
   context.training = training;
   context.random = random;
   Tensors all = given;
+  std::vector<ValueId> learned;
   if (constants) {
     all.insert(constants->begin(), constants->end());
+    for (const auto& [id, value] : *constants) learned.push_back(id);
     context.update_constant = [constants](ValueId id, const Tensor& value) {
       (*constants)[id] = value.detach();
     };
+  }
+  const FastPath* const fast = state_->fast();
+  if (fast && state_->nothing_folded_from(learned)) {
+    const FastPath::Request request{.wanted = wanted,
+                                    .differentiable = true,
+                                    .learned = learned,
+                                    .training = training || constants ? &context : nullptr};
+    if (fast->can_run(all, request)) return fast->run(all, request);
   }
   return state_->compute(all, {wanted}, context);
 }

@@ -86,6 +86,16 @@ Session::State::State(Graph graph_, SessionOptions options_)
   settle_batch();
 }
 
+bool Session::State::nothing_folded_from(std::span<const ValueId> learned) const {
+  if (learned.empty()) return true;
+  const std::vector<bool> valid = constants.valid_without(graph, learned);
+  for (std::size_t i = 0; i < valid.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    if (constants.has(id) && !valid[i] && !graph.is_constant(id)) return false;
+  }
+  return true;
+}
+
 void Session::State::give_batch_axis() {
   if (!takes_single_record(graph, shapes)) return;
   std::optional<Graph> several;

@@ -53,6 +53,8 @@ struct Session::State {
   const Decision& decision() const;
   // The fast back end, where this session may use it; otherwise nullptr.
   const FastPath* fast() const;
+  // Whether no constant was computed from these.
+  bool nothing_folded_from(std::span<const ValueId> constants) const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;
 
   // One pass over the graph with whatever gradient mode is in force. `given` overrides constants as well.

@@ -76,7 +76,7 @@ constexpr OperatorTraits table[] = {
     {"Atan", function, per_element},
     {"Atanh", function, per_element},
     {"AveragePool", pooling, same_rank | by_channel | linear},
-    {"BatchNormalization", normalisation, same_rank | by_channel | linear},
+    {"BatchNormalization", normalisation, same_rank | by_channel | linear | in_training},
     {"BitShift", other},
     {"BitwiseAnd", other},
     {"BitwiseNot", other},
@@ -104,7 +104,7 @@ constexpr OperatorTraits table[] = {
     {"DequantizeLinear", pass_through, per_element | linear},
     {"Det", other},
     {"Div", arithmetic, broadcasts | affine},
-    {"Dropout", pass_through, per_element | linear},
+    {"Dropout", pass_through, per_element | linear | in_training},
     {"DynamicQuantizeLinear", pass_through, same_rank},  // rounds
     {"Einsum", dense},
     {"Elu", activation, per_element | monotone, any, elu},

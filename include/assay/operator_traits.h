@@ -45,7 +45,8 @@ enum class Trait : std::uint32_t {
   rectifies = 512,       // gives 0 below a threshold and its operand above
   strong_gate = 1024,    // where it is multiplied with something it is the gate, not the signal
   weak_gate = 2048,      // as strong_gate, unless the other factor is one
-  cuts_relevance = 4096  // says nothing about the size of its operands
+  cuts_relevance = 4096,  // says nothing about the size of its operands
+  in_training = 8192      // does something else while a network learns
 };
 constexpr Trait operator|(Trait a, Trait b) {
   return static_cast<Trait>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));

@@ -120,5 +120,5 @@ class RecordSampler:
         if self.shuffle:
             order = np.random.default_rng([self.seed, self.epoch]).permutation(order)
         self.epoch += 1
-        return iter(order.tolist())
+        return iter([int(position) for position in order])
 

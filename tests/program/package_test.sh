@@ -10,7 +10,7 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/log"
 grep -q evaluate "$work/prefix/share/bash-completion/completions/assay"
 grep -q '^.TH "ASSAY' "$work/prefix/share/man/man1/assay-evaluate.1"
 cp -r "$source/examples/embed" "$work/embed"
-cmake -S "$work/embed" -B "$work/embed/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"
+cmake -G Ninja -S "$work/embed" -B "$work/embed/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"
 cmake --build "$work/embed/build" >>"$work/log" || { cat "$work/log"; exit 1; }
 cd "$work"
 "$work/embed/build/embed" | tee "$work/output"
@@ -25,7 +25,7 @@ fi
 
 # Plug-ins: each does something that the program alone cannot.
 cp -r "$source/examples/plugins" "$work/plugins"
-cmake -S "$work/plugins" -B "$work/plugins/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"
+cmake -G Ninja -S "$work/plugins" -B "$work/plugins/build" -DCMAKE_PREFIX_PATH="$work/prefix" >>"$work/log"
 cmake --build "$work/plugins/build" >>"$work/log" || { cat "$work/log"; exit 1; }
 run() { "$work/prefix/bin/assay" "$@" >"$work/output" 2>&1 || { cat "$work/output"; echo "failed: assay $*"; exit 1; }; }
 # Adds what a plug-in brings: with() PLUGIN ARGUMENTS... and a pattern that the output must have.

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 
@@ -149,6 +150,56 @@ TEST(Trainer, RefusesWhatDoesNotFit) {
   Recipe empty = recipe();
   empty.batch = 0;
   EXPECT_EQ(fault_of([&] { trained(empty); }), Fault::usage);
+}
+
+// A square matrix that two layers read, one of them turned where `folded`, a bias added by a node of its own.
+Graph tied(bool folded) {
+  test::Net net("tied");
+  ValueId x = net.flatten("flatten", net.max_pool("pool", net.input({-1, 1, 28, 28})));
+  x = net.relu("relu1", net.dense("first", x, 196, 40));
+  const ValueId shared = net.weight("shared", {40, 40}), bias = net.bias("bias", 40);
+  x = net.relu("relu2",
+               net.builder.add("Add", "add", {net.builder.add("MatMul", "second", {x, shared}), bias}));
+  const ValueId again =
+      folded ? net.builder.add("Transpose", "turned", {shared}, {{"perm", std::vector<std::int64_t>{1, 0}}})
+             : shared;
+  x = net.relu("relu3", net.builder.add("MatMul", "third", {x, again}));
+  return net.build(net.dense("logits", x, 40, 10));
+}
+
+TEST(Trainer, EnginesAgreeInWhatIsLearned) {
+  Recipe few = recipe();
+  few.optimiser = "sgd[momentum=0.5]";
+  few.epochs = 2;
+  few.batch = 44;  // several tiles, and records that fill no tile
+  for (const Graph& graph : {network(), tied(false), tied(true)}) {
+    const auto learned = [&](const char* engine, int threads) {
+      const SessionOptions options{.threads = threads, .engine = engine};
+      return train(graph, open_dataset("digits:130,seed=3"), nullptr, few, options, silence()).graph;
+    };
+    const Graph kernels = learned("libtorch", 1), lanes = learned("lanes", 1);
+    bool moved = false;
+    for (std::size_t v = 0; v < graph.values().size(); ++v) {
+      const auto id = static_cast<ValueId>(v);
+      if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::float32) continue;
+      const auto one = kernels.constant(id).as<float>(), other = lanes.constant(id).as<float>(),
+                 before = graph.constant(id).as<float>();
+      for (std::size_t i = 0; i < one.size(); ++i) {
+        ASSERT_NEAR(one[i], other[i], 2e-4) << graph.name() << " " << graph.value(id).name;
+        moved |= std::abs(one[i] - before[i]) > 0.01;
+      }
+    }
+    EXPECT_TRUE(moved) << graph.name();
+  }
+}
+
+TEST(Trainer, BitsDoNotDependOnThreads) {
+  const auto learned = [](int threads) {
+    const SessionOptions options{.threads = threads, .engine = "lanes"};
+    return train(tied(false), open_dataset("digits:330,seed=3"), nullptr, recipe(), options, silence())
+        .graph.hash();
+  };
+  EXPECT_EQ(learned(1), learned(3));
 }
 
 // One step of gradient descent on y = w x + b with squared error, by hand.

@@ -60,6 +60,7 @@ Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> input
       graph_(*request.graph),
       differentiates_(!wanted.empty()),
       inside_(request.nodes.begin(), request.nodes.end()),
+      learned_(request.learned.begin(), request.learned.end()),
       by_(wanted.begin(), wanted.end()),
       wanted_(request.keep) {
   for (const ReducedValue& tap : request.taps) wanted_.push_back(tap.value);
@@ -152,7 +153,12 @@ void Compiler::place_values() {
 void Compiler::find_slopes() {
   const std::size_t slots = program_.elements.size();
   std::vector<bool> needed(slots), held(slots);
-  for (const ValueId id : by_) needed[index(slots_.at(id))] = true;
+  for (const ValueId id : by_) {
+    if (!is_learned(id)) needed[index(slots_.at(id))] = true;
+  }
+  for (const Lesson& lesson : program_.lessons) {
+    if (lesson.at >= 0) needed[index(program_.operations[lesson.operation]->result())] = true;
+  }
   for (const auto& operation : program_.operations) {
     if (std::ranges::any_of(operation->operands(), [&](int operand) { return needed[index(operand)]; }))
       needed[index(operation->result())] = true;
@@ -176,6 +182,20 @@ void Compiler::find_slopes() {
   }
 }
 
+void Compiler::find_lessons() {
+  for (std::size_t i = 0; i < program_.operations.size(); ++i) {
+    const Operation& operation = *program_.operations[i];
+    program_.scratch = std::max(program_.scratch, operation.scratch());
+    for (std::size_t which = 0; which < operation.learned().size(); ++which) {
+      const Learned& learned = operation.learned()[which];
+      Lesson& lesson = program_.lessons.emplace_back(Lesson{.operation = i, .which = which});
+      if (std::ranges::find(by_, learned.constant) == by_.end()) continue;
+      lesson.at = program_.sums;
+      program_.sums += (std::ssize(learned.to) + width - 1) / width * width;
+    }
+  }
+}
+
 Program Compiler::compile() {
   for (const int n : request_.nodes) {
     if (!fused_.contains(n)) compile_node(*this, graph_.nodes()[index(n)]);
@@ -187,6 +207,7 @@ Program Compiler::compile() {
     program_.taps_after[program_.taps[t].after].push_back(t);
   for (const ValueId id : request_.keep) program_.outputs.push_back(slots_.at(id));
   place_values();
+  find_lessons();
   if (differentiates_) find_slopes();
   return std::move(program_);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "assay/engine/lanes/operators.h"
@@ -32,11 +33,22 @@ class Function : public Operation {
 // Two computed operands, or one and a constant.
 class Pair : public Operation {
  public:
-  Pair(std::vector<int> operands, int result, BinaryMap map, std::vector<float> constant, Ints elements)
+  // `learned`: the constant, where it comes with every run. Of sums only.
+  Pair(std::vector<int> operands, int result, BinaryMap map, std::vector<float> constant, Ints elements,
+       ValueId learned = no_value)
       : Operation(std::move(operands), result),
         map_(std::move(map)),
         constant_(std::move(constant)),
-        elements_(std::move(elements)) {}
+        elements_(std::move(elements)) {
+    if (learned == no_value) return;
+    std::vector<std::int32_t> to = map_.left_constant ? map_.left_at : map_.right_at;
+    const bool unique = to.empty();
+    if (unique) {
+      to.resize(static_cast<std::size_t>(map_.elements));
+      std::iota(to.begin(), to.end(), 0);
+    }
+    learned_.push_back({.constant = learned, .to = std::move(to), .unique = unique});
+  }
   void forward(const Tile& tile) const override {
     apply(map_, left(tile), right(tile), tile.value(result()));
   }
@@ -48,6 +60,12 @@ class Pair : public Operation {
       const bool of_left = i == 0 && !map_.left_constant;
       lanes::slopes(map_, of_left, left(tile), right(tile), tile.slope(result()), to);
     }
+  }
+  void set(std::size_t, std::span<const float> values) override {
+    std::ranges::copy(values, constant_.begin());
+  }
+  void learn(const Tile& tile, std::size_t, bool add, float* sums) const override {
+    element_sums(map_.elements, width, 1, 0, tile.slope(result()), add, sums);
   }
 
  private:
@@ -194,6 +212,7 @@ void compile_binary(Compiler& compiler, const Node& node) {
   map.left_constant = graph.is_constant(node.inputs[0]);
   map.right_constant = graph.is_constant(node.inputs[1]);
   std::vector<float> constant;
+  ValueId learned = no_value;
   std::vector<int> operands;
   Ints elements;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -203,13 +222,14 @@ void compile_binary(Compiler& compiler, const Node& node) {
     (i == 0 ? map.left_at : map.right_at) = stretched(shape, result);
     if (is_constant) {
       constant = floats(graph.constant(id));
+      if (compiler.is_learned(id)) learned = id;
     } else {
       operands.push_back(compiler.slot(id));
       elements.push_back(element_count(shape));
     }
   }
   compiler.add(std::make_unique<Pair>(std::move(operands), compiler.define(node.outputs[0]), std::move(map),
-                                      std::move(constant), std::move(elements)));
+                                      std::move(constant), std::move(elements), learned));
 }
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

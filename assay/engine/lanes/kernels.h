@@ -38,15 +38,16 @@ struct LinearMap {
   std::vector<Pattern> patterns;
   std::int64_t outer = 1, outer_step = 0, inner = 0, units = 0, unit_step = 0;
 };
-// Weights in the order in which the loop reads them. `weight(unit, k)` gives k = c * inner + tap.weight.
+// Which weights the loop reads, in order. `weight(unit, k)` tells for k = c * inner + tap.weight.
 inline constexpr std::int64_t unit_block = 8;
 template <typename Weight>
-std::vector<float> packed(std::int64_t units, std::int64_t count, const Weight& weight) {
-  std::vector<float> all;
+std::vector<std::int32_t> packed(std::int64_t units, std::int64_t count, const Weight& weight) {
+  std::vector<std::int32_t> all;
   all.reserve(static_cast<std::size_t>(units * count));
   for (std::int64_t u = 0; u < units; u += unit_block) {
     for (std::int64_t k = 0; k < count; ++k) {
-      for (std::int64_t i = u; i < units && i < u + unit_block; ++i) all.push_back(weight(i, k));
+      for (std::int64_t i = u; i < units && i < u + unit_block; ++i)
+        all.push_back(static_cast<std::int32_t>(weight(i, k)));
     }
   }
   return all;
@@ -54,6 +55,26 @@ std::vector<float> packed(std::int64_t units, std::int64_t count, const Weight& 
 // `bias` may be null. `add`: to what the result holds.
 void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
            Finish finish, bool add, float* result);
+
+// What the gradient with respect to a weight sums: where its tap meets operand and result.
+struct WeightTap {
+  std::vector<WindowPlace> places;
+  std::vector<std::int32_t> stretch;  // of places: where each begins, and the end
+};
+struct WeightMap {
+  std::vector<WeightTap> taps;  // by weight of the kernel
+  std::int64_t stretches = 0, channels = 0, channel_step = 0, units = 0, unit_step = 0;
+  std::int64_t stride = 0;  // of the result, from unit to unit
+};
+// result[u * stride + c * taps + t] = (or +=) slope * operand, summed over the places of tap t and all lanes.
+void weight_sums(const WeightMap& map, const float* operand, const float* slope, bool add, float* result);
+// The same for one position: result[u * stride + k] from `width` records of `stride` inputs each, one after
+// the other. `stride` is a multiple of `width`.
+void dense_sums(std::int64_t units, std::int64_t unit_step, std::int64_t stride, const float* rows,
+                const float* slope, bool add, float* result);
+// result[u] = (or +=) the slopes of `count` elements, `step` floats apart, summed over all lanes.
+void element_sums(std::int64_t units, std::int64_t unit_step, std::int64_t count, std::int64_t step,
+                  const float* slope, bool add, float* result);
 
 // Windows of single channels. `step_in` and `step_out`: from channel to channel.
 struct PoolMap {

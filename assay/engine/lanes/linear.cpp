@@ -111,6 +111,34 @@ LinearMap map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Sid
   return map;
 }
 
+// Where every tap meets operand and result.
+WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, const Side& in,
+                        const Side& out) {
+  constexpr std::size_t stretch = 32;  // positions of the result
+  WeightMap map{.taps = std::vector<WeightTap>(static_cast<std::size_t>(kernel)),
+                .stretches = 0,
+                .channels = in.channels,
+                .channel_step = in.channel_step * width,
+                .units = out.channels,
+                .unit_step = out.channel_step * width,
+                .stride = in.channels * kernel};
+  const auto mark = [&] {
+    for (WeightTap& tap : map.taps) tap.stretch.push_back(static_cast<std::int32_t>(tap.places.size()));
+  };
+  mark();
+  for (std::size_t to = 0; to < reads.size(); ++to) {
+    for (const auto& [from, weight] : reads[to]) {
+      map.taps[static_cast<std::size_t>(weight)].places.push_back(
+          {place32(from * in.position_step * width),
+           place32(static_cast<std::int64_t>(to) * out.position_step * width)});
+    }
+    if ((to + 1) % stretch != 0 && to + 1 != reads.size()) continue;
+    ++map.stretches;
+    mark();
+  }
+  return map;
+}
+
 class Linear : public Operation {
  public:
   struct Parts {
@@ -119,10 +147,14 @@ class Linear : public Operation {
     Side in, out;                              // of a group
     std::int64_t group_in = 0, group_out = 0;  // elements from group to group
     std::int64_t elements_out = 0;
-    // weight(group, unit, channel read, which of the kernel)
-    std::function<float(std::int64_t, std::int64_t, std::int64_t, std::int64_t)> weight;
-    std::vector<float> bias;  // by group and unit; empty: none
+    std::vector<float> weights, bias;  // the bias by group and unit
+    // Which of the weights: by group, unit, channel read, which of the kernel.
+    std::function<std::int64_t(std::int64_t, std::int64_t, std::int64_t, std::int64_t)> weight;
     Finish finish = Finish::none;
+    // Constants that come with every run, and what they are multiplied with.
+    ValueId learned_weights = no_value, learned_bias = no_value;
+    float weights_factor = 1, bias_factor = 1;
+    std::int64_t bias_count = 0;  // numbers of the learned bias: one for all, or one a unit
   };
 
   Linear(int operand, int result, const Parts& parts, bool differentiates)
@@ -136,46 +168,144 @@ class Linear : public Operation {
         finish_(parts.finish) {
     const std::int64_t kernel = parts.kernel;
     for (std::int64_t g = 0; g < groups_; ++g) {
-      weights_.push_back(
+      weights_.emplace_back(
           packed(parts.out.channels, parts.in.channels * kernel,
-                 [&](std::int64_t u, std::int64_t k) { return parts.weight(g, u, k / kernel, k % kernel); }));
+                 [&](std::int64_t u, std::int64_t k) { return parts.weight(g, u, k / kernel, k % kernel); }),
+          parts);
     }
-    if (!differentiates) return;
-    backward_ = map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in);
-    for (std::int64_t g = 0; g < groups_; ++g) {
-      back_weights_.push_back(
-          packed(parts.in.channels, parts.out.channels * kernel,
-                 [&](std::int64_t c, std::int64_t k) { return parts.weight(g, k / kernel, c, k % kernel); }));
+    if (differentiates) {
+      backward_ = map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in);
+      for (std::int64_t g = 0; g < groups_; ++g) {
+        back_weights_.emplace_back(packed(parts.in.channels, parts.out.channels * kernel,
+                                          [&](std::int64_t c, std::int64_t k) {
+                                            return parts.weight(g, k / kernel, c, k % kernel);
+                                          }),
+                                   parts);
+      }
     }
+    if (parts.learned_weights != no_value) learn_weights(parts, differentiates);
+    if (parts.learned_bias != no_value) learn_bias(parts);
   }
 
   void forward(const Tile& tile) const override {
     for (std::int64_t g = 0; g < groups_; ++g) {
       const float* const bias = bias_.empty() ? nullptr : bias_.data() + g * forward_.units;
-      apply(forward_, tile.value(operand()) + g * group_in_, weights_[static_cast<std::size_t>(g)].data(),
-            bias, finish_, false, tile.value(result()) + g * group_out_);
+      apply(forward_, tile.value(operand()) + g * group_in_, weights_[index(g)].values.data(), bias, finish_,
+            false, tile.value(result()) + g * group_out_);
     }
   }
 
   void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    if (slopes[0] == Slope::unwanted) return;
     float* const slope = tile.slope(result());
     if (finish_ == Finish::rectify) {
       lanes::slopes({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
                     slope, false, slope);
     }
+    if (slopes[0] == Slope::unwanted) return;
     for (std::int64_t g = 0; g < groups_; ++g) {
-      apply(backward_, slope + g * group_out_, back_weights_[static_cast<std::size_t>(g)].data(), nullptr,
-            Finish::none, slopes[0] == Slope::further, tile.slope(operand()) + g * group_in_);
+      apply(backward_, slope + g * group_out_, back_weights_[index(g)].values.data(), nullptr, Finish::none,
+            slopes[0] == Slope::further, tile.slope(operand()) + g * group_in_);
     }
   }
 
+  void set(std::size_t i, std::span<const float> values) override {
+    if (learned_[i].constant == bias_constant_) {
+      for (std::size_t u = 0; u < bias_.size(); ++u)
+        bias_[u] = learned_[i].factor * values[values.size() == 1 ? 0 : u];
+      return;
+    }
+    for (Packed& some : weights_) some.set(values, learned_[i].factor);
+    for (Packed& some : back_weights_) some.set(values, learned_[i].factor);
+  }
+
+  void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
+    const float* const slope = tile.slope(result());
+    for (std::int64_t g = 0; g < groups_; ++g) {
+      const float* const of_group = slope + g * group_out_;
+      if (learned_[i].constant == bias_constant_) {
+        element_sums(forward_.units, forward_.unit_step, positions_, position_step_, of_group, add,
+                     sums + g * forward_.units);
+      } else if (dense_stride_ > 0) {
+        float* rows[width];
+        for (std::int64_t r = 0; r < width; ++r) rows[r] = tile.scratch() + r * dense_stride_;
+        from_lanes(tile.value(operand()), by_weight_.stride, width, rows);
+        dense_sums(forward_.units, forward_.unit_step, dense_stride_, tile.scratch(), of_group, add, sums);
+      } else {
+        weight_sums(by_weight_, tile.value(operand()) + g * group_in_, of_group, add,
+                    sums + g * by_weight_.units * by_weight_.stride);
+      }
+    }
+  }
+
+  std::int64_t scratch() const override { return dense_stride_ * width; }
+
  private:
+  // Weights of a group in the order in which a loop reads them.
+  struct Packed {
+    Packed(std::vector<std::int32_t> from, const Parts& parts) : order(std::move(from)) {
+      values.resize(order.size());
+      set(parts.weights, parts.weights_factor);
+      if (parts.learned_weights == no_value) order = {};
+    }
+    void set(std::span<const float> weights, float factor) {
+      for (std::size_t i = 0; i < order.size(); ++i)
+        values[i] = factor * weights[static_cast<std::size_t>(order[i])];
+    }
+    std::vector<std::int32_t> order;  // empty where weights stay
+    std::vector<float> values;
+  };
+
+  static std::size_t index(std::int64_t group) { return static_cast<std::size_t>(group); }
+
+  void learn_weights(const Parts& parts, bool differentiates) {
+    const std::int64_t count = parts.in.channels * parts.kernel, units = parts.out.channels;
+    Learned learned{.constant = parts.learned_weights, .factor = parts.weights_factor, .to = {}};
+    if (differentiates) {
+      by_weight_ = weight_map_of(parts.reads, parts.kernel, parts.in, parts.out);
+      if (reads_in_order(parts)) dense_stride_ = (count + width - 1) / width * width;
+      const std::int64_t stride = dense_stride_ > 0 ? dense_stride_ : count;
+      learned.to.assign(static_cast<std::size_t>(groups_ * units * stride), -1);
+      for (std::int64_t row = 0; row < groups_ * units; ++row) {
+        for (std::int64_t k = 0; k < count; ++k) {
+          learned.to[static_cast<std::size_t>(row * stride + k)] =
+              place32(parts.weight(row / units, row % units, k / parts.kernel, k % parts.kernel));
+        }
+      }
+    }
+    learned_.push_back(std::move(learned));
+  }
+
+  void learn_bias(const Parts& parts) {
+    bias_constant_ = parts.learned_bias;
+    positions_ = static_cast<std::int64_t>(parts.reads.size());
+    position_step_ = parts.out.position_step * width;
+    Learned learned{.constant = parts.learned_bias, .factor = parts.bias_factor, .to = {}};
+    learned.unique = parts.bias_count > 1;
+    for (std::int64_t u = 0; u < groups_ * parts.out.channels; ++u)
+      learned.to.push_back(learned.unique ? place32(u) : 0);
+    learned_.push_back(std::move(learned));
+  }
+
+  // One position that reads all there is, one element after the other.
+  static bool reads_in_order(const Parts& parts) {
+    if (parts.reads.size() != 1 || parts.groups != 1) return false;
+    if (parts.kernel != parts.in.channel_step || std::ssize(parts.reads[0]) != parts.kernel) return false;
+    if (parts.kernel > 1 && parts.in.position_step != 1) return false;
+    for (std::int64_t k = 0; k < parts.kernel; ++k) {
+      if (parts.reads[0][index(k)] != std::pair(k, k)) return false;
+    }
+    return true;
+  }
+
   LinearMap forward_, backward_;
+  WeightMap by_weight_;            // of learned weights
+  std::int64_t dense_stride_ = 0;  // of the sums where by_weight_ is a dense layer's; otherwise 0
+  std::int64_t positions_ = 0, position_step_ = 0;  // of the result
+  ValueId bias_constant_ = no_value;
   std::int64_t groups_, group_in_, group_out_, elements_out_;
   std::vector<float> bias_;
   Finish finish_;
-  std::vector<std::vector<float>> weights_, back_weights_;  // by group
+  std::vector<Packed> weights_, back_weights_;  // by group
 };
 
 Ints spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
@@ -198,6 +328,17 @@ Linear::Parts parts_between(const Node& node, const Shape& input, const Shape& o
   parts.group_out = parts.out.channels * positions_out;
   parts.elements_out = output[1] * positions_out;
   return parts;
+}
+
+// Notes which of a node's constants come with every run.
+void learn(const Compiler& compiler, const Node& node, Linear::Parts& parts) {
+  if (compiler.is_learned(node.inputs[1])) parts.learned_weights = node.inputs[1];
+  if (node.inputs.size() < 3 || !compiler.is_learned(node.inputs[2])) return;
+  parts.learned_bias = node.inputs[2];
+  parts.bias_count = compiler.graph().constant(node.inputs[2]).count();
+}
+bool learns(const Linear::Parts& parts) {
+  return parts.learned_weights != no_value || parts.learned_bias != no_value;
 }
 
 bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
@@ -223,16 +364,17 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   const Graph& graph = compiler.graph();
   const Array& array = graph.constant(node.inputs[1]);
   const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
-  std::vector<float> weights = floats(array), bias = bias_of(graph, node, output[1]);
-  ValueId id = compiler.absorber().normalisation(node.outputs[0], weights, bias);
   const SlidingWindow window = sliding_window(node, input, output, spatial(array.shape()));
   Linear::Parts parts = parts_between(node, input, output, window.kernel);
+  parts.weights = floats(array);
+  parts.bias = bias_of(graph, node, output[1]);
+  learn(compiler, node, parts);
+  ValueId id = node.outputs[0];
+  if (!learns(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   id = compiler.absorb_rectifier(id, parts.finish);
   parts.reads = window_reads(window, spatial(input), spatial(output));
-  parts.bias = std::move(bias);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
-    return weights[static_cast<std::size_t>(
-        ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k)];
+    return ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k;
   };
   const int operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Linear>(operand, compiler.define(id), parts, compiler.differentiates()));
@@ -246,10 +388,11 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   const Graph& graph = compiler.graph();
   const Array& array = graph.constant(node.inputs[1]);
   const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
-  const std::vector<float> weights = floats(array);
   const Ints kernel = spatial(array.shape());
   Linear::Parts parts = parts_between(node, input, output, kernel);
+  parts.weights = floats(array);
   parts.bias = bias_of(graph, node, output[1]);
+  learn(compiler, node, parts);
   const ValueId id = compiler.absorb_rectifier(node.outputs[0], parts.finish);
 
   // The convolution that goes from the result to the operand, turned.
@@ -262,8 +405,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
       .right = {}};
   parts.reads = turned(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
-    return weights[static_cast<std::size_t>(
-        ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k)];
+    return ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k;
   };
   const int operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Linear>(operand, compiler.define(id), parts, compiler.differentiates()));
@@ -283,25 +425,35 @@ bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_o
 }
 
 void compile_dense(Compiler& compiler, const Node& node) {
-  std::vector<float> weights, bias;
-  dense_parameters(compiler.graph(), node, weights, bias);
-  const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
-  ValueId id = node.outputs[0];
-  if (node.op == "MatMul") id = compiler.absorber().added_bias(id, bias);
-  if (input.size() == 2) id = compiler.absorber().normalisation(id, weights, bias);
+  const Graph& graph = compiler.graph();
   Linear::Parts parts;
+  dense_parameters(graph, node, parts.weights, parts.bias);
+  const Shape input = compiler.shape(node.inputs[0]), output = compiler.shape(node.outputs[0]);
+  const std::int64_t units = output.back(), inputs = input.back();
+  learn(compiler, node, parts);
+  // Learned weights come as they are stored, others as [units, inputs].
+  bool by_unit = true;
+  if (parts.learned_weights != no_value) {
+    parts.weights = floats(graph.constant(node.inputs[1]));
+    by_unit = node.op == "Gemm" && node.integer("transB", 0) != 0;
+    parts.weights_factor = node.op == "Gemm" ? node.real("alpha", 1.0F) : 1.0F;
+  }
+  if (node.op == "Gemm") parts.bias_factor = node.real("beta", 1.0F);
+  ValueId id = node.outputs[0];
+  if (!learns(parts)) {
+    if (node.op == "MatMul") id = compiler.absorber().added_bias(id, parts.bias);
+    if (input.size() == 2) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
+  }
   id = compiler.absorb_rectifier(id, parts.finish);
 
   // The last axis is that of channels, all others are positions.
-  const std::int64_t units = output.back(), inputs = input.back();
   parts.elements_out = element_count(output);
   const std::int64_t rows = parts.elements_out / units;
   parts.positions_in = rows;
   parts.in = {inputs, 1, inputs};
   parts.out = {units, 1, units};
-  parts.bias = std::move(bias);
   parts.weight = [&](std::int64_t, std::int64_t u, std::int64_t c, std::int64_t) {
-    return weights[static_cast<std::size_t>(u * inputs + c)];
+    return by_unit ? u * inputs + c : c * units + u;
   };
   parts.reads.resize(static_cast<std::size_t>(rows));
   for (std::int64_t r = 0; r < rows; ++r) parts.reads[static_cast<std::size_t>(r)] = {{r, 0}};

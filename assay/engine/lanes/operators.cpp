@@ -13,23 +13,24 @@ struct Operator {
   std::string_view op;
   bool (*supports)(const Graph&, const Node&, const ShapeOf&);
   void (*compile)(Compiler&, const Node&);
+  bool learns = false;
 };
 
 constexpr Operator operators[] = {
     {"Abs", supports_unary, compile_unary},
-    {"Add", supports_binary, compile_binary},
+    {"Add", supports_binary, compile_binary, true},
     {"AveragePool", supports_pooling, compile_pooling},
     {"BatchNormalization", supports_normalisation, compile_normalisation},
     {"Clip", supports_unary, compile_unary},
     {"Concat", supports_concat, compile_concat},
-    {"Conv", supports_convolution, compile_convolution},
-    {"ConvTranspose", supports_transposed, compile_transposed},
+    {"Conv", supports_convolution, compile_convolution, true},
+    {"ConvTranspose", supports_transposed, compile_transposed, true},
     {"Div", supports_binary, compile_binary},
     {"Dropout", supports_view, compile_view},
     {"Elu", supports_unary, compile_unary},
     {"Exp", supports_unary, compile_unary},
     {"Flatten", supports_view, compile_view},
-    {"Gemm", supports_dense, compile_dense},
+    {"Gemm", supports_dense, compile_dense, true},
     {"GlobalAveragePool", supports_pooling, compile_pooling},
     {"GlobalMaxPool", supports_pooling, compile_pooling},
     {"HardSigmoid", supports_unary, compile_unary},
@@ -38,7 +39,7 @@ constexpr Operator operators[] = {
     {"LeakyRelu", supports_unary, compile_unary},
     {"Log", supports_unary, compile_unary},
     {"LogSoftmax", supports_softmax, compile_softmax},
-    {"MatMul", supports_dense, compile_dense},
+    {"MatMul", supports_dense, compile_dense, true},
     {"Max", supports_binary, compile_binary},
     {"MaxPool", supports_pooling, compile_pooling},
     {"Min", supports_binary, compile_binary},
@@ -96,6 +97,8 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   }
   return good(node.outputs.at(0)) && found->supports(graph, node, shape_of);
 }
+
+bool learns(const Node& node) { return find(node.op)->learns; }
 
 void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile(compiler, node); }
 

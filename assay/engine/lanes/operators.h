@@ -21,6 +21,8 @@ class Compiler {
   const Shape& shape(ValueId id) const {
     return request_.shape_of(id);
   }  // of one record, the batch axis in front
+  // Whether the value of the constant comes with every run.
+  bool is_learned(ValueId id) const { return learned_.contains(id); }
   // True when operations will have to go backward as well.
   bool differentiates() const { return differentiates_; }
 
@@ -40,12 +42,14 @@ class Compiler {
   void reduce_tapped();
   void place_values();
   void find_slopes();
+  void find_lessons();
 
   const StretchRequest& request_;
   const Graph& graph_;
   bool differentiates_ = false;
   Program program_;
   std::set<int> inside_, fused_;
+  std::set<ValueId> learned_;
   std::map<ValueId, int> slots_;
   std::vector<ValueId> by_;      // inputs to differentiate by
   std::vector<ValueId> wanted_;  // by others than the nodes: kept or tapped
@@ -77,6 +81,7 @@ bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shap
 void compile_movement(Compiler& compiler, const Node& node);
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+bool learns(const Node& node);  // from constants that come with every run
 void compile_node(Compiler& compiler, const Node& node);
 
 // Nanoseconds for a record on one thread.

@@ -24,14 +24,26 @@ class Tile {
   float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
   // The gradient with respect to the value; of programs that differentiate.
   float* slope(int slot) const { return slopes_[static_cast<std::size_t>(slot)]; }
+  // Room for what an operation needs for the time of one call.
+  float* scratch() const { return scratch_; }
 
  private:
   hwy::AlignedFreeUniquePtr<float[]> memory_;
+  float* scratch_ = nullptr;
   std::vector<float*> values_, slopes_;
 };
 
 // What happens to the slope of an operand: nobody wants it; it holds nothing yet; it holds what others added.
 enum class Slope { unwanted, first, further };
+
+// A constant whose value comes with every run, and what an operation sums for the gradient with respect to
+// it.
+struct Learned {
+  ValueId constant = no_value;
+  float factor = 1;              // what the operation multiplies it with
+  std::vector<std::int32_t> to;  // of each sum: the element that it belongs to; -1: none
+  bool unique = true;            // no two sums belong to one element
+};
 
 class Operation {
  public:
@@ -45,11 +57,21 @@ class Operation {
   // an entry for each operand.
   virtual void backward(const Tile& tile, std::span<const Slope> slopes) const = 0;
 
+  std::span<const Learned> learned() const { return learned_; }
+  // Takes the value of the i-th of them.
+  virtual void set(std::size_t, std::span<const float>) {}
+  // Writes the sums for it over the records of the tile, or adds them. After backward().
+  virtual void learn(const Tile&, std::size_t, bool /*add*/, float* /*sums*/) const {}
+  // Floats that learn() needs in Tile::scratch().
+  virtual std::int64_t scratch() const { return 0; }
+
   std::span<const int> operands() const { return operands_; }
   int result() const { return result_; }
 
  protected:
   int operand(std::size_t i = 0) const { return operands_[i]; }
+
+  std::vector<Learned> learned_;
 
  private:
   std::vector<int> operands_;
@@ -64,19 +86,28 @@ struct Tapped {
   Reduce kind = Reduce::mean;
 };
 
+// The sums for one constant of an operation.
+struct Lesson {
+  std::size_t operation = 0, which = 0;
+  std::int64_t at = -1;  // floats from the start of all sums; -1: nobody asked
+};
+
 struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
   std::vector<std::int64_t> elements;                // of each slot, for a record
   std::vector<std::int64_t> value_at, slope_at;      // floats from the start of a tile's memory; -1: none
-  std::int64_t floats = 0;                           // of a tile
+  std::int64_t floats = 0, scratch = 0;              // of a tile
   std::vector<int> inputs, outputs;                  // slots, as of the stretch
   std::vector<Tapped> taps;                          // as of the stretch
   std::vector<std::vector<std::size_t>> taps_after;  // numbers of taps, by operations done
   std::vector<std::vector<Slope>> slopes;  // by operation and operand; of programs that differentiate
   std::vector<Slope> seeded;               // by output: `unwanted` where no slope is needed
+  std::vector<Lesson> lessons;             // of all constants that come with every run
+  std::int64_t sums = 0;                   // floats of all that were asked for
 };
 
-// `wanted`: inputs of the stretch whose gradients are asked for; none: forward only.
+// `wanted`: inputs of the stretch, learned constants among them, whose gradients are asked for; none: forward
+// only.
 Program compile(const StretchRequest& request, std::span<const ValueId> inputs,
                 std::span<const ValueId> wanted);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <set>
 
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/team.h"
@@ -50,13 +51,25 @@ void run_forward(const Program& program, const Tile& tile) {
   }
 }
 
+// Tiles whose sums of gradients belong together. How many there are depends on the records alone, so that
+// sums are added in the same order whatever the threads.
+constexpr std::int64_t most_chunks = 8;
+
 class LanesStretch : public Stretch {
  public:
   explicit LanesStretch(StretchRequest request)
       : request_(std::move(request)),
-        inputs_(outside_inputs(request_)),
+        records_(outside_inputs(request_)),
+        inputs_(records_),
         team_(static_cast<std::size_t>(std::max(request_.threads, 1))),
-        forward_(compile(request_, inputs_, {}), team_.size()) {}
+        forward_(compile(request_, records_, {}), team_.size()) {
+    for (const ValueId id : request_.learned) {
+      if (std::ranges::any_of(forward_.program.operations, [&](const auto& operation) {
+            return std::ranges::count(operation->learned(), id, &Learned::constant) > 0;
+          }))
+        inputs_.push_back(id);
+    }
+  }
 
   std::span<const ValueId> inputs() const override { return inputs_; }
   std::span<const ValueId> outputs() const override { return request_.keep; }
@@ -70,8 +83,9 @@ class LanesStretch : public Stretch {
       shape[0] = records;
       out.push_back((results[id] = at::empty(shape, at::kFloat)).data_ptr<float>());
     }
+    set_learned(forward_, given);
     const Program& program = forward_.program;
-    each_tile(forward_, records, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+    each_tile(forward_, records, 1, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       load_inputs(program, tile, inputs, first, count);
       run_forward(program, tile);
       for (std::size_t o = 0; o < out.size(); ++o)
@@ -86,31 +100,52 @@ class LanesStretch : public Stretch {
   std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
                                 std::span<const ValueId> wanted) const override {
     const std::vector<Tensor> inputs = contiguous(given);
-    const std::int64_t records = inputs.at(0).size(0);
+    const std::int64_t records = inputs.at(0).size(0), tiles = (records + width - 1) / width;
     std::vector<Tensor> seeds;
     for (const Tensor& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
-    const Compiled& compiled = differentiated(wanted);
+    Compiled& compiled = differentiated(wanted);
     const Program& program = compiled.program;
     std::vector<Tensor> results;
-    std::vector<int> slots;
+    std::vector<int> slots;  // of wanted records; -1: no slope reaches them, or a constant
     for (const ValueId id : wanted) {
-      const auto i = static_cast<std::size_t>(std::ranges::find(inputs_, id) - inputs_.begin());
-      slots.push_back(program.inputs[i]);
-      const bool reached = program.slope_at[static_cast<std::size_t>(slots.back())] >= 0;
-      results.push_back(reached ? at::empty_like(inputs[i]) : at::zeros_like(inputs[i]));
+      const auto record = std::ranges::find(records_, id);
+      const bool is_record = record != records_.end();
+      slots.push_back(is_record ? program.inputs[static_cast<std::size_t>(record - records_.begin())] : -1);
+      if (is_record && program.slope_at[static_cast<std::size_t>(slots.back())] < 0) slots.back() = -1;
+      results.push_back(slots.back() >= 0 ? at::empty_like(given.at(id), at::MemoryFormat::Contiguous)
+                                          : at::zeros_like(given.at(id), at::MemoryFormat::Contiguous));
     }
-    each_tile(compiled, records, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+    set_learned(compiled, given);
+    const std::int64_t chunks = program.sums > 0 ? std::min(tiles, most_chunks) : tiles;
+    const std::int64_t tiles_each = (tiles + chunks - 1) / chunks;
+    const hwy::AlignedFreeUniquePtr<float[]> sums =
+        hwy::AllocateAligned<float>(static_cast<std::size_t>(chunks * program.sums + 1));
+    each_tile(compiled, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       load_inputs(program, tile, inputs, first, count);
       for (const auto& operation : program.operations) operation->forward(tile);
       load_seeds(program, tile, seeds, first, count);
+      const std::int64_t chunk = first / width / tiles_each;
+      const bool add = first / width % tiles_each > 0;
+      auto lesson = program.lessons.rbegin();
       for (std::size_t i = program.operations.size(); i-- > 0;) {
         if (!program.slopes[i].empty()) program.operations[i]->backward(tile, program.slopes[i]);
+        for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
+          if (lesson->at < 0) continue;
+          float* const to = sums.get() + chunk * program.sums + lesson->at;
+          if (program.slopes[i].empty()) {
+            std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
+          } else {
+            program.operations[i]->learn(tile, lesson->which, add, to);
+          }
+        }
       }
       for (std::size_t w = 0; w < slots.size(); ++w) {
-        if (program.slope_at[static_cast<std::size_t>(slots[w])] < 0) continue;
-        store(tile.slope(slots[w]), elements(program, slots[w]), first, count, results[w].data_ptr<float>());
+        if (slots[w] >= 0)
+          store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
+                results[w].data_ptr<float>());
       }
     });
+    collect(program, sums.get(), (tiles + tiles_each - 1) / tiles_each, wanted, results);
     return results;
   }
 
@@ -121,14 +156,88 @@ class LanesStretch : public Stretch {
 
   std::vector<Tensor> contiguous(const Tensors& given) const {
     std::vector<Tensor> inputs;
-    for (const ValueId id : inputs_) inputs.push_back(given.at(id).contiguous());
+    for (const ValueId id : records_) inputs.push_back(given.at(id).contiguous());
     return inputs;
+  }
+
+  void set_learned(Compiled& compiled, const Tensors& given) const {
+    const std::vector<Lesson>& lessons = compiled.program.lessons;
+    if (lessons.empty()) return;
+    std::atomic<std::size_t> next{0};
+    team_.run(team_.size(), [&](std::size_t) {
+      for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
+        Operation& operation = *compiled.program.operations[lessons[l].operation];
+        const Tensor value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
+        operation.set(lessons[l].which, {value.data_ptr<float>(), static_cast<std::size_t>(value.numel())});
+      }
+    });
+  }
+
+  // Adds the sums of all chunks, in order, to the elements of constants that they belong to.
+  void collect(const Program& program, const float* sums, std::int64_t chunks,
+               std::span<const ValueId> wanted, std::vector<Tensor>& results) const {
+    struct Piece {
+      const Lesson* lesson;
+      std::size_t begin, end;
+    };
+    constexpr std::size_t piece = 4096;
+    std::vector<Piece> pieces;
+    for (const Lesson& lesson : program.lessons) {
+      if (lesson.at < 0) continue;
+      const Learned& learned = learned_of(program, lesson);
+      // What several operations learn from belongs to one thread.
+      const std::size_t all = learned.to.size(), step = learned.unique ? piece : all;
+      for (std::size_t begin = 0; begin < all; begin += step)
+        pieces.push_back({&lesson, begin, std::min(begin + step, all)});
+    }
+    std::atomic<std::size_t> next{0};
+    const auto add = [&](const Piece& of) {
+      const Learned& learned = learned_of(program, *of.lesson);
+      const auto at = std::ranges::find(wanted, learned.constant) - wanted.begin();
+      float* const to = results[static_cast<std::size_t>(at)].data_ptr<float>();
+      std::vector<float> whole(of.end - of.begin);
+      for (std::int64_t c = 0; c < chunks; ++c) {
+        const float* const from = sums + c * program.sums + of.lesson->at + of.begin;
+        for (std::size_t i = 0; i < whole.size(); ++i) whole[i] += from[i];
+      }
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        const std::int32_t element = learned.to[of.begin + i];
+        if (element >= 0) to[element] += learned.factor * whole[i];
+      }
+    };
+    if (!shares_constants(program)) {
+      team_.run(team_.size(), [&](std::size_t) {
+        for (std::size_t p; (p = next.fetch_add(1)) < pieces.size();) add(pieces[p]);
+      });
+    } else {
+      for (const Piece& of : pieces) add(of);
+    }
+  }
+
+  static const Learned& learned_of(const Program& program, const Lesson& lesson) {
+    return program.operations[lesson.operation]->learned()[lesson.which];
+  }
+
+  // Whether several operations read one of the learned constants.
+  static bool shares_constants(const Program& program) {
+    std::set<ValueId> seen;
+    return std::ranges::any_of(program.lessons, [&](const Lesson& lesson) {
+      return !seen.insert(learned_of(program, lesson).constant).second;
+    });
   }
 
   void load_inputs(const Program& program, const Tile& tile, const std::vector<Tensor>& inputs,
                    std::int64_t first, std::int64_t count) const {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       load(inputs[i], first, count, elements(program, program.inputs[i]), tile.value(program.inputs[i]));
+  }
+
+  // Slopes of records that are missing from a tile are 0, so that they add nothing to sums.
+  static void load_seed(const Tensor& seed, std::int64_t first, std::int64_t count, std::int64_t elements,
+                        float* to) {
+    load(seed, first, count, elements, to);
+    for (std::int64_t e = 0; count < width && e < elements; ++e)
+      std::fill(to + e * width + count, to + (e + 1) * width, 0.0F);
   }
 
   static void load_seeds(const Program& program, const Tile& tile, const std::vector<Tensor>& seeds,
@@ -142,36 +251,41 @@ class LanesStretch : public Stretch {
         continue;
       }
       if (!further) {
-        load(seeds[o], first, count, elements(program, slot), tile.slope(slot));
+        load_seed(seeds[o], first, count, elements(program, slot), tile.slope(slot));
         continue;
       }
       hwy::AlignedFreeUniquePtr<float[]> more =
           hwy::AllocateAligned<float>(static_cast<std::size_t>(elements(program, slot) * width));
-      load(seeds[o], first, count, elements(program, slot), more.get());
+      load_seed(seeds[o], first, count, elements(program, slot), more.get());
       add_to(elements(program, slot), more.get(), tile.slope(slot));
     }
   }
 
+  // So many neighbouring tiles at a time.
   template <typename Work>
-  void each_tile(const Compiled& compiled, std::int64_t records, const Work& work) const {
+  void each_tile(const Compiled& compiled, std::int64_t records, std::int64_t together,
+                 const Work& work) const {
     std::atomic<std::int64_t> next{0};
+    const std::int64_t step = together * width;
     team_.run(team_.size(), [&](std::size_t worker) {
-      for (std::int64_t first; (first = next.fetch_add(width)) < records;)
-        work(*compiled.tiles[worker], first, std::min(width, records - first));
+      for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
+        for (std::int64_t first = begin; first < std::min(begin + step, records); first += width)
+          work(*compiled.tiles[worker], first, std::min(width, records - first));
+      }
     });
   }
 
-  const Compiled& differentiated(std::span<const ValueId> wanted) const {
+  Compiled& differentiated(std::span<const ValueId> wanted) const {
     std::vector<ValueId> key(wanted.begin(), wanted.end());
     auto& entry = differentiated_[key];
-    if (!entry) entry = std::make_unique<Compiled>(compile(request_, inputs_, wanted), team_.size());
+    if (!entry) entry = std::make_unique<Compiled>(compile(request_, records_, wanted), team_.size());
     return *entry;
   }
 
   StretchRequest request_;
-  std::vector<ValueId> inputs_;
+  std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
   mutable Team team_;
-  Compiled forward_;
+  mutable Compiled forward_;  // takes the values of learned constants
   mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is asked for
 };
 
@@ -191,6 +305,7 @@ class LanesBackend : public Backend {
     }
     return elements * static_cast<double>(2 * width * sizeof(float));  // values and slopes
   }
+  bool learns(const Graph&, const Node& node, std::size_t) const override { return lanes::learns(node); }
   bool differentiates() const override { return true; }
   bool keeps_nan() const override { return true; }
   std::unique_ptr<Stretch> compile(StretchRequest request) const override {
@@ -201,8 +316,9 @@ class LanesBackend : public Backend {
 }  // namespace
 
 Tile::Tile(const Program& program)
-    : memory_(
-          hwy::AllocateAligned<float>(static_cast<std::size_t>(std::max<std::int64_t>(program.floats, 1)))) {
+    : memory_(hwy::AllocateAligned<float>(static_cast<std::size_t>(program.floats + program.scratch + 1))),
+      scratch_(memory_.get() + program.floats) {
+  std::fill_n(scratch_, program.scratch, 0.0F);
   const auto pointers = [&](const std::vector<std::int64_t>& begins) {
     std::vector<float*> result;
     for (const std::int64_t at : begins) result.push_back(at < 0 ? nullptr : memory_.get() + at);

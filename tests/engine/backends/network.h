@@ -65,8 +65,9 @@ class Network {
     return outputs;
   }
 
-  // Runs the whole graph as one stretch and compares every kept value, every tap, and the gradient with
-  // respect to the input, where the back end has one, with the kernels' values.
+  // Runs the whole graph as one stretch and compares every kept value, every tap, and the gradients with
+  // respect to the input and to all constants that can be learned, where the back end has them, with the
+  // kernels' values.
   void expect_agreement(std::vector<ValueId> keep, std::vector<ReducedValue> taps = {}, int threads = 2) {
     build_.set_outputs(keep);
     const Graph graph = build_.build();
@@ -77,9 +78,21 @@ class Network {
       EXPECT_GE(backend_.cost(graph, graph.nodes()[n], shape_of()), 0);
       request.nodes.push_back(static_cast<int>(n));
     }
-    const auto stretch = backend_.compile(std::move(request));
+    const auto stretch = backend_.compile(request);
     expect_values(*stretch, keep, taps);
     if (backend_.differentiates()) expect_gradients(graph, *stretch, keep);
+    request.learned = learnable(graph);
+    if (request.learned.empty()) return;
+    // Compiled with other values than those that come with the runs.
+    GraphBuilder edit(graph);
+    for (const ValueId id : request.learned)
+      edit.replace_constant(id, to_array(random(values_.at(id).sizes().vec())));
+    const Graph other = edit.build();
+    request.graph = &other;
+    const auto learning = backend_.compile(request);
+    EXPECT_EQ(learning->inputs().size(), 1 + request.learned.size());
+    expect_values(*learning, keep, taps);
+    expect_gradients(graph, *learning, keep);
   }
 
   // Few different numbers in the records, so that windows have several maxima.
@@ -105,7 +118,7 @@ class Network {
       pointers.push_back(matrices.back().data());
     }
     Tensors results;
-    stretch.run({{input, values_.at(input)}}, results, pointers);
+    stretch.run(given(stretch), results, pointers);
     for (const ValueId id : keep) expect_near(results.at(id), values_.at(id));
     for (std::size_t t = 0; t < taps.size(); ++t) {
       Tensor expected = values_.at(taps[t].value);
@@ -122,9 +135,12 @@ class Network {
   // Of the sum of all kept values, each element times a number of its own.
   void expect_gradients(const Graph& graph, const Stretch& stretch, const std::vector<ValueId>& keep) {
     const at::AutoGradMode with_gradients(true);
-    const Tensor leaf = values_.at(input).detach().clone().requires_grad_();
     std::map<ValueId, Tensor> values = values_;
-    values[input] = leaf;
+    std::vector<Tensor> leaves;
+    for (const ValueId id : stretch.inputs()) {
+      leaves.push_back(values_.at(id).detach().clone().requires_grad_());
+      values[id] = leaves.back();
+    }
     KernelContext context;
     for (const Node& node : graph.nodes()) {
       std::vector<Tensor> tensors;
@@ -140,9 +156,35 @@ class Network {
       factors.push_back(random(values.at(id).sizes().vec()));
       sum = sum + (values.at(id) * factors.back()).sum();
     }
-    const Tensor expected = torch::autograd::grad({sum}, {leaf})[0];
-    expect_near(stretch.gradients({{input, values_.at(input)}}, factors, std::span(&input, 1)).at(0),
-                expected);
+    const std::vector<Tensor> expected = torch::autograd::grad({sum}, leaves),
+                              found = stretch.gradients(given(stretch), factors, stretch.inputs());
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) expect_near(found[i], expected[i]);
+  }
+
+  Tensors given(const Stretch& stretch) const {
+    Tensors tensors;
+    for (const ValueId id : stretch.inputs()) tensors.emplace(id, values_.at(id));
+    return tensors;
+  }
+
+  // Constants that all their readers can learn.
+  std::vector<ValueId> learnable(const Graph& graph) const {
+    std::map<ValueId, bool> found;
+    for (const Node& node : graph.nodes()) {
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const ValueId id = node.inputs[i];
+        if (id == no_value || !graph.is_constant(id) || graph.constant(id).dtype() != DType::float32)
+          continue;
+        const bool learns = backend_.learns(graph, node, i);
+        found[id] = learns && (!found.contains(id) || found[id]);
+      }
+    }
+    std::vector<ValueId> ids;
+    for (const auto& [id, learns] : found) {
+      if (learns) ids.push_back(id);
+    }
+    return ids;
   }
 
   void compute(const Node& node) {
