@@ -33,18 +33,18 @@ enum class OperatorKind {
 
 // Of the first result of an operator and its first operand, unless said otherwise.
 enum class Trait : std::uint32_t {
-  same_rank = 1,         // as many axes
-  broadcasts = 2,        // operands are stretched to a common shape
-  by_channel = 4,        // a channel is computed from the same channel alone
-  reshapes = 8,          // the same elements in the same order
-  affine = 16,           // scales and shifts its only operand that is no constant, element by element
-  linear = 32,           // linear in its data, a constant added
-  bilinear = 64,         // linear in each of two factors
-  selects = 128,         // an element is the greatest or least of several elements
-  monotone = 256,        // never falls, given slopes and thresholds that are not negative
-  rectifies = 512,       // gives 0 below a threshold and its operand above
-  strong_gate = 1024,    // where it is multiplied with something it is the gate, not the signal
-  weak_gate = 2048,      // as strong_gate, unless the other factor is one
+  same_rank = 1,          // as many axes
+  broadcasts = 2,         // operands are stretched to a common shape
+  by_channel = 4,         // a channel is computed from the same channel alone
+  reshapes = 8,           // the same elements in the same order
+  affine = 16,            // scales and shifts its only operand that is no constant, element by element
+  linear = 32,            // linear in its data, a constant added
+  bilinear = 64,          // linear in each of two factors
+  selects = 128,          // an element is the greatest or least of several elements
+  monotone = 256,         // never falls, given slopes and thresholds that are not negative
+  rectifies = 512,        // gives 0 below a threshold and its operand above
+  strong_gate = 1024,     // where it is multiplied with something it is the gate, not the signal
+  weak_gate = 2048,       // as strong_gate, unless the other factor is one
   cuts_relevance = 4096,  // says nothing about the size of its operands
   in_training = 8192      // does something else while a network learns
 };
