@@ -24,6 +24,9 @@ struct StudyOptions {
   std::uint64_t seed = 1;
   std::size_t batch = 0;  // for evaluating; 0: chosen by the engine
   double trivial = 0.9;   // killed by at least this share of the records that most originals get right
+  // The share of the work: the first of one part is all. Operators at places are dealt out in turn; what the
+  // parts leave in one store is the whole study's.
+  std::size_t part = 1, parts = 1;
 };
 
 // One configuration that was trained several times.

@@ -43,7 +43,7 @@ struct Recipe {
 };
 
 // Rises when the same recipe may give other weights than before.
-inline constexpr int trainer_version = 2;
+inline constexpr int trainer_version = 3;
 
 // Throws Error{usage} for a name, option or number that there is not, and for a part without effect.
 // `validated`: whether there are validation data beside those of validation_share.

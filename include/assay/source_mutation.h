@@ -95,6 +95,7 @@ struct TrainingPlan {
   std::filesystem::path store;
   std::string command = {};  // of a trainer of the user's own (docs/source-mutation.md); empty: Assay trains
   double time_limit = 0;     // seconds for one training by `command`; 0: any
+  bool pictures = false;     // `command` gets its data as folders of pictures, not as .npz
   std::size_t jobs = 0;      // trainings at a time; 0: one a core. Assay's own take one thread each
   SessionOptions session = {};  // device and limits of Assay's own
 };

@@ -295,6 +295,7 @@ def mutate(
     architecture: SpecLike | None = ...,
     trainer: str | PathLike[str] | None = ...,
     trainer_timeout: float | None = ...,
+    trainer_data: Literal['npz', 'images'] | None = ...,
     jobs: int | None = ...,
     killable: bool = ...,
     runs: str | PathLike[str] | list[str | PathLike[str]] | None = ...,

@@ -32,10 +32,12 @@ class StudiedKilling : public testing::Test {
     program.recipe.epochs = 4;
     return program;
   }
-  KillingStudy studied(const std::vector<OperatorChoice>& operators,
-                       std::vector<std::size_t> looks = {2, 4}) {
+  KillingStudy studied(const std::vector<OperatorChoice>& operators, std::vector<std::size_t> looks = {2, 4},
+                       std::size_t part = 1, std::size_t parts = 1) {
     StudyOptions options;
     options.operators = operators;
+    options.part = part;
+    options.parts = parts;
     options.design.looks = std::move(looks);
     options.seed = 7;
     return study_killing(study_.program, study_.subject, tests_, options, {.store = folder_, .jobs = 2},
@@ -46,6 +48,22 @@ class StudiedKilling : public testing::Test {
   SmallStudy study_{short_program()};
   std::vector<DatasetPtr> tests_{pictures(test::labels_in_turn(40), 5), pictures({0, 0, 0, 1}, 6)};
 };
+
+TEST_F(StudiedKilling, PartsLeaveTheWholeInTheStore) {
+  const std::vector<OperatorChoice> operators{"le[ratio=0.9]", "dm[ratio=0.9]", "epochs[to=1]"};
+  std::vector<std::string> parts;
+  for (std::size_t part = 1; part <= 4; ++part) {  // the last has nothing to do
+    for (const TestedMutant& tested : studied(operators, {2, 3}, part, 4).mutants)
+      parts.push_back(tested.mutant.text() + to_string(tested.verdicts.at(1).status));
+  }
+  const KillingStudy whole = studied(operators, {2, 3});
+  EXPECT_EQ(whole.known, whole.trained);
+  std::vector<std::string> all;
+  for (const TestedMutant& tested : whole.mutants)
+    all.push_back(tested.mutant.text() + to_string(tested.verdicts.at(1).status));
+  EXPECT_EQ(parts, all);
+  EXPECT_EQ(all.size(), 3U);
+}
 
 TEST_F(StudiedKilling, VerdictsAreThoseOfScoresOfPlainTrainings) {
   const KillingStudy study = studied({"le[ratio=0.9]"});

@@ -112,6 +112,21 @@ TEST_F(SourceMutationProgram, TrainsByACommand) {
   EXPECT_FALSE(json("r.json")["facts"].contains("not_trained"));
 }
 
+// Pictures of what is in the archive otherwise: the same records, so the same networks.
+TEST_F(SourceMutationProgram, GivesPicturesToTrainersThatWantThem) {
+  write_file(folder / "train.sh",
+             std::string_view("set -e\nfolder=$(dirname \"$1\")\n"
+                              "grep -q '\"low\": 0.0' \"$1\"\n"
+                              "test $(find \"$folder/training\" -name '*.png' | wc -l) -gt 5\n"
+                              "\"" ASSAY_PROGRAM "\" train --quiet --model \"$folder/network.onnx\" --data "
+                              "\"$folder/training,color=grey\" --optimiser adam --epochs 1 --out "
+                              "\"$folder/trained.onnx\"\n"));
+  const Outcome outcome = judged("--trainer 'sh train.sh' --trainer-data images --json r.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(json("r.json")["facts"]["trained"], 5) << outcome.err;
+  EXPECT_FALSE(json("r.json")["facts"].contains("not_trained"));
+}
+
 TEST_F(SourceMutationProgram, SaysWhatBecameOfMutantsWhoseTrainerFails) {
   write_file(folder / "train.sh", std::string_view("grep -q '\"operator\": \"le\"' \"$1\" && exit 7\n"
                                                    "cp \"$(dirname \"$1\")/network.onnx\" "
@@ -147,7 +162,7 @@ TEST_F(SourceMutationProgram, FlagsWithoutEffectAreErrors) {
   EXPECT_EQ(unused.code, 0) << unused.err;
   EXPECT_NE((unused.out + unused.err).find("training data are not used"), std::string::npos);
   for (const char* flag : {"--naive", "--whole-network", "--operator gf", "--trainer-timeout 3",
-                           "--prune all", "--architecture lenet5"}) {
+                           "--trainer-data images", "--prune all", "--architecture lenet5"}) {
     const Outcome outcome = judged(flag);
     EXPECT_EQ(outcome.code, 1) << flag << outcome.err;
   }

@@ -85,7 +85,7 @@ class Mutate final : public Command {
         ->check(CLI::PositiveNumber);
     edits_.push_back(
         app.add_flag("--naive", naive_, "run each mutant whole for each record: slow, the same result"));
-    for (const char* flag : {"--count", "--mutant", "--quality", "--margin", "--state", "--shard", "--matrix",
+    for (const char* flag : {"--count", "--mutant", "--quality", "--margin", "--state", "--matrix",
                              "--killing-subset", "--keep"})
       single_.push_back(app.get_option(flag));
     source_.declare(app);
@@ -204,9 +204,16 @@ class Mutate final : public Command {
     std::vector<DatasetPtr> tests;
     for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
     gates_.check_baseline(study.program.graph.hash(), tests[0]->hash());
-    const mutation::KillingStudy found = source_.studied(study, tests, draw_, context);
+    const auto part = shard_.empty() ? std::pair<std::size_t, std::size_t>(1, 1) : parse_shard(shard_);
+    const mutation::KillingStudy found = source_.studied(study, tests, draw_, part, context);
     report::Document document =
         results::document_of(found, source_.design(), study.program.graph.name(), tests_);
+    if (part.second > 1) {
+      document.notices.push_back(
+          fmt::format("part {} of {}: when all parts have run, the same command without --shard makes the "
+                      "whole result from the store",
+                      part.first, part.second));
+    }
     gates_.apply(document, results::measurements_of(found));
     results::add_provenance(document, study.program.graph, {});
     results::add_provenance(document, "training", *study.program.training);

@@ -37,6 +37,9 @@ void SourceMutants::declare(CLI::App& app) {
       ->type_name("COMMAND");
   app.add_option("--trainer-timeout", time_limit_, "seconds after which a training by --trainer is ended")
       ->check(CLI::PositiveNumber);
+  app.add_option("--trainer-data", trainer_data_,
+                 "how the --trainer gets its data: npz, or images: a folder of pictures for each class")
+      ->check(CLI::IsMember({"npz", "images"}));
   app.add_option("--jobs", jobs_, "networks trained at a time (default: one a core)")
       ->check(CLI::Range(1, 10'000));
   app.add_flag("--killable", killable_,
@@ -91,7 +94,7 @@ void SourceMutants::refuse_without_training(report::Document& document) const {
 
 void SourceMutants::leave_out(bool training, EffectiveOptions& effective) const {
   for (const CLI::Option* option : own_) {
-    const bool of_trainer = option->get_name() == "--trainer-timeout" && trainer_.empty();
+    const bool of_trainer = option->get_name().starts_with("--trainer-") && trainer_.empty();
     const bool of_runs = !repeated() && std::ranges::find(repeated_, option) != repeated_.end();
     if (!training || of_trainer || of_runs) effective[option->get_lnames().front()] = {};
   }
@@ -99,8 +102,10 @@ void SourceMutants::leave_out(bool training, EffectiveOptions& effective) const 
 
 SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const {
   refuse_pruning();
-  if (trainer_.empty() && time_limit_ > 0)
-    fail(Fault::usage, "--trainer-timeout has no effect without --trainer");
+  for (const CLI::Option* option : own_) {
+    if (trainer_.empty() && option->get_name().starts_with("--trainer-") && option->count() > 0)
+      fail(Fault::usage, "{} has no effect without --trainer", option->get_name());
+  }
   if (architecture_.empty() == model.path().empty())
     fail(Fault::usage, "what is trained? give either --model FILE or --architecture SPEC");
   const DatasetPtr training = train_.open(), validation = validation_.given() ? validation_.open() : nullptr;
@@ -140,19 +145,24 @@ void SourceMutants::take_runs(const std::vector<std::size_t>& runs) {
 }
 
 mutation::KillingStudy SourceMutants::studied(const SourceStudy& study, const std::vector<DatasetPtr>& tests,
-                                              const mutation::DrawOptions& draw, Context& context) const {
+                                              const mutation::DrawOptions& draw,
+                                              std::pair<std::size_t, std::size_t> part,
+                                              Context& context) const {
   return mutation::study_killing(study.program, study.subject, tests,
                                  {.operators = draw.operators,
                                   .places = draw.layers,
                                   .design = design_,
                                   .seed = context.settings.seed,
-                                  .batch = context.settings.batch},
+                                  .batch = context.settings.batch,
+                                  .part = part.first,
+                                  .parts = part.second},
                                  plan(context), context.progress);
 }
 
 mutation::TrainingPlan SourceMutants::plan(Context& context) const {
   if (store_.empty()) fail(Fault::usage, "where are trained networks to be kept? give --store FOLDER");
-  mutation::TrainingPlan plan{.store = store_, .command = trainer_, .time_limit = time_limit_};
+  mutation::TrainingPlan plan{
+      .store = store_, .command = trainer_, .time_limit = time_limit_, .pictures = trainer_data_ == "images"};
   plan.session = session_options(context);
   plan.jobs = jobs_ > 0 ? jobs_ : static_cast<std::size_t>(std::max(context.settings.threads, 0));
   if (context.settings.device != "cpu" && trainer_.empty()) plan.jobs = 1;

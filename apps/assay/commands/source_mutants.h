@@ -56,9 +56,10 @@ class SourceMutants {
   bool repeated() const { return !design_.looks.empty(); }
   // Takes the runs of a preset where none are given.
   void take_runs(const std::vector<std::size_t>& runs);
-  // DeepCrime's study: all sets' verdicts over repeated trainings.
+  // DeepCrime's study: all sets' verdicts over repeated trainings; of one of several parts of the work.
   mutation::KillingStudy studied(const SourceStudy& study, const std::vector<DatasetPtr>& tests,
-                                 const mutation::DrawOptions& draw, Context& context) const;
+                                 const mutation::DrawOptions& draw, std::pair<std::size_t, std::size_t> part,
+                                 Context& context) const;
   const mutation::KillDesign& design() const { return design_; }
   // What is in the store, without what --prune says.
   report::Document store() const;
@@ -71,7 +72,7 @@ class SourceMutants {
   DataInput validation_{"validation", "records that validate while training"};
   RecipeOptions recipe_{10};
   std::vector<const CLI::Option*> own_;
-  std::string architecture_, store_, trainer_, prune_;
+  std::string architecture_, store_, trainer_, trainer_data_ = "npz", prune_;
   double time_limit_ = 0;
   std::size_t jobs_ = 0;
   bool killable_ = false;

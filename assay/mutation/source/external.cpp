@@ -1,16 +1,17 @@
-// The protocol between Assay and a trainer: a folder with the data as .npz, the network as ONNX and
-// mutant.json, whose path is the command's last argument; the command leaves the trained network in that
+// The protocol between Assay and a trainer: a folder with the data as .npz or pictures, the network as ONNX
+// and mutant.json, whose path is the command's last argument; the command leaves the trained network in that
 // folder.
 
 #include "assay/mutation/source/external.h"
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/data/image_folder.h"
 #include "assay/data/numpy.h"
 #include "assay/support/child_process.h"
 #include "assay/support/file.h"
@@ -49,10 +50,19 @@ class WorkFolder {
   fs::path path_;
 };
 
-void write_records(const Dataset& data, const fs::path& file) {
+// Writes records as FOLDER/NAME.npz, or pictures into FOLDER/NAME. Gives the path and what pixels stand for.
+TrainerJson write_records(const Dataset& data, const fs::path& folder, const std::string& name,
+                          bool pictures) {
+  if (pictures) {
+    const PixelScale scale = write_image_folder(data, folder / name);
+    return {{"path", (folder / name).string()},
+            {"pixels", {{"low", scale.low}, {"high", scale.high}, {"changed", scale.changed}}}};
+  }
   std::vector<std::size_t> all(data.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const fs::path file = folder / (name + ".npz");
   write_npz(file, arrays_of(data.read(all)));
+  return {{"path", file.string()}, {"pixels", nullptr}};
 }
 
 // A spec as name and options.
@@ -99,11 +109,11 @@ TrainerJson description_of(const TrainingJob& job, const Program& program, const
                           {"seed", program.recipe.seed},
                           {"recipe", recipe_of(program.recipe)},
                           {"classes", program.training->class_names()},
-                          {"training", (folder / "training.npz").string()},
+                          {"training", nullptr},
                           {"validation", nullptr},
+                          {"pixels", nullptr},
                           {"network", (folder / "network.onnx").string()},
                           {"out", folder.string()}};
-  if (program.validation) description["validation"] = (folder / "validation.npz").string();
   if (!job.mutant) return description;
   description["operator"] = job.mutant->op.name;
   description["place"] = job.mutant->layer;
@@ -157,12 +167,18 @@ void complain_of(const ChildResult& result, const TrainingPlan& plan) {
 Graph train_by_command(const TrainingJob& job, const Program& program, const std::string& key,
                        const TrainingPlan& plan, const std::function<bool()>& stop) {
   const WorkFolder folder(fs::absolute(plan.store), key);
-  write_records(*program.training, folder.path() / "training.npz");
-  if (program.validation) write_records(*program.validation, folder.path() / "validation.npz");
+  TrainerJson description = description_of(job, program, folder.path());
+  const auto give = [&](const char* name, const Dataset& data) {
+    const TrainerJson written = write_records(data, folder.path(), name, plan.pictures);
+    description[name] = written["path"];
+    if (!written["pixels"].is_null()) description["pixels"][name] = written["pixels"];
+  };
+  give("training", *program.training);
+  if (program.validation) give("validation", *program.validation);
   write_onnx(program.graph, folder.path() / "network.onnx");
-  const fs::path description = folder.path() / "mutant.json";
-  write_file(description, description_of(job, program, folder.path()).dump(1) + "\n");
-  const ChildResult result = run_child(plan.command + " " + quoted(description.string()), {},
+  const fs::path file = folder.path() / "mutant.json";
+  write_file(file, description.dump(1) + "\n");
+  const ChildResult result = run_child(plan.command + " " + quoted(file.string()), {},
                                        {.total = plan.time_limit, .kept = kept_output, .stop = stop});
   if (result.stopped) throw Error(Fault::interrupted, "interrupted");
   write_file(TrainedStore(plan.store).log(key), result.output + result.errors);

@@ -204,6 +204,7 @@ class StudyRun {
     const ProgramFault& fault = info.program;
     const bool given = fault.option.empty() || op.spec().options.contains(fault.option);
     for (const std::string& place : places_of(op, given)) {
+      if (dealt_++ % options_.parts != options_.part - 1) continue;
       Line line{.op = op, .place = place};
       if (given) {
         add(line, op.spec());
@@ -428,6 +429,7 @@ class StudyRun {
   RepeatedTrainings trainings_;
   std::vector<double> levels_;
   std::vector<Line> lines_;
+  std::size_t dealt_ = 0;          // operators at places, of all parts
   std::vector<std::size_t> wave_;  // mutants to be trained next
   Repeated original_;
   std::vector<Repeated> runs_;  // as study_.mutants

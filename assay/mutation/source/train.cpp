@@ -57,7 +57,7 @@ class ProgramTrainer {
 
  private:
   std::string key_of(const Program& program) const {
-    return Hasher().text(hash_of(program)).text(plan_.command).hex();
+    return Hasher().text(hash_of(program)).text(plan_.command + (plan_.pictures ? " of pictures" : "")).hex();
   }
 
   // Why it failed; empty when the network is in the store.
