@@ -28,9 +28,9 @@ struct StretchRequest {
   const Graph* graph = nullptr;  // must outlive the stretch
   std::vector<int> nodes;
   ShapeOf shape_of;
-  std::vector<ValueId> keep;       // values to be returned whole
-  std::vector<ReducedValue> taps;  // of values that the nodes compute
-  std::vector<ValueId> learned;    // constants whose values come with every run, as inputs do
+  std::vector<ValueId> keep;          // values to be returned whole
+  std::vector<ReducedValue> taps;     // of values that the nodes compute
+  std::vector<ValueId> learned = {};  // constants whose values come with every run, as inputs do
   int threads = 1;
 };
 

@@ -172,7 +172,6 @@ FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::siz
                            .shape_of = shape_of_,
                            .keep = {},
                            .taps = {},
-                           .learned = {},
                            .threads = threads_};
   std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
   asked.insert(request.visited.begin(), request.visited.end());
