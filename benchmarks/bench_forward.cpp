@@ -18,6 +18,7 @@
 
 #include <assay/model.h>
 #include <assay/session.h>
+#include <assay/training.h>
 #include "benchmarks/networks.h"
 
 namespace assay::bench {
@@ -113,10 +114,18 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("assay-bench-{}", threads);
   std::filesystem::create_directories(folder);
-  for (const assay::Graph& graph : {assay::bench::lenet5(), assay::bench::resnet(), assay::bench::vgg()}) {
+  using assay::training::build_architecture;
+  // Large networks run on fewer records.
+  const std::pair<assay::Graph, std::int64_t> cases[] = {
+      {build_architecture("lenet1"), records},     {build_architecture("lenet4"), records},
+      {build_architecture("lenet5"), records},     {assay::bench::acas(), 4 * records},
+      {assay::bench::resnet(), records / 4},       {build_architecture("deepmutation-c"), records / 16},
+      {build_architecture("dave2"), records / 16}, {assay::bench::vgg(), records / 16},
+      {assay::bench::resnet18(), records / 32}};
+  for (const auto& [graph, some] : cases) {
     const std::filesystem::path path = folder / (graph.name() + ".onnx");
     assay::write_onnx(graph, path.string());
-    assay::bench::compare(path.string(), graph.name() == "VGG-like" ? records / 16 : records, threads);
+    assay::bench::compare(path.string(), std::max<std::int64_t>(some, 1), threads);
   }
   std::filesystem::remove_all(folder);
 }

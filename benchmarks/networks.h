@@ -1,7 +1,7 @@
 #pragma once
 
-// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network and a small ResNet, with
-// random weights (speed does not depend on their values).
+// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network, a small ResNet, ResNet-18
+// and dense layers as of ACAS Xu, with random weights (speed does not depend on their values).
 
 #include <cmath>
 #include <string>
@@ -153,6 +153,31 @@ inline Graph resnet() {
       .flatten()
       .dense(10)
       .done();
+}
+inline Graph resnet18() {
+  return NetworkMaker("ResNet-18", 3, 64)
+      .conv(64, 7, 3, 2)
+      .norm()
+      .relu()
+      .pool()
+      .residual(64, 1)
+      .residual(64, 1)
+      .residual(128, 2)
+      .residual(128, 1)
+      .residual(256, 2)
+      .residual(256, 1)
+      .residual(512, 2)
+      .residual(512, 1)
+      .global_pool()
+      .flatten()
+      .dense(1000)
+      .done();
+}
+inline Graph acas() {
+  NetworkMaker maker("ACAS-like", 5, 1);
+  maker.flatten();
+  for (int layer = 0; layer < 6; ++layer) maker.dense(50).relu();
+  return maker.dense(5).done();
 }
 
 }  // namespace assay::bench
