@@ -1,4 +1,4 @@
-// Epsilon relevance of a whole network against a forward pass of the reference kernels on the same threads
+// Epsilon relevance of a whole network against a forward pass on the same threads
 // and batch. Usage: bench_relevance [threads]
 
 #include <ATen/ATen.h>
@@ -32,7 +32,7 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
   shape[0] = records;
   const ValueId in = graph.inputs()[0], out = graph.outputs()[0];
   const Tensor input = at::rand(shape);
-  const Session session(graph, {.threads = threads, .engine = "libtorch"});
+  const Session session(graph, {.threads = threads});
   for (const std::int64_t batch : {64, 128, 256, 512}) {
     const auto all = [&](const std::function<void(const Tensors&)>& one) {
       for (std::int64_t i = 0; i < records; i += batch)

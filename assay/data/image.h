@@ -14,11 +14,13 @@ namespace assay {
 struct Image {
   int width = 0, height = 0, channels = 0;
   std::vector<std::uint8_t> pixels;
-  std::uint8_t& at(int x, int y, int c) {
-    return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
-  }
-  std::uint8_t at(int x, int y, int c) const {
-    return pixels[static_cast<std::size_t>((y * width + x) * channels + c)];
+  std::uint8_t& at(int x, int y, int c) { return pixels[place(x, y, c)]; }
+  std::uint8_t at(int x, int y, int c) const { return pixels[place(x, y, c)]; }
+
+ private:
+  std::size_t place(int x, int y, int c) const {
+    const std::int64_t pixel = std::int64_t{y} * width + x;
+    return static_cast<std::size_t>(pixel * channels + c);
   }
 };
 

@@ -88,7 +88,7 @@ void SourceMutants::refuse_without_training(report::Document& document) const {
            option->get_name());
   }
   if (train_.given())
-    document.notices.push_back(
+    document.notices.emplace_back(
         "training data are not used: none of the operators changes what a network is trained from");
 }
 

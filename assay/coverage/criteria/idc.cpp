@@ -116,7 +116,7 @@ std::vector<std::vector<Aim>> Idc::aims(const ActivationBatch& batch, std::size_
 }
 
 Combination Idc::LayerCombinations::place(std::size_t record, std::span<const float> activations) {
-  const Combination combination = combination_of(activations);
+  Combination combination = combination_of(activations);
   Covered& entry = covered[combination];
   if (entry.records++ == 0) {
     entry.first = record;
