@@ -14,6 +14,7 @@ std::vector<Tensor> Stretch::gradients(const Tensors&, std::span<const Tensor>,
 }
 
 bool Backend::learns(const Graph&, const Node&, std::size_t) const { return false; }
+double Backend::learned_bytes(double) const { return 0; }
 
 std::span<const Backend* const> backends() {
   static const std::vector<const Backend*> all = [] {

@@ -67,6 +67,8 @@ class Backend {
   virtual double kept_bytes(const Node& node, const ShapeOf& shape_of) const = 0;
   // Whether the constant that the node reads there may be learned. REQUIRES supports().
   virtual bool learns(const Graph& graph, const Node& node, std::size_t input) const;
+  // Bytes that gradients with respect to so many elements of learned constants take, for all threads.
+  virtual double learned_bytes(double elements) const;
   // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;

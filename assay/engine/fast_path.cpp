@@ -101,13 +101,14 @@ bool FastPath::can_run(const Tensors& given, const Request& request) const {
 
 // Whether what gradients make a back end keep for all nodes it can run stays small beside the machine's
 // memory.
-bool FastPath::fits(const Plan& plan, const Backend& backend) const {
+bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& request) const {
   constexpr double most_bytes = 1e9;  // of all threads
-  double bytes = 0;
+  double bytes = 0, learned = 0;
+  for (const ValueId id : request.learned) learned += static_cast<double>(graph_.constant(id).count());
   for (const int n : plan.nodes) {
     if (backend.supports(graph_, node(n), shape_of_)) bytes += backend.kept_bytes(node(n), shape_of_);
   }
-  return bytes * threads_ <= most_bytes;
+  return bytes * threads_ + backend.learned_bytes(learned) <= most_bytes;
 }
 
 // Whether the back end can run the node as this request wants it.
@@ -127,7 +128,7 @@ std::vector<const Backend*> FastPath::choose(const Plan& plan, const Request& re
   std::vector<const Backend*> all{nullptr};
   for (const Backend* backend : backends()) {
     if (engine_ != "auto" && engine_ != backend->name()) continue;
-    if (!request.differentiable || (backend->differentiates() && fits(plan, *backend)))
+    if (!request.differentiable || (backend->differentiates() && fits(plan, *backend, request)))
       all.push_back(backend);
   }
   constexpr double never = 1e30, change_per_element = 0.5, change = 30;

@@ -19,8 +19,21 @@ struct Compiled {
   Compiled(Program made, std::size_t threads) : program(std::move(made)) {
     for (std::size_t t = 0; t < threads; ++t) tiles.push_back(std::make_unique<Tile>(program));
   }
+  // Room for so many floats, which stays for the next call.
+  float* sums(std::int64_t floats) {
+    if (floats > room_) {
+      memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
+      room_ = floats;
+    }
+    return memory_.get();
+  }
+
   Program program;
   std::vector<std::unique_ptr<Tile>> tiles;
+
+ private:
+  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  std::int64_t room_ = 0;
 };
 
 // Rows of `width` records from `first` on; the last of `count` stands in for those that are missing.
@@ -51,8 +64,8 @@ void run_forward(const Program& program, const Tile& tile) {
   }
 }
 
-// Tiles whose sums of gradients belong together. How many there are depends on the records alone, so that
-// sums are added in the same order whatever the threads.
+// Chunks of tiles whose sums of gradients belong together. How many there are depends on the records alone,
+// so that sums are added in the same order whatever the threads.
 constexpr std::int64_t most_chunks = 8;
 
 class LanesStretch : public Stretch {
@@ -118,8 +131,7 @@ class LanesStretch : public Stretch {
     set_learned(compiled, given);
     const std::int64_t chunks = program.sums > 0 ? std::min(tiles, most_chunks) : tiles;
     const std::int64_t tiles_each = (tiles + chunks - 1) / chunks;
-    const hwy::AlignedFreeUniquePtr<float[]> sums =
-        hwy::AllocateAligned<float>(static_cast<std::size_t>(chunks * program.sums + 1));
+    float* const sums = compiled.sums(chunks * program.sums);
     each_tile(compiled, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       load_inputs(program, tile, inputs, first, count);
       for (const auto& operation : program.operations) operation->forward(tile);
@@ -131,7 +143,7 @@ class LanesStretch : public Stretch {
         if (!program.slopes[i].empty()) program.operations[i]->backward(tile, program.slopes[i]);
         for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
           if (lesson->at < 0) continue;
-          float* const to = sums.get() + chunk * program.sums + lesson->at;
+          float* const to = sums + chunk * program.sums + lesson->at;
           if (program.slopes[i].empty()) {
             std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
           } else {
@@ -145,7 +157,7 @@ class LanesStretch : public Stretch {
                 results[w].data_ptr<float>());
       }
     });
-    collect(program, sums.get(), (tiles + tiles_each - 1) / tiles_each, wanted, results);
+    collect(program, sums, (tiles + tiles_each - 1) / tiles_each, wanted, results);
     return results;
   }
 
@@ -306,6 +318,9 @@ class LanesBackend : public Backend {
     return elements * static_cast<double>(2 * width * sizeof(float));  // values and slopes
   }
   bool learns(const Graph&, const Node& node, std::size_t) const override { return lanes::learns(node); }
+  double learned_bytes(double elements) const override {
+    return elements * static_cast<double>(most_chunks * sizeof(float));
+  }
   bool differentiates() const override { return true; }
   bool keeps_nan() const override { return true; }
   std::unique_ptr<Stretch> compile(StretchRequest request) const override {
