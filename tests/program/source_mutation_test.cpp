@@ -55,6 +55,22 @@ TEST_F(SourceMutationProgram, ShardsCombineToTheWholeAndShareTheStore) {
   EXPECT_TRUE(bytes("all.mut") == bytes("whole.mut"));
 }
 
+TEST_F(SourceMutationProgram, PartsOfRepeatedTrainingsAreTheWholeThroughTheStore) {
+  const std::string run =
+      "mutate --quiet --model net.onnx --train 'images-idx3-ubyte[:60]' --test 'images-idx3-ubyte[120:]' "
+      "--optimiser adam --epochs 1 --train-batch 20 --runs 2,3 --store kept --operator 'le[ratio=0.5]' "
+      "--operator 'epochs[to=2]' ";
+  for (const char* part : {"1/2", "2/2"}) {
+    const Outcome outcome = assay(run + "--shard " + part);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_NE((outcome.out + outcome.err).find("the same command without --shard"), std::string::npos);
+  }
+  ASSERT_EQ(assay(run + "--json whole.json").code, 0);
+  const auto facts = json("whole.json")["facts"];
+  EXPECT_EQ(facts["trained"], 0) << facts;
+  EXPECT_EQ(assay(run + "--shard 3/2").code, 1);
+}
+
 TEST_F(SourceMutationProgram, ARunThatIsKilledGoesOn) {
   const std::string run =
       "mutate --quiet --model net.onnx --train 'images-idx3-ubyte[:120]' --test 'images-idx3-ubyte[120:]' "
