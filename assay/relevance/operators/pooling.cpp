@@ -4,6 +4,8 @@
 #include <ATen/Parallel.h>
 
 #include <array>
+#include <span>
+#include <vector>
 
 #include <assay/rule.h>
 #include "assay/engine/kernels/window.h"
@@ -46,22 +48,57 @@ struct Plane {
     }
   }
 
-  void pass(const float* input, const float* output, const float* arriving, float* result) const {
+  // Whether the window at a place lies inside the plane whole; `first`: its first element.
+  bool inside(std::int64_t d, std::int64_t h, std::int64_t w, std::int64_t& first) const {
+    const std::array<std::int64_t, 3> at{d, h, w};
+    first = 0;
+    for (std::size_t a = 0; a < at.size(); ++a) {
+      const std::int64_t from = at[a] * stride[a] - begin[a];
+      if (from < 0 || from + (kernel[a] - 1) * dilation[a] >= sizes[a]) return false;
+      first = first * sizes[a] + from;
+    }
+    return true;
+  }
+
+  // Where the elements of a whole window lie from its first one.
+  std::vector<std::int64_t> offsets() const {
+    std::vector<std::int64_t> found;
+    for (std::int64_t i = 0; i < kernel[0]; ++i) {
+      for (std::int64_t j = 0; j < kernel[1]; ++j) {
+        for (std::int64_t k = 0; k < kernel[2]; ++k)
+          found.push_back(((i * dilation[0]) * sizes[1] + j * dilation[1]) * sizes[2] + k * dilation[2]);
+      }
+    }
+    return found;
+  }
+
+  void pass(std::span<const std::int64_t> near, const float* input, const float* output,
+            const float* arriving, float* result) const {
     std::int64_t place = 0;
     for (std::int64_t d = 0; d < places[0]; ++d) {
       for (std::int64_t h = 0; h < places[1]; ++h) {
         for (std::int64_t w = 0; w < places[2]; ++w, ++place) {
           if (arriving[place] == 0) continue;
-          int winners = 0;
-          for_each(d, h, w, [&](std::int64_t at) { winners += input[at] == output[place]; });
-          if (winners == 0) continue;
-          const float share = arriving[place] / static_cast<float>(winners);
-          for_each(d, h, w, [&](std::int64_t at) {
-            if (input[at] == output[place]) result[at] += share;
-          });
+          std::int64_t first = 0;
+          if (inside(d, h, w, first)) {
+            share(near, input + first, output[place], arriving[place], result + first);
+            continue;
+          }
+          std::vector<std::int64_t> some;
+          for_each(d, h, w, [&](std::int64_t at) { some.push_back(at); });
+          share(some, input, output[place], arriving[place], result);
         }
       }
     }
+  }
+
+ private:
+  static void share(std::span<const std::int64_t> window, const float* input, float most, float arriving,
+                    float* result) {
+    int winners = 0;
+    for (const std::int64_t at : window) winners += input[at] == most ? 1 : 0;
+    if (winners > 1) arriving /= static_cast<float>(winners);
+    for (const std::int64_t at : window) result[at] += input[at] == most ? arriving : 0.0F;
   }
 };
 
@@ -75,13 +112,14 @@ Relevances max_pool(const Passage& p) {
   const Window window = operators::read_window(
       {p.node, p.inputs, context}, p.node.integers("kernel_shape", {}), operators::spatial_sizes(x));
   const Plane plane(window, x.sizes(), y.sizes());
+  const std::vector<std::int64_t> near = plane.offsets();
   const Tensor result = at::zeros_like(x);
   const std::int64_t planes = x.size(0) * x.size(1);
   if (planes > 0 && y.numel() > 0) {
     const std::int64_t in = x.numel() / planes, out = y.numel() / planes;
     at::parallel_for(0, planes, 16, [&](std::int64_t from, std::int64_t to) {
       for (std::int64_t n = from; n < to; ++n) {
-        plane.pass(x.data_ptr<float>() + n * in, y.data_ptr<float>() + n * out,
+        plane.pass(near, x.data_ptr<float>() + n * in, y.data_ptr<float>() + n * out,
                    arriving.data_ptr<float>() + n * out, result.data_ptr<float>() + n * in);
       }
     });
