@@ -2,7 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
+#include <ATen/Parallel.h>
+#include <ATen/core/grad_mode.h>
 
+#include <map>
+
+#include <assay/model.h>
+#include "assay/engine/backend.h"
 #include "assay/engine/kernel.h"
 #include "assay/engine/kernels/window.h"
 #include "assay/relevance/vjp.h"
@@ -26,17 +32,86 @@ class Scaling final : public LinearOperation {
   }
 };
 
+// A convolution compiled by a back end of the processor for records of one shape; the weight comes with every
+// run.
+class CompiledConvolution {
+ public:
+  // nullptr where no back end can do it. REQUIRES float32 tensors on the processor.
+  static std::unique_ptr<const CompiledConvolution> make(const Node& node, const Tensor& input,
+                                                         const Tensor& weight) {
+    std::unique_ptr<CompiledConvolution> made(new CompiledConvolution(node, input, weight));
+    for (const Backend* backend : backends()) {
+      const Node& own = made->graph_.nodes()[0];
+      if (!backend->differentiates() || !backend->supports(made->graph_, own, made->shape_of()) ||
+          !backend->learns(made->graph_, own, 1))
+        continue;
+      made->stretch_ = backend->compile({.graph = &made->graph_,
+                                         .nodes = {0},
+                                         .shape_of = made->shape_of(),
+                                         .keep = {made->output_},
+                                         .taps = {},
+                                         .learned = {made->weight_},
+                                         .threads = at::get_num_threads()});
+      return made;
+    }
+    return nullptr;
+  }
+
+  Tensor apply(const Tensor& input, const Tensor& weight) const {
+    Tensors results;
+    stretch_->run({{input_, input}, {weight_, weight}}, results, {});
+    return results.at(output_);
+  }
+  Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const {
+    return stretch_->gradients({{input_, input}, {weight_, weight}}, std::span(&output, 1),
+                               std::span(&input_, 1))[0];
+  }
+
+ private:
+  CompiledConvolution(const Node& node, const Tensor& input, const Tensor& weight) {
+    GraphBuilder build("convolution");
+    Shape record = input.sizes().vec();
+    record[0] = -1;
+    input_ = build.input("input", DType::float32, record);
+    weight_ = build.constant("weight", to_array(weight));
+    output_ = build.add("Conv", "conv", {input_, weight_}, node.attributes);
+    build.output(output_);
+    graph_ = build.build();
+    record[0] = 1;
+    shapes_[input_] = record;
+    KernelContext context;
+    const Tensor inputs[] = {input.narrow(0, 0, 1), weight};
+    shapes_[output_] = run_node(graph_.nodes()[0], inputs, context)[0].sizes().vec();
+  }
+  ShapeOf shape_of() const {
+    return [this](ValueId id) -> const Shape& {
+      static const Shape none;
+      const auto found = shapes_.find(id);
+      return found == shapes_.end() ? none : found->second;
+    };
+  }
+
+  Graph graph_;
+  ValueId input_ = no_value, weight_ = no_value, output_ = no_value;
+  std::map<ValueId, Shape> shapes_;
+  std::unique_ptr<const Stretch> stretch_;
+};
+
 class Convolution final : public LinearOperation {
  public:
   explicit Convolution(const Node& node) : node_(node) {}
 
   Tensor apply(const Tensor& input, const Tensor& weight) const override {
+    if (const CompiledConvolution* compiled = compiled_for(input, weight))
+      return compiled->apply(input, weight);
     const operators::Window window = window_over(input, weight);
     return at::convolution(padded(input, window), weight, {}, window.stride, padding(window), window.dilation,
                            false, none(window), group());
   }
 
   Tensor transpose(const Tensor& output, const Tensor& weight, const Tensor& input) const override {
+    if (const CompiledConvolution* compiled = compiled_for(input, weight))
+      return compiled->transpose(output, weight, input);
     const operators::Window window = window_over(input, weight);
     const Tensor like = padded(input, window);
     const Tensor pulled = std::get<0>(
@@ -66,7 +141,18 @@ class Convolution final : public LinearOperation {
   }
   std::int64_t group() const { return node_.integer("group", 1); }
 
+  const CompiledConvolution* compiled_for(const Tensor& input, const Tensor& weight) const {
+    const bool plain = input.device().is_cpu() && input.scalar_type() == at::kFloat &&
+                       weight.scalar_type() == at::kFloat && input.numel() > 0 && !at::GradMode::is_enabled();
+    if (!plain) return nullptr;
+    const Shape record = input.sizes().slice(1).vec();
+    const auto [entry, fresh] = compiled_.try_emplace(record, nullptr);
+    if (fresh) entry->second = CompiledConvolution::make(node_, input, weight);
+    return entry->second.get();
+  }
+
   Node node_;
+  mutable std::map<Shape, std::unique_ptr<const CompiledConvolution>> compiled_;  // by record
 };
 
 class LinearNode final : public LinearOperation {

@@ -163,6 +163,7 @@ void Compiler::find_slopes() {
     if (std::ranges::any_of(operation->operands(), [&](int operand) { return needed[index(operand)]; }))
       needed[index(operation->result())] = true;
   }
+  program_.reads_values = program_.sums > 0;
   const auto meet = [&](int slot) {
     if (!needed[index(slot)]) return Slope::unwanted;
     const bool further = held[index(slot)];
@@ -175,6 +176,7 @@ void Compiler::find_slopes() {
     const Operation& operation = *program_.operations[i];
     if (!held[index(operation.result())]) continue;
     for (const int operand : operation.operands()) program_.slopes[i].push_back(meet(operand));
+    program_.reads_values |= operation.reads_values();
   }
   for (std::size_t s = 0; s < slots; ++s) {
     program_.slope_at.push_back(held[s] ? program_.floats : -1);

@@ -238,6 +238,7 @@ class Linear : public Operation {
   }
 
   std::int64_t scratch() const override { return dense_stride_ * width; }
+  bool reads_values() const override { return finish_ == Finish::rectify; }
 
  private:
   // Weights of a group in the order in which a loop reads them.

@@ -57,6 +57,9 @@ class Operation {
   // an entry for each operand.
   virtual void backward(const Tile& tile, std::span<const Slope> slopes) const = 0;
 
+  // Whether backward() reads values, its own result's or its operands'.
+  virtual bool reads_values() const { return true; }
+
   std::span<const Learned> learned() const { return learned_; }
   // Takes the value of the i-th of them.
   virtual void set(std::size_t, std::span<const float>) {}
@@ -104,6 +107,7 @@ struct Program {
   std::vector<Slope> seeded;               // by output: `unwanted` where no slope is needed
   std::vector<Lesson> lessons;             // of all constants that come with every run
   std::int64_t sums = 0;                   // floats of all that were asked for
+  bool reads_values = false;               // on the way back: otherwise nothing has to go forward before
 };
 
 // `wanted`: inputs of the stretch, learned constants among them, whose gradients are asked for; none: forward

@@ -133,8 +133,10 @@ class LanesStretch : public Stretch {
     const std::int64_t tiles_each = (tiles + chunks - 1) / chunks;
     float* const sums = compiled.sums(chunks * program.sums);
     each_tile(compiled, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
-      load_inputs(program, tile, inputs, first, count);
-      for (const auto& operation : program.operations) operation->forward(tile);
+      if (program.reads_values) {
+        load_inputs(program, tile, inputs, first, count);
+        for (const auto& operation : program.operations) operation->forward(tile);
+      }
       load_seeds(program, tile, seeds, first, count);
       const std::int64_t chunk = first / width / tiles_each;
       const bool add = first / width % tiles_each > 0;
