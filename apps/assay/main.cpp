@@ -187,7 +187,7 @@ int run(int argc, char** argv) {
     } else if (!root.get_subcommands().empty()) {
       message += flag_suggestion(*root.get_subcommands().front(), arguments);
     }
-    fail(Fault::usage, "{}\n`{} --help` shows what there is", message,
+    fail(Fault::usage, "{}; `{} --help` shows what there is", message,
          root.get_subcommands().empty() ? "assay" : "assay " + root.get_subcommands().front()->get_name());
   }
   if (root.get_subcommands().empty()) {

@@ -111,7 +111,7 @@ class TerminalProgress final : public Progress {
 
 }  // namespace
 
-void say(std::string_view message) { put(visible(message, "\n\t") + "\n"); }
+void say(std::string_view message) { put(visible(message, "\t") + "\n"); }
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) != 0; }
 

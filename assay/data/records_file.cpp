@@ -5,6 +5,7 @@
 
 #include "assay/data/numpy.h"
 #include "assay/support/file.h"
+#include "assay/support/visible.h"
 
 namespace assay {
 
@@ -20,14 +21,16 @@ void write_records(const std::filesystem::path& path, const Dataset& data,
   write_npz(path, arrays);
 }
 
+std::string id_line(const std::string& id) { return visible(id); }
+
 void write_ids(const std::filesystem::path& path, const Dataset& data,
                std::span<const std::size_t> positions) {
   std::string text;
-  for (const std::size_t record : positions) text += data.id(record) + "\n";
+  for (const std::size_t record : positions) text += id_line(data.id(record)) + "\n";
   write_file(path, text);
 }
 
-std::set<std::string> read_ids(const std::filesystem::path& path) {
+std::set<std::string> read_id_lines(const std::filesystem::path& path) {
   std::set<std::string> ids;
   const std::string text = read_file(path);
   for (std::size_t begin = 0; begin < text.size();) {

@@ -16,11 +16,14 @@ namespace assay {
 void write_records(const std::filesystem::path& path, const Dataset& data,
                    std::span<const std::size_t> positions);
 
-// The ids of the records at `positions`, one a line. Throws Error{io}.
+// An id as a line of a file of ids: names of files may hold line ends and worse, which are shown instead.
+std::string id_line(const std::string& id);
+
+// The lines of the records at `positions`. Throws Error{io}.
 void write_ids(const std::filesystem::path& path, const Dataset& data,
                std::span<const std::size_t> positions);
 
-// Ids, one a line; empty lines are none. Throws Error{io}.
-std::set<std::string> read_ids(const std::filesystem::path& path);
+// The lines of a file of ids; empty lines are none. Throws Error{io}.
+std::set<std::string> read_id_lines(const std::filesystem::path& path);
 
 }  // namespace assay

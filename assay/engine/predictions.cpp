@@ -9,6 +9,7 @@
 #include "assay/data/numpy.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/file.h"
+#include "assay/support/visible.h"
 
 namespace assay {
 namespace {
@@ -55,13 +56,6 @@ std::vector<float> floats_of(const Tensor& tensor) {
   return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 void write_prediction_table(const std::filesystem::path& path, const Predictions& all) {
   constexpr std::size_t most_columns = 1000;
   const std::size_t records = all.ids.size();
@@ -76,7 +70,7 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
     for (std::size_t k = 0; k < width; ++k) out << fmt::format(",output_{}", k);
     out << '\n';
     for (std::size_t i = 0; i < records; ++i) {
-      out << csv_cell(all.ids[i]);
+      out << csv_field(all.ids[i]);
       if (!all.labels.empty()) out << ',' << all.labels[i];
       if (!all.classes.empty()) out << ',' << all.classes[i];
       for (std::size_t k = 0; k < targets; ++k)

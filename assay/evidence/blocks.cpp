@@ -1,6 +1,7 @@
 #include "assay/evidence/blocks.h"
 
 #include "assay/report/escape.h"
+#include "assay/support/visible.h"
 
 namespace assay::evidence {
 namespace {
@@ -34,9 +35,7 @@ std::string markdown_of(const Block& block) {
     case Block::Kind::code:
       break;
   }
-  std::string line = "    ";
-  for (const char c : block.text) line += c == '\n' ? std::string("\n    ") : std::string(1, c);
-  return line + "\n\n";
+  return "    " + visible(block.text) + "\n\n";
 }
 
 std::string html_of(const Block& block) {

@@ -27,10 +27,11 @@ void require_file_name(const std::string& name, std::string_view what) {
 
 bool is_output_option(std::string_view name, bool learns) {
   static const std::set<std::string_view> outputs{
-      "json",    "html",      "junit",  "sarif",    "markdown",       "csv",    "elements",      "state",
-      "append",  "out",       "matrix", "made-dir", "killing-subset", "write",  "sheet",         "ids",
-      "scores",  "cache",     "quiet",  "force",    "strict",         "config", "journal-every", "plugin",
-      "out-dir", "checkpoint"};
+      "json",           "html",       "junit",       "sarif",    "markdown",      "csv",
+      "elements",       "state",      "append",      "out",      "matrix",        "made-dir",
+      "killing-subset", "write",      "sheet",       "ids",      "scores",        "cache",
+      "quiet",          "force",      "strict",      "config",   "journal-every", "plugin",
+      "out-dir",        "checkpoint", "predictions", "heatmaps", "store",         "prune"};
   return outputs.contains(name) || (learns && name == "profile");
 }
 
@@ -57,6 +58,15 @@ std::vector<std::string> repeatable(const std::string& command, const std::strin
     if (has_value) kept.push_back(words[++i]);
   }
   return kept;
+}
+
+bool is_part_of_pack(std::string_view name) {
+  static const std::set<std::string_view> parts{"pages",        "traceability", "technical-documentation.md",
+                                                "bom.cdx.json", "REPORT.md",    "REPORT.html",
+                                                "study.toml",   manifest_name};
+  return std::ranges::any_of(parts, [&](std::string_view part) {
+    return name == part || (name.starts_with(std::string(part) + ".") && name.ends_with(".partial"));
+  });
 }
 
 std::vector<Outcome> write_pack(const PackContents& contents, const fs::path& folder) {

@@ -30,6 +30,9 @@ struct PackContents {
 // Names that are no command's and no step's: they would not say where a file is. Throws Error{usage}.
 void require_file_name(const std::string& name, std::string_view what);
 
+// Whether write_pack() makes a file or folder of this name, or a kill has left it half made.
+bool is_part_of_pack(std::string_view name);
+
 // Writes reports, cards, traceability, bill of materials, headings and at last the manifest into a folder
 // that holds the results (and states) of the steps. Returns what every requirement came to.
 std::vector<Outcome> write_pack(const PackContents& contents, const std::filesystem::path& folder);

@@ -47,7 +47,7 @@ void write_manifest(const std::vector<ExploredNetwork>& networks, const Dataset&
   const nlohmann::json manifest{{"schema", "assay/findings"}, {"version", 1},
                                 {"data", stored.data},        {"seeds", seeds.describe()},
                                 {"networks", names_json},     {"findings", entries}};
-  write_file(file, manifest.dump(1) + "\n");
+  write_file(file, manifest.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace assay::explore

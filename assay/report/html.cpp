@@ -33,12 +33,19 @@ bool is_png(std::string_view bytes) {
          bytes.ends_with("\0\0\0\0IEND\xAE\x42\x60\x82"sv);
 }
 
-// Texts in which nothing acts on how the page around them is read.
+// Texts in which nothing acts on how the page around them is read, keys included.
 void show_plainly(Json& json) {
   if (json.is_string()) json = visible(json.get_ref<const std::string&>(), "\n\t");
-  if (json.is_structured()) {
+  if (json.is_array()) {
     for (Json& part : json) show_plainly(part);
   }
+  if (!json.is_object()) return;
+  Json shown = Json::object();
+  for (auto& [key, part] : json.items()) {
+    show_plainly(part);
+    shown[visible(key)] = std::move(part);
+  }
+  json = std::move(shown);
 }
 
 // Pictures that can be read travel inside the page.

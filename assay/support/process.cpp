@@ -94,6 +94,11 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   return result;
 }
 
+std::string last_line(const ProcessResult& result) {
+  const std::string text = result.output.substr(0, result.output.find_last_not_of("\r\n") + 1);
+  return text.substr(text.rfind('\n') + 1);
+}
+
 bool has_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? "/usr/bin:/bin" : path;

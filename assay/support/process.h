@@ -22,6 +22,9 @@ struct ProcessResult {
 // Error{io} when it cannot be started, Error{interrupted} when this program was interrupted meanwhile.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
+// The last line that a program wrote, which says what went wrong.
+std::string last_line(const ProcessResult& result);
+
 // Whether PATH holds a program of this name.
 bool has_program(const std::string& name);
 

@@ -1,5 +1,7 @@
 #include "assay/support/visible.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 namespace assay {
@@ -20,6 +22,13 @@ std::optional<unsigned> acting_character(std::string_view c) {
   const bool acts = within(0x80, 0x9F) || code == 0x61C || code == 0x200B || within(0x200E, 0x200F) ||
                     within(0x2028, 0x202E) || within(0x2060, 0x2069) || code == 0xFEFF;
   return acts ? std::optional(code) : std::nullopt;
+}
+
+// As ASCII and full-width characters, which spreadsheets of some languages take for the same.
+bool begins_formula(std::string_view text) {
+  const std::array<std::string_view, 8> signs{
+      "=", "+", "-", "@", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
+  return std::ranges::any_of(signs, [&](std::string_view sign) { return text.starts_with(sign); });
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ std::string visible(std::string_view bytes, std::string_view kept) {
 
 std::string csv_field(std::string_view bytes) {
   std::string text = visible(bytes, "\n");
-  if (!text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos) text.insert(0, "'");
+  if (begins_formula(text)) text.insert(0, "'");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);

@@ -17,10 +17,13 @@ struct CommandRun {
   std::string variant = {};          // tells runs of one command apart
 };
 
-inline std::vector<CommandRun> command_runs() {
-  const std::string data = "images-idx3-ubyte",
+// `records`: the data set of all runs, without quotes and slices.
+inline std::vector<CommandRun> command_runs(const std::string& records = "images-idx3-ubyte") {
+  const auto part = [&](const std::string& slice) { return "'" + records + slice + "'"; };
+  const std::string data = part(""),
                     cover = "--model net.onnx --train " + data + " --test " + data +
-                            " -m 2 --criterion kmnc --criterion idc --criterion nlc ";
+                            " -m 2 --criterion kmnc --criterion idc --criterion nlc ",
+                    study = "--model net.onnx --train " + part("[::3]") + " --test " + part("[1::3]");
   return {
       {"model", "net.onnx --write copy.onnx --json r.json", {}, {"copy.onnx"}, {"r.json"}},
       {"data",
@@ -51,8 +54,8 @@ inline std::vector<CommandRun> command_runs() {
        {"s.mut", "m.csv"},
        {"r.json"}},
       {"mutate",
-       "--train '" + data + "[:80]' --test '" + data +
-           "[80:]' --model net.onnx --operator 'le[ratio=0.5]' --operator 'epochs[to=1]' --count 1 "
+       "--train " + part("[:80]") + " --test " + part("[80:]") +
+           " --model net.onnx --operator 'le[ratio=0.5]' --operator 'epochs[to=1]' --count 1 "
            "--optimiser adam --epochs 2 --train-batch 20 --store kept --state s.mut --matrix m.csv --json "
            "r.json",
        {},
@@ -69,7 +72,7 @@ inline std::vector<CommandRun> command_runs() {
        {"s.inspect", "s.csv"},
        {"r.json"}},
       {"prune",
-       "--model net.onnx --units layer=hidden,units=0 --test " + data + " --out pruned.onnx --json r.json",
+       "--model net.onnx --units layer=0,units=0 --test " + data + " --out pruned.onnx --json r.json",
        {},
        {"pruned.onnx"},
        {"r.json"}},
@@ -95,17 +98,40 @@ inline std::vector<CommandRun> command_runs() {
        {"attacked/fgsm.npz", "attacked/noise.npz"},
        {}},
       {"explore",
-       "net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data '" + data +
-           "[:40]' --constraint none --step 0.3 --round 16 --pictures 2 --out found",
+       "net.onnx --mutant 'gf[sigma=0.5]' --mutant ws --data " + part("[:40]") +
+           " --constraint none --step 0.3 --round 16 --pictures 2 --out found",
        {},
        {"found/findings.npz", "found/voted.npz"},
        {}},
       {"retrain",
-       "net.onnx --train '" + data + "[:120]' --test '" + data + "[120:]' --add '" + data +
-           "[:60]' --count 10 --repeats 2 --epochs 1 --against noise --checkpoint runs --out-dir made --json "
+       "net.onnx --train " + part("[:120]") + " --test " + part("[120:]") + " --add " + part("[:60]") +
+           " --count 10 --repeats 2 --epochs 1 --against noise --checkpoint runs --out-dir made --json "
            "r.json",
        {},
        {"assay-retrain/training-noise.npz", "made/given.onnx"},
+       {"r.json"}},
+      {"audit",
+       study + " --criterion nc --count 2 --sizes 10,20 --subsets 10 --permutations 19 --resamples 20 "
+               "--orders 19 "
+               "--json r.json",
+       {},
+       {},
+       {"r.json"}},
+      {"polluted",
+       "--data " + data + " --findings " + part("[:20]") +
+           " --window-size 3 --pictures 2 --out-dir shown --out suspects.csv --json r.json",
+       {},
+       {"suspects.csv"},
+       {"r.json"}},
+      {"evidence",
+       "--title Study " + study + " --out pack --zip pack.zip --json r.json",
+       {},
+       {"pack/traceability/records.csv"},
+       {"r.json", "pack/results/cover.json"}},
+      {"verify",
+       "pack --rerun evaluate --json r.json",
+       {"evidence " + study + " --out pack"},
+       {},
        {"r.json"}},
       {"report",
        "r1.json --out page.html --json r.json",

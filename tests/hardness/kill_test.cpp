@@ -197,6 +197,7 @@ TEST_F(KillSuiteOfAll, SignalsStopCleanlyAndTheSameCommandGoesOn) {
       "attack net.onnx images-idx3-ubyte --quiet --threads 1 --batch 2 --attack noise --attack fgsm "
       "--out ";
   ASSERT_EQ(assay(run + "calm").code, 0);
+  std::signal(SIGHUP, SIG_DFL);  // else `nohup` would be respected
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string out = "stopped-" + std::to_string(signal);
     const Outcome stopped =

@@ -183,11 +183,14 @@ class EvidenceCommand final : public Command {
       fs::remove(fs::path(out_) / evidence::signature_name);
     }
     if (fs::exists(out_)) {
+      const bool begun = fs::is_directory(fs::path(out_) / evidence::results_folder) &&
+                         fs::is_directory(fs::path(out_) / evidence::states_folder);
       for (const fs::directory_entry& entry : fs::directory_iterator(out_)) {
         const std::string name = entry.path().filename().string();
         if (entry.is_directory() &&
             (fs::is_empty(entry) || name == evidence::results_folder || name == evidence::states_folder))
           continue;
+        if (begun && evidence::is_part_of_pack(name)) continue;
         fail(Fault::usage, "{} holds other files ({}); name a folder of its own", out_, name);
       }
     }
@@ -219,7 +222,7 @@ class EvidenceCommand final : public Command {
     constexpr int gate_failed = 2, warned = 9;
     if (ended.code != 0 && ended.code != gate_failed && ended.code != warned)
       fail(Fault::mismatch, "step '{}' (assay {}) ended with code {}: {}", step.name, step.command,
-           ended.code, ended.output);
+           ended.code, last_line(ended));
     evidence::StepResult result{step, read_result(fs::path(out_) / file), ended.code, {}, file};
     for (const auto& [key, value] : result.document.provenance) {
       const auto* options = std::get_if<std::string>(&value);

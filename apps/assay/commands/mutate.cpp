@@ -13,6 +13,7 @@
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
+#include "assay/data/records_file.h"
 #include "assay/results/document.h"
 #include "assay/results/killing.h"
 #include "assay/results/mutation.h"
@@ -380,7 +381,7 @@ class Mutate final : public Command {
     if (!subset_.empty()) {
       const selection::Cover subset = mutation::killing_subset(state, result);
       std::string ids;
-      for (const std::size_t r : subset.records) ids += state.records()[r].id + "\n";
+      for (const std::size_t r : subset.records) ids += id_line(state.records()[r].id) + "\n";
       write_file(subset_, ids);
       document.facts.push_back(results::subset_fact(subset));
     }

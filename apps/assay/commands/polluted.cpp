@@ -102,10 +102,15 @@ class Polluted final : public Command {
 
   std::set<std::string> polluted_ids(const Dataset& training) const {
     std::set<std::string> ids;
-    if (truth_.ends_with(".txt"))
-      ids = read_ids(truth_);
-    else
+    if (truth_.ends_with(".txt")) {
+      ids = read_id_lines(truth_);
+      for (std::size_t i = 0; i < training.size(); ++i) {
+        const std::string id = training.id(i), line = id_line(id);
+        if (line != id && ids.erase(line) != 0) ids.insert(id);
+      }
+    } else {
       for (const std::size_t i : other_labels(training, *open_dataset(truth_))) ids.insert(training.id(i));
+    }
     if (ids.empty()) fail(Fault::data, "--truth {}: no record is polluted", truth_);
     return ids;
   }

@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <set>
 
 #include <assay/error.h>
@@ -28,6 +31,14 @@ const std::set<std::string>& repeatable_commands() {
   return names;
 }
 
+std::vector<std::string> flags_of(const std::vector<std::string>& typed) {
+  std::vector<std::string> flags;
+  for (const std::string& word : typed) {
+    if (word.starts_with("--")) flags.push_back(word.substr(2, word.find('=') - 2));
+  }
+  return flags;
+}
+
 report::Gate check_of(std::string text, bool passed, std::string reason) {
   report::Gate gate;
   gate.text = std::move(text);
@@ -38,11 +49,14 @@ report::Gate check_of(std::string text, bool passed, std::string reason) {
   return gate;
 }
 
-// A folder that is gone when this is.
+// A folder that nobody else can have prepared, gone when this is.
 class ScratchFolder {
  public:
-  ScratchFolder() : path_(fs::temp_directory_path() / fmt::format("assay-verify-{}", ::getpid())) {
-    make_folders(path_);
+  ScratchFolder() {
+    std::string name = (fs::temp_directory_path() / "assay-verify-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr)
+      fail(Fault::io, "{} cannot be made: {}", name, std::strerror(errno));
+    path_ = name;
   }
   ~ScratchFolder() {
     std::error_code code;
@@ -183,11 +197,19 @@ class Verify final : public Command {
           fmt::format("{} is not run again: `assay {}` does more than measure", check, step.typed[0]));
       return;
     }
-    for (const std::string& word : step.typed) {
-      const std::string name = word.starts_with("--") ? word.substr(2, word.find('=') - 2) : "";
-      if (evidence::is_output_option(name, false))
-        fail(Fault::data, "{}: its command has --{}, which no command of a pack has", check, name);
+    evidence::require_file_name(step.name, "step");
+    const std::vector<std::string> flags = flags_of(step.typed);
+    if (std::ranges::find(flags, "trainer") != flags.end()) {
+      document.notices.push_back(check + " is not run again: its --trainer names another program");
+      return;
     }
+    const bool learns = std::ranges::find(flags, "train") != flags.end();
+    std::vector<std::string> refused;
+    for (const std::string& flag : flags) {
+      if (evidence::is_output_option(flag, learns)) refused.push_back("--" + flag);
+    }
+    if (!refused.empty())
+      fail(Fault::data, "{}: its command has {}, which no command of a pack has", check, joined(refused));
     const fs::path file = scratch / (step.name + ".json");
     std::vector<std::string> command{this_program().string()};
     command.insert(command.end(), step.typed.begin(), step.typed.end());
@@ -195,7 +217,7 @@ class Verify final : public Command {
     const ProcessResult ended = run_process(command, {.folder = from_});
     if (!fs::exists(file)) {
       document.gates.push_back(
-          check_of(check, false, fmt::format("ended with code {}: {}", ended.code, ended.output)));
+          check_of(check, false, fmt::format("ended with code {}: {}", ended.code, last_line(ended))));
       return;
     }
     const auto read = [](const fs::path& path) {

@@ -177,7 +177,7 @@ Graph train_by_command(const TrainingJob& job, const Program& program, const std
   if (program.validation) give("validation", *program.validation);
   write_onnx(program.graph, folder.path() / "network.onnx");
   const fs::path file = folder.path() / "mutant.json";
-  write_file(file, description.dump(1) + "\n");
+  write_file(file, description.dump(1, ' ', false, TrainerJson::error_handler_t::replace) + "\n");
   const ChildResult result = run_child(plan.command + " " + quoted(file.string()), {},
                                        {.total = plan.time_limit, .kept = kept_output, .stop = stop});
   if (result.stopped) throw Error(Fault::interrupted, "interrupted");
