@@ -71,10 +71,30 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
 
 }  // namespace
 
+std::string read_config(const std::filesystem::path& file) {
+  constexpr std::size_t most_parts = 32;
+  std::string text = read_file(file, 1 << 24);
+  std::size_t dots = 0, line = 1;
+  char within = '\n';  // a quote or a comment that has begun; a line end: none
+  for (const char c : text) {
+    if (c == '\n') ++line;
+    if (c == '\n' || c == within) {
+      within = '\n';
+    } else if (within == '\n' && std::string_view("\"'#").find(c) != std::string_view::npos) {
+      within = c == '#' ? '\0' : c;
+    }
+    if (within != '\n') continue;
+    if (std::string_view("=,{}[]\n").find(c) != std::string_view::npos) dots = 0;
+    if (c == '.' && ++dots > most_parts)
+      fail(Fault::usage, "{}:{}: a name of more than {} parts", file.string(), line, most_parts);
+  }
+  return text;
+}
+
 void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& command) {
   toml::table table;
   try {
-    table = toml::parse(read_file(file, 1 << 24), file.string());
+    table = toml::parse(read_config(file), file.string());
   } catch (const toml::parse_error& error) {
     fail(Fault::usage, "{}:{}: {}", file.string(), error.source().begin.line, error.description());
   }

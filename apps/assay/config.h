@@ -5,8 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <string>
 
 namespace assay::app {
+
+// The text of such a file. Throws Error{usage} for names of so many parts (a.a.a...) that a table of them could
+// not be held.
+std::string read_config(const std::filesystem::path& file);
 
 // Gives the values in the file to those options of `command` that the command line left unset. `root` holds
 // all subcommands, to recognise names. Throws Error{usage} with file and line for unknown names (and the

@@ -5,7 +5,7 @@
 #include <toml++/toml.h>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "apps/assay/config.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
@@ -15,7 +15,7 @@ class StudyReader {
  public:
   explicit StudyReader(const std::filesystem::path& file) : file_(file) {
     try {
-      table_ = toml::parse(read_file(file, 1 << 24), file.string());
+      table_ = toml::parse(read_config(file), file.string());
     } catch (const toml::parse_error& error) {
       fail(Fault::usage, "{}:{}: {}", file.string(), error.source().begin.line, error.description());
     }

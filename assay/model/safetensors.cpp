@@ -54,21 +54,52 @@ std::optional<std::uint64_t> size_of_type(std::string_view type) {
   return it == sizes.end() ? std::nullopt : std::optional(it->second);
 }
 
+// What can be said of a header before it is built: how deep it is, and a name that stands twice. A callback
+// of Json::parse() would take quadratic time.
+class HeaderWatch final : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return enter(); }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t) override { return enter(); }
+  bool end_array() override { return leave(); }
+  bool key(string_t& name) override {
+    if (depth_ == 1 && !names_.insert(name).second) twice = name;
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+  bool deep = false;
+  std::string twice;
+
+ private:
+  bool enter() {
+    deep |= ++depth_ > deepest_header;
+    return !deep;
+  }
+  bool leave() {
+    --depth_;
+    return true;
+  }
+  int depth_ = 0;
+  std::set<std::string> names_;
+};
+
 // The header, in which every name stands once: of two tensors with one name readers choose differently.
 Json parse_header(const std::string& text) {
-  std::set<std::string> names;
-  std::string twice;
-  bool deep = false;
-  const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    deep |= depth > deepest_header;
-    if (depth == 1 && event == Json::parse_event_t::key &&
-        !names.insert(parsed.get_ref<const std::string&>()).second)
-      twice = parsed.get<std::string>();
-    return !deep;
-  };
-  const Json header = Json::parse(text, watch, false);
-  if (deep) fail(Fault::model, "the header is nested more than {} deep", deepest_header);
-  if (!twice.empty()) fail(Fault::model, "the header names '{}' twice", visible(twice));
+  HeaderWatch watch;
+  const bool sound = Json::sax_parse(text, &watch);
+  if (watch.deep) fail(Fault::model, "the header is nested more than {} deep", deepest_header);
+  if (!watch.twice.empty()) fail(Fault::model, "the header names '{}' twice", visible(watch.twice));
+  const Json header = sound ? Json::parse(text) : Json();
   if (!header.is_object()) fail(Fault::model, "the header is no JSON object");
   return header;
 }
@@ -136,7 +167,7 @@ Array widened(const Shape& shape, const std::vector<std::byte>& bytes, Widen wid
 std::string named(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
-    shown.push_back("'" + visible(names[i]) + "'");
+    shown.push_back(fmt::format("'{}'", visible(names[i])));
   return joined(shown) +
          (names.size() > most_named ? fmt::format(" and {} more", names.size() - most_named) : "");
 }

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -5,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/report.h>
+#include "assay/support/memory.h"
 #include "assay/support/text.h"
 
 namespace assay::report {
@@ -13,7 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t largest_document = std::size_t{256} << 20;
-constexpr int deepest_nesting = 8;  // six are used
+constexpr std::size_t deepest_nesting = 8;                                // six are used
+constexpr std::uint64_t bytes_of_value = 64, most_looks = 2'000'000'000;  // some seconds
 
 class Reader {
  public:
@@ -21,7 +24,7 @@ class Reader {
 
   Document read(std::string_view text) const {
     if (text.size() > largest_document) refuse("it is larger than 256 MiB");
-    check_nesting(text);
+    check_size(text);
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) refuse("it is no JSON");
     if (!json.is_object() || json.value("schema", Json()) != "assay/result")
@@ -67,10 +70,12 @@ class Reader {
     fail(Fault::data, "{}: not a result document of this version: {}; write a new one", name_, fault);
   }
 
-  // Before anything is built from the text.
-  void check_nesting(std::string_view text) const {
-    int depth = 0;
+  // Before anything is built from the text. An object looks through its keys for each new one.
+  void check_size(std::string_view text) const {
+    std::size_t depth = 0;
     bool quoted = false;
+    std::uint64_t values = 0, looks = 0;
+    std::array<std::uint64_t, deepest_nesting + 1> keys{};
     for (std::size_t i = 0; i < text.size(); ++i) {
       const char c = text[i];
       if (quoted) {
@@ -80,10 +85,18 @@ class Reader {
         quoted = true;
       } else if (c == '{' || c == '[') {
         if (++depth > deepest_nesting) refuse("it is nested too deeply");
+        keys[depth] = 0;
+        ++values;
       } else if (c == '}' || c == ']') {
-        --depth;
+        depth -= depth > 0 ? 1 : 0;
+      } else if (c == ',') {
+        ++values;
+      } else if (c == ':') {
+        looks += keys[depth]++;
+        if (looks > most_looks) refuse("its objects have too many keys");
       }
     }
+    require_memory(text.size() + values * bytes_of_value, name_);
   }
 
   void only(const Json& object, const std::vector<std::string>& keys, std::string_view what) const {

@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include <assay/progress.h>
+#include "assay/support/memory.h"
 #include "assay/workbench/sql_text.h"
 
 namespace assay::workbench {
@@ -128,6 +129,7 @@ Database::Database(const std::filesystem::path& path, int version) : path_(path)
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_db_config(handle_, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
     sqlite3_limit(handle_, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_hard_heap_limit64(static_cast<sqlite3_int64>(memory_limit()));
     sqlite3_progress_handler(
         handle_, 10000, [](void*) { return interrupted() ? 1 : 0; }, nullptr);
     sqlite3_set_authorizer(handle_, authorise, this);
@@ -293,7 +295,8 @@ void Database::fail_with(int code, std::string_view doing) {
     case SQLITE_PERM:
       fail(Fault::io, "{}: {}", context, said);
     case SQLITE_NOMEM:
-      fail(Fault::resources, "{}: out of memory", context);
+      fail(Fault::resources, "{}: a question or the file needs more than the limit on memory (--memory)",
+           context);
     case SQLITE_TOOBIG:
       fail(Fault::resources, "{}: {}", context, said);
     case SQLITE_INTERRUPT:

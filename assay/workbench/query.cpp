@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/memory.h"
 #include "assay/support/text.h"
 #include "assay/workbench/explain.h"
 #include "assay/workbench/inspect_clause.h"
@@ -195,7 +196,11 @@ class Answer {
       if (cells_ > most_cells)
         fail(Fault::resources, "the answer has more than {} cells; add LIMIT or conditions", most_cells);
       std::vector<Cell>& row = table.rows.emplace_back();
-      for (int i = 0; i < statement.columns(); ++i) row.push_back(statement.value(i));
+      for (int i = 0; i < statement.columns(); ++i) {
+        row.push_back(statement.value(i));
+        if (const auto* text = std::get_if<std::string>(&row.back())) bytes_ += text->size();
+      }
+      require_memory(bytes_ + cells_ * sizeof(Cell), "the answer");
     }
     for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].kind = kind_of(table.rows, i);
     rows_ += table.rows.size();
@@ -253,8 +258,8 @@ class Answer {
   Progress& progress_;
   report::Document document_;
   std::set<std::string> defined_;
-  std::size_t cells_ = 0, answers_ = 0, rows_ = 0, inspections_ = 0, records_ = 0, records_read_ = 0,
-              kept_ = 0, units_ = 0, hypotheses_ = 0;
+  std::size_t cells_ = 0, bytes_ = 0, answers_ = 0, rows_ = 0, inspections_ = 0, records_ = 0,
+              records_read_ = 0, kept_ = 0, units_ = 0, hypotheses_ = 0;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
+#include "tests/hardness/little_memory.h"
 #include "tests/program/program.h"
 
 namespace assay {
@@ -32,7 +33,7 @@ class Hostile : public Program {
 
   // The program in an address space of 6 GiB, which libraries alone take a third of.
   void expect_refused(const std::string& arguments, int code, const std::string& words) const {
-    const Outcome outcome = shell("ulimit -v 6291456; $assay " + arguments);
+    const Outcome outcome = shell(little_memory(6) + "$assay " + arguments);
     EXPECT_EQ(outcome.code, code) << arguments << ": " << outcome.err;
     EXPECT_NE(outcome.err.find(words), std::string::npos) << arguments << ": " << outcome.err;
   }

@@ -28,15 +28,26 @@ std::string string_member(const json& object, const char* key, const std::string
   return value.get<std::string>();
 }
 
+// Before anything is built from the text; a callback of json::parse() would take quadratic time.
+void check_nesting(std::string_view text, const std::string& source) {
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && quoted) ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '{' || c == '[') ++depth;
+    if (c == '}' || c == ']') --depth;
+    if (depth > nesting_limit)
+      fail(Fault::model, "{}: JSON nested deeper than {} levels", source, nesting_limit);
+  }
+}
+
 json parse_json(std::string_view text, const std::string& source) {
-  bool too_deep = false;
-  const auto watch = [&](int depth, json::parse_event_t, json&) {
-    too_deep = too_deep || depth > nesting_limit;
-    if (too_deep) fail(Fault::model, "{}: JSON nested deeper than {} levels", source, nesting_limit);
-    return true;
-  };
+  check_nesting(text, source);
   try {
-    return json::parse(text, watch);
+    return json::parse(text);
   } catch (const json::exception& error) {
     fail(Fault::model, "{}: the architecture is not valid JSON: {}", source, error.what());
   }
