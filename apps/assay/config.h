@@ -9,8 +9,8 @@
 
 namespace assay::app {
 
-// The text of such a file. Throws Error{usage} for names of so many parts (a.a.a...) that a table of them could
-// not be held.
+// The text of such a file. Throws Error{usage} for names of very many parts (a.a.a...), each of which would
+// be a table in another.
 std::string read_config(const std::filesystem::path& file);
 
 // Gives the values in the file to those options of `command` that the command line left unset. `root` holds
