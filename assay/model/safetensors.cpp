@@ -99,7 +99,7 @@ Json parse_header(const std::string& text) {
   const bool sound = Json::sax_parse(text, &watch);
   if (watch.deep) fail(Fault::model, "the header is nested more than {} deep", deepest_header);
   if (!watch.twice.empty()) fail(Fault::model, "the header names '{}' twice", visible(watch.twice));
-  const Json header = sound ? Json::parse(text) : Json();
+  Json header = sound ? Json::parse(text) : Json();
   if (!header.is_object()) fail(Fault::model, "the header is no JSON object");
   return header;
 }

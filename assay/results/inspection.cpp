@@ -165,7 +165,7 @@ std::string overlay(const inspection::CloseUp& close, const Dataset& data) {
   if (!picture || close.unit_positions.size() != 2) return {};
   const Batch batch = data.read(std::span(&close.record, 1));
   const auto elements = batch.inputs.as<float>();
-  const auto range = data.valid_range();
+  const auto& range = data.valid_range();
   const float low = range ? range->low[0] : *std::ranges::min_element(elements),
               high = range ? range->high[0] : *std::ranges::max_element(elements);
   Image image = with_channels(with_channels(picture_of(elements, shape, low, high), 1), 3);

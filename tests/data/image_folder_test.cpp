@@ -11,7 +11,7 @@ using ::testing::FloatEq;
 namespace fs = std::filesystem;
 
 // Records [1, 2, 2] from -1 to 1 of classes 11 and 2 of twelve.
-DatasetPtr pictures(std::vector<float> values,
+DatasetPtr pictures(const std::vector<float>& values,
                     RecordOptions options = {.valid_range = ValidRange{{-1}, {1}}}) {
   for (int c = 0; c < 12; ++c) options.class_names.push_back("class " + std::to_string(c));
   const auto count = static_cast<std::int64_t>(values.size() / 4);
