@@ -81,7 +81,10 @@ const Node* Compiler::sole_reader(ValueId id) const {
   const auto readers = graph_.consumers(id);
   if (std::ranges::find(wanted_, id) != wanted_.end()) return nullptr;
   if (readers.size() != 1 || !inside_.contains(readers[0])) return nullptr;
-  return &graph_.nodes()[index(readers[0])];
+  const Node& reader = graph_.nodes()[index(readers[0])];
+  // What it learns stays its own.
+  return std::ranges::any_of(reader.inputs, [this](ValueId in) { return is_learned(in); }) ? nullptr
+                                                                                           : &reader;
 }
 
 Absorber Compiler::absorber() {

@@ -190,6 +190,7 @@ class LanesStretch : public Stretch {
   // Adds the sums of all chunks, in order, to the elements of constants that they belong to.
   void collect(const Program& program, const float* sums, std::int64_t chunks,
                std::span<const ValueId> wanted, std::vector<Tensor>& results) const {
+    if (program.sums == 0) return;
     struct Piece {
       const Lesson* lesson;
       std::size_t begin, end;

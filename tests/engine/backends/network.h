@@ -81,18 +81,10 @@ class Network {
     const auto stretch = backend_.compile(request);
     expect_values(*stretch, keep, taps);
     if (backend_.differentiates()) expect_gradients(graph, *stretch, keep);
-    request.learned = learnable(graph);
-    if (request.learned.empty()) return;
-    // Compiled with other values than those that come with the runs.
-    GraphBuilder edit(graph);
-    for (const ValueId id : request.learned)
-      edit.replace_constant(id, to_array(random(values_.at(id).sizes().vec())));
-    const Graph other = edit.build();
-    request.graph = &other;
-    const auto learning = backend_.compile(request);
-    EXPECT_EQ(learning->inputs().size(), 1 + request.learned.size());
-    expect_values(*learning, keep, taps);
-    expect_gradients(graph, *learning, keep);
+    const std::vector<ValueId> all = learnable(graph);
+    if (all.empty()) return;
+    expect_learning(graph, request, all);
+    for (const ValueId id : all) expect_learning(graph, request, {id});
   }
 
   // Few different numbers in the records, so that windows have several maxima.
@@ -108,6 +100,20 @@ class Network {
   ValueId input = no_value;
 
  private:
+  // The same, compiled with other values of constants than those that come with the runs.
+  void expect_learning(const Graph& graph, StretchRequest request, const std::vector<ValueId>& learned) {
+    GraphBuilder edit(graph);
+    for (const ValueId id : learned)
+      edit.replace_constant(id, to_array(random(values_.at(id).sizes().vec())));
+    const Graph other = edit.build();
+    request.graph = &other;
+    request.learned = learned;
+    const auto stretch = backend_.compile(request);
+    EXPECT_EQ(stretch->inputs().size(), 1 + learned.size());
+    expect_values(*stretch, request.keep, request.taps);
+    expect_gradients(graph, *stretch, request.keep);
+  }
+
   void expect_values(const Stretch& stretch, const std::vector<ValueId>& keep,
                      const std::vector<ReducedValue>& taps) {
     const std::int64_t rows = values_.at(input).size(0);
