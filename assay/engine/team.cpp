@@ -4,6 +4,7 @@
 
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -11,7 +12,7 @@
 namespace assay {
 
 struct Team::State {
-  std::mutex mutex;
+  std::mutex turn, mutex;
   std::condition_variable work, done;
   const std::function<void(std::size_t)>* job = nullptr;
   std::size_t round = 0, count = 0, running = 0;
@@ -88,6 +89,7 @@ void Team::run(std::size_t count, const std::function<void(std::size_t)>& job) {
     return;
   }
   State& s = *state_;
+  const std::lock_guard turn(s.turn);
   std::unique_lock lock(s.mutex);
   s.job = &job;
   s.count = s.running = count;
@@ -96,6 +98,15 @@ void Team::run(std::size_t count, const std::function<void(std::size_t)>& job) {
   s.work.notify_all();
   s.done.wait(lock, [&] { return s.running == 0; });
   if (s.failure) std::rethrow_exception(s.failure);
+}
+
+std::shared_ptr<Team> team_of(std::size_t size) {
+  static std::mutex mutex;
+  static std::map<std::size_t, std::weak_ptr<Team>> teams;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Team> team = teams[size].lock();
+  if (!team) teams[size] = team = std::make_shared<Team>(size);
+  return team;
 }
 
 }  // namespace assay

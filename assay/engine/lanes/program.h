@@ -3,8 +3,6 @@
 // A stretch compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
 // own tile.
 
-#include <hwy/aligned_allocator.h>
-
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,10 +14,11 @@ namespace assay::lanes {
 
 struct Program;
 
-// One thread's memory for one program.
+// A thread's memory as one program divides it.
 class Tile {
  public:
-  explicit Tile(const Program& program);
+  // `memory`: Program::floats and Program::scratch floats, 64-byte aligned, of any content.
+  Tile(const Program& program, float* memory);
   // [elements][width] floats.
   float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
   // The gradient with respect to the value; of programs that differentiate.
@@ -28,8 +27,7 @@ class Tile {
   float* scratch() const { return scratch_; }
 
  private:
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
-  float* scratch_ = nullptr;
+  float* scratch_;
   std::vector<float*> values_, slopes_;
 };
 

@@ -14,26 +14,32 @@
 namespace assay::lanes {
 namespace {
 
-// A program with a tile for each thread.
-struct Compiled {
-  Compiled(Program made, std::size_t threads) : program(std::move(made)) {
-    for (std::size_t t = 0; t < threads; ++t) tiles.push_back(std::make_unique<Tile>(program));
-  }
-  // Room for so many floats, which stays for the next call.
-  float* sums(std::int64_t floats) {
-    if (floats > room_) {
-      memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(floats));
-      room_ = floats;
+// Aligned memory that grows and stays. What it held is lost when it grows.
+class Room {
+ public:
+  float* floats(std::int64_t count) {
+    if (count > count_) {
+      memory_.reset();
+      memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
+      count_ = count;
     }
     return memory_.get();
   }
 
-  Program program;
-  std::vector<std::unique_ptr<Tile>> tiles;
-
  private:
   hwy::AlignedFreeUniquePtr<float[]> memory_;
-  std::int64_t room_ = 0;
+  std::int64_t count_ = 0;
+};
+
+// The calling thread's, for the tiles of whatever it runs: nobody asks for a tile's content later.
+Room& tile_room() {
+  thread_local Room room;
+  return room;
+}
+
+struct Compiled {
+  Program program;
+  Room sums;  // of learned constants
 };
 
 // Rows of `width` records from `first` on; the last of `count` stands in for those that are missing.
@@ -74,8 +80,8 @@ class LanesStretch : public Stretch {
       : request_(std::move(request)),
         records_(outside_inputs(request_)),
         inputs_(records_),
-        team_(static_cast<std::size_t>(std::max(request_.threads, 1))),
-        forward_(compile(request_, records_, {}), team_.size()) {
+        team_(team_of(static_cast<std::size_t>(std::max(request_.threads, 1)))),
+        forward_{.program = compile(request_, records_, {}), .sums = {}} {
     for (const ValueId id : request_.learned) {
       if (std::ranges::any_of(forward_.program.operations, [&](const auto& operation) {
             return std::ranges::count(operation->learned(), id, &Learned::constant) > 0;
@@ -98,7 +104,7 @@ class LanesStretch : public Stretch {
     }
     set_learned(forward_, given);
     const Program& program = forward_.program;
-    each_tile(forward_, records, 1, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+    each_tile(program, records, 1, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       load_inputs(program, tile, inputs, first, count);
       run_forward(program, tile);
       for (std::size_t o = 0; o < out.size(); ++o)
@@ -131,8 +137,8 @@ class LanesStretch : public Stretch {
     set_learned(compiled, given);
     const std::int64_t chunks = program.sums > 0 ? std::min(tiles, most_chunks) : tiles;
     const std::int64_t tiles_each = (tiles + chunks - 1) / chunks;
-    float* const sums = compiled.sums(chunks * program.sums);
-    each_tile(compiled, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+    float* const sums = compiled.sums.floats(chunks * program.sums);
+    each_tile(program, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       if (program.reads_values) {
         load_inputs(program, tile, inputs, first, count);
         for (const auto& operation : program.operations) operation->forward(tile);
@@ -178,7 +184,7 @@ class LanesStretch : public Stretch {
     const std::vector<Lesson>& lessons = compiled.program.lessons;
     if (lessons.empty()) return;
     std::atomic<std::size_t> next{0};
-    team_.run(team_.size(), [&](std::size_t) {
+    team_->run(team_->size(), [&](std::size_t) {
       for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
         Operation& operation = *compiled.program.operations[lessons[l].operation];
         const Tensor value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
@@ -221,7 +227,7 @@ class LanesStretch : public Stretch {
       }
     };
     if (!shares_constants(program)) {
-      team_.run(team_.size(), [&](std::size_t) {
+      team_->run(team_->size(), [&](std::size_t) {
         for (std::size_t p; (p = next.fetch_add(1)) < pieces.size();) add(pieces[p]);
       });
     } else {
@@ -278,14 +284,15 @@ class LanesStretch : public Stretch {
 
   // So many neighbouring tiles at a time.
   template <typename Work>
-  void each_tile(const Compiled& compiled, std::int64_t records, std::int64_t together,
+  void each_tile(const Program& program, std::int64_t records, std::int64_t together,
                  const Work& work) const {
     std::atomic<std::int64_t> next{0};
     const std::int64_t step = together * width;
-    team_.run(team_.size(), [&](std::size_t worker) {
+    team_->run(team_->size(), [&](std::size_t) {
+      const Tile tile(program, tile_room().floats(program.floats + program.scratch));
       for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
         for (std::int64_t first = begin; first < std::min(begin + step, records); first += width)
-          work(*compiled.tiles[worker], first, std::min(width, records - first));
+          work(tile, first, std::min(width, records - first));
       }
     });
   }
@@ -293,13 +300,15 @@ class LanesStretch : public Stretch {
   Compiled& differentiated(std::span<const ValueId> wanted) const {
     std::vector<ValueId> key(wanted.begin(), wanted.end());
     auto& entry = differentiated_[key];
-    if (!entry) entry = std::make_unique<Compiled>(compile(request_, records_, wanted), team_.size());
+    if (!entry)
+      entry =
+          std::make_unique<Compiled>(Compiled{.program = compile(request_, records_, wanted), .sums = {}});
     return *entry;
   }
 
   StretchRequest request_;
   std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
-  mutable Team team_;
+  std::shared_ptr<Team> team_;
   mutable Compiled forward_;  // takes the values of learned constants
   mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is asked for
 };
@@ -333,13 +342,10 @@ class LanesBackend : public Backend {
 
 }  // namespace
 
-Tile::Tile(const Program& program)
-    : memory_(hwy::AllocateAligned<float>(static_cast<std::size_t>(program.floats + program.scratch + 1))),
-      scratch_(memory_.get() + program.floats) {
-  std::fill_n(scratch_, program.scratch, 0.0F);
+Tile::Tile(const Program& program, float* memory) : scratch_(memory + program.floats) {
   const auto pointers = [&](const std::vector<std::int64_t>& begins) {
     std::vector<float*> result;
-    for (const std::int64_t at : begins) result.push_back(at < 0 ? nullptr : memory_.get() + at);
+    for (const std::int64_t at : begins) result.push_back(at < 0 ? nullptr : memory + at);
     return result;
   };
   values_ = pointers(program.value_at);
