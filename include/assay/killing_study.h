@@ -51,7 +51,8 @@ struct KillingStudy {
 // Scores are accuracies, or mean squared errors where the data have targets. Mutants are looked at after each
 // number of runs of the design, and trained on only where a set could still decide otherwise. All trainings
 // have seeds of their own, those of original and mutants differ. What is in the store, scores included, is
-// not done again. Throws Error{usage} as draw_mutants(), Error{data} when the original cannot be trained.
+// not done again. Throws Error{usage} as draw_mutants() and for no such part, Error{data} when the original
+// cannot be trained.
 KillingStudy study_killing(const Program& program, const Subject& subject,
                            const std::vector<DatasetPtr>& tests, const StudyOptions& options,
                            const TrainingPlan& plan, Progress& progress);

@@ -56,6 +56,8 @@ TEST_F(StudiedKilling, PartsLeaveTheWholeInTheStore) {
     for (const TestedMutant& tested : studied(operators, {2, 3}, part, 4).mutants)
       parts.push_back(tested.mutant.text() + to_string(tested.verdicts.at(1).status));
   }
+  EXPECT_THROW(studied(operators, {2, 3}, 5, 4), Error);
+  EXPECT_THROW(studied(operators, {2, 3}, 1, 0), Error);
   const KillingStudy whole = studied(operators, {2, 3});
   EXPECT_EQ(whole.known, whole.trained);
   std::vector<std::string> all;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
 #include <assay/operator_traits.h>
@@ -88,6 +89,10 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const bool view = found->supports == supports_view;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId id = node.inputs[i];
+    // Weights are found by 32 bits.
+    if (id != no_value && graph.is_constant(id) &&
+        graph.constant(id).count() > std::numeric_limits<std::int32_t>::max())
+      return false;
     // The target shape of a view is not read: shapes are known.
     if (id == no_value || graph.is_constant(id) || (view && i > 0)) continue;
     if (!good(id)) return false;

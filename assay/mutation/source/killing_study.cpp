@@ -441,6 +441,8 @@ class StudyRun {
 KillingStudy study_killing(const Program& program, const Subject& subject,
                            const std::vector<DatasetPtr>& tests, const StudyOptions& options,
                            const TrainingPlan& plan, Progress& progress) {
+  if (options.part < 1 || options.part > options.parts)
+    fail(Fault::usage, "part {} of {}: parts count from 1", options.part, options.parts);
   return StudyRun(program, subject, tests, options, plan, progress).run();
 }
 
