@@ -3,8 +3,8 @@
 # Usage: source-table.sh OUT
 set -euo pipefail
 
-# The rows of one table of a CSV file. Columns are counted from the end, since specs have commas.
-rows() { tr -d '\r' < "$2" | awk -v id="$1" '$0 == id { inside = 1; getline; next } $0 == "" { inside = 0 } inside'; }
+# The rows of one table of a result's CSV files. Columns are counted from the end, since specs have commas.
+rows() { tr -d '\r' < "$2/$1.csv" | tail -n +2; }
 
 echo "| network | setting | score, uniform | score, lopsided | error rate, uniform | error rate, lopsided |"
 echo "|---|---|---|---|---|---|"

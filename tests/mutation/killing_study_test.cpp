@@ -160,6 +160,25 @@ TEST_F(StudiedKilling, SaysWhyAnOperatorDoesNothing) {
   EXPECT_FALSE(study.operators[0].at(1).score);
 }
 
+TEST_F(StudiedKilling, GoesOnWithoutAnOperatorThatFitsNowhere) {
+  const SmallStudy plain([] {
+    Program program = short_program();
+    test::Net net("no dropout");
+    const ValueId x = net.flatten("flatten", net.input({-1, 2, 4, 4}));
+    program.graph = net.build(net.builder.add("Softmax", "softmax", {net.dense("logits", x, 32, 4)}));
+    return program;
+  }());
+  StudyOptions options;
+  options.operators = {"le[ratio=0.9]", "dropout"};
+  options.design.looks = {2};
+  const KillingStudy study =
+      study_killing(plain.program, plain.subject, tests_, options, {.store = folder_, .jobs = 2}, silence());
+  EXPECT_EQ(study.mutants.size(), 1U);
+  ASSERT_EQ(study.not_applicable.size(), 1U);
+  EXPECT_EQ(study.not_applicable[0].op.name, "dropout");
+  EXPECT_EQ(study.not_applicable[0].reason, "it has no dropout");
+}
+
 TEST_F(StudiedKilling, NamesTrivialAndRedundantMutants) {
   // Networks that have seen one label only give it for every record.
   StudyOptions options;

@@ -203,7 +203,7 @@ class StudyRun {
            info.name);
     const ProgramFault& fault = info.program;
     const bool given = fault.option.empty() || op.spec().options.contains(fault.option);
-    for (const std::string& place : places_of(op, given)) {
+    for (const std::string& place : places_of(op, given || fault.values)) {
       if (dealt_++ % options_.parts != options_.part - 1) continue;
       Line line{.op = op, .place = place};
       if (given) {
@@ -223,14 +223,14 @@ class StudyRun {
     }
   }
 
-  // Where the operator can act. Where the option that it is sought over is open, what stands in its way there
-  // is found out with each value.
-  std::vector<std::string> places_of(const OperatorChoice& op, bool given) {
+  // Where the operator can act. Where it is sought over a range, what stands in its way is found out with
+  // each value (not `conclusive`).
+  std::vector<std::string> places_of(const OperatorChoice& op, bool conclusive) {
     const OperatorInfo& info = info_of(op);
     std::vector<std::string> names;
     for (const Place& place : info.program.places(program_, subject_, options_of(op))) {
       if (!options_.places.empty() && std::ranges::count(options_.places, place.name) == 0) continue;
-      if (given && !place.refusal.empty())
+      if (conclusive && !place.refusal.empty())
         study_.not_applicable.push_back({op.spec(), place.name, place.refusal});
       else
         names.push_back(place.name);
