@@ -76,10 +76,16 @@ class Comparison {
     const attack::Preparation& preparation = spec.name == "jsma" ? aimed_ : plain_;
     const attack::AttackProblem problem = preparation.problem(batch_);
     const auto attack = attack::make_attack(spec);
-    attack->perturb(preparation.network(),
-                    problem.at(at::arange(std::min<std::int64_t>(problem.size(), 16))));  // pays for memory
-    Tensor found;
-    const double ours = seconds([&] { found = attack->perturb(preparation.network(), problem); });
+    constexpr std::int64_t together = 128;  // as `assay attack` does
+    std::vector<attack::AttackProblem> batches;
+    for (const Tensor& rows : at::arange(problem.size()).split(together)) batches.push_back(problem.at(rows));
+    attack->perturb(preparation.network(), batches[0].at(at::arange(2)));  // compiles
+    std::vector<Tensor> parts;
+    const double ours = seconds([&] {
+      for (const attack::AttackProblem& batch : batches)
+        parts.push_back(attack->perturb(preparation.network(), batch));
+    });
+    const Tensor found = at::cat(parts);
     const Loop loop = pytorch(file_, spec, threads_);
     const auto count = static_cast<double>(problem.size());
     fmt::print(

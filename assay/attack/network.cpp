@@ -1,8 +1,8 @@
 #include <assay/attack_problem.h>
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
 
 #include <assay/adapt.h>
 #include <assay/error.h>
@@ -26,12 +26,65 @@ int axis_of(const Session& session, ValueId input) {
       .batch_axis;
 }
 
-Tensor zero_where_not_finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
+Tensor on_host(const Tensor& tensor) {
+  return tensor.defined() ? tensor.to(at::kCPU, at::kFloat).contiguous() : tensor;
+}
+
+// How scores, and objectives of them, follow from a record's outputs: AttackedNetwork::scores_of() row by
+// row.
+class OutputsOfRows {
+ public:
+  OutputsOfRows(bool regression, bool sigmoid, const AttackProblem& problem)
+      : regression_(regression),
+        zero_(sigmoid ? 0.5F : 0.0F),
+        margin_(static_cast<float>(problem.margin)),
+        reference_(on_host(problem.reference)),
+        direction_(on_host(problem.direction)) {}
+
+  // Adds the slopes of all objectives, one after the other, to zeros.
+  void differentiate(std::span<const AttackedNetwork::Objective> objectives, std::size_t row,
+                     std::span<const float> outputs, std::span<float> slopes) const {
+    const std::size_t size = outputs.size();
+    if (!regression_ && size > 1) {
+      for (std::size_t o = 0; o < objectives.size(); ++o)
+        objectives[o](row, outputs, slopes.subspan(o * size, size));
+      return;
+    }
+    const auto along = [&](std::size_t i) { return regression_ ? at(direction_, row, i, size) : 1.0F; };
+    float yes = regression_ ? -margin_ : -zero_;
+    for (std::size_t i = 0; i < size; ++i)
+      yes += along(i) * (outputs[i] - (regression_ ? at(reference_, row, i, size) : 0.0F));
+    const float scores[] = {yes * -0.5F, yes * 0.5F};
+    for (std::size_t o = 0; o < objectives.size(); ++o) {
+      float of_scores[2] = {};
+      objectives[o](row, scores, of_scores);
+      for (std::size_t i = 0; i < size; ++i)
+        slopes[o * size + i] += along(i) * (of_scores[1] - of_scores[0]) * 0.5F;
+    }
+  }
+
+ private:
+  static float at(const Tensor& tensor, std::size_t row, std::size_t i, std::size_t size) {
+    return tensor.data_ptr<float>()[row * size + i];
+  }
+
+  bool regression_;
+  float zero_, margin_;
+  Tensor reference_, direction_;
+};
+
+bool all_zero(const Tensor& gradient) {
+  if (!gradient.is_cpu() || !gradient.is_contiguous())
+    return gradient.count_nonzero().item<std::int64_t>() == 0;
+  const std::span<const float> elements(gradient.data_ptr<float>(),
+                                        static_cast<std::size_t>(gradient.numel()));
+  return std::ranges::all_of(elements, [](float slope) { return slope == 0; });
+}
 
 // A gradient of 0 for all records shows no way; in a network of steps it is 0 everywhere.
 void require_slopes(const Session& session, std::span<const Tensor> gradients) {
   for (const Tensor& gradient : gradients) {
-    if (gradient.numel() == 0 || gradient.count_nonzero().item<std::int64_t>() > 0) return;
+    if (gradient.numel() == 0 || !all_zero(gradient)) return;
   }
   for (const ValueId input : session.graph().inputs()) {
     const Node* step = first_step(session.graph(), input);
@@ -124,20 +177,24 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
     ++problem.log->forward[place];
     problem.log->backward[place] += objectives.size();
   }
-  const at::AutoGradMode with_grad(true);
-  const Tensor leaf = points.detach().requires_grad_();
-  const Tensor values = session_.trace(bind(leaf, problem.held), std::span(&decision_, 1)).at(decision_);
-  const Tensor scores = scores_of(problem, values.reshape({values.size(0), -1}).to(at::kFloat));
-  Slopes result{.scores = scores.detach(), .gradients = {}};
-  for (std::size_t i = 0; i < objectives.size(); ++i) {
-    const Tensor total = objectives[i](scores).sum();
-    const Tensor gradient =
-        total.requires_grad()
-            ? torch::autograd::grad({total}, {leaf}, {}, /*retain_graph=*/i + 1 < objectives.size(),
-                                    /*create_graph=*/false, /*allow_unused=*/true)[0]
-            : Tensor();
-    result.gradients.push_back(gradient.defined() ? zero_where_not_finite(gradient.detach())
-                                                  : at::zeros_like(points));
+  const OutputsOfRows outputs_of_rows{regression_, sigmoid_, problem};
+  RecordGradients found =
+      session_.gradients(bind(points, problem.held),
+                         {.read = decision_,
+                          .numbers = objectives.size(),
+                          .slopes =
+                              [&](std::size_t row, std::span<const float> outputs, std::span<float> slopes) {
+                                outputs_of_rows.differentiate(objectives, row, outputs, slopes);
+                              }},
+                         std::span(&input_, 1));
+  Slopes result{.scores = scores_of(problem, found.value.reshape({found.value.size(0), -1}).to(at::kFloat)),
+                .gradients = {}};
+  for (const Tensors& of_objective : found.gradients) {
+    Tensor gradient = of_objective.at(input_);
+    if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);
+    gradient = gradient.to(at::kFloat);
+    if (units_.low.defined()) gradient = (gradient.flatten(1) * units_.span).reshape_as(points);
+    result.gradients.push_back(gradient.nan_to_num_(0.0, 0.0, 0.0));
   }
   require_slopes(session_, result.gradients);
   return result;

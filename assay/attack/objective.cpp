@@ -4,27 +4,61 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <limits>
+#include <vector>
+
+#include "assay/engine/cross_entropy.h"
 
 namespace assay::attack {
 
+namespace {
+
+std::vector<std::int64_t> classes_of(const AttackProblem& problem) {
+  return numbers(problem.targeted() ? problem.targets : problem.labels);
+}
+
+}  // namespace
+
 AttackedNetwork::Objective loss(const AttackProblem& problem) {
-  const bool targeted = problem.targeted();
-  const Tensor classes = (targeted ? problem.targets : problem.labels).unsqueeze(1);
-  // log(1 + exp(b - a)), where a is the class's own score and b that of all others together (log-sum-exp). A
-  // softmax would lose the leading part of the gradient where the network is sure: 1 - p is 0 in float32 once
-  // the others have less than 6e-8.
-  return [=](const Tensor& scores) {
-    const Tensor own = scores.gather(1, classes).squeeze(1);
-    const Tensor others = scores.scatter(1, classes, -std::numeric_limits<float>::infinity()).logsumexp(1);
-    const Tensor cross_entropy = at::softplus(others - own);
-    return targeted ? cross_entropy.neg() : cross_entropy;
+  return [classes = classes_of(problem), sign = problem.targeted() ? -1.0 : 1.0](
+             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+    cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, slopes);
   };
 }
 
 AttackedNetwork::Objective score_of(const Tensor& classes) {
-  const Tensor index = classes.unsqueeze(1);
-  return [=](const Tensor& scores) { return scores.gather(1, index).squeeze(1); };
+  return [classes = numbers(classes)](std::size_t row, std::span<const float>, std::span<float> slopes) {
+    slopes[static_cast<std::size_t>(classes[row])] += 1;
+  };
+}
+
+AttackedNetwork::Objective lead_of(const Tensor& classes, const Tensor& over) {
+  return [classes = numbers(classes), over = numbers(over)](std::size_t row, std::span<const float>,
+                                                            std::span<float> slopes) {
+    slopes[static_cast<std::size_t>(classes[row])] += 1;
+    slopes[static_cast<std::size_t>(over[row])] -= 1;
+  };
+}
+
+AttackedNetwork::Objective hinge_of_margin(const AttackProblem& problem, const Tensor& constants,
+                                           double confidence) {
+  const Tensor host = constants.to(at::kCPU, at::kFloat).contiguous();
+  return [host, classes = classes_of(problem), targeted = problem.targeted(), confidence](
+             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+    const auto own = static_cast<std::size_t>(classes[row]);
+    float best = -std::numeric_limits<float>::infinity(), ties = 0;
+    for (std::size_t c = 0; c < scores.size(); ++c) {
+      if (c == own || scores[c] < best) continue;
+      ties = scores[c] > best ? 1 : ties + 1;
+      best = scores[c];
+    }
+    const float lead = scores[own] - best, slope = (targeted ? -1.0F : 1.0F) * host.data_ptr<float>()[row];
+    if ((targeted ? -lead : lead) + confidence < 0) return;
+    slopes[own] += slope;
+    for (std::size_t c = 0; c < scores.size(); ++c)
+      if (c != own && scores[c] == best) slopes[c] -= slope / ties;
+  };
 }
 
 Tensor margin(const AttackProblem& problem, const Tensor& scores) {

@@ -43,6 +43,11 @@ Tensor per_record(const Tensor& values, const Tensor& like) {
   return values.reshape(shape);
 }
 
+std::vector<std::int64_t> numbers(const Tensor& values) {
+  const Tensor host = values.to(at::kCPU).contiguous();
+  return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
+}
+
 Tensor positions(const Tensor& mask) { return mask.nonzero().squeeze(1); }
 
 }  // namespace assay::attack

@@ -13,6 +13,10 @@ std::vector<Tensor> Stretch::gradients(const Tensors&, std::span<const Tensor>,
   fail(Fault::internal, "gradients are asked of a back end that has none");
 }
 
+RecordGradients Stretch::gradients(const Tensors&, const RecordObjective&, std::span<const ValueId>) const {
+  fail(Fault::internal, "gradients are asked of a back end that has none");
+}
+
 bool Backend::learns(const Graph&, const Node&, std::size_t) const { return false; }
 double Backend::learned_bytes(double) const { return 0; }
 

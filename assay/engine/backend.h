@@ -51,6 +51,11 @@ class Stretch {
   // undefined tensor stands for zeros). Of back ends that differentiate. In the order of `wanted`.
   virtual std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
                                         std::span<const ValueId> wanted) const;
+
+  // Both in one, for a stretch with one output, which the objective reads; by number, with respect to
+  // constants of the sum over all records. Of back ends that differentiate.
+  virtual RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
+                                    std::span<const ValueId> wanted) const;
 };
 
 class Backend {

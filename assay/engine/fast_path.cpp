@@ -264,6 +264,23 @@ Tensors FastPath::run(const Tensors& given, const Request& request) const {
   return execute(plan_for(given, request), given, request, {});
 }
 
+std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const Request& request,
+                                                   const RecordObjective& objective,
+                                                   std::span<const ValueId> wanted) const {
+  const FastPlan& fast = plan_for(given, request);
+  if (fast.parts.size() != 1 || fast.parts[0].end - fast.parts[0].begin != fast.plan.nodes.size())
+    return std::nullopt;
+  const Stretch& stretch = *fast.parts[0].stretch;
+  Tensors inputs;
+  for (const ValueId id : stretch.inputs()) {
+    if (!given.contains(id)) return std::nullopt;
+    inputs.emplace(id, given.at(id));
+  }
+  const bool known = std::ranges::all_of(wanted, [&](ValueId id) { return inputs.contains(id); });
+  if (!known || stretch.outputs().size() != 1) return std::nullopt;
+  return stretch.gradients(inputs, objective, wanted);
+}
+
 Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Request& request,
                           const std::function<void(std::size_t)>& after_step) const {
   std::vector<Tensor> values(graph_.values().size());

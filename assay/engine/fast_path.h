@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,12 @@ class FastPath {
 
   // REQUIRES can_run(), and that autograd records only where the request is differentiable.
   Tensors run(const Tensors& given, const Request& request) const;
+
+  // Where one stretch computes all of what the objective reads from what is given, which is wanted.
+  // REQUIRES can_run() of a differentiable request for what is read.
+  std::optional<RecordGradients> gradients(const Tensors& given, const Request& request,
+                                           const RecordObjective& objective,
+                                           std::span<const ValueId> wanted) const;
 
   // How a request would be run: each stretch of nodes, in order; with `measure` the best time of several
   // runs. REQUIRES can_run().

@@ -2,6 +2,8 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+
 #include <assay/error.h>
 #include "assay/engine/session_state.h"
 
@@ -23,6 +25,40 @@ Tensor watched(const Graph& graph, ValueId id, const Tensor& tensor) {
 
 Tensor joined(const std::vector<Tensor>& pieces, int axis, std::int64_t length) {
   return axis < 0 ? pieces[0] : at::cat(pieces, axis).narrow(axis, 0, length);
+}
+
+// Of numbers of records that follow from a value traced from the leaves.
+RecordGradients by_autograd(const Tensor& value, const Tensors& leaves, const RecordObjective& objective) {
+  const Tensor host = value.detach().to(at::kCPU, at::kFloat).contiguous();
+  const auto records = static_cast<std::size_t>(host.size(0)),
+             elements = static_cast<std::size_t>(host.numel()) / std::max<std::size_t>(records, 1),
+             row = objective.numbers * elements;
+  const Tensor slopes = at::zeros({host.size(0), static_cast<std::int64_t>(row)}, at::kFloat);
+  for (std::size_t r = 0; r < records; ++r) {
+    objective.slopes(r, {host.data_ptr<float>() + r * elements, elements},
+                     {slopes.data_ptr<float>() + r * row, row});
+  }
+  std::vector<Tensor> flat;
+  for (const auto& [id, leaf] : leaves) flat.push_back(leaf);
+  RecordGradients result{.value = value.detach(), .gradients = {}};
+  for (std::size_t n = 0; n < objective.numbers; ++n) {
+    const auto begin = static_cast<std::int64_t>(n * elements);
+    const Tensor seed = slopes.slice(1, begin, begin + static_cast<std::int64_t>(elements))
+                            .reshape(host.sizes())
+                            .to(value.options());
+    std::vector<Tensor> found(flat.size());
+    if (value.requires_grad()) {
+      found = torch::autograd::grad({value}, flat, {seed}, /*retain_graph=*/n + 1 < objective.numbers,
+                                    /*create_graph=*/false, /*allow_unused=*/true);
+    }
+    Tensors& gradients = result.gradients.emplace_back();
+    std::size_t next = 0;
+    for (const auto& [id, leaf] : leaves) {
+      const Tensor& slope = found[next++];
+      gradients.emplace(id, slope.defined() ? slope.detach() : at::zeros_like(leaf.detach()));
+    }
+  }
+  return result;
 }
 
 }  // namespace
@@ -90,6 +126,49 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
     results.emplace(id, joined(parts, axis, axis < 0 ? 0 : values.at(id).size(axis)));
   }
   return results;
+}
+
+RecordGradients Session::gradients(const Tensors& given, const RecordObjective& objective,
+                                   std::span<const ValueId> with_respect_to) const {
+  for (const ValueId id : with_respect_to) {
+    if (!given.contains(id))
+      fail(Fault::usage,
+           "gradients of numbers of records are with respect to values that are given; '{}' is not",
+           graph().value(id).name);
+  }
+  const FastPath* const fast = state_->fast();
+  const FastPath::Request request{.wanted = std::span(&objective.read, 1), .differentiable = true};
+  if (fast && fast->can_run(given, request)) {
+    if (auto found = fast->gradients(given, request, objective, with_respect_to)) return *std::move(found);
+  }
+  const at::AutoGradMode with_grad(true);
+  Tensors sources = given, leaves;
+  for (const ValueId id : with_respect_to)
+    leaves[id] = sources.at(id) = watched(graph(), id, sources.at(id).detach());
+  return by_autograd(trace(sources, request.wanted).at(objective.read), leaves, objective);
+}
+
+RecordGradients Session::learn(const Tensors& given, const RecordObjective& objective,
+                               std::span<const ValueId> with_respect_to, Rng* random,
+                               Tensors& constants) const {
+  const std::span<const ValueId> wanted(&objective.read, 1);
+  Tensors all = given;
+  std::vector<ValueId> learned;
+  for (const auto& [id, value] : constants) {
+    all.emplace(id, value);
+    learned.push_back(id);
+  }
+  KernelContext context;  // of nodes that no back end runs: there are none where this is of use
+  context.training = true;
+  const FastPath* const fast = state_->fast();
+  const FastPath::Request request{
+      .wanted = wanted, .differentiable = true, .learned = learned, .training = &context};
+  if (fast && state_->nothing_folded_from(learned) && fast->can_run(all, request)) {
+    if (auto found = fast->gradients(all, request, objective, with_respect_to)) return *std::move(found);
+  }
+  Tensors leaves;
+  for (const ValueId id : with_respect_to) leaves.emplace(id, constants.at(id));
+  return by_autograd(trace(given, wanted, true, random, &constants).at(objective.read), leaves, objective);
 }
 
 }  // namespace assay

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+#include "assay/engine/cross_entropy.h"
+
 namespace assay::training {
 namespace {
 
@@ -121,7 +123,8 @@ Catalogue<LossInfo>& losses() {
         "-log p at the label, p being the softmax of the scores; of one output, binary cross-entropy",
         true,
         {},
-        cross_entropy},
+        cross_entropy,
+        assay::cross_entropy},
        {"binary-cross-entropy",
         "mean over outputs of -(y log p + (1 - y) log(1 - p))",
         true,

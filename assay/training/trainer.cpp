@@ -57,8 +57,8 @@ Answers answers_of(const Session& session, const Tensor& scores, const Batch& ba
   return answers;
 }
 
-std::size_t correct_of(const Session& session, const Answers& answers, const Batch& batch) {
-  const std::vector<std::int64_t> predicted = predicted_classes(session, answers.scores.detach());
+std::size_t correct_of(const Session& session, const Tensor& scores, const Batch& batch) {
+  const std::vector<std::int64_t> predicted = predicted_classes(session, scores);
   std::size_t correct = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == batch.labels[i] ? 1 : 0;
   return correct;
@@ -91,6 +91,7 @@ class Trainer {
         auxiliary_(auxiliary),
         session_(graph_, options),
         loss_(chosen_loss(recipe)),
+        outputs_(element_count(session_.shape(session_.logits()))),
         parameters_(graph_, recipe, options.device),
         constants_(parameters_.leaves()) {
     check_fit(session_, *training_, loss_.info, "training");
@@ -143,6 +144,28 @@ class Trainer {
 
   // One batch: forward, backward, update.
   void step(const Batch& batch, Rng& dropout, std::size_t epoch, Sums& sums) {
+    const bool alone = auxiliary_ == nullptr && loss_.info.of_record && outputs_ > 1;
+    const Pass pass = alone ? by_record(batch, dropout) : by_batch(batch, dropout);
+    const double value = pass.loss + parameters_.penalty();
+    if (!std::isfinite(value)) {
+      fail(Fault::data,
+           "training: the loss is no longer finite in epoch {}; use a smaller learning rate or check the "
+           "scale of the data",
+           epoch + 1);
+    }
+    parameters_.step(pass.gradients);
+    sums.add(value, batch.labels.empty() ? 0 : correct_of(session_, pass.scores, batch),
+             batch.indices.size());
+  }
+
+  // What a batch says.
+  struct Pass {
+    Tensor scores;  // [records, outputs]
+    double loss = 0;
+    std::vector<Tensor> gradients;  // as the leaves of the parameters
+  };
+
+  Pass by_batch(const Batch& batch, Rng& dropout) {
     std::vector<ValueId> wanted{session_.logits()};
     if (auxiliary_ != nullptr)
       wanted.insert(wanted.end(), auxiliary_->values.begin(), auxiliary_->values.end());
@@ -151,17 +174,30 @@ class Trainer {
     Tensor loss = loss_.info.value(answers, loss_.options);
     if (auxiliary_ != nullptr)
       loss = (1 - auxiliary_->weight) * loss + auxiliary_->weight * auxiliary_->value(batch, values);
-    const double value = loss.item<double>() + parameters_.penalty();
-    if (!std::isfinite(value)) {
-      fail(Fault::data,
-           "training: the loss is no longer finite in epoch {}; use a smaller learning rate or check the "
-           "scale of the data",
-           epoch + 1);
-    }
     std::vector<Tensor> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(leaf);
-    parameters_.step(torch::autograd::grad({loss}, leaves, {}, c10::nullopt, false, true));
-    sums.add(value, batch.labels.empty() ? 0 : correct_of(session_, answers, batch), batch.indices.size());
+    return {answers.scores.detach(), loss.item<double>(),
+            torch::autograd::grad({loss}, leaves, {}, c10::nullopt, false, true)};
+  }
+
+  // Where the loss is a sum over records.
+  Pass by_record(const Batch& batch, Rng& dropout) {
+    const auto count = static_cast<double>(batch.labels.size());
+    std::vector<double> losses(batch.labels.size());
+    const auto slopes = [&](std::size_t record, std::span<const float> scores, std::span<float> slopes) {
+      losses[record] =
+          loss_.info.of_record(scores, static_cast<std::size_t>(batch.labels[record]), 1 / count, slopes);
+    };
+    std::vector<ValueId> leaves;
+    for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(id);
+    RecordGradients found =
+        session_.learn(session_.bind(batch), {.read = session_.logits(), .numbers = 1, .slopes = slopes},
+                       leaves, &dropout, constants_);
+    Pass pass{found.value.reshape({found.value.size(0), -1}),
+              std::accumulate(losses.begin(), losses.end(), 0.0) / count,
+              {}};
+    for (const ValueId id : leaves) pass.gradients.push_back(found.gradients[0].at(id));
+    return pass;
   }
 
   void validate(EpochResult& result) const {
@@ -173,7 +209,7 @@ class Trainer {
       const Answers answers =
           answers_of(session, session.run(inputs, std::span(&logits, 1)).at(logits), batch);
       sums.add(loss_.info.value(answers, loss_.options).item<double>(),
-               batch.labels.empty() ? 0 : correct_of(session, answers, batch), batch.indices.size());
+               batch.labels.empty() ? 0 : correct_of(session, answers.scores, batch), batch.indices.size());
     });
     result.validation_loss = sums.mean_loss() + parameters_.penalty();
     if (validation_->has_labels()) result.validation_accuracy = sums.accuracy();
@@ -222,6 +258,7 @@ class Trainer {
   const AuxiliaryLoss* auxiliary_;
   Session session_;
   Chosen<LossInfo> loss_;
+  std::int64_t outputs_;  // of a record
   Parameters parameters_;
   Tensors constants_;  // the leaves of the parameters, and running statistics
   Checkpoint at_;      // constants, state and steps as they were when it was written

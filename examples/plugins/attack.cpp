@@ -16,10 +16,15 @@ class MarginStep final : public attack::Attack {
   // Records are in units of the valid range: every element between 0 and 1.
   Tensor perturb(const attack::AttackedNetwork& network,
                  const attack::AttackProblem& problem) const override {
-    const auto margin = [&](const Tensor& scores) {
-      const Tensor own = scores.gather(1, problem.labels.unsqueeze(1)).squeeze(1);
-      const Tensor others = scores.scatter(1, problem.labels.unsqueeze(1), -1e30);
-      return own - others.amax(1);
+    // The slope of the margin with respect to each score.
+    const auto margin = [labels = attack::numbers(problem.labels)](
+                            std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+      const auto own = static_cast<std::size_t>(labels[row]);
+      std::size_t next = own == 0 ? 1 : 0;
+      for (std::size_t c = 0; c < scores.size(); ++c)
+        if (c != own && scores[c] > scores[next]) next = c;
+      slopes[own] = 1;
+      slopes[next] = -1;
     };
     const Tensor gradient = network.slope(problem, problem.inputs, margin);
     return (problem.inputs - eps_ * gradient.sign()).clamp(0, 1);

@@ -63,6 +63,8 @@ Tensor drawn(const AttackProblem& problem, std::uint64_t purpose, const std::fun
 
 // `values` [n] shaped so that it multiplies each record of `like` [n, ...].
 Tensor per_record(const Tensor& values, const Tensor& like);
+// [n] int64 on the host: of labels, targets.
+std::vector<std::int64_t> numbers(const Tensor& values);
 // [n] -> positions of the true entries, int64.
 Tensor positions(const Tensor& mask);
 
@@ -109,8 +111,10 @@ class AttackedNetwork {
   // (AttackProblem::direction).
   Tensor scores(const AttackProblem& problem, const Tensor& points) const;
 
-  // An objective is given scores [n, classes] and returns one number per record, [n].
-  using Objective = std::function<Tensor(const Tensor&)>;
+  // A number of each record, to be differentiated: given the record's row in the problem and its scores, adds
+  // to zeros how the number changes with each score. Called by several threads at a time.
+  using Objective =
+      std::function<void(std::size_t row, std::span<const float> scores, std::span<float> slopes)>;
   struct Slopes {
     Tensor scores;                  // [n, classes]
     std::vector<Tensor> gradients;  // one per objective, shaped as the points, of each record's own number

@@ -2,6 +2,7 @@
 
 // Layers: the values of a graph that are regarded as neurons, with where the neurons are in the tensor.
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ struct Layer {
   std::int64_t parameters = 0;
   bool carries_weights = false;  // convolution, dense, recurrent, or a product of two activations: the layers
                                  // analyses use by default
+};
+
+// Activations of one layer: row-major float matrix [inputs, neurons] on the host.
+struct Activations {
+  std::size_t rows = 0, columns = 0;
+  std::vector<float> values;
+  std::span<const float> row(std::size_t i) const { return {values.data() + i * columns, columns}; }
 };
 
 }  // namespace assay

@@ -43,7 +43,7 @@ struct Recipe {
 };
 
 // Rises when the same recipe may give other weights than before.
-inline constexpr int trainer_version = 3;
+inline constexpr int trainer_version = 4;
 
 // Throws Error{usage} for a name, option or number that there is not, and for a part without effect.
 // `validated`: whether there are validation data beside those of validation_share.
@@ -96,6 +96,11 @@ struct LossInfo {
   bool needs_labels = false;
   std::vector<SpecOption> options;
   std::function<Tensor(const Answers& answers, const SpecOptions& options)> value;  // mean over records
+  // The same of one record of several classes, where that is all it depends on: adds `factor` times its slope
+  // with respect to each score. With it training keeps records in cache; without, autograd goes back.
+  std::function<double(std::span<const float> scores, std::size_t label, double factor,
+                       std::span<float> slopes)>
+      of_record = {};
 };
 Catalogue<LossInfo>& losses();
 

@@ -35,13 +35,6 @@ struct SessionOptions {
 // Takes the shapes of records from a data set, whose inputs have names where there are several.
 void set_record_shapes(SessionOptions& options, const DatasetFacts& facts);
 
-// Activations of one layer: row-major float matrix [inputs, neurons] on the host.
-struct Activations {
-  std::size_t rows = 0, columns = 0;
-  std::vector<float> values;
-  std::span<const float> row(std::size_t i) const { return {values.data() + i * columns, columns}; }
-};
-
 // A layer to observe. A layer may be tapped with several reductions.
 struct Tap {
   const Layer* layer = nullptr;
@@ -92,6 +85,13 @@ class Session {
   Tensors gradients(const Tensors& given, std::span<const ValueId> read,
                     const std::function<Tensor(const Tensors&)>& objective,
                     std::span<const ValueId> with_respect_to) const;
+  // The same for numbers of single records, with respect to values that are given: one pass forward and one
+  // back for each number, where a back end can without a copy of what lies between.
+  RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
+                            std::span<const ValueId> with_respect_to) const;
+  // In training, as trace() has it: with respect to some of `constants`, each number summed over the records.
+  RecordGradients learn(const Tensors& given, const RecordObjective& objective,
+                        std::span<const ValueId> with_respect_to, Rng* random, Tensors& constants) const;
 
   // One forward pass whose tapped layers are reduced to neuron activations on the fly, `outputs` (graph
   // values, e.g. the logits) returned whole. The hot path: taps cost little more than the pass itself.

@@ -6,7 +6,10 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <map>
+#include <span>
+#include <vector>
 
 #include <assay/graph.h>
 
@@ -15,6 +18,19 @@ namespace assay {
 using at::Tensor;
 // Tensors by the graph value they belong to.
 using Tensors = std::map<ValueId, Tensor>;
+
+// Numbers of single records, each a function of what one value holds for the record.
+struct RecordObjective {
+  ValueId read = no_value;  // float, records along axis 0
+  std::size_t numbers = 1;
+  // Adds to zeros, number by number, how each number changes with the record's elements of the value. Called
+  // once a record, by several threads at a time.
+  std::function<void(std::size_t record, std::span<const float> elements, std::span<float> slopes)> slopes;
+};
+struct RecordGradients {
+  Tensor value;                    // what was read
+  std::vector<Tensors> gradients;  // of each number, by what they are with respect to, in its shape
+};
 
 Tensor to_tensor(const Array& array);      // shares the Array's memory; treat as read-only
 c10::ScalarType scalar_type(DType dtype);  // libtorch's name for an element type

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <map>
 
 #include <assay/constraint.h>
@@ -43,13 +44,16 @@ py::array scores(const AttackView& view, const py::object& points) {
 py::array gradients(const AttackView& view, const py::object& points, const py::object& weights) {
   view.require();
   const Tensor at = points_of(view, points),
-               factors = tensor_of(weights).to(view.problem->scores.device(), at::kFloat).contiguous();
+               factors = tensor_of(weights).to(at::kCPU, at::kFloat).contiguous();
   if (factors.sizes() != view.problem->scores.sizes())
     fail(Fault::usage, "weights have the shape of the scores, {}, not {}",
          to_string(view.problem->scores.sizes().vec()), to_string(factors.sizes().vec()));
   const Tensor found = unlocked([&] {
     return view.network->slope(*view.problem, at,
-                               [&](const Tensor& values) { return (values * factors).sum(1); });
+                               [&](std::size_t row, std::span<const float> values, std::span<float> slopes) {
+                                 const float* const from = factors.data_ptr<float>() + row * values.size();
+                                 std::copy_n(from, values.size(), slopes.begin());
+                               });
   });
   return numpy_of(found);
 }

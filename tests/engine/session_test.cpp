@@ -212,6 +212,60 @@ TEST(Session, GradientsOfValuesTheObjectiveIgnoresAreZero) {
   EXPECT_EQ(slopes.at(conv).min().item<float>(), 1);
 }
 
+// Half the square of every element, and the elements themselves: by every engine, for several threads, with
+// respect to the input and to a value in the middle, and where no slope arrives.
+TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
+  for (const auto& [engine, threads] : {std::pair{"lanes", 1}, {"lanes", 3}, {"auto", 2}, {"libtorch", 1}}) {
+    SCOPED_TRACE(engine);
+    const Session session(test::lenet_like(), {.threads = threads, .engine = engine});
+    const Tensors given = give(session, random_tensor({37, 1, 12, 12}));
+    const ValueId output = session.logits(), middle = session.layer("conv1").value;
+    const Tensors resumed{{middle, run_one(session, given, middle)}};
+    const RecordObjective objective{
+        .read = output,
+        .numbers = 2,
+        .slopes = [](std::size_t, std::span<const float> elements, std::span<float> slopes) {
+          for (std::size_t i = 0; i < elements.size(); ++i) {
+            slopes[i] += elements[i];
+            slopes[elements.size() + i] += 1;
+          }
+        }};
+    for (const Tensors& from : {given, resumed}) {
+      const ValueId by = from.begin()->first;
+      const RecordGradients found = session.gradients(from, objective, std::span(&by, 1));
+      EXPECT_TRUE(at::allclose(found.value, run_one(session, from, output), 1e-4, 1e-5));
+      const auto sum_of = [&](bool squared) {
+        return session
+            .gradients(
+                from, std::span(&output, 1),
+                [&](const Tensors& v) {
+                  return squared ? v.at(output).square().sum() / 2 : v.at(output).sum();
+                },
+                std::span(&by, 1))
+            .at(by);
+      };
+      ASSERT_EQ(found.gradients.size(), 2U);
+      EXPECT_TRUE(at::allclose(found.gradients[0].at(by), sum_of(true), 1e-4, 1e-5));
+      EXPECT_TRUE(at::allclose(found.gradients[1].at(by), sum_of(false), 1e-4, 1e-5));
+    }
+    // What is given in the middle cuts the input off.
+    Tensors both = given;
+    both.insert(*resumed.begin());
+    const ValueId input = given.begin()->first;
+    const auto by_input = [&](const Tensors& from, const RecordObjective& of) {
+      return session.gradients(from, of, std::span(&input, 1)).gradients.at(0).at(input);
+    };
+    EXPECT_EQ(by_input(both, objective).abs().max().item<float>(), 0);
+    EXPECT_GT(by_input(given, objective).abs().max().item<float>(), 0);
+    EXPECT_THROW(session.gradients(given, objective, std::span(&middle, 1)), Error);
+    RecordObjective fails = objective;
+    fails.slopes = [](std::size_t, std::span<const float>, std::span<float>) {
+      throw std::runtime_error("no");
+    };
+    EXPECT_THROW(by_input(given, fails), std::runtime_error);
+  }
+}
+
 TEST(Session, GradientsReachWeights) {
   const Session session(test::lenet_like());
   const ValueId bias = *session.graph().find_value("logits/b"), output = session.logits();

@@ -57,12 +57,11 @@ class Searches {
  private:
   void iterate(const AttackedNetwork& network) {
     const Tensor tanh = at::tanh(base_ + change_), point = (tanh + 1) / 2;
-    const AttackedNetwork::Objective objective = [&](const Tensor& scores) {
-      return constant_ * (margin(problem_, scores) + settings_.confidence).clamp_min(0);
-    };
+    const AttackedNetwork::Objective objective = hinge_of_margin(problem_, constant_, settings_.confidence);
     const auto slopes = network.slopes(problem_, point, std::span(&objective, 1));
+    const Tensor hinge = constant_ * (margin(problem_, slopes.scores) + settings_.confidence).clamp_min(0);
     const Tensor away = point - origin_, distance = away.flatten(1).square().sum(1);
-    const Tensor stop = stopping(distance + objective(slopes.scores));
+    const Tensor stop = stopping(distance + hinge);
     note(point, distance, slopes.scores, stop.logical_not());
     iteration_ += 1;
     step((slopes.gradients[0] + 2 * away) * (1 - tanh * tanh) / 2);

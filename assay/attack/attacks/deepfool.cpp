@@ -45,11 +45,6 @@ class DeepFool final : public Attack {
   }
 
  private:
-  static std::vector<std::int64_t> numbers(const Tensor& index) {
-    const Tensor host = index.to(at::kCPU).contiguous();
-    return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
-  }
-
   // [n, r] classes whose boundaries are looked at: the target, or those with the greatest scores beside the
   // label.
   Tensor rivals_of(const AttackProblem& problem) const {
@@ -65,15 +60,15 @@ class DeepFool final : public Attack {
   static Tensor to_nearest_boundary(const AttackedNetwork& network, const AttackProblem& problem,
                                     const Tensor& point, const Tensor& rivals) {
     std::vector<AttackedNetwork::Objective> objectives;
-    for (std::int64_t r = 0; r < rivals.size(1); ++r) {
-      const auto rival = score_of(rivals.select(1, r)), own = score_of(problem.labels);
-      objectives.push_back([=](const Tensor& scores) { return rival(scores) - own(scores); });
-    }
+    for (std::int64_t r = 0; r < rivals.size(1); ++r)
+      objectives.push_back(lead_of(rivals.select(1, r), problem.labels));
     const auto slopes = network.slopes(problem, point, objectives);
+    const Tensor gaps =
+        slopes.scores.gather(1, rivals) - slopes.scores.gather(1, problem.labels.unsqueeze(1));
     Tensor shortest = at::full({problem.size()}, std::numeric_limits<float>::infinity(), point.options());
     Tensor move = at::zeros_like(point);
     for (std::size_t r = 0; r < objectives.size(); ++r) {
-      const Tensor gap = objectives[r](slopes.scores).abs(), slope = slopes.gradients[r];
+      const Tensor gap = gaps.select(1, static_cast<std::int64_t>(r)).abs(), slope = slopes.gradients[r];
       const Tensor length = slope.flatten(1).norm(2, 1), distance = gap / length;
       const Tensor nearer = length.gt(0).logical_and(distance.lt(shortest));
       shortest = at::where(nearer, distance, shortest);

@@ -36,6 +36,11 @@ Room& tile_room() {
   thread_local Room room;
   return room;
 }
+// And for what an objective says of them.
+Room& slopes_room() {
+  thread_local Room room;
+  return room;
+}
 
 struct Compiled {
   Program program;
@@ -66,6 +71,23 @@ void run_forward(const Program& program, const Tile& tile) {
     for (const std::size_t t : program.taps_after[done]) {
       const Tapped& tap = program.taps[t];
       reduce(tap.kind, tap.channels, tap.positions, tile.value(tap.slot), tile.value(tap.reduced));
+    }
+  }
+}
+
+// Writes what learned constants sum, or adds it.
+void run_backward(const Program& program, const Tile& tile, bool add, float* sums) {
+  auto lesson = program.lessons.rbegin();
+  for (std::size_t i = program.operations.size(); i-- > 0;) {
+    if (!program.slopes[i].empty()) program.operations[i]->backward(tile, program.slopes[i]);
+    for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
+      if (lesson->at < 0) continue;
+      float* const to = sums + lesson->at;
+      if (program.slopes[i].empty()) {
+        std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
+      } else {
+        program.operations[i]->learn(tile, lesson->which, add, to);
+      }
     }
   }
 }
@@ -118,60 +140,112 @@ class LanesStretch : public Stretch {
 
   std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
                                 std::span<const ValueId> wanted) const override {
-    const std::vector<Tensor> inputs = contiguous(given);
-    const std::int64_t records = inputs.at(0).size(0), tiles = (records + width - 1) / width;
     std::vector<Tensor> seeds;
     for (const Tensor& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
     Compiled& compiled = differentiated(wanted);
+    return std::move(go_back(compiled, compiled.program.reads_values, given, wanted, 1,
+                             [&](const Tile& tile, std::size_t, std::int64_t first, std::int64_t count) {
+                               load_seeds(compiled.program, tile, seeds, first, count);
+                             })[0]);
+  }
+
+  RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
+                            std::span<const ValueId> wanted) const override {
+    Compiled& compiled = differentiated(wanted);
     const Program& program = compiled.program;
-    std::vector<Tensor> results;
-    std::vector<int> slots;  // of wanted records; -1: no slope reaches them, or a constant
-    for (const ValueId id : wanted) {
-      const auto record = std::ranges::find(records_, id);
-      const bool is_record = record != records_.end();
-      slots.push_back(is_record ? program.inputs[static_cast<std::size_t>(record - records_.begin())] : -1);
-      if (is_record && program.slope_at[static_cast<std::size_t>(slots.back())] < 0) slots.back() = -1;
-      results.push_back(slots.back() >= 0 ? at::empty_like(given.at(id), at::MemoryFormat::Contiguous)
-                                          : at::zeros_like(given.at(id), at::MemoryFormat::Contiguous));
+    const int read = program.outputs.at(0);
+    const std::int64_t size = elements(program, read),
+                       row = size * static_cast<std::int64_t>(objective.numbers);
+    std::vector<std::int64_t> shape = request_.shape_of(request_.keep.at(0));
+    shape[0] = given.at(records_.at(0)).size(0);
+    RecordGradients result{.value = at::empty(shape, at::kFloat), .gradients = {}};
+    float* const values = result.value.data_ptr<float>();
+    const auto ask = [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+      store(tile.value(read), size, first, count, values);
+      float* const slopes = slopes_room().floats(row * width);
+      std::fill_n(slopes, row * width, 0.0F);  // also of records that are missing: they add nothing to sums
+      for (std::int64_t r = 0; r < count; ++r) {
+        objective.slopes(static_cast<std::size_t>(first + r),
+                         {values + (first + r) * size, static_cast<std::size_t>(size)},
+                         {slopes + r * row, static_cast<std::size_t>(row)});
+      }
+      return slopes;
+    };
+    const auto found = go_back(compiled, true, given, wanted, objective.numbers,
+                               [&](const Tile& tile, std::size_t n, std::int64_t first, std::int64_t count) {
+                                 const float* const slopes =
+                                     n == 0 ? ask(tile, first, count) : slopes_room().floats(row * width);
+                                 if (program.seeded[0] == Slope::unwanted) return;
+                                 const float* rows[width];
+                                 for (std::int64_t r = 0; r < width; ++r)
+                                   rows[r] = slopes + r * row + static_cast<std::int64_t>(n) * size;
+                                 to_lanes(rows, size, tile.slope(read));
+                               });
+    for (const std::vector<Tensor>& of_number : found) {
+      Tensors& gradients = result.gradients.emplace_back();
+      for (std::size_t w = 0; w < wanted.size(); ++w) gradients.emplace(wanted[w], of_number[w]);
     }
-    set_learned(compiled, given);
-    const std::int64_t chunks = program.sums > 0 ? std::min(tiles, most_chunks) : tiles;
-    const std::int64_t tiles_each = (tiles + chunks - 1) / chunks;
-    float* const sums = compiled.sums.floats(chunks * program.sums);
-    each_tile(program, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
-      if (program.reads_values) {
-        load_inputs(program, tile, inputs, first, count);
-        for (const auto& operation : program.operations) operation->forward(tile);
-      }
-      load_seeds(program, tile, seeds, first, count);
-      const std::int64_t chunk = first / width / tiles_each;
-      const bool add = first / width % tiles_each > 0;
-      auto lesson = program.lessons.rbegin();
-      for (std::size_t i = program.operations.size(); i-- > 0;) {
-        if (!program.slopes[i].empty()) program.operations[i]->backward(tile, program.slopes[i]);
-        for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
-          if (lesson->at < 0) continue;
-          float* const to = sums + chunk * program.sums + lesson->at;
-          if (program.slopes[i].empty()) {
-            std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
-          } else {
-            program.operations[i]->learn(tile, lesson->which, add, to);
-          }
-        }
-      }
-      for (std::size_t w = 0; w < slots.size(); ++w) {
-        if (slots[w] >= 0)
-          store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
-                results[w].data_ptr<float>());
-      }
-    });
-    collect(program, sums, (tiles + tiles_each - 1) / tiles_each, wanted, results);
-    return results;
+    return result;
   }
 
  private:
+  // Goes back through every tile once for each number, after going forward if that is needed; seed(tile,
+  // number, first, count) puts the slopes of the outputs in place. By number and `wanted`.
+  template <typename Seed>
+  std::vector<std::vector<Tensor>> go_back(Compiled& compiled, bool forward, const Tensors& given,
+                                           std::span<const ValueId> wanted, std::size_t numbers,
+                                           const Seed& seed) const {
+    const Program& program = compiled.program;
+    const std::vector<Tensor> inputs = contiguous(given);
+    const std::int64_t records = inputs.at(0).size(0), tiles = (records + width - 1) / width;
+    std::vector<int> slots;
+    for (const ValueId id : wanted) slots.push_back(slope_of(program, id));
+    std::vector<std::vector<Tensor>> results(numbers);
+    for (std::vector<Tensor>& of_number : results) {
+      for (std::size_t w = 0; w < wanted.size(); ++w) {
+        const Tensor& like = given.at(wanted[w]);
+        of_number.push_back(slots[w] >= 0 ? at::empty_like(like, at::MemoryFormat::Contiguous)
+                                          : at::zeros_like(like, at::MemoryFormat::Contiguous));
+      }
+    }
+    set_learned(compiled, given);
+    const std::int64_t chunks = program.sums > 0 ? std::min(tiles, most_chunks) : tiles;
+    const std::int64_t tiles_each = (tiles + chunks - 1) / chunks, of_number = chunks * program.sums;
+    float* const sums = compiled.sums.floats(static_cast<std::int64_t>(numbers) * of_number);
+    each_tile(program, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+      if (forward) {
+        load_inputs(program, tile, inputs, first, count);
+        for (const auto& operation : program.operations) operation->forward(tile);
+      }
+      const std::int64_t chunk = first / width / tiles_each;
+      const bool add = first / width % tiles_each > 0;
+      for (std::size_t n = 0; n < numbers; ++n) {
+        seed(tile, n, first, count);
+        run_backward(program, tile, add,
+                     sums + static_cast<std::int64_t>(n) * of_number + chunk * program.sums);
+        for (std::size_t w = 0; w < slots.size(); ++w) {
+          if (slots[w] >= 0)
+            store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
+                  results[n][w].data_ptr<float>());
+        }
+      }
+    });
+    for (std::size_t n = 0; n < numbers; ++n)
+      collect(program, sums + static_cast<std::int64_t>(n) * of_number, (tiles + tiles_each - 1) / tiles_each,
+              wanted, results[n]);
+    return results;
+  }
+
   static std::int64_t elements(const Program& program, int slot) {
     return program.elements[static_cast<std::size_t>(slot)];
+  }
+
+  // Where the slope of an input is; -1: none reaches it, or it is a constant.
+  int slope_of(const Program& program, ValueId id) const {
+    const auto record = std::ranges::find(records_, id);
+    if (record == records_.end()) return -1;
+    const int slot = program.inputs[static_cast<std::size_t>(record - records_.begin())];
+    return program.slope_at[static_cast<std::size_t>(slot)] < 0 ? -1 : slot;
   }
 
   std::vector<Tensor> contiguous(const Tensors& given) const {

@@ -166,6 +166,33 @@ class Network {
                               found = stretch.gradients(given(stretch), factors, stretch.inputs());
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) expect_near(found[i], expected[i]);
+    if (keep.size() == 1 && stretch.inputs().size() == 1)
+      expect_record_gradients(stretch, keep[0], factors[0], expected[0]);
+  }
+
+  // Of the same sum and of its opposite, each a number of every record.
+  void expect_record_gradients(const Stretch& stretch, ValueId read, const Tensor& factors,
+                               const Tensor& expected) {
+    const auto size = static_cast<std::size_t>(factors.numel() / factors.size(0));
+    const RecordGradients found = stretch.gradients(
+        given(stretch),
+        {.read = read,
+         .numbers = 2,
+         .slopes =
+             [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
+               ASSERT_EQ(elements.size(), size);
+               ASSERT_EQ(slopes.size(), 2 * size);
+               const float* const of_record = factors.data_ptr<float>() + record * size;
+               for (std::size_t i = 0; i < size; ++i) {
+                 slopes[i] += of_record[i];
+                 slopes[size + i] -= of_record[i];
+               }
+             }},
+        std::span(&input, 1));
+    expect_near(found.value, values_.at(read));
+    ASSERT_EQ(found.gradients.size(), 2U);
+    expect_near(found.gradients[0].at(input), expected);
+    expect_near(found.gradients[1].at(input), -expected);
   }
 
   Tensors given(const Stretch& stretch) const {
