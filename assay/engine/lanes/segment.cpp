@@ -102,7 +102,7 @@ class LanesStretch : public Stretch {
       : request_(std::move(request)),
         records_(outside_inputs(request_)),
         inputs_(records_),
-        team_(team_of(static_cast<std::size_t>(std::max(request_.threads, 1)))),
+        workers_(static_cast<std::size_t>(std::max(request_.threads, 1))),
         forward_{.program = compile(request_, records_, {}), .sums = {}} {
     for (const ValueId id : request_.learned) {
       if (std::ranges::any_of(forward_.program.operations, [&](const auto& operation) {
@@ -258,7 +258,7 @@ class LanesStretch : public Stretch {
     const std::vector<Lesson>& lessons = compiled.program.lessons;
     if (lessons.empty()) return;
     std::atomic<std::size_t> next{0};
-    team_->run(team_->size(), [&](std::size_t) {
+    run_team(workers_, [&](std::size_t) {
       for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
         Operation& operation = *compiled.program.operations[lessons[l].operation];
         const Tensor value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
@@ -301,7 +301,7 @@ class LanesStretch : public Stretch {
       }
     };
     if (!shares_constants(program)) {
-      team_->run(team_->size(), [&](std::size_t) {
+      run_team(workers_, [&](std::size_t) {
         for (std::size_t p; (p = next.fetch_add(1)) < pieces.size();) add(pieces[p]);
       });
     } else {
@@ -362,7 +362,7 @@ class LanesStretch : public Stretch {
                  const Work& work) const {
     std::atomic<std::int64_t> next{0};
     const std::int64_t step = together * width;
-    team_->run(team_->size(), [&](std::size_t) {
+    run_team(workers_, [&](std::size_t) {
       const Tile tile(program, tile_room().floats(program.floats + program.scratch));
       for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
         for (std::int64_t first = begin; first < std::min(begin + step, records); first += width)
@@ -382,7 +382,7 @@ class LanesStretch : public Stretch {
 
   StretchRequest request_;
   std::vector<ValueId> records_, inputs_;  // inputs: the records, then learned constants
-  std::shared_ptr<Team> team_;
+  std::size_t workers_;
   mutable Compiled forward_;  // takes the values of learned constants
   mutable std::map<std::vector<ValueId>, std::unique_ptr<Compiled>> differentiated_;  // by what is asked for
 };

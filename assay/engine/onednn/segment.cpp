@@ -114,7 +114,7 @@ class Segment : public Stretch {
       : request_(std::move(request)),
         inputs_(outside_inputs(request_)),
         rows_(choose_rows(*request_.graph, request_.nodes, request_.shape_of)),
-        team_(team_of(static_cast<std::size_t>(std::max(request_.threads, 1)))) {
+        workers_(static_cast<std::size_t>(std::max(request_.threads, 1))) {
     const auto record_size = [&](ValueId id) { return element_count(request_.shape_of(id)); };
     for (const ValueId id : inputs_) input_size_.push_back(record_size(id));
     for (const ValueId id : request_.keep) output_size_.push_back(record_size(id));
@@ -131,8 +131,8 @@ class Segment : public Stretch {
     if (it != compiled_.end()) return it->second;
     Compiled& entry = compiled_[chunk];
     // oneDNN plans for the threads of the thread that compiles: one.
-    team_->run(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
-    for (std::size_t w = 0; w < team_->size(); ++w)
+    run_team(1, [&](std::size_t) { entry.program = compile(request_, inputs_, chunk); });
+    for (std::size_t w = 0; w < workers_; ++w)
       entry.workers.push_back(std::make_unique<Worker>(entry.program));
     return entry;
   }
@@ -140,7 +140,7 @@ class Segment : public Stretch {
   StretchRequest request_;
   std::vector<ValueId> inputs_;
   std::int64_t rows_;
-  std::shared_ptr<Team> team_;
+  std::size_t workers_;
   std::vector<std::int64_t> input_size_, output_size_, tap_size_;  // elements per record
   mutable std::map<std::int64_t, Compiled> compiled_;              // by rows
 };
@@ -189,7 +189,7 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
   };
 
   // Small batches are cut so that every thread has something to do.
-  const auto threads = static_cast<std::int64_t>(team_->size());
+  const auto threads = static_cast<std::int64_t>(workers_);
   const auto share =
       static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
   const std::int64_t chunk = std::min(rows_, std::max<std::int64_t>(share, 1));
@@ -198,7 +198,7 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
   std::atomic<std::int64_t> next{0};
   Compiled* rest =
       left > 0 ? &at(static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(left)))) : nullptr;
-  team_->run(team_->size(), [&](std::size_t w) {
+  run_team(workers_, [&](std::size_t w) {
     for (std::int64_t i; (i = next.fetch_add(1)) <= whole;) {
       if (i < whole) {
         run_chunk(*full.workers[w], i * chunk, chunk, chunk);
