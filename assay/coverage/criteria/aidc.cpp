@@ -36,8 +36,7 @@ class AttainableIdc final : public Idc {
           layer.covered, [&](const auto& entry) { return !reached_[l].contains(entry.first); }));
       rows.push_back(coverage_of(layer.name, layer.covered.size(), reached_[l].size() + beyond));
       if (beyond > 0)
-        rows.back().note =
-            fmt::format("{} of the covered combinations are reached by no training record", beyond);
+        rows.back().note = fmt::format("covered combinations that no training record reaches: {}", beyond);
     }
     return rows;
   }

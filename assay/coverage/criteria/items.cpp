@@ -175,7 +175,7 @@ std::vector<Coverage> ItemCriterion::result() const {
   if (adds_up_) {
     rows.push_back(coverage_of("all", sums[0], sums[1], sums[2], sums[3]));
     if (any_note)
-      rows.back().note = fmt::format("{} items cannot be covered or repeat others", sums[1] - sums[3]);
+      rows.back().note = fmt::format("items that cannot be covered or repeat others: {}", sums[1] - sums[3]);
   }
   return rows;
 }

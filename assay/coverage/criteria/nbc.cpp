@@ -63,7 +63,7 @@ class BoundaryCoverage final : public ItemCriterion {
       }
     }
     if (forbidden > 0)
-      layer.note += fmt::format("{}{} corners beyond the activation function's bounds",
+      layer.note += fmt::format("{}corners beyond the activation function's bounds: {}",
                                 layer.note.empty() ? "" : ", ", forbidden);
   }
 
