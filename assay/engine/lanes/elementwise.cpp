@@ -113,8 +113,12 @@ std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto plain = [](Unary kind) { return UnaryFunction{.kind = kind}; };
   if (node.op == "Abs") return plain(Unary::absolute);
+  if (node.op == "Atan") return plain(Unary::arc_tangent);
   if (node.op == "Elu") return UnaryFunction{Unary::elu, node.real("alpha", 1.0F), 0};
+  if (node.op == "Erf") return plain(Unary::error);
   if (node.op == "Exp") return plain(Unary::exponential);
+  if (node.op == "Gelu")
+    return plain(node.text("approximate", "none") == "tanh" ? Unary::gelu_by_tanh : Unary::gelu);
   if (node.op == "HardSigmoid")
     return UnaryFunction{Unary::hard_sigmoid, node.real("alpha", 0.2F), node.real("beta", 0.5F)};
   if (node.op == "HardSwish") return plain(Unary::hard_swish);

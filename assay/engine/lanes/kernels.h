@@ -94,9 +94,13 @@ void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in
 // Functions of one operand. `alpha` and `beta` as the ONNX operator of the name has them.
 enum class Unary {
   absolute,
+  arc_tangent,
   clip,  // to [alpha, beta]
   elu,
+  error,  // erf
   exponential,
+  gelu,
+  gelu_by_tanh,
   hard_sigmoid,
   hard_swish,
   leaky,

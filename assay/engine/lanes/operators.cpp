@@ -20,6 +20,7 @@ struct Operator {
 constexpr Operator operators[] = {
     {"Abs", supports_unary, compile_unary},
     {"Add", supports_binary, compile_binary, true},
+    {"Atan", supports_unary, compile_unary},
     {"AveragePool", supports_pooling, compile_pooling},
     {"BatchNormalization", supports_normalisation, compile_normalisation},
     {"Clip", supports_unary, compile_unary},
@@ -29,8 +30,10 @@ constexpr Operator operators[] = {
     {"Div", supports_binary, compile_binary},
     {"Dropout", supports_view, compile_view},
     {"Elu", supports_unary, compile_unary},
+    {"Erf", supports_unary, compile_unary},
     {"Exp", supports_unary, compile_unary},
     {"Flatten", supports_view, compile_view},
+    {"Gelu", supports_unary, compile_unary},
     {"Gemm", supports_dense, compile_dense, true},
     {"GlobalAveragePool", supports_pooling, compile_pooling},
     {"GlobalMaxPool", supports_pooling, compile_pooling},

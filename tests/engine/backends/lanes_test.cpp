@@ -23,15 +23,33 @@ using test::Network;
 const Backend& lanes_backend() { return lanes::backend(); }
 
 TEST(Lanes, FunctionsAgreeAndSoDoTheirGradients) {
-  for (const char* op : {"Abs", "Exp", "HardSigmoid", "LeakyRelu", "Neg", "Relu", "Selu", "Sigmoid",
-                         "Softplus", "Softsign", "Tanh", "Elu", "HardSwish"}) {
+  for (const char* op : {"Abs", "Atan", "Erf", "Exp", "Gelu", "HardSigmoid", "LeakyRelu", "Neg", "Relu",
+                         "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh", "Elu", "HardSwish"}) {
     Network net(lanes_backend(), {3, 5, 7}, 17);
     net.expect_agreement({net.add(op, {net.input})});
   }
+  Network by_tanh(lanes_backend(), {3, 5, 7}, 17);
+  by_tanh.expect_agreement({by_tanh.add("Gelu", {by_tanh.input}, {{"approximate", std::string("tanh")}})});
   for (const char* op : {"Log", "Sqrt", "Reciprocal"}) {  // of numbers above 1
     Network net(lanes_backend(), {6}, 17);
     net.expect_agreement(
         {net.add(op, {net.add("Add", {net.add("Abs", {net.input}), net.constant({}, 0, 1)})})});
+  }
+}
+
+// Near 0 and on both sides of where the formula changes, in parts of the value.
+TEST(Lanes, TheErrorFunctionIsExactToAFewBits) {
+  std::vector<float> points;
+  for (float x = 1e-6F; x < 6; x = x * 1.01F + 1e-6F) points.insert(points.end(), {x, -x});
+  GraphBuilder build("g");
+  const ValueId x = build.input("x", DType::float32, {-1, static_cast<std::int64_t>(points.size())});
+  build.output(build.add("Erf", "erf", {x}));
+  const Session session(build.build(), {.threads = 1, .engine = "lanes"});
+  const ValueId y = session.graph().outputs()[0];
+  const Tensor got = session.run({{x, at::tensor(points).unsqueeze(0)}}, std::span(&y, 1)).at(y).contiguous();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const double want = std::erf(double{points[i]});
+    EXPECT_NEAR(got.data_ptr<float>()[i], want, 4e-7 * std::abs(want)) << points[i];
   }
 }
 
@@ -179,8 +197,9 @@ TEST(Lanes, LargeValuesAreNotItsOwn) {
 TEST(Lanes, NanAndInfinityTravel) {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();
-  for (const char* op : {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Selu", "Exp", "Log", "Softplus",
-                         "Softsign", "HardSigmoid", "HardSwish", "Clip", "MaxPool", "Softmax"}) {
+  for (const char* op :
+       {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Selu", "Exp", "Log", "Softplus", "Softsign", "Atan",
+        "Erf", "Gelu", "HardSigmoid", "HardSwish", "Clip", "MaxPool", "Softmax"}) {
     GraphBuilder build("g");
     const ValueId x = build.input("x", DType::float32, {-1, 1, 4});
     std::map<std::string, Attribute> attributes;
