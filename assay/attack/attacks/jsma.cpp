@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -10,6 +11,7 @@
 #include <assay/error.h>
 #include "assay/attack/attacks/pair_search.h"
 #include "assay/attack/objective.h"
+#include "assay/engine/team.h"
 #include "assay/support/threads.h"
 
 namespace assay::attack {
@@ -103,9 +105,13 @@ class Jsma final : public Attack {
     const float *const as = a.data_ptr<float>(), *const bs = b.data_ptr<float>();
     const std::uint8_t* const mask = admissible.data_ptr<std::uint8_t>();
     const bool* const done = won.data_ptr<bool>();
-    parallel_for(pairs.size(), pairs.size() * features > (1 << 16) ? threads : 1, [&](std::size_t row) {
-      const std::size_t at = row * features;
-      if (!done[row]) pairs[row] = best_pair({as + at, features}, {bs + at, features}, {mask + at, features});
+    std::atomic<std::size_t> next{0};
+    run_team(pairs.size() * features > (1 << 16) ? threads : 1, [&](std::size_t) {
+      for (std::size_t row; (row = next.fetch_add(1)) < pairs.size();) {
+        const std::size_t at = row * features;
+        if (!done[row])
+          pairs[row] = best_pair({as + at, features}, {bs + at, features}, {mask + at, features});
+      }
     });
     return pairs;
   }
