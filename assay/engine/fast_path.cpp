@@ -277,7 +277,7 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
     inputs.emplace(id, given.at(id));
   }
   const bool known = std::ranges::all_of(wanted, [&](ValueId id) { return inputs.contains(id); });
-  if (!known || stretch.outputs().size() != 1) return std::nullopt;
+  if (!known || stretch.outputs().size() != 1 || objective.numbers == 0) return std::nullopt;
   return stretch.gradients(inputs, objective, wanted);
 }
 
