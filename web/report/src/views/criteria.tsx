@@ -13,7 +13,7 @@ function Figures({ measure }: { measure: Measure }) {
     return (
       <>
         <span class="criterion-share">{show(measure.value ?? null, "number")}</span>
-        <span class="criterion-counts quiet">a measure without a greatest value</span>
+        <span class="criterion-counts quiet">a measure, no share of items</span>
       </>
     );
   }
