@@ -3,6 +3,7 @@
 #include <assay/recipe.h>
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 
@@ -106,7 +107,7 @@ const std::vector<std::int64_t> labels{2, 0, 0, 1};
 // What training takes from single records is what autograd makes of the whole batch.
 TEST(Losses, OfARecordAgreeWithThoseOfABatch) {
   const std::vector<Row> rows{{0.3, -1.2, 2}, {40, -40, 3}, {-90, 90, 0}, {1, 1, 1}};
-  const std::vector<std::int64_t> labels{0, 0, 0, 2};
+  const std::vector<std::int64_t> classes{0, 0, 0, 2};
   std::size_t met = 0;
   for (const std::string& name : losses().names()) {
     const LossInfo& info = losses().find(name);
@@ -114,15 +115,15 @@ TEST(Losses, OfARecordAgreeWithThoseOfABatch) {
     SCOPED_TRACE(info.name);
     ++met;
     const at::AutoGradMode with_grad(true);
-    const Tensor scores = tensor_of(rows).to(at::kFloat).requires_grad_();
-    const Answers answers{.scores = scores, .labels = at::tensor(labels), .numbers = {}};
+    const Tensor leaf = tensor_of(rows).to(at::kFloat).requires_grad_();
+    const Answers answers{.scores = leaf, .labels = at::tensor(classes), .numbers = {}};
     const Tensor value = info.value(answers, SpecOptions("loss", {info.name, {}}, info.options));
-    const Tensor expected = torch::autograd::grad({value}, {scores})[0];
+    const Tensor expected = torch::autograd::grad({value}, {leaf})[0];
     double mean = 0;
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const std::vector<float> own(rows[r].begin(), rows[r].end());
       std::vector<float> slopes(own.size(), 1);
-      mean += info.of_record(own, static_cast<std::size_t>(labels[r]), 0.25, slopes) / 4;
+      mean += info.of_record(own, static_cast<std::size_t>(classes[r]), 0.25, slopes) / 4;
       for (std::size_t c = 0; c < own.size(); ++c)
         EXPECT_NEAR(slopes[c] - 1,
                     expected[static_cast<std::int64_t>(r)][static_cast<std::int64_t>(c)].item<float>(), 1e-6);

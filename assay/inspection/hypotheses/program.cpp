@@ -94,15 +94,18 @@ class Program final : public Annotator {
             const std::string& line) const {
     const Json answer = Json::parse(line, nullptr, false);
     const bool many = answer.is_array();
-    const Shape positions = many ? Shape{static_cast<std::int64_t>(answer.size())} : Shape{};
+    Shape positions;
+    if (many) positions.push_back(static_cast<std::int64_t>(answer.size()));
     const std::size_t symbols = records.texts.empty() ? answer.size() : records.texts[r].begins.size() - 1;
     if (many && answer.size() != symbols)
       refuse(records, r, fmt::format("{} values for {} symbols", answer.size(), symbols));
-    if (r == 0) behaviours.positions = positions;
-    if (positions != behaviours.positions)
+    if (r == 0) {
+      behaviours.positions = std::move(positions);
+    } else if (positions != behaviours.positions) {
       refuse(records, r,
              fmt::format("values at positions {}, but {} for the records before", to_string(positions),
                          to_string(behaviours.positions)));
+    }
     const auto add = [&](const Json& value) {
       if (!value.is_null() && !value.is_number())
         refuse(records, r,
