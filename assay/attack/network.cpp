@@ -184,9 +184,13 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
                           .numbers = objectives.size(),
                           .slopes =
                               [&](std::size_t row, std::span<const float> outputs, std::span<float> slopes) {
-                                outputs_of_rows.differentiate(objectives, row, outputs, slopes);
+                                if (row < problem.places.size())
+                                  outputs_of_rows.differentiate(objectives, row, outputs, slopes);
                               }},
                          std::span(&input_, 1));
+  if (found.value.size(0) != problem.size())
+    fail(Fault::mismatch, "network '{}' gives {} rows of scores for {} records; put the records' axis first",
+         session_.graph().name(), found.value.size(0), problem.size());
   Slopes result{.scores = scores_of(problem, found.value.reshape({found.value.size(0), -1}).to(at::kFloat)),
                 .gradients = {}};
   for (const Tensors& of_objective : found.gradients) {

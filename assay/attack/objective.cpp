@@ -11,7 +11,6 @@
 #include "assay/engine/cross_entropy.h"
 
 namespace assay::attack {
-
 namespace {
 
 std::vector<std::int64_t> classes_of(const AttackProblem& problem) {

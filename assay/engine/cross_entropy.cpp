@@ -4,10 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include <assay/error.h>
+
 namespace assay {
 
 double cross_entropy(std::span<const float> scores, std::size_t label, double factor,
                      std::span<float> slopes) {
+  if (label >= scores.size()) fail(Fault::data, "there is no class {} among {} scores", label, scores.size());
   double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
   for (std::size_t c = 0; c < scores.size(); ++c) {
     if (c != label) greatest = std::max(greatest, double{scores[c]});

@@ -185,6 +185,7 @@ class Trainer {
     const auto count = static_cast<double>(batch.labels.size());
     std::vector<double> losses(batch.labels.size());
     const auto ask = [&](std::size_t record, std::span<const float> scores, std::span<float> slopes) {
+      if (record >= losses.size()) return;
       losses[record] =
           loss_.info.of_record(scores, static_cast<std::size_t>(batch.labels[record]), 1 / count, slopes);
     };
@@ -193,6 +194,10 @@ class Trainer {
     RecordGradients found =
         session_.learn(session_.bind(batch), {.read = session_.logits(), .numbers = 1, .slopes = ask}, leaves,
                        &dropout, constants_);
+    if (found.value.size(0) != std::ssize(losses))
+      fail(Fault::mismatch,
+           "network '{}' gives {} rows of scores for {} records; put the records' axis first", graph_.name(),
+           found.value.size(0), losses.size());
     Pass pass{found.value.reshape({found.value.size(0), -1}),
               std::accumulate(losses.begin(), losses.end(), 0.0) / count,
               {}};

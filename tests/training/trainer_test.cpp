@@ -136,6 +136,20 @@ TEST(Trainer, ANonFiniteLossIsAnErrorThatNamesTheEpoch) {
   }
 }
 
+// Scores [classes, records]: more rows than records in a small batch, fewer in a large one.
+TEST(Trainer, RefusesScoresWithoutRecordsInFront) {
+  test::Net net("turned");
+  const ValueId x = net.dense("fc", net.flatten("flatten", net.input({-1, 1, 2, 2})), 4, 5);
+  const Graph graph = net.build(net.builder.add("Transpose", "turn", {x}));
+  for (const std::size_t batch : {2U, 8U}) {
+    const std::vector<std::int64_t> labels{0, 1, 0, 1, 0, 1, 0, 1};
+    const DatasetPtr data = from_arrays(Array::of<float>({8, 1, 2, 2}, std::vector<float>(32, 0.5F)), labels);
+    Recipe one = recipe();
+    one.batch = batch;
+    EXPECT_EQ(fault_of([&] { train(graph, data, nullptr, one, {}, silence()); }), Fault::mismatch);
+  }
+}
+
 TEST(Trainer, RefusesWhatDoesNotFit) {
   const DatasetPtr numbers = from_arrays(Array::zeros(DType::float32, {4, 1, 28, 28}), {},
                                          {.targets = Array::zeros(DType::float32, {4, 3})});
