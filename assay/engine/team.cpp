@@ -34,7 +34,8 @@ void run_team(std::size_t workers, const std::function<void(std::size_t)>& job) 
   }
   std::mutex mutex;
   std::exception_ptr failure;
-#pragma omp parallel num_threads(static_cast <int>(workers))
+  const auto threads = static_cast<int>(workers);
+#pragma omp parallel num_threads(threads)
   {
     // Fewer threads than asked for take turns.
     const auto step = static_cast<std::size_t>(omp_get_num_threads());
