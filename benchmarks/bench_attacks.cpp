@@ -17,8 +17,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <assay/attack_problem.h>
 #include <assay/dataset.h>
+#include <assay/extend/attack_problem.h>
 #include <assay/training.h>
 #include "assay/attack/preparation.h"
 #include "assay/data/numpy.h"

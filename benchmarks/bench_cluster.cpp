@@ -24,7 +24,7 @@
 #include <vector>
 
 #include <assay/coverage_state.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/support/binary.h"
 #include "assay/support/local_transport.h"
 #include "assay/support/ranks.h"

@@ -18,9 +18,9 @@
 #include <cstdlib>
 #include <numeric>
 
+#include <assay/extend/random.h>
 #include <assay/inspection.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/records.h>
 #include "assay/support/threads.h"
 

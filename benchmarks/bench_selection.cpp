@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include <assay/selection.h>
 
 namespace assay::bench {

@@ -12,7 +12,7 @@
 #include <limits>
 #include <string>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/support/threads.h"
 #include "assay/surprise/dsa.h"
 #include "assay/surprise/lsa.h"

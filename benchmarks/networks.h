@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
+#include <assay/extend/random.h>
 #include <assay/graph.h>
 #include <assay/model.h>
-#include <assay/random.h>
 
 namespace assay::bench {
 

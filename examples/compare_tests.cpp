@@ -1,6 +1,6 @@
 // What does one test set cover that another does not? Compares two coverage states, criterion by criterion.
-#include <assay/abilities.h>
 #include <assay/coverage.h>
+#include <assay/extend/abilities.h>
 #include <assay/training.h>
 
 #include <iostream>

@@ -1,7 +1,7 @@
 // Attacks tensors in memory by projected gradient descent; nothing goes through a file.
 #include <ATen/ATen.h>
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 #include <assay/training.h>
 
 #include <iostream>

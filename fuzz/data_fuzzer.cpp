@@ -9,9 +9,9 @@
 #include <fstream>
 #include <functional>
 
-#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include "assay/data/image.h"
 #include "assay/data/npy_rows.h"
 #include "assay/data/numpy.h"

@@ -6,8 +6,8 @@
 #include <iostream>
 
 #include <assay/error.h>
+#include <assay/extend/spec.h>
 #include <assay/gate.h>
-#include <assay/spec.h>
 #include "assay/data/spec.h"
 #include "assay/report/escape.h"
 #include "assay/support/binary.h"

@@ -12,7 +12,7 @@ headers=include/assay
 [ -d "$headers" ] || headers=assay
 mapfile -t public < <(find "$headers" -name '*.h' | sort)
 longest=$(wc -l "${public[@]}" | sed '$d' | sort -n | tail -1)
-row "installed headers" "${#public[@]}"
+row "installed headers: for users, to extend" "$(find "$headers" -maxdepth 1 -name '*.h' | wc -l), $(find "$headers/extend" -name '*.h' 2>/dev/null | wc -l)"
 row "longest installed header, lines" "$(echo "$longest" | awk '{print $1 " (" $2 ")"}')"
 row "lines of the library" "$(lines $(sources assay include 2>/dev/null))"
 row "lines of apps/assay" "$(lines $(sources apps/assay))"

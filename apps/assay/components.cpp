@@ -4,7 +4,7 @@
 #endif
 #include <torch/version.h>
 
-#include <assay/question.h>
+#include <assay/extend/question.h>
 
 namespace assay {
 namespace {

@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include <assay/error.h>
-#include <assay/question.h>
+#include <assay/extend/question.h>
 #include <assay/session.h>
 #include "apps/assay/flag_names.h"
 #include "apps/assay/help.h"

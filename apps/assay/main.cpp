@@ -10,8 +10,8 @@
 #include <map>
 
 #include <assay/error.h>
+#include <assay/extend/plugin.h>
 #include <assay/gate.h>
-#include <assay/plugin.h>
 #include <assay/report.h>
 #include "apps/assay/command.h"
 #include "apps/assay/completion.h"

@@ -1,4 +1,4 @@
-#include <assay/question.h>
+#include <assay/extend/question.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -6,9 +6,9 @@
 #include <memory>
 #include <set>
 
+#include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/named_dataset.h>
-#include <assay/named_network.h>
+#include <assay/model.h>
 #include "apps/assay/command.h"
 #include "apps/assay/flag_names.h"
 #include "apps/assay/frame.h"

@@ -1,6 +1,7 @@
 #include "apps/assay/recipe_options.h"
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 #include "assay/support/text.h"
 
 namespace assay::app {

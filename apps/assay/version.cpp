@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <assay/question.h>
+#include <assay/extend/question.h>
 
 namespace assay::app {
 std::string version_text() {

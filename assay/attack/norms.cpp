@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 
 namespace assay::attack {
 

@@ -1,6 +1,6 @@
 #include "assay/attack/objective.h"
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 
 #include <ATen/ATen.h>
 

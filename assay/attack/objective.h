@@ -2,7 +2,7 @@
 
 // The objectives that attacks climb: the greater, the nearer to what the problem wants.
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 
 namespace assay::attack {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 #include <assay/relevance.h>
 
 namespace assay::attack {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/attack_problem.h>
-#include <assay/random.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 
 namespace assay::attack {
 

@@ -7,9 +7,9 @@
 #include <charconv>
 #include <cmath>
 
-#include <assay/attack_problem.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/support/hash.h"
 
 namespace assay::attack {

@@ -3,8 +3,8 @@
 // From records of a data set to the problem that an attack is given, and back.
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
 #include <assay/dataset.h>
+#include <assay/extend/attack_problem.h>
 
 namespace assay::attack {
 

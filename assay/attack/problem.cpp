@@ -1,4 +1,4 @@
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 
 #include <ATen/ATen.h>
 

@@ -9,10 +9,10 @@
 #include <numeric>
 #include <optional>
 
-#include <assay/attack_problem.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/attacked_batch.h"
 #include "assay/attack/preparation.h"

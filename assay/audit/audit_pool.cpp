@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include <assay/abilities.h>
 #include <assay/audit_pool.h>
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/abilities.h>
 #include <assay/mutation.h>
 #include <assay/records.h>
 #include "assay/audit/rank_correlation.h"

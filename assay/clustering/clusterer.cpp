@@ -1,4 +1,4 @@
-#include <assay/clustering.h>
+#include <assay/extend/clustering.h>
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include <assay/clustering.h>
+#include <assay/extend/clustering.h>
 
 namespace assay::clustering {
 namespace {

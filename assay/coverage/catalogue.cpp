@@ -1,4 +1,4 @@
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 
 #include <algorithm>
 #include <numeric>

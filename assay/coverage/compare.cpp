@@ -1,5 +1,5 @@
 #include "assay/coverage/compare.h"
-#include <assay/abilities.h>
+#include <assay/extend/abilities.h>
 
 #include <algorithm>
 #include <functional>

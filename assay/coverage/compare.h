@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/abilities.h>
 #include <assay/coverage_state.h>
+#include <assay/extend/abilities.h>
 
 namespace assay::coverage {
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <map>
 
-#include <assay/abilities.h>
+#include <assay/extend/abilities.h>
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
 #include "assay/support/binary.h"

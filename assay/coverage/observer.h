@@ -2,7 +2,7 @@
 
 // Running records so that criteria can see them.
 
-#include <assay/criterion.h>
+#include <assay/extend/criterion.h>
 #include <assay/profile.h>
 
 namespace assay::coverage {

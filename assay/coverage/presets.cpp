@@ -1,6 +1,6 @@
 // Criteria with the options of a paper or its released code.
 
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 
 namespace assay::coverage {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include <assay/abilities.h>
 #include <assay/coverage.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
 #include <assay/selection.h>
 #include "assay/support/ranks.h"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include <assay/dataset.h>
+#include <assay/extend/spec.h>
 #include <assay/profile.h>
 #include <assay/progress.h>
 #include <assay/selection.h>
 #include <assay/session.h>
-#include <assay/spec.h>
 
 namespace assay::coverage {
 

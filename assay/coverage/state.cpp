@@ -1,5 +1,5 @@
-#include <assay/abilities.h>
 #include <assay/coverage_state.h>
+#include <assay/extend/abilities.h>
 
 #include <algorithm>
 #include <set>

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include "assay/data/archive.h"
 #include "assay/data/bytes.h"
 

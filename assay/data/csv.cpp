@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include <assay/progress.h>
 #include "assay/data/bytes.h"
 #include "assay/support/memory.h"

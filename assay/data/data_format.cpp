@@ -1,4 +1,4 @@
-#include <assay/data_format.h>
+#include <assay/extend/data_format.h>
 
 namespace assay {
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <optional>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
 #include "assay/data/csv.h"
 #include "assay/data/storage.h"

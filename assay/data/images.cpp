@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <memory>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include "assay/data/archive.h"
 #include "assay/data/image.h"
 #include "assay/support/file.h"

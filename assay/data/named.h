@@ -2,8 +2,8 @@
 
 // Data sets in memory, as specs name them.
 
-#include <assay/data_format.h>
 #include <assay/dataset.h>
+#include <assay/extend/data_format.h>
 
 namespace assay {
 

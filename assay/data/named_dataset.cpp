@@ -1,4 +1,4 @@
-#include <assay/named_dataset.h>
+#include <assay/dataset.h>
 
 #include "assay/data/named.h"
 #include "assay/data/spec.h"

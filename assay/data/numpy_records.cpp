@@ -4,9 +4,9 @@
 #include <cstring>
 #include <optional>
 
-#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
 #include "assay/data/csv.h"
 #include "assay/data/npy_rows.h"

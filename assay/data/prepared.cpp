@@ -7,10 +7,10 @@
 #include <numeric>
 #include <set>
 
-#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/data_format.h>
+#include <assay/extend/random.h>
 #include "assay/data/bytes.h"
 #include "assay/data/csv.h"
 #include "assay/data/named.h"

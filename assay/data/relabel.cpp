@@ -6,7 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/support/text.h"
 
 namespace assay {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numbers>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/data_format.h>
+#include <assay/extend/random.h>
 #include "assay/support/text.h"
 
 namespace assay {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/data_format.h>
+#include <assay/extend/data_format.h>
 
 namespace assay {
 

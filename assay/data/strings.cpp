@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/data_format.h>
+#include <assay/extend/random.h>
 
 namespace assay {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/data/content.h"
 
 namespace assay {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Data sets made of others, beyond <assay/views.h>.
+// Data sets made of others, beyond <assay/records.h>.
 
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <assay/dataset.h>
-#include <assay/views.h>
+#include <assay/records.h>
 
 namespace assay {
 

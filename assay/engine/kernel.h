@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include <assay/tensor.h>
 
 namespace assay {

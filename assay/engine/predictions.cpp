@@ -1,4 +1,4 @@
-#include <assay/predictions.h>
+#include <assay/evaluate.h>
 
 #include <ATen/ATen.h>
 

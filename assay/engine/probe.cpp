@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include <assay/operator_traits.h>
-#include <assay/random.h>
+#include <assay/extend/operator_traits.h>
+#include <assay/extend/random.h>
 #include "assay/engine/execute.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"

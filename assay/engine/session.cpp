@@ -9,7 +9,7 @@
 #include <unordered_set>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/engine/input_form.h"
 #include "assay/engine/session_state.h"
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <assay/abilities.h>
-#include <assay/catalogue.h>
-#include <assay/criterion.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/criterion.h>
+#include <assay/extend/random.h>
 #include <assay/profile.h>
-#include <assay/random.h>
 
 namespace assay::explore {
 

@@ -1,4 +1,4 @@
-#include <assay/constraint.h>
+#include <assay/extend/constraint.h>
 
 #include <ATen/ATen.h>
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <functional>
 
-#include <assay/constraint.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/constraint.h>
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/numpy.h"

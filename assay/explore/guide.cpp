@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include <assay/abilities.h>
-#include <assay/attack_problem.h>
 #include <assay/coverage.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/coverage/finite.h"
 
 namespace assay::explore {

@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include <assay/abilities.h>
-#include <assay/attack_problem.h>
-#include <assay/criteria.h>
-#include <assay/random.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/criteria.h>
+#include <assay/extend/random.h>
 #include "assay/coverage/observer.h"
 #include "assay/explore/choice.h"
 

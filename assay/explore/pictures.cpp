@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include <assay/attack_problem.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 
 namespace assay::explore {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include <assay/constraint.h>
-#include <assay/random.h>
-#include <assay/spec.h>
+#include <assay/extend/constraint.h>
+#include <assay/extend/random.h>
+#include <assay/extend/spec.h>
 
 namespace assay::explore {
 

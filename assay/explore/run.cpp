@@ -8,10 +8,10 @@
 #include <numeric>
 #include <set>
 
-#include <assay/constraint.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/constraint.h>
 #include "assay/attack/preparation.h"
 #include "assay/coverage/profile_json.h"
 #include "assay/engine/crew.h"

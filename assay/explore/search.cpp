@@ -1,5 +1,5 @@
 #include "assay/explore/search.h"
-#include <assay/abilities.h>
+#include <assay/extend/abilities.h>
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include <assay/attack_problem.h>
-#include <assay/random.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 #include <assay/relevance.h>
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"

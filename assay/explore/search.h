@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include <assay/attack_problem.h>
-#include <assay/constraint.h>
 #include <assay/explore.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/constraint.h>
 #include "assay/explore/guide.h"
 
 namespace assay::relevance {

@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 
 namespace assay::explore {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include <assay/constraint.h>
+#include <assay/extend/constraint.h>
 
 namespace assay::explore {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 

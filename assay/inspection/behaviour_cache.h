@@ -18,7 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/inspection/text_records.h"
 #include "assay/inspection/unit_source.h"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/inspection/intervals.h"
 
 namespace assay::inspection {

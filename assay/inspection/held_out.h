@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/measure.h>
+#include <assay/extend/measure.h>
 
 namespace assay::inspection {
 

@@ -1,4 +1,4 @@
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 

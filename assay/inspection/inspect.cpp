@@ -8,8 +8,8 @@
 #include <ATen/ATen.h>
 
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/inspection.h>
-#include <assay/random.h>
 #include "assay/inspection/alignment.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"

@@ -1,4 +1,4 @@
-#include <assay/measure.h>
+#include <assay/extend/measure.h>
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/inspection/packed.h"
 #include "assay/support/distributions.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/measure.h>
+#include <assay/extend/measure.h>
 #include "assay/inspection/held_out.h"
 #include "assay/inspection/merged_models.h"
 

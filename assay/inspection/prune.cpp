@@ -5,8 +5,8 @@
 #include <set>
 
 #include <assay/error.h>
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include <assay/operator_traits.h>
 
 namespace assay::inspection {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/kernels/window.h"
 
 namespace assay::inspection {

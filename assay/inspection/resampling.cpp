@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::inspection {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 

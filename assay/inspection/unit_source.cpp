@@ -9,8 +9,8 @@
 #include <set>
 
 #include <assay/error.h>
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include <assay/operator_traits.h>
 #include "assay/inspection/gates.h"
 #include "assay/inspection/unrolled.h"
 #include "assay/support/text.h"

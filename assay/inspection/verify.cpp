@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/inspection/text_records.h"
 #include "assay/inspection/unit_source.h"
 

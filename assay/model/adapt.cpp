@@ -1,8 +1,8 @@
 #include <assay/adapt.h>
 
 #include <assay/error.h>
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include <assay/operator_traits.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "assay/model/element_type.h"
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay {
 namespace {

@@ -1,4 +1,4 @@
-#include <assay/named_network.h>
+#include <assay/model.h>
 
 #include "assay/model/named.h"
 #include "assay/support/named.h"

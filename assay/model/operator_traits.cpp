@@ -1,4 +1,4 @@
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 #include <algorithm>
 

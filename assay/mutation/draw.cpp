@@ -5,7 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/support/hash.h"
 #include "assay/support/unit_numbers.h"

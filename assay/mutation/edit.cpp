@@ -1,4 +1,4 @@
-#include <assay/mutation_edit.h>
+#include <assay/extend/mutation_edit.h>
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <assay/mutation_subject.h>
+#include <assay/extend/mutation_subject.h>
 
 namespace assay::mutation {
 

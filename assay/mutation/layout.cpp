@@ -1,4 +1,4 @@
-#include <assay/mutation_subject.h>
+#include <assay/extend/mutation_subject.h>
 
 namespace assay::mutation {
 

@@ -1,9 +1,9 @@
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 #include <charconv>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/support/hash.h"
 #include "assay/support/text.h"

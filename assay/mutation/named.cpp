@@ -1,8 +1,8 @@
 #include "assay/mutation/named.h"
 
 #include <assay/error.h>
+#include <assay/extend/mutation_operator.h>
 #include <assay/mutation.h>
-#include <assay/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

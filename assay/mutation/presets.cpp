@@ -1,6 +1,6 @@
 // Mutation operators with the options of a paper.
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 

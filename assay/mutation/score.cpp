@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::mutation {
 namespace {

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include <assay/mutation_operator.h>
-#include <assay/random.h>
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/random.h>
 
 namespace assay::mutation {
 

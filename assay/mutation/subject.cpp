@@ -1,10 +1,10 @@
-#include <assay/mutation_subject.h>
+#include <assay/extend/mutation_subject.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include <assay/error.h>
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/mutation/layer_weights.h"
 #include "assay/support/text.h"
 

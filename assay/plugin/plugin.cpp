@@ -1,4 +1,4 @@
-#include <assay/plugin.h>
+#include <assay/extend/plugin.h>
 
 #include <dlfcn.h>
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/relevance/linear_unit.h"
 #include "assay/relevance/methods.h"
 #include "assay/relevance/route.h"

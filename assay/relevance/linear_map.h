@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include <assay/extend/rule.h>
 #include <assay/graph.h>
-#include <assay/rule.h>
 
 namespace assay::relevance {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay::relevance {
 namespace {

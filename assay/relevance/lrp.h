@@ -5,8 +5,8 @@
 #include <map>
 #include <memory>
 
+#include <assay/extend/rule.h>
 #include <assay/relevance.h>
-#include <assay/rule.h>
 #include "assay/relevance/composite.h"
 #include "assay/relevance/linear_unit.h"
 #include "assay/relevance/operator.h"

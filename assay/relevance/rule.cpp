@@ -1,4 +1,4 @@
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 
 #include <charconv>
 

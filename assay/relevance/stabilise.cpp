@@ -1,4 +1,4 @@
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

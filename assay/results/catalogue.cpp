@@ -6,11 +6,11 @@
 #include <vector>
 
 #include <assay/attack.h>
-#include <assay/constraint.h>
-#include <assay/criteria.h>
-#include <assay/hypothesis.h>
-#include <assay/measure.h>
-#include <assay/mutation_operator.h>
+#include <assay/extend/constraint.h>
+#include <assay/extend/criteria.h>
+#include <assay/extend/hypothesis.h>
+#include <assay/extend/measure.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/explore/choice.h"
 #include "assay/support/text.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include <assay/abilities.h>
 #include <assay/dataset.h>
+#include <assay/extend/abilities.h>
 #include "assay/coverage/criteria/idc.h"
 #include "assay/data/image.h"
 #include "assay/data/summary.h"

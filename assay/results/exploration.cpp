@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include <assay/constraint.h>
-#include <assay/criteria.h>
+#include <assay/extend/constraint.h>
+#include <assay/extend/criteria.h>
 #include "assay/results/document.h"
 #include "assay/results/pictures.h"
 #include "assay/support/text.h"

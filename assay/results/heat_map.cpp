@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <assay/dataset.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/data/summary.h"
 
 namespace assay::results {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <assay/gate.h>
-#include <assay/killing_study.h>
 #include <assay/report.h>
+#include <assay/statistical_killing.h>
 
 namespace assay::results {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/relevance/reach.h"
 #include "assay/results/document.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include <assay/retraining.h>
 #include "assay/data/views.h"
 

@@ -3,10 +3,10 @@
 #include <map>
 #include <set>
 
-#include <assay/abilities.h>
 #include <assay/coverage.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
 #include <assay/selection.h>
 
 namespace assay::retraining {

@@ -7,8 +7,8 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/data/views.h"
 #include "assay/support/binary.h"
 #include "assay/support/file.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/support/text.h"
 
 namespace assay::selection {

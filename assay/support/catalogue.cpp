@@ -1,4 +1,4 @@
-#include <assay/catalogue.h>
+#include <assay/extend/catalogue.h>
 
 #include "assay/support/text.h"
 

@@ -1,4 +1,4 @@
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 #include <algorithm>
 #include <bit>

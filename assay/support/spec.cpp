@@ -1,4 +1,4 @@
-#include <assay/spec.h>
+#include <assay/extend/spec.h>
 
 #include <algorithm>
 #include <charconv>

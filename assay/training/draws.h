@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::training {
 

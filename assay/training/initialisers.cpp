@@ -1,11 +1,12 @@
 // What kernels begin with, as Keras 2.3 draws it.
 
-#include <assay/recipe.h>
+#include <assay/training.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 #include "assay/training/draws.h"
 #include "assay/training/recipe_parts.h"
 

@@ -1,7 +1,8 @@
 // Losses as Keras 2.3 defines them: y is the truth, p the output, both [records, outputs]; the mean over
 // records.
 
-#include <assay/recipe.h>
+#include <assay/extend/optimisers.h>
+#include <assay/training.h>
 
 #include <ATen/ATen.h>
 

@@ -1,6 +1,7 @@
 // Optimisers as Keras 2.3 defines them, with its learning rates and constants.
 
-#include <assay/recipe.h>
+#include <assay/extend/optimisers.h>
+#include <assay/training.h>
 
 #include <ATen/ATen.h>
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 #include "assay/training/recipe_parts.h"
 #include "assay/training/weights.h"
 

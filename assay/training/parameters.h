@@ -6,9 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include <assay/extend/optimisers.h>
 #include <assay/graph.h>
-#include <assay/recipe.h>
 #include <assay/tensor.h>
+#include <assay/training.h>
 
 namespace assay::training {
 

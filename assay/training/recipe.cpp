@@ -1,10 +1,11 @@
-#include <assay/recipe.h>
+#include <assay/training.h>
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 #include "assay/support/hash.h"
 #include "assay/support/text.h"
 #include "assay/training/recipe_parts.h"

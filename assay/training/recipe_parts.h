@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <assay/extend/optimisers.h>
 #include <assay/graph.h>
-#include <assay/recipe.h>
+#include <assay/training.h>
 #include "assay/training/weights.h"
 
 namespace assay::training {

@@ -1,4 +1,5 @@
-#include <assay/recipe.h>
+#include <assay/extend/optimisers.h>
+#include <assay/training.h>
 
 #include "assay/training/recipe_parts.h"
 

@@ -10,8 +10,9 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/optimisers.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/data/views.h"
 #include "assay/support/hash.h"
 #include "assay/training/checkpoint.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay::training {
 namespace {

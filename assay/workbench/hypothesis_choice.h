@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <assay/dataset.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::workbench {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <assay/measure.h>
+#include <assay/extend/measure.h>
 #include "assay/workbench/database.h"
 #include "assay/workbench/inspect_clause.h"
 

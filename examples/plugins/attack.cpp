@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <assay/attack.h>
-#include <assay/plugin.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

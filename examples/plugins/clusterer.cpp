@@ -1,8 +1,8 @@
 // A clusterer of one's own: as many clusters as allowed, with equally many members each.
 #include <algorithm>
 
-#include <assay/clustering.h>
-#include <assay/plugin.h>
+#include <assay/extend/clustering.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

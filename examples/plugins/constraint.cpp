@@ -1,8 +1,8 @@
 // A constraint of one's own: only the left half of a picture may change.
 #include <ATen/ATen.h>
 
-#include <assay/constraint.h>
-#include <assay/plugin.h>
+#include <assay/extend/constraint.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

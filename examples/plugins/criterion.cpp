@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include <assay/criteria.h>
-#include <assay/plugin.h>
+#include <assay/extend/criteria.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

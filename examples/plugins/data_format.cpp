@@ -2,9 +2,9 @@
 #include <bit>
 #include <fstream>
 
-#include <assay/data_format.h>
 #include <assay/error.h>
-#include <assay/plugin.h>
+#include <assay/extend/data_format.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
-#include <assay/plugin.h>
+#include <assay/extend/hypothesis.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

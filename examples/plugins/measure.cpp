@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include <assay/measure.h>
-#include <assay/plugin.h>
+#include <assay/extend/measure.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

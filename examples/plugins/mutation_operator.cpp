@@ -1,6 +1,6 @@
 // A mutation operator of one's own: some weights change their sign.
-#include <assay/mutation_operator.h>
-#include <assay/plugin.h>
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/plugin.h>
 
 namespace {
 

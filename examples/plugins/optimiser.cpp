@@ -1,8 +1,9 @@
 // An optimiser of one's own: steps of one length along the sign of the gradient.
 #include <ATen/ATen.h>
 
-#include <assay/plugin.h>
-#include <assay/recipe.h>
+#include <assay/extend/optimisers.h>
+#include <assay/extend/plugin.h>
+#include <assay/training.h>
 
 namespace {
 

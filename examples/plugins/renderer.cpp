@@ -1,5 +1,5 @@
 // A way of one's own to write results: headline and facts as lines of a text file (--facts FILE).
-#include <assay/plugin.h>
+#include <assay/extend/plugin.h>
 #include <assay/report.h>
 
 namespace {

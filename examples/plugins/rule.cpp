@@ -2,8 +2,8 @@
 //   R_i = sum_j |x_i| |w_ij| / (sum_i |x_i| |w_ij|) R_j
 #include <ATen/ATen.h>
 
-#include <assay/plugin.h>
-#include <assay/rule.h>
+#include <assay/extend/plugin.h>
+#include <assay/extend/rule.h>
 
 namespace {
 

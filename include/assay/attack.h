@@ -1,7 +1,7 @@
 #pragma once
 
 // Attacking a data set: records are chosen, attacked in batches, stored as a data set, read back and checked
-// again (docs/algorithms/attacks.md). What an attack of one's own sees is in <assay/attack_problem.h>.
+// again (docs/algorithms/attacks.md). What an attack of one's own sees is in <assay/extend/attack_problem.h>.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include <assay/attack_problem.h>
-#include <assay/catalogue.h>
 #include <assay/dataset.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/catalogue.h>
 #include <assay/progress.h>
 #include <assay/session.h>
 

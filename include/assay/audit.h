@@ -18,9 +18,9 @@
 #include <vector>
 
 #include <assay/audit_pool.h>
-#include <assay/catalogue.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/random.h>
 #include <assay/progress.h>
-#include <assay/random.h>
 #include <assay/selection.h>
 
 namespace assay::audit {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <assay/clustering.h>
 #include <assay/coverage_state.h>
-#include <assay/criteria.h>
 #include <assay/dataset.h>
+#include <assay/extend/clustering.h>
+#include <assay/extend/criteria.h>
 #include <assay/progress.h>
 #include <assay/relevance.h>
 

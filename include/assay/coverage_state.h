@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 
 namespace assay::coverage {
 

@@ -3,6 +3,8 @@
 // Walking a data set with a network, what a classifier says, and the check that comes before every analysis:
 // does this network, on these data, do what it is supposed to do?
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -59,5 +61,22 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
 // first among equals), or with a single column whether it says yes (a probability above one half, a logit
 // above zero). Throws Error{unsupported} for other shapes.
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits);
+
+struct Predictions {
+  std::vector<std::string> ids;
+  Array outputs;                      // [records, outputs...] float32: the network's first output
+  std::vector<std::int64_t> classes;  // that the network names, [records]; empty for regression
+  std::vector<std::int64_t> labels;   // [records]; empty without labels
+  Array targets;                      // [records, t] regression targets; 0 elements without
+};
+
+// One pass. Throws Error{unsupported} when the output does not hold its records along an axis.
+Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
+                    Progress& progress);
+
+// As .npz (ids, outputs, predicted, y) or, by any other ending, as a table (.csv): id, label, predicted,
+// score of each output. Throws Error{io}, Error{usage} for a table of outputs of more than 1,000 numbers a
+// record.
+void write_predictions(const std::filesystem::path& path, const Predictions& predictions);
 
 }  // namespace assay

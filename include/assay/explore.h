@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include <assay/constraint.h>
-#include <assay/criteria.h>
 #include <assay/dataset.h>
+#include <assay/extend/constraint.h>
+#include <assay/extend/criteria.h>
 #include <assay/profile.h>
 #include <assay/progress.h>
 #include <assay/session.h>

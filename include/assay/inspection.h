@@ -12,8 +12,8 @@
 #include <vector>
 
 #include <assay/dataset.h>
-#include <assay/hypothesis.h>
-#include <assay/measure.h>
+#include <assay/extend/hypothesis.h>
+#include <assay/extend/measure.h>
 #include <assay/progress.h>
 #include <assay/session.h>
 

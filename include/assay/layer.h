@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/extend/operator_traits.h>
 #include <assay/graph.h>
-#include <assay/operator_traits.h>
 
 namespace assay {
 

@@ -101,4 +101,20 @@ class GraphBuilder {
   const Node& present_node(int index) const;
 };
 
+// Networks in memory under names that stand where the file of a network is named: read_model("@net"), and so
+// `--model @net` of a question (assay/extend/question.h).
+//
+// The name means this network as long as the object lives. Thread-safe. Throws Error{usage} for a name that
+// is taken, empty, or holds anything but letters, digits, `_` and `-`.
+class NamedNetwork {
+ public:
+  NamedNetwork(std::string name, Graph graph);
+  ~NamedNetwork();
+  NamedNetwork(const NamedNetwork&) = delete;
+  NamedNetwork& operator=(const NamedNetwork&) = delete;
+
+ private:
+  std::string name_;
+};
+
 }  // namespace assay

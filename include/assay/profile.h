@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/clustering.h>
+#include <assay/extend/clustering.h>
 #include <assay/layer.h>
 
 namespace assay::coverage {

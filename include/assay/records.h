@@ -3,6 +3,7 @@
 // Data sets from what a program has in memory, or makes on demand. A set from arrays has the content hash
 // of the same records, labels and targets in an .npz file (whose uint8 pictures are those times 1/255).
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -48,5 +49,19 @@ struct Record {
 // Error{data}.
 DatasetPtr from_function(DatasetFacts facts, std::function<void(std::size_t index, Record& record)> write,
                          std::function<std::string(std::size_t index)> id = {});
+
+// All records of all parts, in order. Ids and labels are those of the parts (an id may then occur in two
+// parts), classes and valid range those of the first part. Throws Error{usage} for no parts and
+// Error{mismatch} when a part has another record shape, element type or target width than the first, lacks
+// labels that the first has, or has a label that is no class of it.
+DatasetPtr joined(std::vector<DatasetPtr> parts);
+
+// The records at `positions`, in that order; a position may occur twice. Ids, labels and classes stay the
+// same. Throws Error{usage} for no positions or one that does not exist.
+DatasetPtr selected(DatasetPtr whole, std::vector<std::size_t> positions);
+
+// The same records with other labels and no targets. Class names stay as far as there are any. Throws
+// Error{usage} unless there is one label, 0 to 1,000,000, per record.
+DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels);
 
 }  // namespace assay

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include <assay/catalogue.h>
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
+#include <assay/extend/catalogue.h>
 #include <assay/progress.h>
 #include <assay/session.h>
 

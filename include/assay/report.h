@@ -3,7 +3,7 @@
 // The result document: the one structure that every analysis ends in. JSON is its faithful form; console
 // tables and all other outputs are renderings of it.
 
-#include <assay/catalogue.h>
+#include <assay/extend/catalogue.h>
 #include <cstdint>
 #include <filesystem>
 #include <functional>

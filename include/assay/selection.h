@@ -4,7 +4,7 @@
 // order finds the faults (docs/algorithms/selection.md). Ties always go to the lowest index, so every result
 // is determined by what is given alone.
 
-#include <assay/catalogue.h>
+#include <assay/extend/catalogue.h>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <assay/dataset.h>
+#include <assay/extend/random.h>
 #include <assay/layer.h>
-#include <assay/random.h>
 #include <assay/tensor.h>
 
 namespace assay {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/extend/mutation_operator.h>
 #include <assay/mutation.h>
-#include <assay/mutation_operator.h>
 #include <assay/progress.h>
 
 namespace assay::mutation {

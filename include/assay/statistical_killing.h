@@ -1,16 +1,19 @@
 #pragma once
 
 // Killing over repeated trainings: single trainings are noisy, so a mutant counts as killed when networks
-// trained with the fault do worse than networks trained without it, by a test and an effect size (Humbatova
-// et al., DeepCrime, ISSTA 2021; docs/algorithms/statistical-killing.md).
+// trained with the fault do worse than networks trained without it, by a test and an effect size; and the
+// study of a training program by it: numeric options are searched for the mildest change that is killed, and
+// several test sets are compared (Humbatova et al., DeepCrime, ISSTA 2021;
+// docs/algorithms/statistical-killing.md, docs/source-mutation.md).
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include <assay/mutation_program.h>
+#include <assay/source_mutation.h>
 
 namespace assay::mutation {
 
@@ -60,38 +63,7 @@ struct KillVerdict {
 KillVerdict judge(const KillDesign& design, std::span<const double> levels, std::size_t look,
                   std::span<const double> originals, std::span<const double> mutants, std::size_t records);
 
-// The search for the mildest value of a numeric option that is killed: first the extreme, then by halves of
-// what lies between a value that is killed and one that is not, until they are a step apart. Values are whole
-// steps from the mildest. Takes killing to grow with the change; where it does not, it finds one boundary of
-// several.
-class BoundarySearch {
- public:
-  explicit BoundarySearch(const OptionRange& range);
-  std::optional<double> next() const { return next_; }  // to be tried; nothing at the end
-  void tell(bool killed);                               // of next()
-  std::optional<double> boundary() const;               // the mildest killed value; nothing where none is
-  double unkilled() const { return unkilled_; }         // the most extreme value that is not, next to it
-  std::size_t tried() const { return tried_; }
-
- private:
-  double rounded(double value) const;
-
-  OptionRange range_;
-  double unkilled_, killed_;
-  std::optional<double> next_;
-  bool found_ = false;
-  std::size_t tried_ = 0;
-};
-
-// An operator whose option is sought over a range: (extreme - test) / (extreme - training) of the boundaries,
-// from 0 to 1. Nothing where the training data kill no value, or the extreme alone:
-// the operator is left out.
-std::optional<double> range_score(double extreme, std::optional<double> by_training,
-                                  std::optional<double> by_test);
-// An operator whose mutants are all tried: of those that the training data kill with this power, the share
-// that the test set kills; nothing where there are none. REQUIRES as many verdicts in both.
-std::optional<double> exhaustive_score(std::span<const KillVerdict> by_training,
-                                       std::span<const KillVerdict> by_test, double power);
+// Whether the verdict has at least this power.
 bool is_stable(const KillVerdict& verdict, double power);
 
 struct OperatorKilling {
@@ -100,8 +72,49 @@ struct OperatorKilling {
   std::optional<double> boundary, training_boundary;  // of operators that are sought over a range
   std::optional<double> score;
 };
-// Mean over the operators that have a score and no unstable mutant; nothing where there is none.
-std::optional<double> overall_score(std::span<const OperatorKilling> operators);
+
+struct StudyOptions {
+  // An operator whose spec leaves its searched option (ProgramFault::option) open is sought over its range,
+  // or tried with all its values; one that gives it is one mutant a place.
+  std::vector<OperatorChoice> operators;
+  std::vector<std::string> places = {};  // that may be mutated; empty: all
+  KillDesign design = {};                // higher_is_better follows from the test sets
+  std::uint64_t seed = 1;
+  std::size_t batch = 0;  // for evaluating; 0: chosen by the engine
+  double trivial = 0.9;   // killed by at least this share of the records that most originals get right
+  // The share of the work: the first of one part is all. Operators at places are dealt out in turn; what the
+  // parts leave in one store is the whole study's.
+  std::size_t part = 1, parts = 1;
+};
+
+// One configuration that was trained several times.
+struct TestedMutant {
+  Mutant mutant;
+  std::string summary;
+  std::string failure;                // why it cannot be trained; empty when it can
+  std::vector<KillVerdict> verdicts;  // by the training data, then by each test set; empty after a failure
+  // Likewise: killed by at least StudyOptions::trivial of the records; killed by all that kill another one.
+  std::vector<bool> trivial = {}, redundant = {};
+};
+
+struct KillingStudy {
+  std::size_t sets = 0;                                 // 1 + test sets
+  std::vector<std::vector<double>> originals;           // scores by set and run
+  std::vector<TestedMutant> mutants;                    // in the order in which they were asked for
+  std::vector<std::vector<OperatorKilling>> operators;  // by test set
+  std::vector<std::optional<double>> scores;            // by test set: mean over operators
+  std::vector<NotApplicable> not_applicable;
+  std::size_t trained = 0, known = 0;  // networks, and those of them that were in the store
+};
+
+// Scores are accuracies, or mean squared errors where the data have targets. Mutants are looked at after each
+// number of runs of the design, and trained on only where a set could still decide otherwise. All trainings
+// have seeds of their own, those of original and mutants differ. What is in the store, scores included, is
+// not done again. Throws Error{usage} as draw_mutants() and for no such part, Error{data} when the original
+// cannot be trained.
+KillingStudy study_killing(const Program& program, const Subject& subject,
+                           const std::vector<DatasetPtr>& tests, const StudyOptions& options,
+                           const TrainingPlan& plan, Progress& progress);
 
 // Mutants whose killing records contain all killing records of another mutant that has some: whoever kills
 // the other kills them (subsumption; Ammann, Delamaro and Offutt, ICST 2014). Of equal ones all but the

@@ -1,21 +1,59 @@
 #pragma once
 
-// Training any graph from fresh or given weights, and the published architectures to begin with
+// How a network is trained (the recipe, whose words come from the catalogues of assay/extend/optimisers.h),
+// training any graph from fresh or given weights, and the published architectures to begin with
 // (docs/training.md).
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
 #include <assay/dataset.h>
+#include <assay/extend/catalogue.h>
 #include <assay/progress.h>
-#include <assay/recipe.h>
 #include <assay/session.h>
 
 namespace assay::training {
+
+struct Recipe {
+  std::string loss = "cross-entropy";        // of losses(): "huber[delta=2]"
+  std::string optimiser = "adadelta";        // of optimisers(): "sgd[momentum=0.9,nesterov=true]"
+  std::optional<double> learning_rate = {};  // nothing: the optimiser's own
+  double decay = 0.0;                        // learning rate / (1 + decay * step)
+  double weight_decay = 0.0;                 // adds weight_decay * weight to every gradient, after clipping
+  std::string regularisation = {};           // of regularisers(): "l2[amount=0.01],l1[amount=0.1,layer=fc1]"
+  double clip_norm = 0.0;                    // length that all gradients together may have; 0: any
+  double clip_value = 0.0;                   // size that one element of a gradient may have; 0: any
+  std::size_t batch = 256;
+  std::size_t epochs = 10;
+  bool shuffle = true;  // anew for each epoch; false: the order of the data
+  // Of initialisers(), or "keep" for the weights as they are: "keras,he-normal[layer=conv1+fc1]".
+  std::string initialiser = "keras";
+  double validation_share = 0.0;  // the last records of the training data that validate instead of training
+  std::optional<std::size_t> patience =
+      {};                  // epochs without a lower validation loss after which training stops
+  double min_delta = 0.0;  // a loss is lower when it is lower by more than this
+  bool best_epoch = true;  // return the weights of the best validation epoch, where there are validation data
+  std::uint64_t seed = 1;
+  std::filesystem::path checkpoint = {};  // written after each epoch; resumed from when present; empty: none
+};
+
+// Rises when the same recipe may give other weights than before.
+inline constexpr int trainer_version = 4;
+
+// Throws Error{usage} for a name, option or number that there is not, and for a part without effect.
+// `validated`: whether there are validation data beside those of validation_share.
+void check_recipe(const Recipe& recipe, bool validated);
+
+// Content hash of everything that decides the trained weights: all but the checkpoint. Defaults that are
+// written out and those that are not hash alike.
+std::string recipe_hash(const Recipe& recipe);
+
+// The recipe's, or its optimiser's own.
+double learning_rate_of(const Recipe& recipe);
 
 struct EpochResult {
   double loss = 0, accuracy = 0;                               // accuracy is 0 for regression

@@ -6,10 +6,9 @@
 
 #include <atomic>
 
-#include <assay/named_dataset.h>
+#include <assay/dataset.h>
 #include <assay/records.h>
 #include <assay/tensor_records.h>
-#include <assay/views.h>
 
 namespace assay::python {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <assay/catalogue.h>
-#include <assay/spec.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/spec.h>
 #include "python/src/bindings.h"
 
 namespace assay::python {

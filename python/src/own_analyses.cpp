@@ -1,6 +1,6 @@
 // Criteria, clusterers and hypotheses written in Python, as entries of the catalogues.
 
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include <assay/clustering.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/clustering.h>
+#include <assay/extend/hypothesis.h>
 #include "python/src/bindings.h"
 #include "python/src/own.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include <assay/constraint.h>
+#include <assay/extend/constraint.h>
 #include "python/src/bindings.h"
 #include "python/src/own.h"
 

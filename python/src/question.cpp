@@ -1,6 +1,6 @@
 // The program's commands, asked from Python.
 
-#include <assay/question.h>
+#include <assay/extend/question.h>
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# What run.sh left in a folder as Table 4 of the paper, in percent. Usage: table.sh OUT
+# What run.sh or layers.sh left in a folder as Tables 4 and 5 of the paper, in percent. Usage: table.sh OUT
 set -euo pipefail
-for result in "$1"/lenet*-tables/extensions.csv; do
-  printf '\nLeNet-%s\n\n' "$(basename "$(dirname "$result")" | tr -dc 0-9)"
+for result in "$1"/*-tables/extensions.csv; do
+  name=$(basename "$(dirname "$result")")
+  printf '\n%s\n\n' "${name%-tables}"
   # Only the first cell may hold commas, in quotes.
   tr -d '\r' < "$result" | awk '
     {
@@ -10,8 +11,8 @@ for result in "$1"/lenet*-tables/extensions.csv; do
       if (sub(/^"/, "", name)) { rest = name; sub(/".*/, "", name); sub(/^[^"]*",/, "", rest) }
       else { rest = name; sub(/,.*/, "", name); sub(/^[^,]*,/, "", rest) }
       count = split(rest, cells, ",")  # the layer, then one figure for each set
-      line = "| " name " |"
-      ruler = "|---|"
+      line = "| " name " | " cells[1] " |"
+      ruler = "|---|---|"
       for (i = 2; i <= count; ++i) {
         line = line " " (header ? sprintf("%.2f", 100 * cells[i]) : cells[i]) " |"
         ruler = ruler "---|"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include <assay/attack.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/session.h>
 #include "tests/engine/graphs.h"
 

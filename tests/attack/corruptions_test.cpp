@@ -2,8 +2,8 @@
 
 #include <numbers>
 
-#include <assay/attack_problem.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 #include <assay/relevance.h>
 #include "tests/attack/build.h"
 

@@ -1,7 +1,7 @@
 // JSMA against the published algorithm written out for one record, with the whole Jacobian and all pairs.
 
-#include <assay/attack_problem.h>
-#include <assay/random.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 #include "assay/attack/attacks/pair_search.h"
 #include "tests/attack/build.h"
 

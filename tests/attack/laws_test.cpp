@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include <assay/attack_problem.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 #include "tests/attack/build.h"
 
 namespace assay::test {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::audit {
 namespace {

@@ -1,9 +1,9 @@
-#include <assay/clustering.h>
+#include <assay/extend/clustering.h>
 
 #include <gtest/gtest.h>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::clustering {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 #include <numeric>
 
-#include <assay/clustering.h>
-#include <assay/random.h>
+#include <assay/extend/clustering.h>
+#include <assay/extend/random.h>
 
 namespace assay::clustering {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/criteria.h>
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <assay/criteria.h>
-#include <assay/criterion.h>
+#include <assay/extend/criteria.h>
+#include <assay/extend/criterion.h>
+#include <assay/extend/random.h>
 #include <assay/profile.h>
-#include <assay/random.h>
 
 namespace assay::test {
 using namespace coverage;

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <set>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
+#include <assay/extend/random.h>
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 #include "assay/support/binary.h"
 #include "tests/coverage/build.h"
 

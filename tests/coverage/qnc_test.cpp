@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/quantiles.h"
 #include "assay/support/memory.h"
 #include "tests/coverage/build.h"

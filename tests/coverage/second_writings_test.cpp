@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include <assay/abilities.h>
+#include <assay/extend/abilities.h>
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {

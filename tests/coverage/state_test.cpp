@@ -1,5 +1,5 @@
-#include <assay/abilities.h>
 #include <assay/coverage_state.h>
+#include <assay/extend/abilities.h>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <assay/coverage.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/support/binary.h"
 #include "assay/support/file.h"
 #include "tests/coverage/build.h"

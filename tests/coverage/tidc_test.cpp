@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {

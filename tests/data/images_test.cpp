@@ -2,7 +2,7 @@
 #include <thread>
 
 #include <assay/dataset.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/data/archive.h"
 #include "files.h"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include <assay/dataset.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/data/numpy.h"
 #include "assay/data/views.h"
 #include "files.h"

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include <assay/data_format.h>
 #include <assay/dataset.h>
+#include <assay/extend/data_format.h>
 #include "files.h"
 
 namespace assay::testing {

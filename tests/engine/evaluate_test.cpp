@@ -9,8 +9,8 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/engine/layers/dead_neurons.h"
 #include "tests/engine/graphs.h"
 #include "tests/support/records.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <assay/extend/random.h>
 #include <assay/graph.h>
 #include <assay/model.h>
-#include <assay/random.h>
 
 namespace assay::test {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include <assay/constraint.h>
 #include <assay/coverage.h>
 #include <assay/dataset.h>
 #include <assay/explore.h>
+#include <assay/extend/constraint.h>
 #include <assay/model.h>
 #include "assay/data/numpy.h"
 #include "tests/attack/build.h"

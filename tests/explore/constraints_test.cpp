@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include <assay/constraint.h>
 #include <assay/error.h>
+#include <assay/extend/constraint.h>
 #include "assay/data/numpy.h"
 #include "assay/explore/shrink.h"
 #include "assay/support/file.h"

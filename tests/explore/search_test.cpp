@@ -1,10 +1,10 @@
 // The search, against the published algorithm written out for one record, and by its laws.
 
 #include "assay/explore/search.h"
-#include <assay/abilities.h>
-#include <assay/attack_problem.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 #include "assay/explore/choice.h"
 #include "assay/explore/guide.h"
 #include "tests/explore/build.h"

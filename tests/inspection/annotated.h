@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <assay/dataset.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include <assay/records.h>
 
 namespace assay::inspection::test {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::inspection {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "tests/inspection/annotated.h"
 #include "tests/inspection/folder.h"
 

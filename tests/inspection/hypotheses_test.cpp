@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include <assay/model.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"

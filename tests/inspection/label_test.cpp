@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 namespace {

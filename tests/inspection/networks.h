@@ -7,9 +7,9 @@
 #include <functional>
 #include <memory>
 
+#include <assay/extend/random.h>
 #include <assay/inspection.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/records.h>
 
 namespace assay::inspection::testing_networks {

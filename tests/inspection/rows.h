@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/measure.h>
-#include <assay/random.h>
+#include <assay/extend/measure.h>
+#include <assay/extend/random.h>
 
 namespace assay::inspection {
 

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include <assay/model.h>
 #include <assay/records.h>
 #include "tests/inspection/annotated.h"

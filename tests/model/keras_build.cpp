@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/support/file.h"
 #include "onnx_build.h"
 

@@ -1,5 +1,5 @@
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include <assay/operator_traits.h>
 
 #include <gtest/gtest.h>
 

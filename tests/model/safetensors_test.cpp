@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include <assay/adapt.h>
-#include <assay/named_network.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
+#include <assay/model.h>
 #include "onnx_build.h"
 
 namespace assay {

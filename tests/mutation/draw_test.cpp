@@ -7,8 +7,8 @@
 #include <set>
 
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/mutation/sites.h"
 #include "tests/mutation/subjects.h"
 

@@ -1,6 +1,6 @@
 // Repeated trainings: which configurations are trained how often, and what follows.
 
-#include <assay/killing_study.h>
+#include <assay/statistical_killing.h>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/mutation/killing/boundary.h"
 #include "tests/mutation/programs.h"
 
 namespace assay::mutation {

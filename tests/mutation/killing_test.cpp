@@ -8,8 +8,9 @@
 #include <numeric>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include <assay/statistical_killing.h>
+#include "assay/mutation/killing/boundary.h"
 #include "assay/mutation/killing/comparison.h"
 #include "assay/mutation/killing/sequential.h"
 #include "assay/support/distributions.h"

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/session.h>
 
 namespace assay::testing_mutation {

@@ -8,6 +8,7 @@
 #include <map>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 #include <assay/model.h>
 #include "assay/training/weights.h"
 #include "tests/mutation/programs.h"

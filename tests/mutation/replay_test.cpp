@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <assay/extend/mutation_edit.h>
 #include <assay/model.h>
-#include <assay/mutation_edit.h>
 #include "assay/mutation/replay/judge.h"
 #include "networks.h"
 

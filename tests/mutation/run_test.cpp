@@ -8,8 +8,8 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/tensor_records.h>
 #include "assay/data/views.h"
 #include "assay/support/file.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/mutation/operators/rounding.h"
 #include "tests/mutation/subjects.h"
 

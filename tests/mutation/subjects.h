@@ -7,9 +7,9 @@
 
 #include <functional>
 
+#include <assay/extend/random.h>
 #include <assay/model.h>
 #include <assay/mutation.h>
-#include <assay/random.h>
 #include <assay/session.h>
 #include "tests/engine/graphs.h"
 

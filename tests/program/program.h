@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/support/file.h"
 
 namespace assay {

@@ -1,6 +1,5 @@
+#include <assay/dataset.h>
 #include <assay/model.h>
-#include <assay/named_dataset.h>
-#include <assay/named_network.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include <assay/predictions.h>
+#include <assay/evaluate.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

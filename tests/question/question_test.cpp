@@ -1,4 +1,4 @@
-#include <assay/question.h>
+#include <assay/extend/question.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include <assay/relevance.h>
 #include "tests/engine/graphs.h"
 

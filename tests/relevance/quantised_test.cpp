@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include <assay/mutation_subject.h>
+#include <assay/extend/mutation_subject.h>
 #include <assay/relevance.h>
 #include "tests/engine/graphs.h"
 #include "tests/engine/quantise.h"

@@ -7,8 +7,8 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/random.h>
-#include <assay/rule.h>
+#include <assay/extend/random.h>
+#include <assay/extend/rule.h>
 #include "assay/relevance/linear_map.h"
 
 namespace assay::relevance {

@@ -7,7 +7,7 @@
 
 #include <assay/coverage.h>
 #include <assay/dataset.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/data/views.h"
 #include "tests/attack/build.h"
 #include "tests/support/records.h"

@@ -7,7 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/data/views.h"
 #include "assay/support/file.h"
 #include "tests/attack/build.h"

@@ -9,7 +9,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::selection {
 namespace {

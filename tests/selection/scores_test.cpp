@@ -7,7 +7,7 @@
 #include <limits>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::selection {
 namespace {

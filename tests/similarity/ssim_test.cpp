@@ -7,7 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::similarity {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "tests/support/records.h"
 
 namespace assay::test {

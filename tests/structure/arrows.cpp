@@ -10,6 +10,7 @@ namespace assay::structure {
 namespace {
 
 const std::string face = "include/assay/";
+const std::string extending = "extend";  // the folder of the face for those who extend the library
 
 std::vector<std::string> parts_of(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -27,7 +28,7 @@ std::string trimmed(const std::string& text) {
 std::string folder_of_path(const std::string& path) {
   const std::vector<std::string> parts = parts_of(path, '/');
   if (parts.front() == "apps") return "apps";
-  return parts.front() == "assay" && parts.size() > 2 ? parts[1] : "";
+  return parts.front() == "assay" && parts.size() > 2 && parts[1] != extending ? parts[1] : "";
 }
 
 // Folder by name of public header.
@@ -45,7 +46,7 @@ class Face {
     }
     for (const Source& source : sources) {
       if (!source.path.starts_with(face)) continue;
-      const std::string name = source.path.substr(face.size(), source.path.rfind('.') - face.size());
+      const std::string file = parts_of(source.path, '/').back(), name = file.substr(0, file.rfind('.'));
       const std::set<std::string>& of_source = holders[name + ".cpp"];
       if (folders_.contains(name))
         owners_[name] = name;
@@ -57,7 +58,8 @@ class Face {
   // Of any file of ours and of what an #include line says; empty: nobody's.
   std::string folder_of(const std::string& path) const {
     const std::vector<std::string> parts = parts_of(path, '/');
-    const bool is_public = path.starts_with(face) || (parts.front() == "assay" && parts.size() == 2);
+    const bool is_public = path.starts_with(face) || (parts.front() == "assay" && parts.size() == 2) ||
+                           (parts.front() == "assay" && parts[1] == extending);
     if (!is_public) return folder_of_path(path);
     const auto owner = owners_.find(parts.back().substr(0, parts.back().rfind('.')));
     return owner == owners_.end() ? "" : owner->second;

@@ -35,6 +35,9 @@ TEST(Arrows, APublicHeaderBelongsToTheFolderThatMakesIt) {
   all.push_back({"include/assay/word.h", ""});
   all[0].text = "#include \"assay/high.h\"\n";
   EXPECT_EQ(arrows_of(all), (Arrows{{"low", {"high"}}, {"high", {"low"}}, {"apps", {"high"}}}));
+  all[0].text = "#include \"assay/extend/high.h\"\n";
+  all.push_back({"include/assay/extend/high.h", ""});
+  EXPECT_EQ(arrows_of(all).at("low"), std::set<std::string>{"high"});
   all[0].text = "#include \"assay/word.h\"\n";
   EXPECT_EQ(arrows_of(all).at("low"), std::set<std::string>());
 }
@@ -66,7 +69,9 @@ TEST(Arrows, AreThoseOfTheTable) {
 
 TEST(PublicHeaders, AnInternalIncludeIsFound) {
   EXPECT_THAT(
-      internal_includes({{"include/assay/a.h", "#include \"assay/b.h\"\n#include \"assay/model/c.h\"\n"}}),
+      internal_includes(
+          {{"include/assay/a.h",
+            "#include \"assay/b.h\"\n#include \"assay/extend/d.h\"\n#include \"assay/model/c.h\"\n"}}),
       ElementsAre("include/assay/a.h includes assay/model/c.h"));
 }
 

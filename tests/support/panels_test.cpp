@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay {
 namespace {

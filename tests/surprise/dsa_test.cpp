@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/surprise/dsa.h"
 
 namespace assay::surprise {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 #include <assay/training.h>
 #include "assay/training/weights.h"
 #include "tests/engine/graphs.h"

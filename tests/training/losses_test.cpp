@@ -1,6 +1,6 @@
 // Every loss against its formula written out for single numbers, and its slope against differences.
 
-#include <assay/recipe.h>
+#include <assay/training.h>
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -13,6 +13,7 @@
 #include <map>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 
 namespace assay::training {
 namespace {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include <assay/extend/optimisers.h>
 
 namespace assay::training {
 namespace {

@@ -1,7 +1,7 @@
 // What a recipe does beside its loss and optimiser, each by hand on networks of a few weights; which recipes
 // are refused; which are the same.
 
-#include <assay/recipe.h>
+#include <assay/training.h>
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,6 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/records.h>
-#include <assay/training.h>
 #include "assay/training/early_stopping.h"
 
 namespace assay::training {

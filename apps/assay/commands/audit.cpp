@@ -3,8 +3,8 @@
 #include "assay/results/audit.h"
 #include <assay/audit.h>
 #include <assay/coverage.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/criteria.h>
 #include <assay/model.h>
 #include <assay/mutation.h>
 #include "apps/assay/commands/catalogue.h"

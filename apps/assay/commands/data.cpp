@@ -2,9 +2,9 @@
 
 #include <numeric>
 
-#include <assay/data_format.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/data_format.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/data/records_file.h"

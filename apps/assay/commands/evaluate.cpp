@@ -1,6 +1,6 @@
 // assay evaluate: accuracy or mean squared error of a network on data, per class, with a confusion summary.
 
-#include <assay/predictions.h>
+#include <assay/evaluate.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"

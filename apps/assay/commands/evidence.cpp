@@ -9,7 +9,7 @@
 #include <thread>
 
 #include <assay/error.h>
-#include <assay/question.h>
+#include <assay/extend/question.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/study_file.h"
 #include "apps/assay/version.h"

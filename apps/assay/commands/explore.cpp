@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include <assay/constraint.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/constraint.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/networks.h"
 #include "assay/explore/choice.h"

@@ -4,9 +4,9 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
 #include <assay/mutation.h>
-#include <assay/mutation_operator.h>
 #include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/commands/source_mutants.h"

@@ -4,8 +4,8 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <assay/killing_study.h>
 #include <assay/report.h>
 #include <assay/source_mutation.h>
+#include <assay/statistical_killing.h>
 #include "apps/assay/inputs.h"
 #include "apps/assay/outputs.h"
 #include "apps/assay/recipe_options.h"

@@ -1,8 +1,8 @@
 // FGSM in small steps.
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/iterate.h"
 
 namespace assay::attack {

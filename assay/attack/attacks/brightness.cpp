@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/corruption.h"
 
 namespace assay::attack {

@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
-#include <assay/attack_problem.h>
-#include <assay/spec.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/spec.h>
 
 namespace assay::attack {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/norms.h"
 #include "assay/attack/objective.h"
 

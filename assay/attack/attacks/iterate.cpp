@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/objective.h"
 
 namespace assay::attack {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
-#include <assay/spec.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/spec.h>
 #include "assay/attack/norms.h"
 
 namespace assay::attack {

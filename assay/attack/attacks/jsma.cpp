@@ -7,8 +7,8 @@
 #include <limits>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/pair_search.h"
 #include "assay/attack/objective.h"
 #include "assay/engine/team.h"

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
-#include <assay/random.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 
 namespace assay::attack {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
-#include <assay/random.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 #include "assay/attack/attacks/iterate.h"
 
 namespace assay::attack {

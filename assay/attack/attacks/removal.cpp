@@ -3,9 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/random.h>
 #include "assay/attack/pixels.h"
 
 namespace assay::attack {

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
 #include <assay/error.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/corruption.h"
 
 namespace assay::attack {

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include <assay/attack.h>
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/corruption.h"
 
 namespace assay::attack {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/idc.h"
 
 namespace assay::coverage {

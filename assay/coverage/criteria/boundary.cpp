@@ -1,7 +1,7 @@
 #include "assay/coverage/criteria/boundary.h"
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 
 namespace assay::coverage {
 

@@ -1,8 +1,8 @@
 // Distance-based surprise coverage (Kim et al., ICSE 2019).
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/surprise_criterion.h"
 #include "assay/surprise/dsa.h"
 

@@ -7,10 +7,10 @@
 #include <map>
 #include <optional>
 
-#include <assay/abilities.h>
-#include <assay/criterion.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criterion.h>
+#include <assay/extend/spec.h>
 #include <assay/profile.h>
-#include <assay/spec.h>
 
 namespace assay::coverage {
 

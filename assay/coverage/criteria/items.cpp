@@ -4,9 +4,9 @@
 #include <bit>
 #include <set>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/support/binary.h"
 #include "assay/support/text.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/abilities.h>
-#include <assay/criterion.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criterion.h>
 #include <assay/profile.h>
 
 namespace assay::coverage {

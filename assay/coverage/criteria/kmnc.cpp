@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/items.h"
 #include "assay/support/vectorised.h"
 

@@ -1,7 +1,7 @@
 // Likelihood-based surprise coverage (Kim et al., ICSE 2019).
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/gaussian_surprise.h"
 #include "assay/surprise/lsa.h"
 

@@ -1,6 +1,6 @@
 // Mahalanobis-distance surprise coverage.
 
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/gaussian_surprise.h"
 #include "assay/surprise/mdsa.h"
 

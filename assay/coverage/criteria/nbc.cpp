@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/boundary.h"
 
 namespace assay::coverage {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/items.h"
 
 namespace assay::coverage {

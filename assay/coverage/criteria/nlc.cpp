@@ -6,9 +6,9 @@
 #include <numeric>
 #include <span>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/support/binary.h"
 #include "assay/support/panels.h"
 #include "assay/support/vectorised.h"

@@ -1,7 +1,7 @@
 // Neuron coverage with a threshold of each neuron's own: a quantile of its activations over the training set.
 
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/boundary.h"
 
 namespace assay::coverage {

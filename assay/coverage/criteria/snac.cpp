@@ -1,6 +1,6 @@
 // Strong neuron activation coverage (Ma et al., DeepGauge, ASE 2018).
 
-#include <assay/criteria.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/boundary.h"
 
 namespace assay::coverage {

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 
 namespace assay::coverage {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <map>
 
-#include <assay/abilities.h>
-#include <assay/spec.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/spec.h>
 #include "assay/coverage/criteria/items.h"
 #include "assay/surprise/traces.h"
 

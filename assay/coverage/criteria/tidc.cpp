@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/idc.h"
 #include "assay/coverage/criteria/items.h"
 

@@ -1,7 +1,7 @@
 // Top-k and bottom-k neuron coverage (Ma et al., DeepGauge, ASE 2018).
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/items.h"
 #include "assay/coverage/criteria/top_k.h"
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include <assay/abilities.h>
-#include <assay/criteria.h>
 #include <assay/error.h>
+#include <assay/extend/abilities.h>
+#include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/top_k.h"
 #include "assay/support/hash.h"
 

@@ -1,6 +1,6 @@
 // Identity, Dropout, and conversions of the element type.
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/engine/kernels/float8.h"
 #include "assay/engine/kernels/support.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay::lanes {
 namespace {

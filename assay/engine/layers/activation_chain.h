@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/probe.h"
 
 namespace assay {

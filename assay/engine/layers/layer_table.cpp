@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/layers/activation_chain.h"
 #include "assay/engine/layers/neuron_axes.h"
 #include "assay/support/text.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay {
 namespace {

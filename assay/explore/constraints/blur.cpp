@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/attack_problem.h>
-#include <assay/constraint.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/constraint.h>
 #include "assay/attack/attacks/corruption.h"
 #include "assay/explore/pictures.h"
 

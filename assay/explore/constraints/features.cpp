@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include <assay/constraint.h>
 #include <assay/error.h>
+#include <assay/extend/constraint.h>
 #include "assay/data/csv.h"
 #include "assay/explore/feature_sets.h"
 

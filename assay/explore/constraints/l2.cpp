@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/constraint.h>
+#include <assay/extend/constraint.h>
 #include "assay/attack/norms.h"
 
 namespace assay::explore {

@@ -2,8 +2,8 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/constraint.h>
 #include <assay/error.h>
+#include <assay/extend/constraint.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
 #include "assay/explore/feature_sets.h"

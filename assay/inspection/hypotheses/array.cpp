@@ -5,7 +5,7 @@
 #include <limits>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/data/numpy.h"
 #include "assay/inspection/annotations.h"
 #include "assay/support/file.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/data/csv.h"
 #include "assay/inspection/annotations.h"
 #include "assay/support/file.h"

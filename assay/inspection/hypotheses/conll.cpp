@@ -5,7 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/inspection/annotations.h"
 #include "assay/inspection/text.h"
 #include "assay/support/hash.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/inspection/grammar.h"
 #include "assay/inspection/text.h"
 #include "assay/support/hash.h"

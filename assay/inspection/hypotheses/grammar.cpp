@@ -7,7 +7,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/inspection/earley.h"
 #include "assay/inspection/grammar.h"
 #include "assay/inspection/text.h"

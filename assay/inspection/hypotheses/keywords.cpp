@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/inspection/text.h"
 #include "assay/support/hash.h"
 

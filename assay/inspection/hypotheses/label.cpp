@@ -1,7 +1,7 @@
 // The class of the whole record, and one binary hypothesis for each class.
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/data/image.h"
 #include "assay/data/numpy.h"
 #include "assay/inspection/annotations.h"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include "assay/inspection/text.h"
 #include "assay/support/child_process.h"
 #include "assay/support/file.h"

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include <assay/error.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/hypothesis.h>
 #include <assay/model.h>
 #include <assay/session.h>
 #include "assay/support/hash.h"

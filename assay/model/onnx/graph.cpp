@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <assay/error.h>
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay::onnx_format {
 std::string OnnxGraph::unique(std::set<std::string>& names, const std::string& base) {

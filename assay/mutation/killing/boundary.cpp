@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/statistical_killing.h>
+#include "assay/mutation/killing/boundary.h"
 
 namespace assay::mutation {
 

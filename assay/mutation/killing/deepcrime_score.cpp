@@ -5,6 +5,7 @@
 #include <set>
 
 #include <assay/statistical_killing.h>
+#include "assay/mutation/killing/boundary.h"
 
 namespace assay::mutation {
 

@@ -1,6 +1,6 @@
 // Another activation function (change_activation_function of Humbatova et al., DeepCrime, ISSTA 2021).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/activation_functions.h"
 #include "assay/mutation/operators/program_options.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 

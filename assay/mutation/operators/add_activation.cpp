@@ -1,7 +1,7 @@
 // An activation function where there is none (add_activation_function of Humbatova et al., DeepCrime, ISSTA
 // 2021).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/activation_functions.h"
 #include "assay/mutation/operators/program_options.h"
 

@@ -1,7 +1,7 @@
 // A bias where there is none (add_bias of Humbatova et al., DeepCrime, ISSTA 2021).
 
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

@@ -1,6 +1,6 @@
 // Activation function removal (Ma et al., DeepMutation, ISSRE 2018).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 

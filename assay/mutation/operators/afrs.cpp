@@ -1,7 +1,7 @@
 // Activation function removal before training (Ma et al., DeepMutation, ISSRE 2018;
 // remove_activation_function of DeepCrime).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/family.h"
 
 namespace assay::mutation {

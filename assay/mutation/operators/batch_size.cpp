@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <assay/error.h>
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/program_options.h"
 
 namespace assay::mutation {

@@ -1,6 +1,6 @@
 // Weights in bfloat16.
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/rounding.h"
 
 namespace assay::mutation {

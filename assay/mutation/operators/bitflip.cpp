@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include <assay/error.h>
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

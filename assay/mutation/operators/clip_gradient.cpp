@@ -5,7 +5,7 @@
 #include <array>
 
 #include <assay/error.h>
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/program_options.h"
 
 namespace assay::mutation {

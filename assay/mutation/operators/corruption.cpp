@@ -8,7 +8,7 @@
 #include <map>
 
 #include <assay/error.h>
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/data_choice.h"
 
 namespace assay::mutation {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/data/views.h"
 #include "assay/mutation/operators/data_choice.h"
 #include "assay/mutation/operators/removal.h"

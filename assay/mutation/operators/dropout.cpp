@@ -5,8 +5,8 @@
 #include <optional>
 
 #include <assay/error.h>
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
 #include "assay/mutation/operators/program_options.h"
 
 namespace assay::mutation {

@@ -2,7 +2,7 @@
 
 // Operators that other operators are made of.
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 

@@ -1,6 +1,6 @@
 // Weights in IEEE 754 binary16 (float16).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/rounding.h"
 
 namespace assay::mutation {

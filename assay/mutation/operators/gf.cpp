@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

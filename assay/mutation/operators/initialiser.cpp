@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/optimisers.h>
 #include "assay/mutation/operators/program_options.h"
 #include "assay/mutation/operators/recipe_layers.h"
 #include "assay/training/recipe_parts.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

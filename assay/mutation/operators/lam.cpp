@@ -4,8 +4,8 @@
 #include <array>
 #include <map>
 
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

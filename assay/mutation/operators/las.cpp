@@ -4,8 +4,8 @@
 #include <array>
 #include <set>
 
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
 #include "assay/mutation/operators/family.h"
 
 namespace assay::mutation {

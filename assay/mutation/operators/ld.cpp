@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

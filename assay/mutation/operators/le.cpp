@@ -1,7 +1,7 @@
 // Label error (Ma et al., DeepMutation, ISSRE 2018; change_label of DeepCrime).
 
 #include <assay/error.h>
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/data/views.h"
 #include "assay/mutation/operators/data_choice.h"
 

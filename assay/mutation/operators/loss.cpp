@@ -1,6 +1,7 @@
 // Another loss (change_loss_function of Humbatova et al., DeepCrime, ISSTA 2021).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/optimisers.h>
 #include "assay/mutation/operators/program_options.h"
 
 namespace assay::mutation {

@@ -1,8 +1,8 @@
 // Layer removal before training (Ma et al., DeepMutation, ISSRE 2018).
 
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
-#include <assay/operator_traits.h>
 #include "assay/mutation/operators/family.h"
 
 namespace assay::mutation {

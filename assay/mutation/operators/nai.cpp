@@ -1,6 +1,6 @@
 // Neuron activation inverse (Ma et al., DeepMutation, ISSRE 2018).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/neuron_mask.h"
 
 namespace assay::mutation {

@@ -1,7 +1,7 @@
 #include "assay/mutation/operators/neuron_mask.h"
 
+#include <assay/extend/mutation_edit.h>
 #include <assay/model.h>
-#include <assay/mutation_edit.h>
 
 namespace assay::mutation {
 namespace {

@@ -2,7 +2,7 @@
 
 // Changes of structure that act on some neurons of a value and leave the others as they are.
 
-#include <assay/mutation_edit.h>
+#include <assay/extend/mutation_edit.h>
 
 namespace assay::mutation {
 

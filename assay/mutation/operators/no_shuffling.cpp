@@ -1,6 +1,6 @@
 // The same order in every epoch.
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/program_options.h"
 
 namespace assay::mutation {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/data_choice.h"
 
 namespace assay::mutation {

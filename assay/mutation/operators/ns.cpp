@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <assay/extend/mutation_operator.h>
 #include <assay/model.h>
-#include <assay/mutation_operator.h>
 
 namespace assay::mutation {
 namespace {

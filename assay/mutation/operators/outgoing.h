@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include <assay/mutation_subject.h>
+#include <assay/extend/mutation_subject.h>
 
 namespace assay::mutation {
 

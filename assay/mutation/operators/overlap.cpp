@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/data/views.h"
 #include "assay/mutation/operators/data_choice.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <assay/extend/optimisers.h>
 #include "assay/support/text.h"
 #include "assay/training/recipe_parts.h"
 

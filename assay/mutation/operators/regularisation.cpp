@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/optimisers.h>
 #include "assay/mutation/operators/program_options.h"
 #include "assay/mutation/operators/recipe_layers.h"
 

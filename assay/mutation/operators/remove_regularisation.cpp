@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/recipe_layers.h"
 
 namespace assay::mutation {

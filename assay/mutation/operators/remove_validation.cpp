@@ -1,6 +1,6 @@
 // No validation data (remove_validation_set of Humbatova et al., DeepCrime, ISSTA 2021).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/program_options.h"
 
 namespace assay::mutation {

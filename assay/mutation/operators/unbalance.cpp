@@ -1,6 +1,6 @@
 // Unbalanced training data (unbalance_train_data of Humbatova et al., DeepCrime, ISSTA 2021).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 #include "assay/mutation/operators/data_choice.h"
 #include "assay/mutation/operators/removal.h"
 

@@ -1,6 +1,6 @@
 // Weight inhibition (MuFF, arXiv:2501.09846).
 
-#include <assay/mutation_operator.h>
+#include <assay/extend/mutation_operator.h>
 
 namespace assay::mutation {
 

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/kernel.h"
 
 namespace assay::mutation {

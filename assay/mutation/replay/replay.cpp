@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <assay/error.h>
-#include <assay/operator_traits.h>
+#include <assay/extend/operator_traits.h>
 
 namespace assay::mutation {
 namespace {

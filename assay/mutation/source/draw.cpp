@@ -5,7 +5,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/mutation/source/program.h"
 #include "assay/support/hash.h"

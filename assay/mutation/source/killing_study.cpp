@@ -1,6 +1,6 @@
 // Which configurations are trained how often, and what follows.
 
-#include <assay/killing_study.h>
+#include <assay/statistical_killing.h>
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/mutation/killing/boundary.h"
 #include "assay/mutation/source/program.h"
 #include "assay/support/hash.h"
 #include "assay/support/threads.h"

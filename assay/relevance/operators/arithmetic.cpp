@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 #include "assay/relevance/operators/families.h"
 #include "assay/relevance/vjp.h"
 

@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 #include "assay/relevance/operators/families.h"
 
 namespace assay::relevance::passing {

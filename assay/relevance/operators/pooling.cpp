@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 #include "assay/engine/kernels/window.h"
 #include "assay/relevance/operators/families.h"
 

@@ -1,4 +1,4 @@
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

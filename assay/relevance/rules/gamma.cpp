@@ -1,6 +1,6 @@
 #include <ATen/ATen.h>
 
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

@@ -1,5 +1,5 @@
 #include <assay/error.h>
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

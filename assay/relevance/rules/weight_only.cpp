@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include <assay/rule.h>
+#include <assay/extend/rule.h>
 
 namespace assay::relevance::redistribution {
 namespace {

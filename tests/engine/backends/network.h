@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/extend/random.h>
 #include <assay/model.h>
-#include <assay/random.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/kernel.h"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 
 namespace assay::onednn {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/engine/kernels/memory.h"
 #include "fixture.h"
 

@@ -1,7 +1,7 @@
 // Laws over the table of operator traits: what it says of an operator holds of the kernel.
 
+#include <assay/extend/operator_traits.h>
 #include <assay/model.h>
-#include <assay/operator_traits.h>
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include <assay/session.h>
 #include "tests/model/onnx_build.h"
 

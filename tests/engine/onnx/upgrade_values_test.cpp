@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include "assay/engine/kernel.h"
 #include "tests/model/onnx_build.h"
 

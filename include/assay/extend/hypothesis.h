@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
 #include <assay/dataset.h>
+#include <assay/extend/catalogue.h>
 #include <assay/session.h>
 
 namespace assay::inspection {

@@ -1,60 +1,21 @@
 #pragma once
 
-// How a network is trained: the recipe, and the catalogues that its words come from. Optimisers, losses,
-// initialisers and regularisers are as Keras 2 defines them (docs/training.md has the formulas).
+// What the words of a recipe of training stand for: optimisers, losses, initialisers and regularisers, each
+// with its catalogue. They are as Keras 2 defines them (docs/training.md has the formulas).
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <assay/array.h>
-#include <assay/catalogue.h>
-#include <assay/random.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/random.h>
 #include <assay/tensor.h>
 
 namespace assay::training {
-
-struct Recipe {
-  std::string loss = "cross-entropy";        // of losses(): "huber[delta=2]"
-  std::string optimiser = "adadelta";        // of optimisers(): "sgd[momentum=0.9,nesterov=true]"
-  std::optional<double> learning_rate = {};  // nothing: the optimiser's own
-  double decay = 0.0;                        // learning rate / (1 + decay * step)
-  double weight_decay = 0.0;                 // adds weight_decay * weight to every gradient, after clipping
-  std::string regularisation = {};           // of regularisers(): "l2[amount=0.01],l1[amount=0.1,layer=fc1]"
-  double clip_norm = 0.0;                    // length that all gradients together may have; 0: any
-  double clip_value = 0.0;                   // size that one element of a gradient may have; 0: any
-  std::size_t batch = 256;
-  std::size_t epochs = 10;
-  bool shuffle = true;  // anew for each epoch; false: the order of the data
-  // Of initialisers(), or "keep" for the weights as they are: "keras,he-normal[layer=conv1+fc1]".
-  std::string initialiser = "keras";
-  double validation_share = 0.0;  // the last records of the training data that validate instead of training
-  std::optional<std::size_t> patience =
-      {};                  // epochs without a lower validation loss after which training stops
-  double min_delta = 0.0;  // a loss is lower when it is lower by more than this
-  bool best_epoch = true;  // return the weights of the best validation epoch, where there are validation data
-  std::uint64_t seed = 1;
-  std::filesystem::path checkpoint = {};  // written after each epoch; resumed from when present; empty: none
-};
-
-// Rises when the same recipe may give other weights than before.
-inline constexpr int trainer_version = 4;
-
-// Throws Error{usage} for a name, option or number that there is not, and for a part without effect.
-// `validated`: whether there are validation data beside those of validation_share.
-void check_recipe(const Recipe& recipe, bool validated);
-
-// Content hash of everything that decides the trained weights: all but the checkpoint. Defaults that are
-// written out and those that are not hash alike.
-std::string recipe_hash(const Recipe& recipe);
-
-// The recipe's, or its optimiser's own.
-double learning_rate_of(const Recipe& recipe);
 
 // Adding one: a class and a line in optimisers.cpp, a test, a row in docs/training.md.
 class Optimiser {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
-#include <assay/criterion.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/criterion.h>
 #include <assay/profile.h>
 
 namespace assay::coverage {

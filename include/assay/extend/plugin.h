@@ -4,7 +4,7 @@
 // (`assay COMMAND --plugin FILE.so`). One source file is enough:
 //
 //   #include <assay/attack.h>
-//   #include <assay/plugin.h>
+//   #include <assay/extend/plugin.h>
 //   ASSAY_PLUGIN("my attacks", [] { assay::attack::attacks().add({.name = "mine", ...}); })
 //
 // A plug-in is compiled against the headers of one version with one compiler and one libtorch, and refused by

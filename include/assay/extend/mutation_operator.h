@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
-#include <assay/mutation_edit.h>
-#include <assay/mutation_program.h>
-#include <assay/random.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/mutation_edit.h>
+#include <assay/extend/mutation_program.h>
+#include <assay/extend/random.h>
 
 namespace assay::mutation {
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
-#include <assay/hypothesis.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/hypothesis.h>
 
 namespace assay::inspection {
 

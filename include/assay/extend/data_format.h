@@ -14,8 +14,8 @@
 #include <vector>
 
 #include <assay/array.h>
-#include <assay/catalogue.h>
 #include <assay/dataset.h>
+#include <assay/extend/catalogue.h>
 
 namespace assay {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
+#include <assay/extend/catalogue.h>
 
 namespace assay::clustering {
 

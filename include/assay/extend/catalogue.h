@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <assay/error.h>
-#include <assay/spec.h>
+#include <assay/extend/spec.h>
 
 namespace assay {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <assay/dataset.h>
-#include <assay/random.h>
+#include <assay/extend/random.h>
 #include <assay/session.h>
 
 namespace assay::attack {

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include <assay/criterion.h>
 #include <assay/error.h>
+#include <assay/extend/criterion.h>
 
 namespace assay::coverage {
 

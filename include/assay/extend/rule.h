@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include <assay/catalogue.h>
+#include <assay/extend/catalogue.h>
 #include <assay/tensor.h>
 
 namespace assay::relevance {

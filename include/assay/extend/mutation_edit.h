@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <assay/extend/mutation_subject.h>
 #include <assay/model.h>
-#include <assay/mutation_subject.h>
 
 namespace assay {
 class GraphBuilder;

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include <assay/attack_problem.h>
-#include <assay/catalogue.h>
-#include <assay/random.h>
-#include <assay/spec.h>
+#include <assay/extend/attack_problem.h>
+#include <assay/extend/catalogue.h>
+#include <assay/extend/random.h>
+#include <assay/extend/spec.h>
 
 namespace assay::explore {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <assay/dataset.h>
+#include <assay/extend/mutation_edit.h>
+#include <assay/extend/random.h>
+#include <assay/extend/spec.h>
 #include <assay/graph.h>
-#include <assay/mutation_edit.h>
-#include <assay/random.h>
-#include <assay/spec.h>
 #include <assay/training.h>
 
 namespace assay::mutation {
