@@ -4,7 +4,7 @@
 #
 # Usage: studies/deepimportance/networks.sh ASSAY OUT CIFAR_TRAIN CIFAR_TEST DRIVING_TRAIN DRIVING_TEST
 # Writes OUT/cifar-convnet.onnx and OUT/dave2.onnx; the same command goes on where it was interrupted. "-" in the place of data leaves a network
-# out. Environment: EPOCHS (30, the last kept is the best on a tenth of the training records), SEED.
+# out. Environment: EPOCHS (30), SEED.
 set -euo pipefail
 assay=$1 out=$2
 mkdir -p "$out"
@@ -12,7 +12,7 @@ trained() {  # architecture, training data, test data, more flags
   local network=$out/$1.onnx architecture=$1 train=$2 test=$3
   shift 3
   [ "$train" = - ] && return
-  [ -f "$network" ] || "$assay" train --architecture "$architecture" --data "$train" --epochs "${EPOCHS:-30}" --validation-share 0.1 --seed "${SEED:-1}" \
+  [ -f "$network" ] || "$assay" train --architecture "$architecture" --data "$train" --epochs "${EPOCHS:-30}" --seed "${SEED:-1}" \
     --checkpoint "${network%.onnx}.npz" --out "$network" "$@" > "$network.txt"
   "$assay" evaluate "$network" --data "$test" | head -1
 }
