@@ -58,9 +58,8 @@ class TerminalProgress final : public Progress {
   void end() override {
     if (quiet_) return;
     const double seconds = elapsed();
-    const std::string rate = done_ > 0 && seconds > 0.05
-                                 ? fmt::format(", {:.0f} {}/s", static_cast<double>(done_) / seconds, unit_)
-                                 : "";
+    const std::string rate =
+        done_ > 0 && seconds > 0.05 ? per_second(static_cast<double>(done_) / seconds) : "";
     clear();
     say(fmt::format("{}: {} {} in {:.1f} s{}{}", stage_, done_, unit_, seconds, rate,
                     note_.empty() ? "" : "  " + note_));
@@ -72,6 +71,9 @@ class TerminalProgress final : public Progress {
   }
 
  private:
+  static std::string per_second(double rate) {
+    return rate >= 10 ? fmt::format(", {:.0f}/s", rate) : fmt::format(", {:.2f}/s", rate);
+  }
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   std::string line() const {
@@ -80,7 +82,7 @@ class TerminalProgress final : public Progress {
     std::string text = fmt::format("{}: {}", stage_, done_);
     if (total_ > 0) text += fmt::format("/{}", total_);
     text += " " + unit_;
-    if (rate > 0) text += rate >= 10 ? fmt::format(", {:.0f}/s", rate) : fmt::format(", {:.2f}/s", rate);
+    if (rate > 0) text += per_second(rate);
     if (total_ > 0 && done_ > 0 && done_ < total_) {
       text += fmt::format(", {} left", duration(static_cast<double>(total_ - done_) / rate));
     }

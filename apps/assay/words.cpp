@@ -26,6 +26,8 @@ constexpr std::array<OldWord, 7> old_words{{
     {"polluted", "output", "out-dir"},
 }};
 
+constexpr std::array<std::string_view, 3> record_words{"data", "test", "train"};
+
 }  // namespace
 
 std::optional<std::string> new_word(std::string_view command, std::string_view flag) {
@@ -55,13 +57,21 @@ std::vector<std::string> with_new_words(std::vector<std::string> arguments,
 std::string flag_suggestion(const CLI::App& command, const std::vector<std::string>& arguments) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    for (const std::string& name : option->get_lnames()) known.push_back(name);
   }
+  const auto is_known = [&](std::string_view name) { return std::ranges::find(known, name) != known.end(); };
   for (const std::string& argument : arguments) {
-    const std::string flag = argument.substr(0, argument.find('='));
-    if (flag == "--") break;
-    if (!flag.starts_with("--") || std::ranges::find(known, flag) != known.end()) continue;
-    return did_you_mean(flag, known);
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) continue;
+    const std::string flag = argument.substr(2, argument.find('=') - 2);
+    if (is_known(flag)) continue;
+    std::string nearest = nearest_name(flag, known);
+    // Who names records by another of these words means records.
+    if (std::ranges::find(record_words, flag) != record_words.end()) {
+      const auto other = std::ranges::find_if(record_words, is_known);
+      if (other != record_words.end()) nearest = *other;
+    }
+    return nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest);
   }
   return {};
 }

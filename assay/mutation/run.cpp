@@ -228,7 +228,7 @@ class Runner {
     const std::vector<std::size_t> turns = order();
     for (const PlannedMutant& mutant : mutants_) positions_.push_back(state_.add(mutant.description));
     Stage stage(progress, "running mutants", turns.size() * blocks,
-                blocks > 1 ? "mutants, by part of the records" : "mutants");
+                blocks > 1 ? "partial runs of mutants" : "mutants");
     Crew crew({&session_});
     for (std::size_t begin = 0; begin < needed.size(); begin += size) {
       const std::span part = std::span(needed).subspan(begin, std::min(size, needed.size() - begin));

@@ -9,7 +9,11 @@ TEST_F(Errors, WrongUsageSuggestsTheNearestName) {
   const Outcome typo = assay("evalaute --model net.onnx");
   EXPECT_EQ(typo.code, 1);
   EXPECT_NE(typo.err.find("did you mean 'evaluate'"), std::string::npos) << typo.err;
-  EXPECT_EQ(assay("evaluate --modle x").code, 1);
+  const Outcome flag = assay("evaluate --modle x");
+  EXPECT_EQ(flag.code, 1);
+  EXPECT_NE(flag.err.find("did you mean '--model'"), std::string::npos) << flag.err;
+  const Outcome records = assay("mutate net.onnx --data images-idx3-ubyte");
+  EXPECT_NE(records.err.find("did you mean '--test'"), std::string::npos) << records.err;
   EXPECT_EQ(assay("").code, 1);
 }
 
