@@ -7,6 +7,7 @@
 #include <assay/adapt.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/input_form.h"
 
 namespace assay::attack {
@@ -25,53 +26,6 @@ int axis_of(const Session& session, ValueId input) {
   return input_form(session.graph(), input, {session.options().record_shape, session.options().record_shapes})
       .batch_axis;
 }
-
-Tensor on_host(const Tensor& tensor) {
-  return tensor.defined() ? tensor.to(at::kCPU, at::kFloat).contiguous() : tensor;
-}
-
-// How scores, and objectives of them, follow from a record's outputs: AttackedNetwork::scores_of() row by
-// row.
-class OutputsOfRows {
- public:
-  OutputsOfRows(bool regression, bool sigmoid, const AttackProblem& problem)
-      : regression_(regression),
-        zero_(sigmoid ? 0.5F : 0.0F),
-        margin_(static_cast<float>(problem.margin)),
-        reference_(on_host(problem.reference)),
-        direction_(on_host(problem.direction)) {}
-
-  // Adds the slopes of all objectives, one after the other, to zeros.
-  void differentiate(std::span<const AttackedNetwork::Objective> objectives, std::size_t row,
-                     std::span<const float> outputs, std::span<float> slopes) const {
-    const std::size_t size = outputs.size();
-    if (!regression_ && size > 1) {
-      for (std::size_t o = 0; o < objectives.size(); ++o)
-        objectives[o](row, outputs, slopes.subspan(o * size, size));
-      return;
-    }
-    const auto along = [&](std::size_t i) { return regression_ ? at(direction_, row, i, size) : 1.0F; };
-    float yes = regression_ ? -margin_ : -zero_;
-    for (std::size_t i = 0; i < size; ++i)
-      yes += along(i) * (outputs[i] - (regression_ ? at(reference_, row, i, size) : 0.0F));
-    const float scores[] = {yes * -0.5F, yes * 0.5F};
-    for (std::size_t o = 0; o < objectives.size(); ++o) {
-      float of_scores[2] = {};
-      objectives[o](row, scores, of_scores);
-      for (std::size_t i = 0; i < size; ++i)
-        slopes[o * size + i] += along(i) * (of_scores[1] - of_scores[0]) * 0.5F;
-    }
-  }
-
- private:
-  static float at(const Tensor& tensor, std::size_t row, std::size_t i, std::size_t size) {
-    return tensor.data_ptr<float>()[row * size + i];
-  }
-
-  bool regression_;
-  float zero_, margin_;
-  Tensor reference_, direction_;
-};
 
 bool all_zero(const Tensor& gradient) {
   if (!gradient.is_cpu() || !gradient.is_contiguous())
@@ -177,30 +131,31 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
     ++problem.log->forward[place];
     problem.log->backward[place] += objectives.size();
   }
-  const OutputsOfRows outputs_of_rows{regression_, sigmoid_, problem};
-  RecordGradients found =
-      session_.gradients(bind(points, problem.held),
-                         {.read = decision_,
-                          .numbers = objectives.size(),
-                          .slopes =
-                              [&](std::size_t row, std::span<const float> outputs, std::span<float> slopes) {
-                                if (row < problem.places.size())
-                                  outputs_of_rows.differentiate(objectives, row, outputs, slopes);
-                              }},
-                         std::span(&input_, 1));
-  if (found.value.size(0) != problem.size())
+  const OutputsOfRows outputs_of_rows(*this, problem);
+  const auto ask = [&](std::size_t row, std::span<const float> outputs, std::span<float> slopes) {
+    if (row < problem.places.size()) outputs_of_rows.differentiate(objectives, row, outputs, slopes);
+  };
+  Slopes result =
+      slopes(points, problem.held, {.read = {decision_}, .numbers = objectives.size(), .slopes = ask});
+  result.scores = scores_of(problem, result.scores);
+  require_slopes(session_, result.gradients);
+  return result;
+}
+
+AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const HeldInputs& held,
+                                                const RecordObjective& objective) const {
+  RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
+  if (found.value.size(0) != points.size(0))
     fail(Fault::mismatch, "network '{}' gives {} rows of scores for {} records; put the records' axis first",
-         session_.graph().name(), found.value.size(0), problem.size());
-  Slopes result{.scores = scores_of(problem, found.value.reshape({found.value.size(0), -1}).to(at::kFloat)),
-                .gradients = {}};
-  for (const Tensors& of_objective : found.gradients) {
-    Tensor gradient = of_objective.at(input_);
+         session_.graph().name(), found.value.size(0), points.size(0));
+  Slopes result{.scores = found.value.reshape({found.value.size(0), -1}).to(at::kFloat), .gradients = {}};
+  for (const Tensors& of_number : found.gradients) {
+    Tensor gradient = of_number.at(input_);
     if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);
     gradient = gradient.to(at::kFloat);
     if (units_.low.defined()) gradient = (gradient.flatten(1) * units_.span).reshape_as(points);
     result.gradients.push_back(gradient.nan_to_num_(0.0, 0.0, 0.0));
   }
-  require_slopes(session_, result.gradients);
   return result;
 }
 

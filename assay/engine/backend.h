@@ -52,7 +52,7 @@ class Stretch {
   virtual std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
                                         std::span<const ValueId> wanted) const;
 
-  // Both in one, for a stretch with one output, which the objective reads; by number, with respect to
+  // Both in one, for a stretch whose outputs are what the objective reads; by number, with respect to
   // constants of the sum over all records. Of back ends that differentiate.
   virtual RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
                                     std::span<const ValueId> wanted) const;

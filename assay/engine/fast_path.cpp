@@ -276,8 +276,10 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
     if (!given.contains(id)) return std::nullopt;
     inputs.emplace(id, given.at(id));
   }
-  const bool known = std::ranges::all_of(wanted, [&](ValueId id) { return inputs.contains(id); });
-  if (!known || stretch.outputs().size() != 1 || objective.numbers == 0) return std::nullopt;
+  const bool known =
+      std::ranges::all_of(wanted, [&](ValueId id) { return inputs.contains(id); }) &&
+      std::ranges::all_of(objective.read, [&](ValueId id) { return contains(stretch.outputs(), id); });
+  if (!known || objective.numbers == 0) return std::nullopt;
   return stretch.gradients(inputs, objective, wanted);
 }
 

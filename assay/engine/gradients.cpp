@@ -27,28 +27,68 @@ Tensor joined(const std::vector<Tensor>& pieces, int axis, std::int64_t length) 
   return axis < 0 ? pieces[0] : at::cat(pieces, axis).narrow(axis, 0, length);
 }
 
-// Of numbers of records that follow from a value traced from the leaves.
-RecordGradients by_autograd(const Tensor& value, const Tensors& leaves, const RecordObjective& objective) {
-  const Tensor host = value.detach().to(at::kCPU, at::kFloat).contiguous();
-  const auto records = static_cast<std::size_t>(host.size(0)),
-             elements = static_cast<std::size_t>(host.numel()) / std::max<std::size_t>(records, 1),
-             row = objective.numbers * elements;
-  const Tensor slopes = at::zeros({host.size(0), static_cast<std::int64_t>(row)}, at::kFloat);
+// What a value holds for each record, and the way back to its shape.
+class OfRecords {
+ public:
+  OfRecords(const Tensor& value, const Session::RecordAxis& where)
+      : value_(value), axis_(std::max(where.axis, 0)) {
+    const Tensor in_front = value.detach().movedim(axis_, 0);
+    sizes_ = in_front.sizes().vec();
+    records_ = sizes_[0] / where.rows;
+    host_ = in_front.to(at::kCPU, at::kFloat).contiguous().reshape({records_, -1});
+  }
+
+  const Tensor& value() const { return value_; }
+  std::int64_t records() const { return records_; }
+  std::int64_t elements() const { return host_.size(1); }
+  const Tensor& host() const { return host_; }  // [records, elements]
+  // The same numbers of each record in the value's shape.
+  Tensor shaped(const Tensor& host) const {
+    return host.reshape(sizes_).movedim(0, axis_).to(value_.options());
+  }
+
+ private:
+  Tensor value_, host_;
+  std::int64_t axis_, records_;
+  std::vector<std::int64_t> sizes_;
+};
+
+// Of numbers of records that follow from values traced from the leaves.
+RecordGradients by_autograd(const Session& session, const Tensors& values, const Tensors& leaves,
+                            const RecordObjective& objective) {
+  std::vector<OfRecords> read;
+  std::vector<Tensor> hosts;
+  for (const ValueId id : objective.read) {
+    read.emplace_back(values.at(id), session.record_axis(id));
+    hosts.push_back(read.back().host());
+    if (read.back().records() != read[0].records())
+      fail(Fault::mismatch, "value '{}' holds {} records and value '{}' {}",
+           session.graph().value(objective.read[0]).name, read[0].records(), session.graph().value(id).name,
+           read.back().records());
+  }
+  const Tensor all = at::cat(hosts, 1);
+  const auto records = static_cast<std::size_t>(all.size(0)),
+             elements = static_cast<std::size_t>(all.size(1)), row = objective.numbers * elements;
+  const Tensor slopes = at::zeros({all.size(0), static_cast<std::int64_t>(row)}, at::kFloat);
   for (std::size_t r = 0; r < records; ++r) {
-    objective.slopes(r, {host.data_ptr<float>() + r * elements, elements},
+    objective.slopes(r, {all.data_ptr<float>() + r * elements, elements},
                      {slopes.data_ptr<float>() + r * row, row});
   }
-  std::vector<Tensor> flat;
+  std::vector<Tensor> flat, roots;
   for (const auto& [id, leaf] : leaves) flat.push_back(leaf);
-  RecordGradients result{.value = value.detach(), .gradients = {}};
+  for (const OfRecords& of : read) {
+    if (of.value().requires_grad()) roots.push_back(of.value());
+  }
+  RecordGradients result{.value = read[0].value().detach(), .gradients = {}};
+  std::int64_t begin = 0;
   for (std::size_t n = 0; n < objective.numbers; ++n) {
-    const auto begin = static_cast<std::int64_t>(n * elements);
-    const Tensor seed = slopes.slice(1, begin, begin + static_cast<std::int64_t>(elements))
-                            .reshape(host.sizes())
-                            .to(value.options());
-    std::vector<Tensor> found(flat.size());
-    if (value.requires_grad()) {
-      found = torch::autograd::grad({value}, flat, {seed}, /*retain_graph=*/n + 1 < objective.numbers,
+    std::vector<Tensor> seeds, found(flat.size());
+    for (const OfRecords& of : read) {
+      if (of.value().requires_grad()) seeds.push_back(of.shaped(slopes.narrow(1, begin, of.elements())));
+      begin += of.elements();
+    }
+    if (!roots.empty()) {
+      found = torch::autograd::grad(roots, flat, seeds, /*retain_graph=*/n + 1 < objective.numbers,
                                     /*create_graph=*/false, /*allow_unused=*/true);
     }
     Tensors& gradients = result.gradients.emplace_back();
@@ -137,7 +177,7 @@ RecordGradients Session::gradients(const Tensors& given, const RecordObjective& 
            graph().value(id).name);
   }
   const FastPath* const fast = state_->fast();
-  const FastPath::Request request{.wanted = std::span(&objective.read, 1), .differentiable = true};
+  const FastPath::Request request{.wanted = objective.read, .differentiable = true};
   if (fast && fast->can_run(given, request)) {
     if (auto found = fast->gradients(given, request, objective, with_respect_to)) return *std::move(found);
   }
@@ -145,13 +185,12 @@ RecordGradients Session::gradients(const Tensors& given, const RecordObjective& 
   Tensors sources = given, leaves;
   for (const ValueId id : with_respect_to)
     leaves[id] = sources.at(id) = watched(graph(), id, sources.at(id).detach());
-  return by_autograd(trace(sources, request.wanted).at(objective.read), leaves, objective);
+  return by_autograd(*this, trace(sources, request.wanted), leaves, objective);
 }
 
 RecordGradients Session::learn(const Tensors& given, const RecordObjective& objective,
                                std::span<const ValueId> with_respect_to, Rng* random,
                                Tensors& constants) const {
-  const std::span<const ValueId> wanted(&objective.read, 1);
   Tensors all = given;
   std::vector<ValueId> learned;
   for (const auto& [id, value] : constants) {
@@ -162,13 +201,13 @@ RecordGradients Session::learn(const Tensors& given, const RecordObjective& obje
   context.training = true;
   const FastPath* const fast = state_->fast();
   const FastPath::Request request{
-      .wanted = wanted, .differentiable = true, .learned = learned, .training = &context};
+      .wanted = objective.read, .differentiable = true, .learned = learned, .training = &context};
   if (fast && state_->nothing_folded_from(learned) && fast->can_run(all, request)) {
     if (auto found = fast->gradients(all, request, objective, with_respect_to)) return *std::move(found);
   }
   Tensors leaves;
   for (const ValueId id : with_respect_to) leaves.emplace(id, constants.at(id));
-  return by_autograd(trace(given, wanted, true, random, &constants).at(objective.read), leaves, objective);
+  return by_autograd(*this, trace(given, objective.read, true, random, &constants), leaves, objective);
 }
 
 }  // namespace assay

@@ -193,8 +193,8 @@ class Trainer {
     std::vector<ValueId> leaves;
     for (const auto& [id, leaf] : parameters_.leaves()) leaves.push_back(id);
     RecordGradients found =
-        session_.learn(session_.bind(batch), {.read = session_.logits(), .numbers = 1, .slopes = ask}, leaves,
-                       &dropout, constants_);
+        session_.learn(session_.bind(batch), {.read = {session_.logits()}, .numbers = 1, .slopes = ask},
+                       leaves, &dropout, constants_);
     if (found.value.size(0) != std::ssize(losses))
       fail(Fault::mismatch,
            "network '{}' gives {} rows of scores for {} records; put the records' axis first", graph_.name(),

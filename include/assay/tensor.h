@@ -19,16 +19,17 @@ using at::Tensor;
 // Tensors by the graph value they belong to.
 using Tensors = std::map<ValueId, Tensor>;
 
-// Numbers of single records, each a function of what one value holds for the record.
+// Numbers of single records, each a function of what some values hold for the record.
 struct RecordObjective {
-  ValueId read = no_value;  // float, records along axis 0
+  std::vector<ValueId> read;  // float, each once
   std::size_t numbers = 1;
-  // Adds to zeros, number by number, how each number changes with the record's elements of the value. Called
-  // once a record, by several threads at a time.
+  // Adds to zeros, number by number, how each number changes with the record's elements: those of every value
+  // read, one after the other, each in its order with the axis of records in front. Called once a record, by
+  // several threads at a time.
   std::function<void(std::size_t record, std::span<const float> elements, std::span<float> slopes)> slopes;
 };
 struct RecordGradients {
-  Tensor value;                    // what was read
+  Tensor value;                    // what was read first
   std::vector<Tensors> gradients;  // of each number, by what they are with respect to, in its shape
 };
 

@@ -222,7 +222,7 @@ TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
     const ValueId output = session.logits(), middle = session.layer("conv1").value;
     const Tensors resumed{{middle, run_one(session, given, middle)}};
     const RecordObjective objective{
-        .read = output,
+        .read = {output},
         .numbers = 2,
         .slopes = [](std::size_t, std::span<const float> elements, std::span<float> slopes) {
           for (std::size_t i = 0; i < elements.size(); ++i) {
@@ -263,6 +263,57 @@ TEST(Session, GradientsOfNumbersOfRecordsAreThoseOfTheirSum) {
       throw std::runtime_error("no");
     };
     EXPECT_THROW(by_input(given, fails), std::runtime_error);
+  }
+}
+
+// Of half the squares of all that layers hold for a record, weighted by its place, and of the decision alone;
+// from the first value that has gradients.
+TEST_P(EveryNetwork, GradientsOfNumbersThatReadSeveralValues) {
+  for (const std::string engine : {"auto", "libtorch"}) {
+    SCOPED_TRACE(engine);
+    const Session session(c.graph(), {.threads = 2, .engine = engine});
+    Tensors given = give(session, c.records(19));
+    if (!given.begin()->second.is_floating_point()) {
+      const ValueId embedded = session.graph().nodes()[0].outputs[0];
+      given = {{embedded, run_one(session, given, embedded)}};
+    }
+    const ValueId by = given.begin()->first;
+    std::vector<ValueId> read{session.logits()};
+    for (const ValueId id : layer_values(session)) {
+      if (id != read[0] && id != by && session.record_axis(id).axis >= 0) read.push_back(id);
+    }
+    const auto records_in_front = [&](const Tensor& value, ValueId id) {
+      return value.movedim(session.record_axis(id).axis, 0).reshape({19, -1});
+    };
+    const Tensors values = session.run(given, read);
+    const auto size = static_cast<std::size_t>(records_in_front(values.at(read[0]), read[0]).size(1));
+    const RecordGradients found = session.gradients(
+        given,
+        {.read = read,
+         .numbers = 2,
+         .slopes =
+             [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
+               for (std::size_t i = 0; i < elements.size(); ++i)
+                 slopes[i] += elements[i] * static_cast<float>(record + 1);
+               for (std::size_t i = 0; i < size; ++i) slopes[elements.size() + i] += 1;
+             }},
+        std::span(&by, 1));
+    expect_near(found.value, values.at(read[0]));
+    const Tensor places = at::arange(1, 20, at::kFloat).unsqueeze(1);
+    const auto squares = [&](const Tensors& all) {
+      Tensor sum = at::zeros({});
+      for (const ValueId id : read)
+        sum = sum + (records_in_front(all.at(id), id).square() * places).sum() / 2;
+      return sum;
+    };
+    const auto decision = [&](const Tensors& all) { return all.at(read[0]).sum(); };
+    const auto expect_same = [&](const Tensor& got, const Tensor& expected) {
+      EXPECT_TRUE(at::allclose(got, expected, 1e-3, 1e-5 * expected.abs().max().item<double>()));
+    };
+    ASSERT_EQ(found.gradients.size(), 2U);
+    expect_same(found.gradients[0].at(by), session.gradients(given, read, squares, std::span(&by, 1)).at(by));
+    expect_same(found.gradients[1].at(by),
+                session.gradients(given, read, decision, std::span(&by, 1)).at(by));
   }
 }
 

@@ -36,7 +36,11 @@ Room& tile_room() {
   thread_local Room room;
   return room;
 }
-// And for what an objective says of them.
+// And for what an objective reads of them and says.
+Room& elements_room() {
+  thread_local Room room;
+  return room;
+}
 Room& slopes_room() {
   thread_local Room room;
   return room;
@@ -153,34 +157,46 @@ class LanesStretch : public Stretch {
                             std::span<const ValueId> wanted) const override {
     Compiled& compiled = differentiated(wanted);
     const Program& program = compiled.program;
-    const int read = program.outputs.at(0);
-    const std::int64_t size = elements(program, read),
-                       row = size * static_cast<std::int64_t>(objective.numbers);
-    std::vector<std::int64_t> shape = request_.shape_of(request_.keep.at(0));
+    // Where each output begins among a record's elements.
+    std::vector<std::int64_t> begins(program.outputs.size());
+    std::int64_t all = 0;
+    for (const ValueId id : objective.read) {
+      const auto o = static_cast<std::size_t>(std::ranges::find(request_.keep, id) - request_.keep.begin());
+      begins.at(o) = all;
+      all += elements(program, program.outputs[o]);
+    }
+    const std::int64_t row = all * static_cast<std::int64_t>(objective.numbers);
+    std::vector<std::int64_t> shape = request_.shape_of(objective.read.at(0));
+    const std::int64_t size = element_count(shape);
     shape[0] = given.at(records_.at(0)).size(0);
     RecordGradients result{.value = at::empty(shape, at::kFloat), .gradients = {}};
     float* const values = result.value.data_ptr<float>();
     const auto ask = [&](const Tile& tile, std::int64_t first, std::int64_t count) {
-      store(tile.value(read), size, first, count, values);
+      float* const read = elements_room().floats(all * width);
+      for (std::size_t o = 0; o < begins.size(); ++o) {
+        float* rows[width];
+        point_at_rows(read + begins[o], all, count, rows);
+        from_lanes(tile.value(program.outputs[o]), elements(program, program.outputs[o]), count, rows);
+      }
       float* const slopes = slopes_room().floats(row * width);
       std::fill_n(slopes, row * width, 0.0F);  // also of records that are missing: they add nothing to sums
       for (std::int64_t r = 0; r < count; ++r) {
-        objective.slopes(static_cast<std::size_t>(first + r),
-                         {values + (first + r) * size, static_cast<std::size_t>(size)},
+        std::copy_n(read + r * all, size, values + (first + r) * size);
+        objective.slopes(static_cast<std::size_t>(first + r), {read + r * all, static_cast<std::size_t>(all)},
                          {slopes + r * row, static_cast<std::size_t>(row)});
       }
       return slopes;
     };
-    const auto found = go_back(compiled, true, given, wanted, objective.numbers,
-                               [&](const Tile& tile, std::size_t n, std::int64_t first, std::int64_t count) {
-                                 const float* const slopes =
-                                     n == 0 ? ask(tile, first, count) : slopes_room().floats(row * width);
-                                 if (program.seeded[0] == Slope::unwanted) return;
-                                 const float* rows[width];
-                                 for (std::int64_t r = 0; r < width; ++r)
-                                   rows[r] = slopes + r * row + static_cast<std::int64_t>(n) * size;
-                                 to_lanes(rows, size, tile.slope(read));
-                               });
+    const auto found = go_back(
+        compiled, true, given, wanted, objective.numbers,
+        [&](const Tile& tile, std::size_t n, std::int64_t first, std::int64_t count) {
+          const float* const slopes = n == 0 ? ask(tile, first, count) : slopes_room().floats(row * width);
+          for (std::size_t o = 0; o < begins.size(); ++o) {
+            const float* rows[width];
+            point_at_rows(slopes + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
+            put(program, tile, o, rows);
+          }
+        });
     for (const std::vector<Tensor>& of_number : found) {
       Tensors& gradients = result.gradients.emplace_back();
       for (std::size_t w = 0; w < wanted.size(); ++w) gradients.emplace(wanted[w], of_number[w]);
@@ -327,32 +343,34 @@ class LanesStretch : public Stretch {
       load(inputs[i], first, count, elements(program, program.inputs[i]), tile.value(program.inputs[i]));
   }
 
-  // Slopes of records that are missing from a tile are 0, so that they add nothing to sums.
-  static void load_seed(const Tensor& seed, std::int64_t first, std::int64_t count, std::int64_t elements,
-                        float* to) {
-    load(seed, first, count, elements, to);
-    for (std::int64_t e = 0; count < width && e < elements; ++e)
-      std::fill(to + e * width + count, to + (e + 1) * width, 0.0F);
+  // The slopes of an output, a row for each record, or adds them to those that the output it shares its place
+  // with has left there.
+  static void put(const Program& program, const Tile& tile, std::size_t output,
+                  const float* const (&rows)[width]) {
+    const int slot = program.outputs[output];
+    const std::int64_t size = elements(program, slot);
+    if (program.seeded[output] == Slope::first) to_lanes(rows, size, tile.slope(slot));
+    if (program.seeded[output] != Slope::further) return;
+    const auto more = hwy::AllocateAligned<float>(static_cast<std::size_t>(size * width));
+    to_lanes(rows, size, more.get());
+    add_to(size, more.get(), tile.slope(slot));
   }
 
+  // Slopes of records that are missing from a tile are 0, so that they add nothing to sums.
   static void load_seeds(const Program& program, const Tile& tile, const std::vector<Tensor>& seeds,
                          std::int64_t first, std::int64_t count) {
     for (std::size_t o = 0; o < seeds.size(); ++o) {
       const int slot = program.outputs[o];
-      if (program.seeded[o] == Slope::unwanted) continue;
-      const bool further = program.seeded[o] == Slope::further;
+      const std::int64_t size = elements(program, slot);
       if (!seeds[o].defined()) {
-        if (!further) fill(elements(program, slot), 0, tile.slope(slot));
+        if (program.seeded[o] == Slope::first) fill(size, 0, tile.slope(slot));
         continue;
       }
-      if (!further) {
-        load_seed(seeds[o], first, count, elements(program, slot), tile.slope(slot));
-        continue;
-      }
-      hwy::AlignedFreeUniquePtr<float[]> more =
-          hwy::AllocateAligned<float>(static_cast<std::size_t>(elements(program, slot) * width));
-      load_seed(seeds[o], first, count, elements(program, slot), more.get());
-      add_to(elements(program, slot), more.get(), tile.slope(slot));
+      const std::vector<float> none(count < width ? static_cast<std::size_t>(size) : 0);
+      const float* rows[width];
+      for (std::int64_t r = 0; r < width; ++r)
+        rows[r] = r < count ? seeds[o].data_ptr<float>() + (first + r) * size : none.data();
+      put(program, tile, o, rows);
     }
   }
 

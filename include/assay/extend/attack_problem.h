@@ -90,7 +90,8 @@ class AttackedNetwork {
   bool regression() const { return regression_; }
   // The graph value that decides: before a final softmax or sigmoid.
   ValueId decision() const { return decision_; }
-
+  // Whether the decision value is a probability, which says yes above one half.
+  bool sigmoid() const { return sigmoid_; }
   // The graph input that attacks change.
   ValueId input() const { return input_; }
 
@@ -125,6 +126,8 @@ class AttackedNetwork {
                 std::span<const Objective> objectives) const;
   // For a single objective.
   Tensor slope(const AttackProblem& problem, const Tensor& points, const Objective& objective) const;
+  // Of whatever the graph's values tell, the decision read first: scores are outputs(). Counts no query.
+  Slopes slopes(const Tensor& points, const HeldInputs& held, const RecordObjective& objective) const;
 
   // [n] bool: records whose scores are what the problem wants. Scores that are not finite are no success.
   static Tensor won(const AttackProblem& problem, const Tensor& scores);
@@ -136,7 +139,7 @@ class AttackedNetwork {
   ValueId input_, decision_;
   int batch_axis_;
   c10::ScalarType type_;
-  bool sigmoid_;  // the decision value is a probability, which says yes above one half
+  bool sigmoid_;
 };
 
 // The problem of records in memory, [n, record...] float32 in units of the valid range on the session's

@@ -166,14 +166,18 @@ class Network {
                               found = stretch.gradients(given(stretch), factors, stretch.inputs());
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) expect_near(found[i], expected[i]);
-    if (keep.size() == 1 && stretch.inputs().size() == 1)
-      expect_record_gradients(stretch, keep[0], factors[0], expected[0]);
+    if (stretch.inputs().size() == 1) expect_record_gradients(stretch, keep, factors, expected[0]);
   }
 
-  // Of the same sum and of its opposite, each a number of every record.
-  void expect_record_gradients(const Stretch& stretch, ValueId read, const Tensor& factors,
+  // Of the same sum and of its opposite, each a number of every record that reads the values from the last to
+  // the first.
+  void expect_record_gradients(const Stretch& stretch, std::vector<ValueId> read, std::vector<Tensor> factors,
                                const Tensor& expected) {
-    const auto size = static_cast<std::size_t>(factors.numel() / factors.size(0));
+    std::ranges::reverse(read);
+    std::ranges::reverse(factors);
+    for (Tensor& of_value : factors) of_value = of_value.flatten(1);
+    const Tensor all = at::cat(factors, 1);
+    const auto size = static_cast<std::size_t>(all.size(1));
     const RecordGradients found = stretch.gradients(
         given(stretch),
         {.read = read,
@@ -182,14 +186,14 @@ class Network {
              [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
                ASSERT_EQ(elements.size(), size);
                ASSERT_EQ(slopes.size(), 2 * size);
-               const float* const of_record = factors.data_ptr<float>() + record * size;
+               const float* const of_record = all.data_ptr<float>() + record * size;
                for (std::size_t i = 0; i < size; ++i) {
                  slopes[i] += of_record[i];
                  slopes[size + i] -= of_record[i];
                }
              }},
         std::span(&input, 1));
-    expect_near(found.value, values_.at(read));
+    expect_near(found.value, values_.at(read[0]));
     ASSERT_EQ(found.gradients.size(), 2U);
     expect_near(found.gradients[0].at(input), expected);
     expect_near(found.gradients[1].at(input), -expected);
