@@ -1,3 +1,5 @@
+#include "assay/engine/reduce.h"
+
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -5,10 +7,7 @@
 #include <assay/session.h>
 
 namespace assay {
-namespace {
 
-// The value with axes in the order batch, neurons, positions; as [records, rows per record, neurons,
-// positions].
 Tensor arranged(const Tensor& value, const Layer& layer) {
   std::vector<std::int64_t> order{layer.batch_axis};
   for (const int axis : layer.neuron_axes) order.push_back(axis);
@@ -22,8 +21,6 @@ Tensor arranged(const Tensor& value, const Layer& layer) {
   const std::int64_t records = value.size(layer.batch_axis) / layer.batch_multiple;
   return value.permute(order).reshape({records, layer.batch_multiple, neurons, positions});
 }
-
-}  // namespace
 
 Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction) {
   const Tensor all = arranged(value.to(at::kFloat), layer);

@@ -3,7 +3,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +11,10 @@
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/random.h>
 #include <assay/relevance.h>
+#include "assay/attack/outputs_of_rows.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
+#include "assay/explore/neurons.h"
 #include "assay/explore/shrink.h"
 
 namespace assay::explore {
@@ -35,8 +36,6 @@ std::vector<T> picked(const std::vector<T>& from, const std::vector<std::int64_t
 Tensor picked(const Tensor& from, const std::vector<std::int64_t>& rows) {
   return from.index_select(0, at::tensor(rows, at::kLong).to(from.device()));
 }
-
-Tensor finite(const Tensor& gradient) { return at::nan_to_num(gradient, 0.0, 0.0, 0.0); }
 
 }  // namespace
 
@@ -69,7 +68,9 @@ class Searcher::Run {
         options_(searcher.options_),
         attributions_(searcher.attributions_),
         seeds_(seeds),
-        deliver_(deliver) {}
+        deliver_(deliver) {
+    for (std::size_t k = 0; k < networks_.size(); ++k) objectives_.push_back(read_of(k));
+  }
 
   void run(const std::function<std::optional<std::size_t>()>& next) {
     const at::NoGradGuard no_grad;
@@ -89,8 +90,17 @@ class Searcher::Run {
     float nearest = std::numeric_limits<float>::infinity();  // how near to a disagreement the search has come
     std::int64_t label = 0;
     float direction = 1;  // regression: whether the target is pushed up (-1) or down (1)
-    std::vector<std::vector<coverage::Aim>> aims;  // per network
-    std::vector<ByNeuron<float>> relevance;        // per network, where the choice asks for it
+    std::vector<std::optional<std::vector<coverage::Aim>>> aims;  // per network, once chosen
+    std::vector<ByNeuron<float>> relevance;                       // per network, where the choice asks for it
+  };
+  // What the objective reads of a network.
+  struct Read {
+    std::vector<ValueId> values;      // the decision, then those of layers
+    std::vector<std::size_t> begins;  // where each begins among a record's elements
+    std::vector<std::pair<std::size_t, RecordNeurons>>
+        layers;  // of the profile: which value, and its neurons
+    attack::OutputsOfRows outputs;
+    attack::AttackedNetwork::Objective disagreement;
   };
   struct Waiting {
     Row row;
@@ -157,7 +167,9 @@ class Searcher::Run {
     join(records_, begun);
     searches_.seed = options_.seed;
     searches_.units = &units_;
-    if (guided() && guide_.choice().needs_relevance) attribute(begun, size() - started.size());
+    const std::size_t first = size() - started.size();
+    if (guided() && guide_.choice().needs_relevance) attribute(begun, first);
+    look(first);
     return more;
   }
 
@@ -166,6 +178,7 @@ class Searcher::Run {
   Row begin(std::size_t seed, const Answers& answers, std::int64_t i) const {
     Row row;
     row.seed = seed;
+    row.aims.resize(networks_.size());
     row.target = options_.target
                      ? *options_.target
                      : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
@@ -211,9 +224,8 @@ class Searcher::Run {
 
   // One iteration of every search.
   void step() {
-    const Tensor wanted = slope();
-    const Tensor flat = wanted.flatten(1);
-    const Tensor scaled = wanted / attack::per_record(flat.square().mean(1).sqrt() + least_slope, wanted);
+    const Tensor scaled =
+        slopes_ / attack::per_record(slopes_.flatten(1).square().mean(1).sqrt() + least_slope, slopes_);
     Tensor points = points_ + constraint_.direction(searches_, points_, scaled) * options_.step;
     points = constraint_.kept(searches_, points);
     if (!constraint_.on_a_line()) points = points.clamp(0, 1);
@@ -221,11 +233,12 @@ class Searcher::Run {
     const Tensor moved = records.ne(records_).flatten(1).any(1).to(at::kCPU).contiguous();
     points_ = points;
     records_ = records;
-    const Answers answers = judge(records);
+    for (std::size_t& iterations : searches_.iterations) ++iterations;
+    const Answers answers = look(0);
     std::vector<std::int64_t> going_on;
     for (std::size_t i = 0; i < size(); ++i) {
       Row& row = rows_[i];
-      const std::size_t iterations = ++searches_.iterations[i];
+      const std::size_t iterations = searches_.iterations[i];
       row.still = moved.data_ptr<bool>()[i] ? 0 : row.still + 1;
       row.idle = answers.closeness[i] < row.nearest ? 0 : row.idle + 1;
       row.nearest = std::min(row.nearest, answers.closeness[i]);
@@ -253,6 +266,7 @@ class Searcher::Run {
     searches_.seeds = picked(searches_.seeds, going_on);
     points_ = picked(points_, going_on);
     records_ = picked(records_, going_on);
+    slopes_ = picked(slopes_, going_on);
   }
 
   // The record a point stands for: admissible, valid, in the precision of the file.
@@ -261,127 +275,117 @@ class Searcher::Run {
     return options_.levels ? on_levels(shown) : shown;
   }
 
-  // The gradient of the joint objective at the records, summed over networks.
-  Tensor slope() {
-    const at::AutoGradMode with_grad(true);
-    Tensor total = at::zeros_like(records_);
+  // What networks say of the records of searches from `first` on; the gradients of the joint objective there,
+  // summed over networks, become their slopes.
+  Answers look(std::size_t first) {
+    const auto begin = static_cast<std::int64_t>(first);
+    const Tensor records = records_.slice(0, begin);
+    Tensor slopes = at::zeros_like(records);
+    std::vector<Tensor> scores;
     for (std::size_t k = 0; k < networks_.size(); ++k) {
-      const Tensor leaf = records_.detach().requires_grad_();
-      const Tensor objective = objective_of(k, leaf);
-      if (!objective.requires_grad()) continue;
-      const Tensor gradient = torch::autograd::grad({objective}, {leaf}, {}, /*retain_graph=*/false,
-                                                    /*create_graph=*/false, /*allow_unused=*/true)[0];
-      if (gradient.defined()) total += finite(gradient.detach());
+      const auto climb_at = [&](std::size_t row, std::span<const float> elements,
+                                std::span<float> slopes_at) {
+        if (first + row < size()) climb(k, first + row, elements, slopes_at);
+      };
+      const auto found = networks_[k]->slopes(
+          records, {}, {.read = objectives_[k].values, .numbers = 1, .slopes = climb_at});
+      slopes += found.gradients[0];
+      scores.push_back(scores_of(*networks_[k], found.scores));
     }
-    return total;
+    slopes_ = first == 0 ? slopes : at::cat({slopes_, slopes});
+    return compare(scores, options_.disagreement);
   }
 
-  Tensor objective_of(std::size_t k, const Tensor& leaf) {
+  Read read_of(std::size_t k) const {
     const attack::AttackedNetwork& network = *networks_[k];
     const Session& session = network.session();
-    std::vector<ValueId> wanted{network.decision()};
-    const bool choosing =
-        guided() && (!options_.choose_once ||
-                     std::ranges::any_of(rows_, [&](const Row& row) { return row.aims.size() <= k; }));
-    if (guided()) {
-      const auto& layers = guide_.profile(k).statistics;
-      for (std::size_t l = 0; l < layers.size(); ++l) {
-        const bool aimed_at = std::ranges::any_of(rows_, [&](const Row& row) {
-          return row.aims.size() > k &&
-                 std::ranges::any_of(row.aims[k], [&](const coverage::Aim& aim) { return aim.layer == l; });
-        });
-        if (choosing || aimed_at) wanted.push_back(session.layer(layers[l].layer).value);
-      }
-    }
-    const Tensors values = session.trace(network.bind(leaf), wanted);
-    const Tensor scores = scores_of(network, values.at(network.decision()));
-    Tensor objective =
-        disagreement_term(k, options_.probability && !network.regression() ? scores.softmax(1) : scores);
-    if (choosing) choose(k, values);
-    if (guided()) objective = objective + coverage_term(k, values);
-    return objective;
-  }
-
-  // The sum over searches of F_k[c], or of -lambda1 F_k[c] where the network is the target.
-  Tensor disagreement_term(std::size_t k, const Tensor& scores) const {
-    std::vector<float> weights;
-    std::vector<std::int64_t> labels;
-    for (const Row& row : rows_) {
-      weights.push_back(row.direction * (row.target == k ? -static_cast<float>(options_.lambda1) : 1.0F));
-      labels.push_back(row.label);
-    }
-    const Tensor weight = at::tensor(weights).to(scores.device());
-    if (networks_[k]->regression()) return (scores.sum(1) * weight).sum();
-    return (scores.gather(1, at::tensor(labels, at::kLong).to(scores.device()).unsqueeze(1)).squeeze(1) *
-            weight)
-        .sum();
-  }
-
-  // New aims for every search, from the activations at its record.
-  void choose(std::size_t k, const Tensors& values) {
-    const at::NoGradGuard no_grad;
+    Read read{
+        .values = {network.decision()},
+        .begins = {0},
+        .layers = {},
+        .outputs = {network, {}},
+        .disagreement = [this, k](std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+          disagree(k, rows_[row], scores, slopes);
+        }};
+    if (!guided()) return read;
     const coverage::Profile& profile = guide_.profile(k);
-    const Session& session = networks_[k]->session();
-    coverage::Observer::Seen seen;
+    auto end = static_cast<std::size_t>(element_count(session.shape(network.decision())));
     for (const coverage::LayerStatistics& statistics : profile.statistics) {
       const Layer& layer = session.layer(statistics.layer);
-      const Tensor value = values.at(layer.value).detach();
-      seen.layers.push_back(on_host(reduce_to_neurons(value, layer, profile.reduction)));
-      if (!guide_.wants_extremes()) continue;
-      const Tensor least = reduce_to_neurons(value, layer, Reduction::min).amin(1).to(at::kCPU).contiguous();
-      const Tensor greatest =
-          reduce_to_neurons(value, layer, Reduction::max).amax(1).to(at::kCPU).contiguous();
-      seen.least.emplace_back(least.data_ptr<float>(), least.data_ptr<float>() + least.numel());
-      seen.greatest.emplace_back(greatest.data_ptr<float>(), greatest.data_ptr<float>() + greatest.numel());
+      const auto known = std::ranges::find(read.values, layer.value);
+      read.layers.emplace_back(known - read.values.begin(), RecordNeurons(session, layer, profile.reduction));
+      if (known != read.values.end()) continue;
+      read.values.push_back(layer.value);
+      read.begins.push_back(end);
+      end += read.layers.back().second.elements();
     }
-    std::vector<std::size_t> names;
-    for (const Row& row : rows_) {
-      names.push_back(row.seed);
-      seen.predicted.push_back(row.label);
+    return read;
+  }
+
+  // Adds how the joint objective of a search changes with what is read of network k for its record.
+  void climb(std::size_t k, std::size_t i, std::span<const float> elements, std::span<float> slopes) {
+    const Read& read = objectives_[k];
+    const std::size_t outputs = read.values.size() > 1 ? read.begins[1] : elements.size();
+    if (networks_[k]->regression()) {
+      for (float& slope : slopes.first(outputs)) slope += weight(k, rows_[i]);
+    } else {
+      read.outputs.differentiate(std::span(&read.disagreement, 1), i, elements.first(outputs),
+                                 slopes.first(outputs));
     }
-    const coverage::ActivationBatch batch = seen.batch(names, seen.predicted);
-    for (std::size_t i = 0; i < size(); ++i) {
-      Row& row = rows_[i];
-      if (options_.choose_once && row.aims.size() > k) continue;
-      row.aims.resize(std::max(row.aims.size(), k + 1));
-      row.aims[k] = guide_.pick(k, batch, i, row.relevance.empty() ? nullptr : &row.relevance[k],
-                                searches_.rng(i, choice_stream + k));
+    if (!guided()) return;
+    std::optional<std::vector<coverage::Aim>>& aims = rows_[i].aims[k];
+    if (!options_.choose_once || !aims) aims = choose(k, i, elements);
+    for (const coverage::Aim& aim : *aims) {
+      const auto& [value, neurons] = read.layers[aim.layer];
+      const auto of_layer = elements.subspan(read.begins[value], neurons.elements());
+      const double now = neurons.activation(of_layer, aim.neuron);
+      const double way = now < aim.low          ? 1
+                         : now > aim.high       ? -1
+                         : !aim.beyond          ? 0
+                         : std::isinf(aim.high) ? 1
+                                                : -1;
+      neurons.lift(of_layer, aim.neuron,
+                   static_cast<float>(way * options_.lambda2 / static_cast<double>(aims->size())),
+                   slopes.subspan(read.begins[value], neurons.elements()));
     }
   }
 
-  // The sum over searches of lambda2 times what lifts or lowers the activations aimed at.
-  Tensor coverage_term(std::size_t k, const Tensors& values) const {
-    const auto& layers = guide_.profile(k).statistics;
-    Tensor sum = at::zeros({});
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-      std::vector<std::int64_t> places, neurons;
-      std::vector<double> low, high;
-      std::vector<float> weights, inside;
-      for (std::size_t i = 0; i < size(); ++i) {
-        for (const coverage::Aim& aim : rows_[i].aims[k]) {
-          if (aim.layer != l) continue;
-          places.push_back(static_cast<std::int64_t>(i));
-          neurons.push_back(static_cast<std::int64_t>(aim.neuron));
-          low.push_back(aim.low);
-          high.push_back(aim.high);
-          inside.push_back(!aim.beyond ? 0.0F : std::isinf(aim.high) ? 1.0F : -1.0F);
-          weights.push_back(1.0F / static_cast<float>(rows_[i].aims[k].size()));
-        }
-      }
-      if (places.empty()) continue;
-      const Layer& layer = networks_[k]->session().layer(layers[l].layer);
-      const Tensor activations =
-          reduce_to_neurons(values.at(layer.value), layer, guide_.profile(k).reduction);
-      const c10::Device device = activations.device();
-      const Tensor chosen = activations.index(
-          {at::tensor(places, at::kLong).to(device), at::tensor(neurons, at::kLong).to(device)});
-      const Tensor now = chosen.detach().to(at::kDouble), up = at::ones_like(chosen);
-      const Tensor way =
-          at::where(now.lt(at::tensor(low).to(device)), up,
-                    at::where(now.gt(at::tensor(high).to(device)), -up, at::tensor(inside).to(device)));
-      sum = sum.to(device) + (chosen * way * at::tensor(weights).to(device)).sum() * options_.lambda2;
+  // F_k[c], or -lambda1 F_k[c] where the network is the target.
+  void disagree(std::size_t k, const Row& row, std::span<const float> scores, std::span<float> slopes) const {
+    const auto label = static_cast<std::size_t>(row.label);
+    if (!options_.probability) {
+      slopes[label] += weight(k, row);
+      return;
     }
-    return sum;
+    const float greatest = std::ranges::max(scores);
+    float sum = 0;
+    for (const float score : scores) sum += std::exp(score - greatest);
+    const auto probability = [&](std::size_t c) { return std::exp(scores[c] - greatest) / sum; };
+    for (std::size_t c = 0; c < scores.size(); ++c)
+      slopes[c] += weight(k, row) * probability(label) * ((c == label ? 1.0F : 0.0F) - probability(c));
+  }
+
+  float weight(std::size_t k, const Row& row) const {
+    return row.direction * (row.target == k ? -static_cast<float>(options_.lambda1) : 1.0F);
+  }
+
+  // New aims for a search, from the activations at its record.
+  std::vector<coverage::Aim> choose(std::size_t k, std::size_t i, std::span<const float> elements) const {
+    const Read& read = objectives_[k];
+    coverage::Observer::Seen seen;
+    for (const auto& [value, neurons] : read.layers) {
+      const auto of_layer = elements.subspan(read.begins[value], neurons.elements());
+      seen.layers.push_back({1, neurons.size(), neurons.activations(of_layer)});
+      if (!guide_.wants_extremes()) continue;
+      const Extremes ends = extremes(of_layer);
+      seen.least.push_back({ends.least});
+      seen.greatest.push_back({ends.greatest});
+    }
+    const Row& row = rows_[i];
+    seen.predicted = {row.label};
+    return guide_.pick(k, seen.batch(std::span(&row.seed, 1), seen.predicted), 0,
+                       row.relevance.empty() ? nullptr : &row.relevance[k],
+                       searches_.rng(i, choice_stream + k));
   }
 
   // Shrinks and delivers what has been found.
@@ -420,9 +424,11 @@ class Searcher::Run {
   const std::vector<std::unique_ptr<relevance::Attribution>>& attributions_;
   const Seeds& seeds_;
   const std::function<void(const SearchOutcome&)>& deliver_;
+  std::vector<Read> objectives_;  // per network
   std::vector<Row> rows_;
   Searches searches_;
-  Tensor points_, records_;  // [n, record...]: where searches are, and the records these stand for
+  // [n, record...]: where searches are, the records these stand for, and the gradient there.
+  Tensor points_, records_, slopes_;
   std::vector<Waiting> waiting_;
 };
 

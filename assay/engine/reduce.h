@@ -1,0 +1,12 @@
+#pragma once
+
+#include <assay/layer.h>
+#include <assay/tensor.h>
+
+namespace assay {
+
+// The value with axes in the order batch, neurons, positions; as [records, rows per record, neurons,
+// positions].
+Tensor arranged(const Tensor& value, const Layer& layer);
+
+}  // namespace assay
