@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include <assay/attack_problem.h>
+#include <assay/extend/attack_problem.h>
 
 namespace assay::attack {
 

@@ -8,6 +8,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/engine/evaluation_json.h"
+#include "assay/engine/evaluator.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay {
@@ -17,131 +18,109 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
-// What a network says of a batch.
-struct Answers {
-  std::vector<std::size_t> indices;
-  std::vector<std::uint8_t> finite;             // per record
-  std::vector<std::int64_t> predicted, labels;  // empty where there are none
-  std::vector<double> errors;                   // [records, targets]; empty for classifiers
-};
+}  // namespace
 
-void to_json(Json& json, const Answers& answers) {
+void to_json(Json& json, const Evaluator::Answers& answers) {
   json = {to_binary(answers.indices), to_binary(answers.finite), to_binary(answers.predicted),
           to_binary(answers.labels), to_binary(answers.errors)};
 }
 
-void from_json(const Json& json, Answers& answers) {
+void from_json(const Json& json, Evaluator::Answers& answers) {
   answers = {from_binary<std::size_t>(json.at(0)), from_binary<std::uint8_t>(json.at(1)),
              from_binary<std::int64_t>(json.at(2)), from_binary<std::int64_t>(json.at(3)),
              from_binary<double>(json.at(4))};
 }
 
-class Evaluator {
- public:
-  Evaluator(const Session& session, const Dataset& dataset) : session_(session), dataset_(dataset) {
-    classifies_ = dataset.target_width() == 0;
-    if (dataset.has_labels()) {
-      result_.class_records.resize(dataset.class_count());
-      result_.class_correct.resize(dataset.class_count());
+Evaluator::Evaluator(const Session& session, const Dataset& dataset)
+    : session_(session), dataset_(dataset), classifies_(dataset.target_width() == 0) {
+  if (!dataset.has_labels()) return;
+  result_.class_records.resize(dataset.class_count());
+  result_.class_correct.resize(dataset.class_count());
+}
+
+Evaluator::Answers Evaluator::ask(const Batch& batch, const Tensor& logits) const {
+  const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
+  const bool* const ok = finite.data_ptr<bool>();
+  Answers answers{batch.indices, {ok, ok + batch.indices.size()}, {}, batch.labels, {}};
+  if (classifies_)
+    answers.predicted = predicted_classes(session_, logits);
+  else
+    answers.errors = errors_of(batch, logits);
+  return answers;
+}
+
+void Evaluator::add(const Answers& answers) {
+  result_.records += answers.indices.size();
+  note_non_finite(answers);
+  if (classifies_) {
+    classify(answers);
+  } else {
+    regress(answers);
+  }
+}
+
+Evaluation Evaluator::result() const {
+  Evaluation result = result_;
+  if (result.records == 0) return result;
+  const auto records = static_cast<double>(result.records);
+  if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
+  if (classifies_) return result;
+  result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+  for (TargetError& target : result.targets) {
+    target.mean_squared /= records;
+    target.mean_absolute /= records;
+  }
+  return result;
+}
+
+void Evaluator::note_non_finite(const Answers& answers) {
+  for (std::size_t i = 0; i < answers.indices.size(); ++i) {
+    if (answers.finite[i] != 0) continue;
+    ++result_.non_finite;
+    if (result_.non_finite_ids.size() < most_ids)
+      result_.non_finite_ids.push_back(dataset_.id(answers.indices[i]));
+  }
+}
+
+void Evaluator::classify(const Answers& answers) {
+  for (std::size_t i = 0; i < answers.predicted.size(); ++i) {
+    result_.predictions.push_back(answers.predicted[i]);
+    if (answers.labels.empty()) continue;
+    const auto label = static_cast<std::size_t>(answers.labels[i]);
+    if (label >= result_.class_records.size()) {
+      fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
+           dataset_.id(answers.indices[i]), answers.labels[i], result_.class_records.size());
     }
+    ++result_.class_records[label];
+    if (answers.predicted[i] != answers.labels[i]) continue;
+    ++result_.class_correct[label];
+    ++correct_;
   }
+}
 
-  Answers ask(const Batch& batch, const Tensors& inputs) const {
-    const ValueId id = session_.logits();
-    const Tensor logits = session_.run(inputs, std::span(&id, 1)).at(id);
-    const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
-    const bool* const ok = finite.data_ptr<bool>();
-    Answers answers{batch.indices, {ok, ok + batch.indices.size()}, {}, batch.labels, {}};
-    if (classifies_)
-      answers.predicted = predicted_classes(session_, logits);
-    else
-      answers.errors = errors_of(batch, logits);
-    return answers;
+std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& output) const {
+  const Tensor targets = to_tensor(batch.targets);
+  const Tensor values = output.to(at::kCPU).reshape({output.size(0), -1});
+  if (values.sizes() != targets.sizes()) {
+    fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
+         session_.graph().name(), values.size(1), dataset_.target_width());
   }
+  const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
+  return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
+}
 
-  void add(const Answers& answers) {
-    result_.records += answers.indices.size();
-    note_non_finite(answers);
-    if (classifies_) {
-      classify(answers);
-    } else {
-      regress(answers);
-    }
+void Evaluator::regress(const Answers& answers) {
+  const std::size_t width = answers.errors.size() / std::max<std::size_t>(1, answers.indices.size());
+  result_.targets.resize(width);
+  for (std::size_t i = 0; i < answers.errors.size(); ++i) {
+    const double error = answers.errors[i];
+    TargetError& target = result_.targets[i % width];
+    squared_error_ += error * error;
+    target.mean_squared += error * error;
+    target.mean_absolute += std::abs(error);
+    target.greatest = std::max(target.greatest, std::abs(error));
   }
-
-  Evaluation result() const {
-    Evaluation result = result_;
-    if (result.records == 0) return result;
-    const auto records = static_cast<double>(result.records);
-    if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
-    if (classifies_) return result;
-    result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
-    for (TargetError& target : result.targets) {
-      target.mean_squared /= records;
-      target.mean_absolute /= records;
-    }
-    return result;
-  }
-
- private:
-  void note_non_finite(const Answers& answers) {
-    for (std::size_t i = 0; i < answers.indices.size(); ++i) {
-      if (answers.finite[i] != 0) continue;
-      ++result_.non_finite;
-      if (result_.non_finite_ids.size() < most_ids)
-        result_.non_finite_ids.push_back(dataset_.id(answers.indices[i]));
-    }
-  }
-
-  void classify(const Answers& answers) {
-    for (std::size_t i = 0; i < answers.predicted.size(); ++i) {
-      result_.predictions.push_back(answers.predicted[i]);
-      if (answers.labels.empty()) continue;
-      const auto label = static_cast<std::size_t>(answers.labels[i]);
-      if (label >= result_.class_records.size()) {
-        fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
-             dataset_.id(answers.indices[i]), answers.labels[i], result_.class_records.size());
-      }
-      ++result_.class_records[label];
-      if (answers.predicted[i] != answers.labels[i]) continue;
-      ++result_.class_correct[label];
-      ++correct_;
-    }
-  }
-
-  std::vector<double> errors_of(const Batch& batch, const Tensor& output) const {
-    const Tensor targets = to_tensor(batch.targets);
-    const Tensor values = output.to(at::kCPU).reshape({output.size(0), -1});
-    if (values.sizes() != targets.sizes()) {
-      fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
-           session_.graph().name(), values.size(1), dataset_.target_width());
-    }
-    const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
-    return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
-  }
-
-  void regress(const Answers& answers) {
-    const std::size_t width = answers.errors.size() / std::max<std::size_t>(1, answers.indices.size());
-    result_.targets.resize(width);
-    for (std::size_t i = 0; i < answers.errors.size(); ++i) {
-      const double error = answers.errors[i];
-      TargetError& target = result_.targets[i % width];
-      squared_error_ += error * error;
-      target.mean_squared += error * error;
-      target.mean_absolute += std::abs(error);
-      target.greatest = std::max(target.greatest, std::abs(error));
-    }
-  }
-
-  const Session& session_;
-  const Dataset& dataset_;
-  bool classifies_ = true;
-  Evaluation result_;
-  std::size_t correct_ = 0;
-  double squared_error_ = 0;
-};
-
-}  // namespace
+}
 
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits) {
   const bool rows = logits.dim() >= 2 && logits.numel() == logits.size(0) * logits.size(1);
@@ -160,11 +139,14 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
 
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress) {
+  const ValueId logits = session.logits();
   Evaluator evaluator(session, *dataset);
-  walk_together<Answers>(
+  walk_together<Evaluator::Answers>(
       session, dataset, options, progress,
-      [&](const Batch& batch, const Tensors& inputs) { return evaluator.ask(batch, inputs); },
-      [&](const Answers& answers) { evaluator.add(answers); });
+      [&](const Batch& batch, const Tensors& inputs) {
+        return evaluator.ask(batch, session.run(inputs, std::span(&logits, 1)).at(logits));
+      },
+      [&](const Evaluator::Answers& answers) { evaluator.add(answers); });
   Evaluation evaluation = evaluator.result();
   broadcast(evaluation);
   return evaluation;

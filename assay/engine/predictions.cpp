@@ -7,6 +7,8 @@
 #include <assay/error.h>
 #include "assay/data/csv.h"
 #include "assay/data/numpy.h"
+#include "assay/engine/evaluation_json.h"
+#include "assay/engine/evaluator.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/file.h"
 #include "assay/support/visible.h"
@@ -30,25 +32,20 @@ Tensor rows_of_output(const Session& session, ValueId output, const Tensor& valu
 
 // What a network says of a batch.
 struct Said {
-  std::vector<std::size_t> indices;
-  std::vector<std::int64_t> labels, classes;  // empty where there are none
-  std::vector<float> outputs, targets;        // [records, ...]
+  Evaluator::Answers answers;
+  std::vector<float> outputs, targets;  // [records, ...]; no targets but for regression
   std::vector<std::int64_t> output_shape, target_shape;
 };
 
 void to_json(nlohmann::json& json, const Said& said) {
-  json = {to_binary(said.indices), to_binary(said.labels), to_binary(said.classes), to_binary(said.outputs),
-          to_binary(said.targets), said.output_shape,      said.target_shape};
+  json = {said.answers, to_binary(said.outputs), to_binary(said.targets), said.output_shape,
+          said.target_shape};
 }
 
 void from_json(const nlohmann::json& json, Said& said) {
-  said = {from_binary<std::size_t>(json.at(0)),
-          from_binary<std::int64_t>(json.at(1)),
-          from_binary<std::int64_t>(json.at(2)),
-          from_binary<float>(json.at(3)),
-          from_binary<float>(json.at(4)),
-          json.at(5).get<std::vector<std::int64_t>>(),
-          json.at(6).get<std::vector<std::int64_t>>()};
+  said = {json.at(0).get<Evaluator::Answers>(), from_binary<float>(json.at(1)),
+          from_binary<float>(json.at(2)), json.at(3).get<std::vector<std::int64_t>>(),
+          json.at(4).get<std::vector<std::int64_t>>()};
 }
 
 std::vector<float> floats_of(const Tensor& tensor) {
@@ -65,14 +62,15 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
     fail(Fault::usage, "{}: {} numbers for each record are no table; write them as .npz", path.string(),
          width);
   write_file(path, [&](std::ostream& out) {
-    out << "id" << (all.labels.empty() ? "" : ",label") << (all.classes.empty() ? "" : ",predicted");
+    out << "id" << (all.labels.empty() ? "" : ",label")
+        << (all.evaluation.predictions.empty() ? "" : ",predicted");
     for (std::size_t k = 0; k < targets; ++k) out << fmt::format(",target_{}", k);
     for (std::size_t k = 0; k < width; ++k) out << fmt::format(",output_{}", k);
     out << '\n';
     for (std::size_t i = 0; i < records; ++i) {
       out << csv_field(all.ids[i]);
       if (!all.labels.empty()) out << ',' << all.labels[i];
-      if (!all.classes.empty()) out << ',' << all.classes[i];
+      if (!all.evaluation.predictions.empty()) out << ',' << all.evaluation.predictions[i];
       for (std::size_t k = 0; k < targets; ++k)
         out << fmt::format(",{}", all.targets.as<float>()[i * targets + k]);
       for (std::size_t k = 0; k < width; ++k)
@@ -90,28 +88,29 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
   const std::vector<ValueId> wanted{output, logits};
   const bool regression = dataset->target_width() > 0;
   Predictions all;
+  Evaluator evaluator(session, *dataset);
   std::vector<Tensor> outputs, targets;
   const auto ask = [&](const Batch& batch, const Tensors& given) {
     const Tensors values = session.run(given, wanted);
     const Tensor rows =
         rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size()));
-    Said said{batch.indices, batch.labels, {}, floats_of(rows), {}, rows.sizes().vec(), {}};
+    Said said{evaluator.ask(batch, values.at(logits)), floats_of(rows), {}, rows.sizes().vec(), {}};
     if (regression) {
       said.targets = floats_of(to_tensor(batch.targets));
       said.target_shape = batch.targets.shape();
-    } else {
-      said.classes = predicted_classes(session, values.at(logits));
     }
     return said;
   };
   const auto add = [&](const Said& said) {
-    for (const std::size_t i : said.indices) all.ids.push_back(dataset->id(i));
-    all.labels.insert(all.labels.end(), said.labels.begin(), said.labels.end());
-    all.classes.insert(all.classes.end(), said.classes.begin(), said.classes.end());
+    evaluator.add(said.answers);
+    for (const std::size_t i : said.answers.indices) all.ids.push_back(dataset->id(i));
+    all.labels.insert(all.labels.end(), said.answers.labels.begin(), said.answers.labels.end());
     outputs.push_back(at::tensor(said.outputs).reshape(said.output_shape));
     if (regression) targets.push_back(at::tensor(said.targets).reshape(said.target_shape));
   };
   walk_together<Said>(session, dataset, options, progress, ask, add);
+  all.evaluation = evaluator.result();
+  broadcast(all.evaluation);
   if (!ranks().first()) return all;
   all.outputs = to_array(at::cat(outputs));
   if (regression) all.targets = to_array(at::cat(targets));
@@ -125,7 +124,8 @@ void write_predictions(const std::filesystem::path& path, const Predictions& all
   }
   const auto count = static_cast<std::int64_t>(all.ids.size());
   std::map<std::string, Array> arrays{{"ids", name_rows(all.ids)}, {"outputs", all.outputs}};
-  if (!all.classes.empty()) arrays.emplace("predicted", Array::of<std::int64_t>({count}, all.classes));
+  if (!all.evaluation.predictions.empty())
+    arrays.emplace("predicted", Array::of<std::int64_t>({count}, all.evaluation.predictions));
   if (!all.labels.empty()) arrays.emplace("y", Array::of<std::int64_t>({count}, all.labels));
   if (all.targets.count() > 0) arrays.emplace("y", all.targets);
   write_npz(path, arrays);

@@ -62,15 +62,17 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
 // above zero). Throws Error{unsupported} for other shapes.
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits);
 
+// What a network says of each record.
 struct Predictions {
+  Evaluation evaluation;  // of the same records, with the classes that the network names
   std::vector<std::string> ids;
-  Array outputs;                      // [records, outputs...] float32: the network's first output
-  std::vector<std::int64_t> classes;  // that the network names, [records]; empty for regression
-  std::vector<std::int64_t> labels;   // [records]; empty without labels
-  Array targets;                      // [records, t] regression targets; 0 elements without
+  Array outputs;                     // [records, outputs...] float32: the network's first output
+  std::vector<std::int64_t> labels;  // [records]; empty without labels
+  Array targets;                     // [records, t] regression targets; 0 elements without
 };
 
-// One pass. Throws Error{unsupported} when the output does not hold its records along an axis.
+// One pass for evaluation and outputs. Throws Error{unsupported} when the output does not hold its records
+// along an axis.
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress);
 

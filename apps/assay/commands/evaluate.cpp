@@ -32,10 +32,14 @@ class Evaluate final : public Command {
     const Session session = model_.open(context, data.get());
     gates_.check(names_of(*data));
     gates_.check_baseline(session.graph().hash(), data->hash());
-    const Evaluation evaluation = check_.run(session, data, context);
     Predictions predictions;
-    if (!predictions_.empty())
-      predictions = predict(session, data, walk_options(context, "predicting"), context.progress);
+    Evaluation& evaluation = predictions.evaluation;
+    if (predictions_.empty()) {
+      evaluation = check_.run(session, data, context);
+    } else {
+      predictions = predict(session, data, walk_options(context, "evaluating"), context.progress);
+      check_.apply(evaluation, session, data);
+    }
     ranks().leave_to_first();
     if (!predictions_.empty()) write_predictions(predictions_, predictions);
     report::Document document = results::document_of(evaluation, session.graph(), *data);

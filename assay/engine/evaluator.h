@@ -1,0 +1,48 @@
+#pragma once
+
+// The evaluation of a data set, batch by batch.
+
+#include <cstdint>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <assay/evaluate.h>
+
+namespace assay {
+
+// Session and data set must outlive this.
+class Evaluator {
+ public:
+  Evaluator(const Session& session, const Dataset& dataset);
+
+  // What a network says of a batch.
+  struct Answers {
+    std::vector<std::size_t> indices;
+    std::vector<std::uint8_t> finite;             // per record
+    std::vector<std::int64_t> predicted, labels;  // empty where there are none
+    std::vector<double> errors;                   // [records, targets]; empty for classifiers
+  };
+  // From the network's decision value.
+  Answers ask(const Batch& batch, const Tensor& logits) const;
+  void add(const Answers& answers);
+  Evaluation result() const;
+
+ private:
+  void note_non_finite(const Answers& answers);
+  void classify(const Answers& answers);
+  std::vector<double> errors_of(const Batch& batch, const Tensor& output) const;
+  void regress(const Answers& answers);
+
+  const Session& session_;
+  const Dataset& dataset_;
+  bool classifies_;
+  Evaluation result_;
+  std::size_t correct_ = 0;
+  double squared_error_ = 0;
+};
+
+void to_json(nlohmann::json& json, const Evaluator::Answers& answers);
+void from_json(const nlohmann::json& json, Evaluator::Answers& answers);
+
+}  // namespace assay
