@@ -144,9 +144,9 @@ void require_room_in(const fs::path& folder, const fs::path& named) {
 }
 
 // What write_file() writes to.
-class Output final : public std::streambuf {
+class OutputBuffer final : public std::streambuf {
  public:
-  explicit Output(const fs::path& path) : path_(path), place_(written_place(path)), buffer_(1 << 16) {
+  explicit OutputBuffer(const fs::path& path) : path_(path), place_(written_place(path)), buffer_(1 << 16) {
     setp(buffer_.data(), buffer_.data() + buffer_.size());
     require_file_name(path);
     struct stat about {};
@@ -170,12 +170,12 @@ class Output final : public std::streambuf {
     if (file_ < 0) cannot(path_, "opening for writing", errno);
   }
 
-  ~Output() override {
+  ~OutputBuffer() override {
     ::close(file_);
     if (!temporary_.empty()) ::unlink(temporary_.c_str());
   }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
+  OutputBuffer(const OutputBuffer&) = delete;
+  OutputBuffer& operator=(const OutputBuffer&) = delete;
 
   // Everything is written, and the file has its name.
   void finish() {
@@ -263,7 +263,7 @@ std::string read_file(const fs::path& path, std::uint64_t limit) {
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {
-  Output output(path);
+  OutputBuffer output(path);
   std::ostream stream(&output);
   write(stream);
   output.finish();
