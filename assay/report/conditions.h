@@ -1,0 +1,34 @@
+#pragma once
+
+// What a run has to come to: gates, and an earlier result that nothing may be worse than.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <assay/gate.h>
+
+namespace assay::report {
+
+struct Conditions {
+  std::vector<std::string> gates = {};  // as parse_gate() reads them
+  std::string baseline = {};            // file of an earlier result; empty: none
+  Ratchet ratchet = {};
+  bool any_baseline = false;  // also of another network or other data
+};
+
+// Throws Error{usage} for a gate that cannot be read, or on a criterion that is not among those that will be
+// `measured` (no names: any), and for a baseline that cannot be read; to be called first of all.
+void check(const Conditions& conditions, const std::vector<std::string>& measured);
+// Throws Error{usage} for a gate that no figure of such a run could pass, naming what there will be; to be
+// called as soon as criteria and layers are known, before long work.
+void check(const Conditions& conditions, std::span<const Measurement> measured);
+// Throws Error{mismatch} when the baseline is of another network or other data and any is not allowed. Empty
+// hashes: not known.
+void check_baseline(const Conditions& conditions, const std::string& model_hash,
+                    const std::string& data_hash);
+// Evaluates the gates and puts them into the document. The number of the document's warnings is a figure,
+// too: warnings<=0.
+void apply(const Conditions& conditions, Document& document, std::span<const Measurement> measurements);
+
+}  // namespace assay::report
