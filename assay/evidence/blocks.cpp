@@ -11,7 +11,7 @@ using report::xml_escaped;
 
 std::string markdown_row(const std::vector<std::string>& cells) {
   std::string line = "|";
-  for (const std::string& cell : cells) line += " " + markdown_escaped(cell) + " |";
+  for (const std::string& cell : cells) line.append(" ").append(markdown_escaped(cell)).append(" |");
   return line + "\n";
 }
 

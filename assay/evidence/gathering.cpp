@@ -1,0 +1,240 @@
+#include "assay/evidence/gathering.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <thread>
+
+#include <assay/error.h>
+#include "assay/evidence/requirements.h"
+#include "assay/evidence/signature.h"
+#include "assay/evidence/traceability.h"
+#include "assay/support/file.h"
+#include "assay/support/machine.h"
+#include "assay/support/parse.h"
+#include "assay/support/process.h"
+#include "assay/support/sha256.h"
+
+namespace assay::evidence {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Flags by which commands name the subject.
+struct SubjectFlags {
+  const char *command, *model, *train, *test;  // null: it has none
+};
+constexpr SubjectFlags subject_flags[] = {
+    {"data", nullptr, nullptr, nullptr},      {"cover", "model", "train", "test"},
+    {"select", "model", "train", "test"},     {"mutate", "model", nullptr, "test"},
+    {"evaluate", "model", nullptr, "data"},   {"attack", "model", nullptr, "data"},
+    {"importance", "model", "data", nullptr},
+};
+
+SubjectFlags subject_flags_of(const std::string& command) {
+  for (const SubjectFlags& flags : subject_flags)
+    if (flags.command == command) return flags;
+  return {"", "model", nullptr, nullptr};
+}
+
+bool has_argument(const Step& step, const std::string& name) {
+  return std::ranges::any_of(step.arguments, [&](const std::string& argument) {
+    return argument == "--" + name || argument.starts_with("--" + name + "=");
+  });
+}
+
+// What is told of network and data in any case.
+std::vector<Step> first_steps(const Subject& subject) {
+  std::vector<Step> steps;
+  const auto add = [&](const char* name, const char* command, const std::string& flag,
+                       const std::string& value) {
+    if (!value.empty()) steps.push_back({name, command, {"--" + flag + "=" + value}, ""});
+  };
+  add("network", "model", "model", subject.model);
+  if (!steps.empty() && !subject.train.empty()) steps.back().arguments.push_back("--data=" + subject.train);
+  add("training-data", "data", "data", subject.train);
+  add("test-data", "data", "data", subject.test);
+  return steps;
+}
+
+std::string result_file(const Step& step) { return std::string(results_folder) + "/" + step.name + ".json"; }
+
+report::Document read_result(const fs::path& file) {
+  return report::read_document(read_file(file), file.string());
+}
+
+std::vector<std::string> command_of(const Step& step, const GatherOptions& options) {
+  std::vector<std::string> command{this_program().string(), step.command};
+  const auto add = [&](const std::string& flag, const std::string& value) {
+    if (has_argument(step, flag)) return;
+    command.push_back("--" + flag);
+    if (!value.empty()) command.push_back(value);
+  };
+  if (!options.config.empty()) add("config", options.config.string());
+  command.insert(command.end(), step.arguments.begin(), step.arguments.end());
+  command.push_back("--json=" + (options.folder / result_file(step)).string());
+  for (const auto& [flag, value] : options.flags) add(flag, value);
+  const std::string kept = (options.folder / states_folder / step.name).string();
+  if (step.command == "cover" || step.command == "mutate" || step.command == "inspect")
+    add("state", kept + ".state");
+  if (step.command == "cover") add("profile", kept + ".profile");
+  return command;
+}
+
+StepResult run_step(const Step& step, const GatherOptions& options) {
+  const ProcessResult ended = run_process(command_of(step, options));
+  constexpr int gate_failed = 2, warned = 9;
+  if (ended.code != 0 && ended.code != gate_failed && ended.code != warned)
+    fail(Fault::mismatch, "step '{}' (assay {}) ended with code {}: {}", step.name, step.command, ended.code,
+         last_line(ended));
+  const std::string file = result_file(step);
+  StepResult result{step, read_result(options.folder / file), ended.code, {}, file};
+  for (const auto& [key, value] : result.document.provenance) {
+    const auto* typed = std::get_if<std::string>(&value);
+    if (key == "options" && typed != nullptr) result.typed = repeatable(step.command, *typed);
+  }
+  return result;
+}
+
+StepResult collect_step(const Step& step, const GatherOptions& options) {
+  const std::string file = result_file(step);
+  StepResult result{step, read_result(step.collected), 0, {}, file};
+  result.step.command = result.document.command;
+  write_file(options.folder / file, read_file(step.collected));
+  return result;
+}
+
+// Files that the text of an option names: a network with what lies beside it, a data set with its labels.
+std::vector<fs::path> named_files(const std::string& text) {
+  std::vector<fs::path> files;
+  const auto add = [&](const fs::path& path) {
+    std::error_code code;
+    if (path.empty() || std::ranges::find(files, path) != files.end()) return;
+    if (fs::is_regular_file(path, code)) files.push_back(path);
+    if (!fs::is_directory(path, code)) return;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+  };
+  for (const fs::path& path : paths_in(text)) {
+    add(path);
+    if (!path.empty()) add(path.string() + ".data");
+    // Labels of IDX images lie beside them under this name.
+    std::string name = path.filename().string();
+    const std::size_t images = name.find("images-idx3");
+    if (images != std::string::npos) add(path.parent_path() / name.replace(images, 11, "labels-idx1"));
+  }
+  return files;
+}
+
+std::vector<InputFile> inputs_of(const std::vector<StepResult>& results) {
+  static const std::map<std::string, std::string> roles{{"--model", "network"},
+                                                        {"--train", "training data"},
+                                                        {"--test", "test data"},
+                                                        {"--data", "data"},
+                                                        {"--profile", "profile"}};
+  std::vector<InputFile> inputs;
+  for (const StepResult& result : results) {
+    for (std::size_t i = 0; i + 1 < result.typed.size(); ++i) {
+      const auto role = roles.find(result.typed[i]);
+      if (role == roles.end()) continue;
+      for (const fs::path& file : named_files(result.typed[i + 1])) {
+        const auto known = std::ranges::find(inputs, file.string(), &InputFile::path);
+        if (known == inputs.end())
+          inputs.push_back({role->second, file.string(), sha256_of_file(file), fs::file_size(file)});
+        else if (known->role == "data")
+          known->role = role->second;
+      }
+    }
+  }
+  return inputs;
+}
+
+}  // namespace
+
+void complete(Study& study, const GivenKeys& given, const Subject& subject) {
+  if (study.steps.empty()) {
+    for (const char* command : {"evaluate", "cover", "mutate"})
+      study.steps.push_back({command, command, {}, ""});
+  }
+  for (Step& step : study.steps) {
+    if (!step.collected.empty()) continue;
+    const auto give = [&](const char* flag, const std::string& value) {
+      if (flag == nullptr || value.empty()) return;
+      if (has_argument(step, flag) || given.contains({step.command, flag})) return;
+      step.arguments.push_back(fmt::format("--{}={}", flag, value));
+    };
+    const SubjectFlags flags = subject_flags_of(step.command);
+    give(flags.model, subject.model);
+    give(flags.train, subject.train);
+    give(flags.test, subject.test);
+  }
+  std::vector<Step> first = first_steps(subject);
+  std::erase_if(first, [&](const Step& step) {
+    return std::ranges::find(study.steps, step.name, &Step::name) != study.steps.end();
+  });
+  study.steps.insert(study.steps.begin(), first.begin(), first.end());
+  for (const Step& step : study.steps) require_file_name(step.name, "step");
+}
+
+void begin_pack(const fs::path& folder, bool replace) {
+  if (fs::exists(folder / manifest_name)) {
+    if (!replace)
+      fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
+           folder.string());
+    for (const PackFile& file : read_manifest(folder).files) fs::remove(folder / file.path);
+    fs::remove(folder / manifest_name);
+    fs::remove(folder / signature_name);
+  }
+  if (fs::exists(folder)) {
+    const bool begun = fs::is_directory(folder / results_folder) && fs::is_directory(folder / states_folder);
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      const std::string name = entry.path().filename().string();
+      if (entry.is_directory() && (fs::is_empty(entry) || name == results_folder || name == states_folder))
+        continue;
+      if (begun && is_part_of_pack(name)) continue;
+      fail(Fault::usage, "{} holds other files ({}); name a folder of its own", folder.string(), name);
+    }
+  }
+  make_folders(folder / results_folder);
+  make_folders(folder / states_folder);
+}
+
+PackContents gather(Study study, const GatherOptions& options, Progress& progress) {
+  PackContents contents;
+  Stage stage(progress, "gathering evidence", study.steps.size(), "steps");
+  for (const Step& step : study.steps) {
+    contents.results.push_back(step.collected.empty() ? run_step(step, options)
+                                                      : collect_step(step, options));
+    stage.advance(1, step.name);
+  }
+  if (!options.config.empty()) write_file(options.folder / "study.toml", read_file(options.config));
+  contents.study = std::move(study);
+  contents.inputs = inputs_of(contents.results);
+  contents.machine = {{"processor", processor_name()},
+                      {"cores", std::to_string(std::thread::hardware_concurrency())}};
+  contents.created = utc_now();
+  return contents;
+}
+
+report::Document document_of(const PackContents& contents, std::span<const Outcome> outcomes) {
+  report::Document document;
+  const std::vector<Requirement>& requirements = contents.study.requirements;
+  std::size_t met = 0;
+  for (std::size_t r = 0; r < requirements.size(); ++r) met += is_met(r, outcomes);
+  document.headline =
+      fmt::format("{} steps, {} of {} requirements hold", contents.results.size(), met, requirements.size());
+  report::Table steps{"steps",
+                      "Steps",
+                      {{"step", "step"}, {"command", "command"}, {"headline", "result"}, {"file", "file"}},
+                      {}};
+  for (const StepResult& result : contents.results)
+    steps.rows.push_back({result.step.name, result.step.command, result.document.headline, result.file});
+  document.tables = {requirement_table(contents.study, outcomes, contents.results), steps};
+  for (const Outcome& outcome : outcomes) {
+    document.gates.push_back(outcome.gate);
+    document.gates.back().text = requirements[outcome.requirement].id + ": " + outcome.gate.text;
+  }
+  return document;
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,45 @@
+#pragma once
+
+// A study carried out: the steps that it is completed to, each run by the program or collected, into the
+// folder of a pack that write_pack() then finishes.
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <assay/progress.h>
+#include "assay/evidence/pack.h"
+#include "assay/evidence/study_file.h"
+
+namespace assay::evidence {
+
+// What all steps are about, where they do not say it themselves. Empty: not known.
+struct Subject {
+  std::string model, train, test;  // as flags name them
+};
+
+// Gives steps what they lack of the subject, unless the configuration file gives it to their command, and
+// puts what is told of network and data in any case before them. A study without steps gets evaluate, cover
+// and mutate. Throws Error{usage} for names that are none of files.
+void complete(Study& study, const GivenKeys& given, const Subject& subject);
+
+// Makes the folder. A finished pack stays, unless it is to be replaced; what an interrupted run left is gone
+// on from. Throws Error{usage} for a pack that stays and for a folder that holds other files.
+void begin_pack(const std::filesystem::path& folder, bool replace);
+
+struct GatherOptions {
+  std::filesystem::path folder;  // of the pack, begun
+  std::filesystem::path config;  // configuration file of all steps; may be empty
+  // Flags of every step that does not have them itself, without dashes; no value: a switch.
+  std::vector<std::pair<std::string, std::string>> flags;
+};
+
+// Runs or collects all steps. Throws Error{mismatch} for a step that fails otherwise than by a gate or a
+// warning.
+PackContents gather(Study study, const GatherOptions& options, Progress& progress);
+
+// What a pack came to: requirements, steps, and a gate for each gate of a requirement.
+report::Document document_of(const PackContents& contents, std::span<const Outcome> outcomes);
+
+}  // namespace assay::evidence

@@ -1,0 +1,169 @@
+// A study from its file to what it ran: steps that are completed, run by a program that stands in for Assay,
+// and checked.
+
+#include <gmock/gmock.h>
+
+#include <assay/error.h>
+#include <assay/gate.h>
+#include "assay/evidence/gathering.h"
+#include "assay/evidence/requirements.h"
+#include "assay/evidence/verification.h"
+#include "assay/support/file.h"
+#include "assay/support/process.h"
+
+namespace assay::evidence {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+template <typename Work>
+std::string refusal(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class StudyTest : public testing::Test {
+ protected:
+  StudyTest() : folder(fs::path(testing::TempDir()) / "assay_study_test"), pack(folder / "pack") {
+    fs::remove_all(folder);
+    fs::create_directories(folder);
+  }
+  ~StudyTest() override {
+    set_this_program({});
+    fs::remove_all(folder);
+  }
+
+  StudyFile read(const std::string& text) const {
+    write_file(folder / "study.toml", text);
+    return read_study(folder / "study.toml");
+  }
+
+  // A program that notes its arguments and writes a result, in which a figure stands that a file holds.
+  void stand_in() const {
+    report::Document result;
+    result.command = "evaluate";
+    result.headline = "a result";
+    result.facts = {{"accuracy", "accuracy", 0.5}};
+    result.provenance = {{"options", std::string("--data test.npz --json x.json")}};
+    write_file(folder / "result.json", report::to_json(result));
+    write_file(folder / "program.sh", "#!/bin/sh\nhere='" + folder.string() +
+                                          "'\necho \"$@\" >> \"$here/arguments\"\n"
+                                          "for word; do case $word in --json=*) cp \"$here/result.json\" "
+                                          "\"${word#--json=}\";; fail) exit 5;; esac; done\n");
+    fs::permissions(folder / "program.sh", fs::perms::owner_all);
+    set_this_program(folder / "program.sh");
+  }
+
+  const fs::path folder, pack;
+};
+
+TEST_F(StudyTest, StepsAndRequirementsStandInTheFile) {
+  const StudyFile file = read(
+      "[evaluate]\ndata = 'x'\n[[evidence.step]]\ncommand = 'cover'\ncriterion = ['nc', 'idc']\nby-class = "
+      "true\n"
+      "append = false\n[[evidence.step]]\nname = 'old'\nresult = 'old.json'\n"
+      "[[evidence.requirement]]\nid = 'R1'\ntext = 'Enough.'\ngates = ['nc=0.5']\nstep = 'cover'\n");
+  ASSERT_EQ(file.study.steps.size(), 2U);
+  EXPECT_EQ(file.study.steps[0].name, "cover");
+  EXPECT_THAT(file.study.steps[0].arguments,
+              testing::UnorderedElementsAre("--criterion=nc", "--criterion=idc", "--by-class"));
+  EXPECT_EQ(file.study.steps[1].collected, "old.json");
+  ASSERT_EQ(file.study.requirements.size(), 1U);
+  EXPECT_THAT(file.study.requirements[0].gates, ElementsAre("nc=0.5"));
+  EXPECT_TRUE(file.given.contains({"evaluate", "data"}));
+  EXPECT_THAT(refusal([&] { read("[[evidence.step]]\nname = 'x'\n"); }), HasSubstr("study.toml:1"));
+  EXPECT_THAT(refusal([&] { read("[evidence]\nstep = 1\n"); }), HasSubstr("write [[evidence.step]]"));
+  EXPECT_THAT(refusal([&] { read("[[evidence.requirement]]\ngate = 'nc=1'\n"); }),
+              HasSubstr("did you mean 'gates'"));
+}
+
+TEST_F(StudyTest, StepsAreGivenWhatTheyLack) {
+  Study study;
+  study.steps = {{"cover", "cover", {"--test=own.npz"}, ""},
+                 {"evaluate", "evaluate", {}, ""},
+                 {"old", "", {}, "old.json"}};
+  complete(study, {{"evaluate", "data"}}, {"net.onnx", "train.npz", "test.npz"});
+  std::vector<std::string> texts;
+  for (const Step& step : study.steps) {
+    texts.push_back(step.name + ":");
+    for (const std::string& argument : step.arguments) texts.back() += " " + argument;
+  }
+  EXPECT_THAT(texts, ElementsAre("network: --model=net.onnx --data=train.npz",
+                                 "training-data: --data=train.npz", "test-data: --data=test.npz",
+                                 "cover: --test=own.npz --model=net.onnx --train=train.npz",
+                                 "evaluate: --model=net.onnx", "old:"));
+  Study empty;
+  complete(empty, {}, {});
+  ASSERT_EQ(empty.steps.size(), 3U);
+  EXPECT_EQ(empty.steps[2].command, "mutate");
+  Study wrong;
+  wrong.steps = {{"../x", "cover", {}, ""}};
+  EXPECT_THAT(refusal([&] { complete(wrong, {}, {}); }), HasSubstr("cannot be the name"));
+}
+
+TEST_F(StudyTest, AFolderOfOthersAndAFinishedPackStay) {
+  begin_pack(pack, false);
+  begin_pack(pack, false);  // what an interrupted run left
+  write_file(pack / "mine.txt", "x");
+  EXPECT_THAT(refusal([&] { begin_pack(pack, true); }), HasSubstr("holds other files (mine.txt)"));
+  fs::remove(pack / "mine.txt");
+  write_pack({}, pack);
+  EXPECT_THAT(refusal([&] { begin_pack(pack, false); }), HasSubstr("holds an evidence pack"));
+  begin_pack(pack, true);
+  EXPECT_FALSE(fs::exists(pack / manifest_name));
+}
+
+TEST_F(StudyTest, StepsAreRunCollectedAndCheckedAgain) {
+  stand_in();
+  write_file(folder / "test.npz", "records");
+  Study study;
+  study.title = "A study";
+  study.requirements = {{"R1", "half are right", {"accuracy=0.5"}, ""}};
+  study.steps = {{"evaluate", "evaluate", {"--data=" + (folder / "test.npz").string(), "--seed=3"}, ""},
+                 {"old", "", {}, (folder / "result.json").string()}};
+  begin_pack(pack, false);
+  const PackContents contents = gather(study, {pack, "", {{"quiet", ""}, {"seed", "1"}}}, silence());
+  EXPECT_EQ(read_file(folder / "arguments"),
+            "evaluate --data=" + (folder / "test.npz").string() +
+                " --seed=3 --json=" + (pack / "results/evaluate.json").string() + " --quiet\n")
+      << "flags that a step has itself are not given again";
+  ASSERT_EQ(contents.results.size(), 2U);
+  EXPECT_THAT(contents.results[0].typed, ElementsAre("evaluate", "--data", "test.npz"));
+  EXPECT_THAT(contents.results[1].typed, IsEmpty());
+  EXPECT_EQ(contents.results[1].step.command, "evaluate");
+  const report::Document made = document_of(contents, write_pack(contents, pack));
+  EXPECT_THAT(made.headline, HasSubstr("2 steps, "));
+
+  const VerifyOptions again{.rerun = "evaluate", .from = folder.string()};
+  const report::Document same = verify(pack, again, silence());
+  EXPECT_FALSE(report::any_failed(same)) << same.headline;
+  EXPECT_THAT(same.headline, HasSubstr("figures came out the same"));
+  std::string other = read_file(folder / "result.json");
+  other.replace(other.find("0.5"), 3, "0.7");
+  write_file(folder / "result.json", other);
+  EXPECT_TRUE(report::any_failed(verify(pack, again, silence())));
+  EXPECT_FALSE(report::any_failed(verify(pack, {.from = folder.string()}, silence())))
+      << "no command was run";
+  EXPECT_THAT(refusal([&] { verify(pack, {.rerun = "evaluat"}, silence()); }),
+              HasSubstr("did you mean 'evaluate'"));
+  write_file(pack / "results/evaluate.json", other);
+  EXPECT_TRUE(report::any_failed(verify(pack, {}, silence())));
+}
+
+TEST_F(StudyTest, AStepThatFailsEndsTheStudy) {
+  stand_in();
+  Study study;
+  study.steps = {{"evaluate", "evaluate", {"fail"}, ""}};
+  begin_pack(pack, false);
+  EXPECT_THAT(refusal([&] { gather(study, {pack, "", {}}, silence()); }), HasSubstr("ended with code 5"));
+}
+
+}  // namespace
+}  // namespace assay::evidence
