@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/session.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/execute.h"
 #include "assay/engine/probe.h"

@@ -14,6 +14,7 @@
 #include "assay/inspection/intervals.h"
 #include "assay/inspection/moments.h"
 #include "assay/inspection/packed.h"
+#include "assay/support/distributions.h"
 #include "assay/support/panels.h"
 
 namespace assay::inspection {

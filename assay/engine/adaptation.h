@@ -1,0 +1,34 @@
+#pragma once
+
+// A network as one wants it before it runs: inputs that are fixed, the output that decides, another
+// precision, gradients through steps, channels where records have them.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <assay/adapt.h>
+#include <assay/dataset.h>
+#include <assay/progress.h>
+#include <assay/session.h>
+
+namespace assay {
+
+struct AdaptOptions {
+  std::vector<std::pair<std::string, double>> fixed = {};  // inputs that are one number for all records
+  std::string decision = {};                               // name or number of an output; empty: the default
+  Precision precision = Precision::float32;
+  bool straight_through = false;
+};
+
+// Where records are pictures and the network takes their channels last, it is turned to take them first, with
+// a notice. `data`: may be null. Throws Error{usage} for an output that is not there, and for steps that are
+// not there.
+Graph adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress);
+
+// With another precision: how far the decisions on the first records are from those in float32, as a notice.
+// `plain`: the network before adapted(); `session`: of the one after.
+void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,
+                   const Dataset* data, Progress& progress);
+
+}  // namespace assay

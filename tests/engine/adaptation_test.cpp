@@ -1,0 +1,80 @@
+#include "assay/engine/adaptation.h"
+
+#include <gmock/gmock.h>
+
+#include <assay/error.h>
+#include <assay/records.h>
+#include "tests/engine/graphs.h"
+
+namespace assay {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Notices final : public Progress {
+ public:
+  void begin(std::string_view, std::size_t, std::string_view) override {}
+  void advance(std::size_t, std::string_view) override {}
+  void end() override {}
+  void notice(std::string_view message) override { texts.emplace_back(message); }
+  std::vector<std::string> texts;
+};
+
+DatasetPtr pictures(const Shape& record) {
+  Rng rng(1);
+  Shape shape{20};
+  shape.insert(shape.end(), record.begin(), record.end());
+  return from_arrays(test::uniform_array(rng, shape), {}, {.name = "pictures"});
+}
+
+TEST(Adaptation, NothingAskedChangesNothing) {
+  const Graph graph = test::lenet_like();
+  const DatasetPtr data = pictures({1, 12, 12});
+  Notices notices;
+  EXPECT_EQ(adapted(graph, {}, data.get(), notices).hash(), graph.hash());
+  tell_rounding(graph, Session(graph), {}, data.get(), notices);
+  EXPECT_THAT(notices.texts, ElementsAre());
+}
+
+TEST(Adaptation, HowFarAPrecisionIsFromFloat32IsSaid) {
+  const Graph graph = test::lenet_like();
+  const DatasetPtr data = pictures({1, 12, 12});
+  const AdaptOptions options{.precision = Precision::bfloat16};
+  Notices notices;
+  const Session session(adapted(graph, options, data.get(), notices));
+  EXPECT_NE(session.graph().hash(), graph.hash());
+  tell_rounding(graph, session, options, data.get(), notices);
+  ASSERT_EQ(notices.texts.size(), 1U);
+  EXPECT_THAT(notices.texts[0], HasSubstr("in bfloat16: decision values of the first 20 records"));
+  EXPECT_THAT(notices.texts[0], HasSubstr("of 20 classifications change"));
+  notices.texts.clear();
+  tell_rounding(graph, session, options, nullptr, notices);
+  EXPECT_THAT(notices.texts, ElementsAre()) << "no records";
+}
+
+TEST(Adaptation, ChannelsStandWherePicturesHaveThem) {
+  test::Net net("last");
+  ValueId x =
+      net.builder.add("Transpose", "first", {net.input({-1, 6, 6, 3})}, {{"perm", test::Ints{0, 3, 1, 2}}});
+  x = net.flatten("flatten", net.relu("relu", net.conv("conv", x, 3, 4, 3)));
+  const Graph graph = net.build(net.dense("logits", x, 64, 5));
+  const DatasetPtr data = pictures({3, 6, 6});
+  Notices notices;
+  const Session session(adapted(graph, {}, data.get(), notices));
+  ASSERT_EQ(notices.texts.size(), 1U);
+  EXPECT_THAT(notices.texts[0], HasSubstr("takes channels last"));
+  notices.texts.clear();
+  EXPECT_EQ(adapted(graph, {}, nullptr, notices).hash(), graph.hash());
+  EXPECT_THAT(notices.texts, ElementsAre()) << "no records tell where channels are";
+}
+
+TEST(Adaptation, WhatIsNotThereIsRefused) {
+  const Graph graph = test::lenet_like();
+  EXPECT_THROW(adapted(graph, {.straight_through = true}, nullptr, silence()), Error);
+  EXPECT_THROW(adapted(graph, {.decision = "nothing"}, nullptr, silence()), Error);
+  EXPECT_THROW(adapted(graph, {.fixed = {{"nothing", 1.0}}}, nullptr, silence()), Error);
+}
+
+}  // namespace
+}  // namespace assay
