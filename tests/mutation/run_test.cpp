@@ -12,6 +12,7 @@
 #include <assay/model.h>
 #include <assay/tensor_records.h>
 #include "assay/data/views.h"
+#include "assay/mutation/kept_run.h"
 #include "assay/support/file.h"
 #include "networks.h"
 
@@ -223,6 +224,23 @@ TEST_F(RunOfMutants, MoreTestsNeverLowerTheScore) {
 
 TEST_F(RunOfMutants, WithoutRightAnswersThereIsNothingToJudgeBy) {
   EXPECT_THROW(run({}, selected(data, {3, 10, 17})), Error);
+}
+
+TEST_F(RunOfMutants, ResultsKeptInAFileAreNotRunAgain) {
+  const fs::path path = fs::path(testing::TempDir()) / "assay_kept.mut";
+  fs::remove(path);
+  const std::vector<NotApplicable> left_out{{parse_spec("operator", "neb"), "pool", "no neurons"}};
+  const MutationState first =
+      run_kept(session, mutants, left_out, data, {.quality = 2}, {path, false}, figures, silence());
+  EXPECT_EQ(first.not_applicable.size(), 1U);
+  EXPECT_EQ(bytes(MutationState::read(path)), bytes(first));
+  EXPECT_FALSE(fs::exists(journal_of(path)));
+  run_kept(session, mutants, left_out, data, {.quality = 2}, {path, false}, figures = {}, silence());
+  EXPECT_EQ(figures.ran, 0U);
+  EXPECT_GT(figures.reused, 0U);
+  run_kept(session, mutants, left_out, data, {.quality = 2}, {path, true}, figures = {}, silence());
+  EXPECT_EQ(figures.reused, 0U);
+  fs::remove(path);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/mutation/replay/replay.h"
+#include "assay/mutation/source/trained_mutants.h"
 #include "assay/support/file.h"
 #include "tests/mutation/programs.h"
 
@@ -271,6 +272,36 @@ TEST_F(SourceTraining, OneFailureDoesNotStopTheOthers) {
   const auto again = train_programs(jobs(), plan, silence());
   EXPECT_TRUE(again[0].known);
   EXPECT_FALSE(again[1].known);
+}
+
+TEST_F(SourceTraining, MutantsAndTheOriginalAreNetworksOfTheStore) {
+  const Graph original = train_original(study_.program, plan(), silence());
+  const std::vector<Mutant> mutants{parse_mutant("le[ratio=0.5]@data#1"), parse_mutant("afrs@square#1")};
+  const TrainedMutants found = train_mutants(study_.program, study_.subject, mutants, plan(), silence());
+  ASSERT_EQ(found.trained.size(), 2U);
+  ASSERT_EQ(found.planned.size(), 2U);
+  EXPECT_EQ(train_mutant(study_.program, study_.subject, mutants[1], plan(), silence()).hash(),
+            store().find(found.trained[1].key)->hash());
+  EXPECT_EQ(store().list(false).size(), 3U) << "nothing is trained twice";
+  const Session session(original, {.threads = 1});
+  std::vector<PlannedMutant> planned = found.planned;
+  planned.push_back(found.planned[0]);
+  planned.back().description.id = "the original";
+  planned.back().description.seed = 99;
+  planned.back().make = [original] { return original; };
+  EXPECT_TRUE(not_killed(session, planned, study_.program.training, 0, silence())
+                  .contains(planned.back().description.key()));
+}
+
+TEST_F(SourceTraining, AStoreIsPrunedByKind) {
+  train_programs(jobs(), plan(), silence());
+  by_script("exit 1");
+  const std::size_t all = store().list(false).size();
+  EXPECT_EQ(prune_store(store(), "").kept.size(), all);
+  const PrunedStore failed = prune_store(store(), "failed");
+  EXPECT_EQ(failed.kept.size() + failed.removed, all);
+  EXPECT_EQ(prune_store(store(), "all").removed, failed.kept.size());
+  EXPECT_TRUE(store().list(false).empty());
 }
 
 }  // namespace

@@ -58,29 +58,29 @@ OperatorInfo initialiser_operator() {
       .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_weights_initialisation)",
       .level = OperatorInfo::Level::structure,
       .options = {to_option("the initialiser")},
-      .program = {.places =
-                      [](const Program& program, const Subject&, const SpecOptions& options) {
-                        check_word(options, all_initialisers());
-                        return kernel_places(program.graph, [&](const std::string& layer) -> std::string {
-                          const std::string& to = options.text("to");
-                          if (to == initialiser_of(program.recipe, layer)) return "it begins so already";
-                          return to == "identity" && !is_matrix(program.graph, layer)
-                                     ? "its kernel is no matrix"
-                                     : "";
-                        });
-                      },
-                  .apply =
-                      [](const ProgramStrike& strike, Program& program) {
-                        const std::string before = initialiser_of(program.recipe, strike.place),
-                                          to = chosen_word(strike, all_initialisers(),
-                                                           other_initialisers(program, strike.place));
-                        program.recipe.initialiser += "," + Spec{to, {{"layer", strike.place}}}.text();
-                        return ProgramChange{
-                            1, fmt::format("{} begins with {} in place of {}", strike.place, to, before)};
-                      },
-                  .option = "to",
-                  .values = [](const Program& program, const Subject&,
-                               const std::string& place) { return other_initialisers(program, place); }}};
+      .program = {
+          .places =
+              [](const Program& program, const Subject&, const SpecOptions& options) {
+                check_word(options, all_initialisers());
+                return kernel_places(program.graph, [&](const std::string& layer) -> std::string {
+                  const std::string& to = options.text("to");
+                  if (to == initialiser_of(program.recipe, layer)) return "it begins so already";
+                  return to == "identity" && !is_matrix(program.graph, layer) ? "its kernel is no matrix"
+                                                                              : "";
+                });
+              },
+          .apply =
+              [](const ProgramStrike& strike, Program& program) {
+                const std::string before = initialiser_of(program.recipe, strike.place),
+                                  to = chosen_word(strike, all_initialisers(),
+                                                   other_initialisers(program, strike.place));
+                program.recipe.initialiser.append(",").append(Spec{to, {{"layer", strike.place}}}.text());
+                return ProgramChange{
+                    1, fmt::format("{} begins with {} in place of {}", strike.place, to, before)};
+              },
+          .option = "to",
+          .values = [](const Program& program, const Subject&,
+                       const std::string& place) { return other_initialisers(program, place); }}};
 }
 
 }  // namespace assay::mutation
