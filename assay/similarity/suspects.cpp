@@ -6,6 +6,8 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include "assay/data/records_file.h"
+#include "assay/data/summary.h"
 #include "assay/support/threads.h"
 
 namespace assay::similarity {
@@ -139,6 +141,21 @@ std::vector<std::size_t> rank(const std::vector<Suspect>& suspects, const std::s
     fail(Fault::usage, "suspects are ranked by similarity, mean or votes, not by '{}'", by);
   std::ranges::sort(order, {}, key);
   return order;
+}
+
+std::set<std::string> polluted_ids(const Dataset& training, const std::string& truth) {
+  std::set<std::string> ids;
+  if (truth.ends_with(".txt")) {
+    ids = read_id_lines(truth);
+    for (std::size_t i = 0; i < training.size(); ++i) {
+      const std::string id = training.id(i), line = id_line(id);
+      if (line != id && ids.erase(line) != 0) ids.insert(id);
+    }
+  } else {
+    for (const std::size_t i : other_labels(training, *open_dataset(truth))) ids.insert(training.id(i));
+  }
+  if (ids.empty()) fail(Fault::data, "of the truth {}: no record is polluted", truth);
+  return ids;
 }
 
 }  // namespace assay::similarity

@@ -4,6 +4,7 @@
 // (DeepXplore, section 7.3; docs/algorithms/polluted.md).
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,5 +51,9 @@ std::vector<std::size_t> rank(const std::vector<Suspect>& suspects, const std::s
 // The ranking `order` as comma-separated rows: rank,id,label,similarity,mean,votes,finding. Throws Error{io}.
 void write_suspects(const std::filesystem::path& path, const Suspicion& suspicion,
                     const std::vector<std::size_t>& order, const Dataset& training, const Dataset& findings);
+
+// Ids of the training records that are known to be polluted: those in a file of ids (.txt), or those that
+// have other labels in the data set `truth`. Throws Error{data} where none is.
+std::set<std::string> polluted_ids(const Dataset& training, const std::string& truth);
 
 }  // namespace assay::similarity

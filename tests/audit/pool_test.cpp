@@ -9,6 +9,7 @@
 #include <assay/mutation.h>
 #include <assay/records.h>
 
+#include "assay/audit/choices.h"
 #include "tests/engine/graphs.h"
 
 namespace assay::audit {
@@ -147,6 +148,21 @@ TEST_F(PoolOfNetwork, RefusesCriteriaWithoutItems) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("nlc has no items"));
   }
+}
+
+TEST_F(PoolOfNetwork, CriteriaAreAskedLayerByLayer) {
+  std::vector<std::string> expected{"nc[threshold=0.5]"};
+  for (const Layer& layer : session.layers())
+    expected.push_back("nc[layer=" + layer.name + ",threshold=0.5]");
+  expected.emplace_back("dsc");
+  EXPECT_EQ(with_layers({"nc[threshold=0.5]", "dsc"}, *profile), expected);
+}
+
+TEST_F(PoolOfNetwork, MutantsAreDrawnOfDeepMutationsOperators) {
+  const mutation::MutationState state = judged_mutants(session, test, {.count = 2, .quality = 1}, silence());
+  EXPECT_EQ(state.model_hash(), session.graph().hash());
+  EXPECT_GT(state.mutants().size(), mutation::presets().find("deepmutation").specs.size());
+  EXPECT_EQ(judged_mutants(session, test, {.count = 0}, silence()).mutants().size(), 0U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
+#include "assay/support/file.h"
 #include "tests/support/records.h"
 
 namespace assay::test {
@@ -101,6 +102,17 @@ TEST(Suspects, AreRankedByWhatIsAskedFor) {
 TEST(Suspects, ShapesMustAgree) {
   const DatasetPtr other = shaped_records({1, 16, 9}, {std::vector<float>(144)}, {});
   EXPECT_THROW(find_suspects(other, set_of(pictures(3, 1)), {}, silence()), Error);
+}
+
+TEST(Suspects, PollutedRecordsAreThoseThatAreNamedOrLabelledOtherwise) {
+  const std::string folder = testing::TempDir();
+  const DatasetPtr training = records({{0}, {1}, {0.5F}}, {0, 1, 1}, {"a", "b", "c"});
+  write_file(folder + "assay_truth.txt", "b\nz\n");
+  EXPECT_EQ(polluted_ids(*training, folder + "assay_truth.txt"), (std::set<std::string>{"b", "z"}));
+  write_file(folder + "assay_truth.txt", "\n");
+  EXPECT_THROW(polluted_ids(*training, folder + "assay_truth.txt"), Error);
+  const NamedDataset right("assay_truth", records({{0}, {1}, {0.5F}}, {0, 1, 0}, {"a", "b", "c"}));
+  EXPECT_EQ(polluted_ids(*training, "@assay_truth"), (std::set<std::string>{"c"}));
 }
 
 }  // namespace

@@ -1,0 +1,27 @@
+#pragma once
+
+// What an audit looks at where nothing else is said: criteria layer by layer, and mutants of its own.
+
+#include <string>
+#include <vector>
+
+#include <assay/audit_pool.h>
+#include <assay/progress.h>
+
+namespace assay::audit {
+
+// Each criterion, and behind those that count all layers the same of every layer alone.
+std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
+                                     const coverage::Profile& profile);
+
+struct DrawnMutants {
+  std::size_t count = 25;  // per operator of DeepMutation
+  double quality = 0.2;    // as in mutation::RunOptions
+  std::uint64_t seed = 1;
+  std::size_t batch = 0;
+};
+// Mutants of the network, judged by all records of `test`.
+mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,
+                                       const DrawnMutants& options, Progress& progress);
+
+}  // namespace assay::audit

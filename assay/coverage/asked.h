@@ -1,0 +1,51 @@
+#pragma once
+
+// What a measurement of coverage is asked for: criteria, a profile, a state to begin with.
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <assay/coverage.h>
+#include "assay/coverage/settings.h"
+
+namespace assay::coverage {
+
+// Criteria of the preset (empty: none), then `texts`; idc where there are none. idc without m stands for each
+// of `ms`, numbers such as "6,8" or "auto". Throws Error{usage}.
+std::vector<Spec> asked_criteria(const std::string& preset, const std::vector<std::string>& texts,
+                                 const std::string& ms);
+
+// Criteria with all their options, those that nobody gave, too.
+std::string whole_text(const std::vector<Spec>& criteria);
+
+struct ReadProfile {
+  std::filesystem::path file;
+  bool carried_over = false;  // it is that of another form of this network
+};
+// Throws Error{mismatch} where it is not that of this network.
+std::shared_ptr<const Profile> profile_in(const ReadProfile& read, const Session& session);
+
+std::shared_ptr<const Profile> learned_profile(const Session& session, const DatasetPtr& training,
+                                               const LearnOptions& options, Progress& progress);
+
+// A setting that was learned otherwise than asked.
+struct Contradiction {
+  std::string setting, asked, learned;  // empty: all
+};
+// The first of these settings that contradicts the profile. REQUIRES that the profile tells its settings.
+std::optional<Contradiction> contradiction(const Profile& profile, const Settings& asked,
+                                           const std::vector<std::string>& settings);
+
+// A fresh state; or, to add to, the one in the file where there is one. Throws Error{mismatch} where that
+// holds other criteria.
+CoverageState begin_state(const std::shared_ptr<const Profile>& profile, const std::vector<Spec>& criteria,
+                          bool by_class, const std::filesystem::path& add_to);
+
+// The share of the data set's labelled records that the network named right while the state was measured;
+// nothing where there are none.
+std::optional<double> accuracy_on(const CoverageState& state, const Dataset& data);
+
+}  // namespace assay::coverage

@@ -1,0 +1,88 @@
+#include "assay/coverage/asked.h"
+
+#include <gmock/gmock.h>
+
+#include <assay/error.h>
+#include <assay/records.h>
+#include "tests/engine/graphs.h"
+
+namespace assay::coverage {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::vector<std::string> texts_of(const std::vector<Spec>& specs) {
+  std::vector<std::string> texts;
+  for (const Spec& spec : specs) texts.push_back(spec.text());
+  return texts;
+}
+
+DatasetPtr labelled_pictures(std::int64_t records) {
+  Rng rng(4);
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < records; ++i) labels.push_back(i % 5);
+  return from_arrays(test::random_array(rng, {records, 1, 12, 12}), std::move(labels),
+                     {.name = "pictures", .class_names = {"a", "b", "c", "d", "e"}});
+}
+
+TEST(AskedCriteria, IdcStandsForEachNumberOfNeurons) {
+  EXPECT_THAT(texts_of(asked_criteria("", {}, "6,8")), ElementsAre("idc[m=6]", "idc[m=8]"));
+  EXPECT_THAT(texts_of(asked_criteria("", {"idc[m=3]", "nc"}, "6,8")), ElementsAre("idc[m=3]", "nc"));
+  EXPECT_THAT(texts_of(asked_criteria("", {"idc"}, "auto")), ElementsAre("idc[m=auto]"));
+  EXPECT_EQ(asked_criteria("audit", {"nc"}, "6").size(), presets().find("audit").specs.size() + 1);
+  EXPECT_THROW(asked_criteria("", {"idc"}, "0"), Error);
+  EXPECT_THROW(asked_criteria("", {"nothing"}, "6"), Error);
+  EXPECT_THAT(whole_text(asked_criteria("", {"kmnc"}, "6")), HasSubstr("kmnc[sections="));
+}
+
+class AskedProfile : public testing::Test {
+ protected:
+  LearnOptions learning() const {
+    LearnOptions options;
+    options.criteria = {parse_spec("criterion", "nc")};
+    return options;
+  }
+  const Session session{test::lenet_like()};
+  const DatasetPtr data = labelled_pictures(30);
+  const std::shared_ptr<const Profile> profile = learned_profile(session, data, learning(), silence());
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "assay_asked_test";
+  ~AskedProfile() override { std::filesystem::remove_all(folder); }
+};
+
+TEST_F(AskedProfile, SettingsThatContradictAreFound) {
+  LearnOptions other = learning();
+  other.reduction = Reduction::max;
+  const Settings asked = settings_of(session, other);
+  EXPECT_FALSE(contradiction(*profile, asked, {"share", "cap"}));
+  const auto found = contradiction(*profile, asked, {"share", "reduction"});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->setting, "reduction");
+  EXPECT_EQ(found->asked, "max");
+  EXPECT_EQ(found->learned, "mean");
+}
+
+TEST_F(AskedProfile, IsReadForItsNetworkOnly) {
+  write_profile(*profile, folder / "net.profile");
+  EXPECT_EQ(profile_in({folder / "net.profile"}, session)->hash(), profile->hash());
+  const Session other(test::lenet_like(true));
+  EXPECT_THROW(profile_in({folder / "net.profile"}, other), Error);
+  EXPECT_EQ(profile_in({folder / "net.profile", true}, other)->model_hash, other.graph().hash());
+}
+
+TEST_F(AskedProfile, AStateIsAddedTo) {
+  const std::vector<Spec> criteria = asked_criteria("", {"nc"}, "6");
+  CoverageState state = begin_state(profile, criteria, false, folder / "first.cov");
+  EXPECT_EQ(state.records(), 0U);
+  EXPECT_FALSE(accuracy_on(state, *data));
+  measure(session, state, data, {}, silence());
+  EXPECT_EQ(accuracy_on(state, *data), evaluate(session, data, {}, silence()).accuracy);
+  state.write(folder / "first.cov");
+  EXPECT_EQ(begin_state(profile, criteria, false, folder / "first.cov").records(), 30U);
+  EXPECT_EQ(begin_state(profile, criteria, false, "").records(), 0U);
+  EXPECT_THROW(begin_state(profile, criteria, true, folder / "first.cov"), Error);
+  EXPECT_THROW(begin_state(profile, asked_criteria("", {"kmnc"}, "6"), false, folder / "first.cov"), Error);
+}
+
+}  // namespace
+}  // namespace assay::coverage
