@@ -19,6 +19,14 @@ std::size_t count_of(const Shape& positions) { return static_cast<std::size_t>(e
 
 }  // namespace
 
+std::vector<AnnotatorChoice> annotator_choices(std::span<const std::string> texts) {
+  std::vector<AnnotatorChoice> choices;
+  for (const std::string& text : texts) {
+    for (const std::string& spec : split_specs(text)) choices.push_back(annotator_choice(spec));
+  }
+  return choices;
+}
+
 AskedHypotheses::AskedHypotheses(DatasetPtr dataset, const std::vector<AnnotatorChoice>& choices,
                                  const InspectOptions& options, const SessionOptions& session,
                                  std::size_t threads)

@@ -13,6 +13,9 @@
 
 namespace assay::inspection {
 
+// "label,regex[a+]" and more texts like it. Throws Error{usage}.
+std::vector<AnnotatorChoice> annotator_choices(std::span<const std::string> texts);
+
 class AskedHypotheses {
  public:
   // Throws what making an annotator throws, Error{usage} for two hypotheses of one name or a vocabulary for

@@ -6,12 +6,15 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
 
 namespace assay::inspection {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
+
+constexpr std::uint64_t prune_stream = 0x7072756e65;
 
 // The slices of an array at `kept` along an axis, each of `block` entries.
 Array sliced(const Array& array, std::size_t axis, const std::vector<std::size_t>& kept, std::size_t block) {
@@ -236,6 +239,42 @@ Graph with_units_masked(const Session& session, const Layer& layer, const std::v
   const std::string name = edit.unused_name(layer.name + "_masked");
   edit.insert_after(layer.value, "Mul", name, {constant});
   return edit.build();
+}
+
+Graph pruned(const Session& session, const UnitsByLayer& units, bool mask) {
+  Graph graph = session.graph();
+  for (const auto& [name, numbers] : units) {
+    const Session now(graph, session.options());
+    const Layer& layer = now.layer(name);
+    graph = mask ? with_units_masked(now, layer, numbers) : without_units(now, layer, numbers);
+  }
+  return graph;
+}
+
+double score_of(const Evaluation& evaluation) {
+  return evaluation.accuracy ? *evaluation.accuracy : evaluation.mean_squared_error.value_or(0);
+}
+
+Pruning prune(const Session& session, const UnitsByLayer& units, const DatasetPtr& test,
+              const PruneOptions& options, Progress& progress) {
+  const auto judged = [&](const Session& one, const char* stage, Progress& told) {
+    return evaluate(one, test, {.batch = options.batch, .stage = stage}, told);
+  };
+  Pruning result{pruned(session, units, options.mask), judged(session, "before", progress), {}, {}};
+  result.after = judged(Session(result.graph, session.options()), "after", progress);
+  if (options.random_groups == 0) return result;
+  Stage stage(progress, "random choices", options.random_groups, "networks");
+  for (std::size_t i = 0; i < options.random_groups; ++i) {
+    UnitsByLayer random;
+    std::uint64_t number = 0;
+    for (const auto& [layer, numbers] : units)
+      random[layer] = Rng(options.seed, {prune_stream, i, number++})
+                          .sample(static_cast<std::size_t>(session.layer(layer).neurons), numbers.size());
+    const Session other(pruned(session, random, options.mask), session.options());
+    result.random.push_back(score_of(judged(other, "random choice", silence())));
+    stage.advance(1);
+  }
+  return result;
 }
 
 }  // namespace assay::inspection

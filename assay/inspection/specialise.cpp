@@ -13,6 +13,7 @@
 #include "assay/support/hash.h"
 #include "assay/support/text.h"
 #include "assay/support/threads.h"
+#include "assay/support/unit_numbers.h"
 
 namespace assay::inspection {
 namespace {
@@ -95,6 +96,18 @@ Tensor difference(const Tensor& units, const Behaviour& behaviour, const Batch& 
 }
 
 }  // namespace
+
+Specialisation parse_specialisation(const std::string& text) {
+  static const std::vector<SpecOption> options{
+      {"layer", "", "the layer of the units"},
+      {"units", "", "their numbers, as in 0-3+7"},
+      {"weight", "0.5", "of their difference from the hypothesis in the whole loss"}};
+  const Spec spec = parse_spec("specialisation", text);
+  const SpecOptions given("specialisation", spec, options);
+  if (given.text("layer").empty() || given.text("units").empty())
+    fail(Fault::usage, "to specialise '{}': which units? add layer=NAME,units=0-3", text);
+  return {spec.name, given.text("layer"), parse_unit_numbers(given.text("units")), given.number("weight", 0)};
+}
 
 SpecialisedTraining specialised_training(const Graph& graph, const std::vector<Specialisation>& wanted,
                                          const DatasetPtr& records,

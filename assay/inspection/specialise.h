@@ -18,6 +18,9 @@ struct Specialisation {
   double weight = 0.5;             // of their difference from the hypothesis in the whole loss
 };
 
+// "depth[layer=lstm,units=0-3,weight=0.5]". Throws Error{usage}.
+Specialisation parse_specialisation(const std::string& text);
+
 struct SpecialisedTraining {
   Graph graph;  // to be trained: the network, with the whole sequence of a recurrent layer as a value
   training::AuxiliaryLoss loss;

@@ -15,6 +15,7 @@
 #include "assay/data/summary.h"
 #include "assay/results/document.h"
 #include "assay/support/text.h"
+#include "assay/support/unit_numbers.h"
 
 namespace assay::results {
 namespace {
@@ -563,6 +564,19 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   document.notices.insert(document.notices.end(), inspection.notices.begin(), inspection.notices.end());
   add_definitions(document, inspection);
   return document;
+}
+
+report::Table specialised_table(std::span<const inspection::Specialisation> wanted) {
+  report::Table table{"specialised",
+                      "Units that follow a hypothesis beside the task",
+                      {{"hypothesis", "hypothesis"},
+                       {"layer", "layer"},
+                       {"units", "units"},
+                       {"weight", "weight", Kind::number, 2}},
+                      {}};
+  for (const inspection::Specialisation& one : wanted)
+    table.rows.push_back({one.hypothesis, one.layer, unit_numbers_text(one.units), one.weight});
+  return table;
 }
 
 }  // namespace assay::results

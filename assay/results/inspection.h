@@ -10,6 +10,7 @@
 #include <assay/inspection.h>
 #include <assay/report.h>
 #include "assay/inspection/close_up.h"
+#include "assay/inspection/specialise.h"
 #include "assay/inspection/verify.h"
 
 namespace assay::results {
@@ -55,6 +56,9 @@ struct UnitQuestion {
 // in its columns `uid`. Ascending, each once. Throws Error{usage} for a hypothesis, measure or network that
 // is not in it, and for units of several networks of which none was chosen.
 std::vector<NamedUnit> units_of(const report::Document& document, const UnitQuestion& question);
+
+// Units that were trained to follow a hypothesis.
+report::Table specialised_table(std::span<const inspection::Specialisation> wanted);
 
 // One row for each score, all of them.
 report::Table scores_table(const inspection::Inspection& inspection);

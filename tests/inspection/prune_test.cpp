@@ -1,6 +1,12 @@
 // Networks without some of their units compute what networks with these units at 0 compute.
 
 #include "assay/inspection/prune.h"
+
+#include <gmock/gmock.h>
+
+#include <numeric>
+
+#include "assay/results/pruning.h"
 #include "tests/inspection/networks.h"
 
 namespace assay::inspection {
@@ -90,6 +96,33 @@ TEST(Prune, AnyLayerCanBeMasked) {
     const auto values = value_of(masked, *data, r, hidden);
     for (std::size_t k = 2; k < values.size(); k += 4) EXPECT_EQ(values[k], 0);
   }
+}
+
+TEST(Prune, IsComparedWithRandomChoicesOfAsManyUnits) {
+  const Session session(dense_network());
+  const DatasetPtr data = random_records({4}, 12);
+  std::vector<std::int64_t> labels;
+  for (std::size_t r = 0; r < data->size(); ++r) {
+    const auto scores = value_of(session, *data, r, session.logits());
+    labels.push_back(std::ranges::max_element(scores) - scores.begin());
+  }
+  std::vector<std::size_t> all(data->size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const DatasetPtr test = from_arrays(data->read(all).inputs, labels, {.class_names = {"a", "b", "c"}});
+  const UnitsByLayer units{{"fc1", {1, 3}}};
+  const Pruning found = prune(session, units, test, {.random_groups = 4}, silence());
+  EXPECT_EQ(found.before.accuracy, 1.0);
+  EXPECT_EQ(found.graph.hash(), without_units(session, session.layer("fc1"), {1, 3}).hash());
+  ASSERT_EQ(found.random.size(), 4U);
+  EXPECT_EQ(prune(session, units, test, {.random_groups = 2}, silence()).random,
+            std::vector<double>(found.random.begin(), found.random.begin() + 2));
+  const Pruning masked = prune(session, units, test, {.mask = true}, silence());
+  EXPECT_EQ(masked.after.accuracy, found.after.accuracy);
+  EXPECT_EQ(masked.graph.parameter_count() > found.graph.parameter_count(), true);
+  const report::Document document = results::document_of(found, session.graph(), units, false);
+  EXPECT_THAT(document.headline, testing::HasSubstr("dense without 2 units: accuracy 100.00 %"));
+  EXPECT_EQ(document.tables.at(0).rows.at(0),
+            (std::vector<report::Cell>{std::string("fc1"), std::int64_t{2}, std::string("1+3")}));
 }
 
 }  // namespace
