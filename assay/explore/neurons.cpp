@@ -3,36 +3,46 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "assay/engine/reduce.h"
+#include "assay/support/vectorised.h"
 
 namespace assay::explore {
 namespace {
 
-constexpr std::size_t abreast = 16;  // sums, say, that go side by side in vector registers
+constexpr std::size_t abreast = 32;  // sums, say, that go side by side in vector registers
 
-template <typename Merge>
-float merged(std::span<const float> elements, float start, const Merge& merge) {
-  float all = start;
+ASSAY_VECTORISED float sum_of(const float* elements, std::size_t count) {
+  float side[abreast] = {};
   std::size_t i = 0;
-  if (elements.size() >= abreast) {
-    std::array<float, abreast> side;
-    side.fill(start);
-    for (; i + abreast <= elements.size(); i += abreast) {
-      for (std::size_t s = 0; s < abreast; ++s) side[s] = merge(side[s], elements[i + s]);
-    }
-    for (const float of_side : side) all = merge(all, of_side);
+  for (; i + abreast <= count; i += abreast) {
+    for (std::size_t s = 0; s < abreast; ++s) side[s] += elements[i + s];
   }
-  for (; i < elements.size(); ++i) all = merge(all, elements[i]);
+  for (; i < count; ++i) side[0] += elements[i];
+  float all = 0;
+  for (const float of_side : side) all += of_side;
   return all;
 }
 
-float lesser(float a, float b) { return b < a ? b : a; }
-float greater(float a, float b) { return b > a ? b : a; }
+ASSAY_VECTORISED Extremes extremes_of(const float* elements, std::size_t count) {
+  float least[abreast], greatest[abreast];
+  std::fill_n(least, abreast, std::numeric_limits<float>::infinity());
+  std::fill_n(greatest, abreast, -std::numeric_limits<float>::infinity());
+  std::size_t i = 0;
+  for (; i + abreast <= count; i += abreast) {
+    for (std::size_t s = 0; s < abreast; ++s) {
+      least[s] = elements[i + s] < least[s] ? elements[i + s] : least[s];
+      greatest[s] = elements[i + s] > greatest[s] ? elements[i + s] : greatest[s];
+    }
+  }
+  for (; i < count; ++i) {
+    least[0] = std::min(least[0], elements[i]);
+    greatest[0] = std::max(greatest[0], elements[i]);
+  }
+  return {*std::min_element(least, least + abreast), *std::max_element(greatest, greatest + abreast)};
+}
 
 // Numbers of a record's elements [neurons, elements of each], as the layer has them.
 Tensor by_neuron(const Session& session, const Layer& layer, Reduction reduction) {
@@ -63,20 +73,18 @@ RecordNeurons::RecordNeurons(const Session& session, const Layer& layer, Reducti
 }
 
 float RecordNeurons::activation(std::span<const float> elements, std::size_t neuron) const {
-  const auto over = [&](float start, const auto& merge) {
-    float all = start;
+  if (averages()) {
+    float sum = 0;
     for (const std::uint32_t begin : starts_of(neuron))
-      all = merge(all, merged(elements.subspan(begin, run_), start, merge));
-    return all;
-  };
-  switch (reduction_) {
-    case Reduction::max:
-      return over(-std::numeric_limits<float>::infinity(), greater);
-    case Reduction::min:
-      return over(std::numeric_limits<float>::infinity(), lesser);
-    default:
-      return over(0, std::plus<float>()) / static_cast<float>(run_ * runs_);
+      sum += run_ == 1 ? elements[begin] : sum_of(elements.data() + begin, run_);
+    return sum / static_cast<float>(run_ * runs_);
   }
+  Extremes all = extremes(elements.subspan(starts_of(neuron)[0], run_));
+  for (const std::uint32_t begin : starts_of(neuron).subspan(1)) {
+    const Extremes here = extremes(elements.subspan(begin, run_));
+    all = {std::min(all.least, here.least), std::max(all.greatest, here.greatest)};
+  }
+  return reduction_ == Reduction::max ? all.greatest : all.least;
 }
 
 std::vector<float> RecordNeurons::activations(std::span<const float> elements) const {
@@ -87,12 +95,11 @@ std::vector<float> RecordNeurons::activations(std::span<const float> elements) c
 
 void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, float factor,
                          std::span<float> slopes) const {
-  const bool all = reduction_ == Reduction::mean || reduction_ == Reduction::every_position;
-  const float extreme = all ? 0 : activation(elements, neuron);
+  const float extreme = averages() ? 0 : activation(elements, neuron);
   const auto each = [&](const auto& take) {
     for (const std::uint32_t begin : starts_of(neuron)) {
       for (std::size_t e = begin; e < begin + run_; ++e) {
-        if (all || elements[e] == extreme) take(e);
+        if (averages() || elements[e] == extreme) take(e);
       }
     }
   };
@@ -101,9 +108,6 @@ void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, fl
   each([&](std::size_t e) { slopes[e] += factor / static_cast<float>(sharing); });
 }
 
-Extremes extremes(std::span<const float> elements) {
-  return {merged(elements, std::numeric_limits<float>::infinity(), lesser),
-          merged(elements, -std::numeric_limits<float>::infinity(), greater)};
-}
+Extremes extremes(std::span<const float> elements) { return extremes_of(elements.data(), elements.size()); }
 
 }  // namespace assay::explore

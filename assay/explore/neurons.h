@@ -29,6 +29,8 @@ class RecordNeurons {
     return std::span(starts_).subspan(neuron * runs_, runs_);
   }
 
+  bool averages() const { return reduction_ == Reduction::mean || reduction_ == Reduction::every_position; }
+
   Reduction reduction_;
   std::size_t run_ = 1, runs_ = 1;     // neighbouring elements of a neuron, and how often there are so many
   std::vector<std::uint32_t> starts_;  // of every run, neuron by neuron
