@@ -9,10 +9,6 @@
 
 namespace assay::app {
 
-// The text of such a file. Throws Error{usage} for names of very many parts (a.a.a...), each of which would
-// be a table in another.
-std::string read_config(const std::filesystem::path& file);
-
 // Gives the values in the file to those options of `command` that the command line left unset. `root` holds
 // all subcommands, to recognise names. Throws Error{usage} with file and line for unknown names (and the
 // nearest known one) and wrong types.

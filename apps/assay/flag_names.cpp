@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 30> names{{
+  static constexpr std::array<Entry, 45> names{{
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"further records that are reached have no effect", "--reached has no effect"},
@@ -46,6 +46,21 @@ std::string with_flags(std::string message) {
       {"not open now; give its source again", "not open now; give its source again with --hypotheses"},
       {"tells which pixels are relevant",
        "tells which pixels are relevant (`assay importance --help` lists them)"},
+      {"to be no worse than ", "--no-worse-than "},
+      {"use the same criteria, or another state", "use the same criteria, or another --state"},
+      {"numbers of important neurons '", "-m '"},
+      {"to raise coverage by ", "--coverage-raising "},
+      {"of the truth ", "--truth "},
+      {"or allow any", "or --any-baseline"},
+      {"or have it replaced", "or replace it with --force"},
+      {"steps to run again: no step", "--rerun: no step"},
+      {"no command was run again", "no command was run again (--rerun)"},
+      {"input files are not there", "input files are not there (--from FOLDER)"},
+      {"choice of units '", "--units '"},
+      {"network known as ", "--model "},
+      {"to specialise '", "--specialise '"},
+      {"to pass straight through: network", "--straight-through: network"},
+      {"start parts of the work by themselves", "start parts of the work by themselves with --shard"},
   }};
   for (const auto& [concept_name, flag] : names) {
     const std::size_t at = message.find(concept_name);

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
 #include <assay/error.h>
 #include <assay/extend/question.h>
 #include <assay/session.h>
 #include "apps/assay/flag_names.h"
 #include "apps/assay/help.h"
+#include "assay/support/machine.h"
 #include "assay/support/memory.h"
 #include "assay/support/ranks.h"
 #include "assay/support/text.h"
@@ -33,11 +33,7 @@ void add_common_provenance(report::Document& document, const CLI::App& command, 
   }
   document.provenance.emplace_back("seed", static_cast<std::int64_t>(settings.seed));
   for (const auto& [name, version] : component_versions()) document.provenance.emplace_back(name, version);
-  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-  const std::time_t time = std::chrono::system_clock::to_time_t(now);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&time));
-  document.provenance.emplace_back("finished", std::string(text));
+  document.provenance.emplace_back("finished", utc_now());
   document.provenance.emplace_back("seconds", seconds);
 }
 
@@ -135,6 +131,7 @@ report::Document answer(const CLI::App& sub, Command& command, const Settings& s
   report::Document document = command.run(context);
   ranks().leave_to_first();
   document.command = sub.get_name();
+  document.headline = with_flags(std::move(document.headline));
   for (std::string& notice : document.notices) notice = with_flags(std::move(notice));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   add_common_provenance(document, sub, context, seconds);

@@ -60,18 +60,13 @@ class AccuracyCheck {
   double expected_ = -1, tolerance_ = 0.005, above_ = 1;
 };
 
+// Reads a network; what its file is noticed for is told.
+Graph read_network(const std::string& file, Context& context);
+
 // The options for Session that the common flags and the data imply.
 SessionOptions session_options(const Context& context, const Dataset* dataset = nullptr);
 WalkOptions walk_options(const Context& context, std::string stage);
 
-// "3x32x32" -> {3, 32, 32}. Throws Error{usage}.
-Shape parse_shape(const std::string& text, std::string_view flag);
-// "6,8,10" -> {6, 8, 10}. Throws Error{usage}.
-std::vector<std::int64_t> parse_integers(const std::string& text, std::string_view flag);
-
-// "2/8" -> {2, 8}: the second of eight parts. "auto": the part that the environment names, in which Slurm,
-// srun or Kubernetes number the tasks of a job (docs/clusters.md). Throws Error{usage}.
-std::pair<std::size_t, std::size_t> parse_shard(const std::string& text);
 // Which part "auto" came to, for what the result records.
 void tell_shard(const std::string& text, Context& context);
 

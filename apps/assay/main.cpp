@@ -19,12 +19,12 @@
 #include "apps/assay/flag_names.h"
 #include "apps/assay/frame.h"
 #include "apps/assay/help.h"
-#include "apps/assay/launch.h"
 #include "apps/assay/manual.h"
 #include "apps/assay/terminal.h"
 #include "apps/assay/version.h"
 #include "apps/assay/words.h"
 #include "assay/support/file.h"
+#include "assay/support/launch.h"
 #include "assay/support/text.h"
 
 namespace assay::app {

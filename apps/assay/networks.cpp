@@ -5,7 +5,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/model.h>
+#include "assay/coverage/asked.h"
 #include "assay/coverage/profile_json.h"
 #include "assay/mutation/named.h"
 #include "assay/results/document.h"
@@ -38,13 +38,13 @@ void NetworksInput::add(const std::string& name, Graph graph, const SessionOptio
 void NetworksInput::open(Context& context, const Dataset& data, report::Document& document) {
   if (models_.empty()) fail(Fault::usage, "which networks? name two or more files, or one with --mutant");
   const SessionOptions options = session_options(context, &data);
+  const AdaptOptions adaptation = adaptation_.options();
   for (const std::string& path : models_) {
-    Graph graph = read_model(path);
-    for (const std::string& notice : graph.notices()) context.progress.notice(notice);
+    const Graph graph = read_network(path, context);
     const std::string name =
         path.starts_with('@') ? graph.name() : std::filesystem::path(path).stem().string();
-    add(name, adaptation_.apply(graph, &data, context), options);
-    adaptation_.compare(graph, *sessions_.back(), &data, context);
+    add(name, adapted(graph, adaptation, &data, context.progress), options);
+    tell_rounding(graph, *sessions_.back(), adaptation, &data, context.progress);
   }
   for (const std::string& text : mutants_) {
     mutation::NamedMutant mutant = mutation::make_mutant(*sessions_.front(), text, context.settings.seed);
@@ -80,8 +80,7 @@ void NetworksInput::learn(coverage::LearnOptions options, const UnitsInput& unit
   for (std::size_t k = 0; k < networks_.size(); ++k) {
     explore::ExploredNetwork& network = networks_[k];
     options.units = units.of(sessions_[k]);
-    network.profile = std::make_shared<const coverage::Profile>(
-        coverage::learn_profile(*network.session, training, options, context.progress).profile);
+    network.profile = coverage::learned_profile(*network.session, training, options, context.progress);
   }
   results::add_provenance(document, "training", *training);
 }

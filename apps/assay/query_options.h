@@ -2,8 +2,6 @@
 
 // --db, --sql, --add: the workbench behind `assay inspect` (docs/inspect-sql.md).
 
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +9,6 @@
 #include "apps/assay/command.h"
 
 namespace assay::app {
-
-// "NAME=FILE,epoch=3" -> what the network is called and known by.
-struct ModelText {
-  std::string name, file;
-  std::map<std::string, report::Cell> attributes;
-};
-// Throws Error{usage}.
-ModelText parse_model(const std::string& text);
 
 class QueryOptions {
  public:

@@ -44,12 +44,12 @@ std::vector<std::string> with_new_words(std::vector<std::string> arguments,
   for (std::string& argument : arguments) {
     if (argument == "--") break;
     if (!argument.starts_with("--")) continue;
-    const std::size_t equals = std::min(argument.find('='), argument.size());
+    const std::size_t equals = std::min(argument.find_first_of("="), argument.size());
     const std::string flag = argument.substr(2, equals - 2);
     const auto now = new_word(command, flag);
     if (!now) continue;
     notice(fmt::format("--{} of `assay {}` is now called --{}", flag, command, *now));
-    argument = "--" + *now + argument.substr(equals);
+    argument = fmt::format("--{}{}", *now, argument.substr(equals));
   }
   return arguments;
 }

@@ -6,10 +6,12 @@
 #include <assay/error.h>
 #include <assay/extend/criteria.h>
 #include <assay/model.h>
-#include <assay/mutation.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "assay/audit/choices.h"
+#include "assay/coverage/asked.h"
 #include "assay/results/document.h"
+#include "assay/support/parse.h"
 
 namespace assay::app {
 namespace {
@@ -70,7 +72,7 @@ class Audit final : public Command {
     const DatasetPtr test = test_.open(), train = train_.open();
     const Session session = model_.open(context, test.get());
     if (!sizes_.empty()) {
-      for (const std::int64_t size : parse_integers(sizes_, "--sizes"))
+      for (const std::int64_t size : parse_positive(sizes_, ',', "--sizes", "6,8,10"))
         options_.sizes.push_back(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)));
     }
     options_ = audit::settled(options_, test->size());
@@ -82,7 +84,7 @@ class Audit final : public Command {
     pooling.noise = noise_;
     std::vector<std::string> criteria = chosen();
     const auto profile = learned(session, train, criteria, context);
-    if (by_layer_) criteria = with_layers(criteria, *profile);
+    if (by_layer_) criteria = audit::with_layers(criteria, *profile);
     audit::Pool pool = audit::make_pool(session, profile, criteria, test, pooling, context.progress);
     for (const std::string& path : twins_) {
       const Session twin(read_model(path), session_options(context, test.get()));
@@ -114,24 +116,7 @@ class Audit final : public Command {
     coverage::LearnOptions learn = learn_;
     for (const std::string& text : criteria) learn.criteria.emplace_back(parse_spec("criterion", text));
     learn.batch = learn.importance.batch = context.settings.batch;
-    return std::make_shared<const coverage::Profile>(
-        coverage::learn_profile(session, train, learn, context.progress).profile);
-  }
-
-  static std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
-                                              const coverage::Profile& profile) {
-    std::vector<std::string> all;
-    for (const std::string& text : criteria) {
-      all.push_back(text);
-      const Spec spec = parse_spec("criterion", text);
-      if (!coverage::criteria().find(spec.name).all_layers || spec.options.contains("layer")) continue;
-      for (const coverage::LayerStatistics& layer : profile.statistics) {
-        Spec of_layer = spec;
-        of_layer.options["layer"] = layer.layer;
-        all.push_back(of_layer.text());
-      }
-    }
-    return all;
+    return coverage::learned_profile(session, train, learn, context.progress);
   }
 
   void add_mutants(audit::Pool& pool, const Session& session, const DatasetPtr& test,
@@ -145,21 +130,8 @@ class Audit final : public Command {
       return;
     }
     if (count_ == 0) return;
-    const mutation::Subject subject(session);
-    mutation::DrawOptions draw;
-    for (const std::string& text : mutation::presets().find("deepmutation").specs)
-      draw.operators.emplace_back(text);
-    draw.per_operator = count_;
-    draw.seed = context.settings.seed;
-    std::vector<mutation::PlannedMutant> planned;
-    for (const mutation::Mutant& mutant : mutation::draw_mutants(subject, draw).mutants)
-      planned.push_back(mutation::planned(subject, mutant));
-    mutation::RunOptions run;
-    run.quality = quality_;
-    run.batch = context.settings.batch;
-    mutation::RunFigures figures;
-    const mutation::MutationState state =
-        mutation::run_mutants(session, planned, test, run, nullptr, figures, context.progress);
+    const mutation::MutationState state = audit::judged_mutants(
+        session, test, {count_, quality_, context.settings.seed, context.settings.batch}, context.progress);
     audit::add_mutants(pool, state, quality_, test);
   }
 

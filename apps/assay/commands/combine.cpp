@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
@@ -14,6 +13,7 @@
 #include "assay/results/inspection.h"
 #include "assay/results/mutation.h"
 #include "assay/support/binary.h"
+#include "assay/support/merge_files.h"
 
 namespace assay::app {
 namespace {
@@ -86,28 +86,9 @@ class Combine final : public Command {
 
   template <typename State>
   State combined(Context& context, report::Document& document) const {
-    std::optional<State> all;
-    Stage stage(context.progress, "combining", files_.size(), "states");
-    for (const std::string& file : files_) {
-      try {
-        State state = State::read(file);
-        if (all)
-          all->merge(state);
-        else
-          all.emplace(std::move(state));
-      } catch (const Error& error) {
-        const bool unreadable = error.fault() == Fault::data || error.fault() == Fault::io;
-        if (!skip_ || !unreadable) {
-          if (error.fault() == Fault::mismatch) fail(Fault::mismatch, "{}: {}", file, error.what());
-          throw;
-        }
-        document.notices.push_back(fmt::format("left out: {}", error.what()));
-      }
-      stage.advance(1);
-    }
-    if (!all) fail(Fault::data, "none of the {} states could be read", files_.size());
-    if (!out_.empty()) all->write(out_);
-    return std::move(*all);
+    State all = merged_files<State>(files_, skip_, document.notices, context.progress);
+    if (!out_.empty()) all.write(out_);
+    return all;
   }
 
   std::vector<std::string> files_;

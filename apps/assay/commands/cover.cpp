@@ -10,21 +10,19 @@
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/attack/extension.h"
+#include "assay/coverage/asked.h"
 #include "assay/coverage/possible.h"
-#include "assay/coverage/profile_json.h"
 #include "assay/coverage/rank_journals.h"
-#include "assay/coverage/settings.h"
 #include "assay/results/coverage.h"
 #include "assay/results/document.h"
 #include "assay/results/extension.h"
 #include "assay/results/warnings.h"
+#include "assay/support/parse.h"
 #include "assay/support/ranks.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Cover final : public Command {
  public:
@@ -122,7 +120,7 @@ class Cover final : public Command {
     const auto opened = std::make_shared<const Session>(model_.open(context, test.get()));
     const Session& session = *opened;
     learn_.units = units_.of(opened);
-    if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_);
+    if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_, "--shard");
     tell_shard(shard_, context);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     if (train_.given()) training_ = train_.open();
@@ -141,7 +139,7 @@ class Cover final : public Command {
     report::Document learning;
     const auto profile = obtain_profile(session, specs, context, learning);
     tell_effective(*profile, specs, context);
-    coverage::CoverageState state = begin(profile, specs);
+    coverage::CoverageState state = coverage::begin_state(profile, specs, by_class_, append_ ? state_ : "");
     gates_.check(results::measurements_of(state));
     check_state_replaced(state, *test, context.settings);
     const bool detailed = !context.settings.json.empty() || !context.settings.renderings.at("html").empty();
@@ -155,7 +153,9 @@ class Cover final : public Command {
       state.write(state_);
       coverage::remove_journals(measure_.journal);
     }
-    check_accuracy(session, state, test);
+    Evaluation evaluation;
+    evaluation.accuracy = coverage::accuracy_on(state, *test);
+    check_.apply(evaluation, session, test);
     report::Document document =
         results::document_of(state, fmt::format("{} on {}", session.graph().name(), test->describe()),
                              {test.get(), detailed ? &seen : nullptr, top_, top_, records_});
@@ -175,7 +175,7 @@ class Cover final : public Command {
     if (!extending.empty()) extend(session, profile, state, test, extending, context, document);
     gates_.apply(document, results::measurements_of(state));
     results::add_provenance(document, session.graph(), {{"test", test}});
-    document.provenance.emplace_back("criteria", whole_criteria(specs));
+    document.provenance.emplace_back("criteria", coverage::whole_text(specs));
     document.provenance.emplace_back("train", profile->data);
     document.provenance.emplace_back("train_hash", profile->data_hash);
     document.provenance.emplace_back("profile_hash", state.profile_hash());
@@ -227,53 +227,51 @@ class Cover final : public Command {
   }
 
   // Flags about learning and the names under which a profile keeps them.
-  static constexpr std::array<std::pair<const char*, const char*>, 13> learning_flags{
-      {{"units", "units"},
-       {"layer", "subjects"},
-       {"count-layer", "layers"},
-       {"share", "share"},
-       {"cap", "cap"},
-       {"method", "method"},
-       {"absolute", "absolute"},
-       {"normalised", "normalised"},
-       {"min-k", "min_k"},
-       {"max-k", "max_k"},
-       {"drop-zeros", "drop_zeros"},
-       {"round", "round"},
-       {"reduction", "reduction"}}};
+  using LearningFlag = std::pair<const char*, std::string_view>;
+  static constexpr std::array<LearningFlag, 13> learning_flags{{{"units", "units"},
+                                                                {"layer", "subjects"},
+                                                                {"count-layer", "layers"},
+                                                                {"share", "share"},
+                                                                {"cap", "cap"},
+                                                                {"method", "method"},
+                                                                {"absolute", "absolute"},
+                                                                {"normalised", "normalised"},
+                                                                {"min-k", "min_k"},
+                                                                {"max-k", "max_k"},
+                                                                {"drop-zeros", "drop_zeros"},
+                                                                {"round", "round"},
+                                                                {"reduction", "reduction"}}};
 
   // A profile was learned in one way; flags that say another would have no effect.
   void check_contradictions(const Session& session, const coverage::Profile& profile,
                             const std::vector<Spec>& specs) {
     coverage::LearnOptions asked = learn_;
     asked.criteria = choices_of<coverage::CriterionInfo>(specs);
-    const coverage::Settings settings = coverage::settings_of(session, asked);
+    std::vector<std::string> given;
     for (const auto& [flag, name] : learning_flags) {
-      if (app_->get_option(std::string("--") + flag)->count() == 0) continue;
-      const auto known = profile.settings.find(name);
+      if (app_->get_option(flag_of(flag))->count() == 0) continue;
       if (profile.settings.empty())
         fail(Fault::mismatch,
-             "--{} has no effect with --profile {}, which does not tell what it was learned with; leave it "
-             "out, "
-             "or learn anew with --train",
-             flag, profile_);
-      const auto given = settings.find(name);
-      const std::string wanted = given == settings.end() ? "" : joined(given->second),
-                        learned = known == profile.settings.end() ? "" : joined(known->second);
-      if (wanted == learned) continue;
-      fail(Fault::mismatch,
-           "--{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew "
-           "with "
-           "--train",
-           flag, wanted, profile_, learned.empty() ? "all" : learned);
+             "{} has no effect with --profile {}, which does not tell what it was learned with; leave it "
+             "out, or learn anew with --train",
+             flag_of(flag), profile_);
+      given.emplace_back(name);
     }
+    const auto found = coverage::contradiction(profile, coverage::settings_of(session, asked), given);
+    if (!found) return;
+    const auto* const entry = std::ranges::find(learning_flags, found->setting, &LearningFlag::second);
+    fail(Fault::mismatch,
+         "{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew with "
+         "--train",
+         flag_of(entry->first), found->asked, profile_, found->learned);
   }
+  static std::string flag_of(const char* name) { return std::string("--") + name; }
 
   // What the command line leaves open, as it came out.
   void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs,
                       Context& context) const {
     for (const auto& [flag, name] : learning_flags) {
-      const auto known = profile.settings.find(name);
+      const auto known = profile.settings.find(std::string(name));
       if (known != profile.settings.end()) context.effective[flag] = known->second;
     }
     for (const Spec& spec : specs) context.effective["criterion"].push_back(spec.text());
@@ -281,47 +279,9 @@ class Cover final : public Command {
     context.effective["neurons"] = {};  // now part of the criteria
   }
 
-  // Criteria with all their options, those that nobody gave, too.
-  static std::string whole_criteria(const std::vector<Spec>& specs) {
-    std::vector<std::string> texts;
-    for (Spec spec : specs) {
-      for (const SpecOption& option : coverage::criteria().find(spec.name).options) {
-        if (!option.fallback.empty()) spec.options.emplace(option.name, option.fallback);
-      }
-      texts.push_back(spec.text());
-    }
-    return joined(texts);
-  }
-
   std::vector<Spec> chosen_specs() const {
-    std::vector<Spec> specs;
-    if (!preset_.empty()) {
-      for (const std::string& text : coverage::presets().find(preset_).specs)
-        specs.push_back(parse_spec("criterion", text));
-    }
-    for (const std::string& text : criteria_) specs.push_back(parse_spec("criterion", text));
-    const bool idc_only = specs.empty();
-    if (idc_only) specs.push_back({"idc", {}});
-    // idc without m stands for each m of -m.
-    std::vector<Spec> expanded;
-    for (const Spec& spec : specs) {
-      coverage::criteria().find(spec.name);
-      if (spec.name != "idc" || spec.options.contains("m")) {
-        expanded.push_back(spec);
-        continue;
-      }
-      std::vector<std::string> ms{"auto"};
-      const bool all_units = units_.given() && app_->get_option("-m")->count() == 0;
-      if (ms_ != "auto" && !all_units) {
-        ms.clear();
-        for (const std::int64_t m : parse_integers(ms_, "-m")) ms.push_back(std::to_string(m));
-      }
-      for (const std::string& m : ms) {
-        expanded.push_back(spec);
-        expanded.back().options["m"] = m;
-      }
-    }
-    return expanded;
+    const bool all_units = units_.given() && app_->get_option("-m")->count() == 0;
+    return coverage::asked_criteria(preset_, criteria_, all_units ? "auto" : ms_);
   }
 
   // Leaves out of the preset's criteria what cannot be measured.
@@ -344,10 +304,7 @@ class Cover final : public Command {
       if (profile_.empty())
         fail(Fault::usage,
              "what was the network trained on? give --train SPEC, or --profile FILE of an earlier run");
-      coverage::Profile read = coverage::read_profile(profile_);
-      if (carry_over_) read = coverage::carried_over(std::move(read), session);
-      coverage::require_profile_fits(read, session.graph().hash(), session.graph().name());
-      auto profile = std::make_shared<const coverage::Profile>(std::move(read));
+      const auto profile = coverage::profile_in({profile_, carry_over_}, session);
       check_contradictions(session, *profile, specs);
       if (only_preset) keep_possible(specs, coverage::possible_criteria(profile, specs), learning);
       return profile;
@@ -361,29 +318,6 @@ class Cover final : public Command {
     results::append(learning, results::document_of(learned));
     if (!profile_.empty() && ranks().first()) coverage::write_profile(learned.profile, profile_);
     return std::make_shared<const coverage::Profile>(std::move(learned.profile));
-  }
-
-  // A fresh state, or the one to append to.
-  coverage::CoverageState begin(const std::shared_ptr<const coverage::Profile>& profile,
-                                const std::vector<Spec>& specs) const {
-    coverage::CoverageState state(profile, choices_of<coverage::CriterionInfo>(specs), by_class_);
-    if (!append_ || !fs::exists(state_)) return state;
-    coverage::CoverageState earlier = coverage::CoverageState::read(state_, profile);
-    if (earlier.specs() != state.specs() || earlier.by_class() != by_class_) {
-      fail(Fault::mismatch,
-           "{} holds other criteria than this run; use the same criteria, or another --state", state_);
-    }
-    return earlier;
-  }
-
-  void check_accuracy(const Session& session, const coverage::CoverageState& state,
-                      const DatasetPtr& test) const {
-    Evaluation evaluation;
-    for (const auto& part : state.parts()) {
-      if (part->labelled > 0 && part->data_hash == test->hash())
-        evaluation.accuracy = static_cast<double>(part->correct) / static_cast<double>(part->labelled);
-    }
-    check_.apply(evaluation, session, test);
   }
 
   void extend(const Session& session, const std::shared_ptr<const coverage::Profile>& profile,

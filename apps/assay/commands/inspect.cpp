@@ -4,17 +4,19 @@
 
 #include <assay/error.h>
 #include <assay/inspection.h>
-#include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/query_options.h"
 #include "apps/assay/unit_choice.h"
+#include "assay/inspection/asked_hypotheses.h"
 #include "assay/results/document.h"
 #include "assay/results/inspection.h"
 #include "assay/support/file.h"
 #include "assay/support/hash.h"
 #include "assay/support/journal.h"
+#include "assay/support/parse.h"
 #include "assay/support/text.h"
+#include "assay/workbench/named_text.h"
 
 namespace assay::app {
 namespace {
@@ -113,7 +115,7 @@ class Inspect final : public Command {
     const std::vector<inspection::InspectedModel> models = open_models(context, data.get());
     const std::vector<inspection::UnitGroup> groups = choose_groups(models);
     set_options(context);
-    const std::vector<inspection::AnnotatorChoice> hypotheses = choose_hypotheses();
+    const std::vector<inspection::AnnotatorChoice> hypotheses = inspection::annotator_choices(hypotheses_);
     std::string key;
     if (query_.keeps()) {
       key = key_of(models, data, hypotheses);
@@ -185,7 +187,7 @@ class Inspect final : public Command {
     const DatasetPtr data = data_.given() ? data_.open() : nullptr;
     std::vector<inspection::InspectedModel> models;
     if (!models_.empty()) models = open_models(context, data.get());
-    fill(workbench, models, data, choose_hypotheses());
+    fill(workbench, models, data, inspection::annotator_choices(hypotheses_));
     report::Document document = query_.run(workbench, context);
     for (const auto& model : models)
       document.provenance.emplace_back("model_hash " + model.name, model.session->graph().hash());
@@ -197,20 +199,11 @@ class Inspect final : public Command {
             const DatasetPtr& data, const std::vector<inspection::AnnotatorChoice>& hypotheses) const {
     workbench.set_options(options_, behaviour());
     for (std::size_t m = 0; m < models.size(); ++m) {
-      const ModelText text = parse_model(models_[m]);
+      const workbench::NamedModel text = workbench::parse_model(models_[m]);
       workbench.add_model({text.name, models[m].session, text.file, text.attributes});
     }
     if (data) workbench.add_records(data_.spec(), data);
     workbench.add_hypotheses(hypotheses);
-  }
-
-  std::vector<inspection::AnnotatorChoice> choose_hypotheses() const {
-    std::vector<inspection::AnnotatorChoice> hypotheses;
-    for (const std::string& text : hypotheses_) {
-      for (const std::string& spec : split_specs(text))
-        hypotheses.push_back(inspection::annotator_choice(spec));
-    }
-    return hypotheses;
   }
 
   std::vector<inspection::InspectedModel> open_models(Context& context, const Dataset* data) const {
@@ -218,11 +211,9 @@ class Inspect final : public Command {
       fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
     std::vector<inspection::InspectedModel> models;
     for (const std::string& text : models_) {
-      const ModelText model = parse_model(text);
-      Graph graph = read_model(model.file);
-      for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-      models.push_back(
-          {model.name, std::make_shared<const Session>(std::move(graph), session_options(context, data))});
+      const workbench::NamedModel model = workbench::parse_model(text);
+      models.push_back({model.name, std::make_shared<const Session>(read_network(model.file, context),
+                                                                    session_options(context, data))});
     }
     return models;
   }
@@ -237,9 +228,10 @@ class Inspect final : public Command {
       const std::vector<inspection::InspectedModel>& models) const {
     std::vector<inspection::UnitGroup> groups;
     for (const std::string& text : units_) {
-      for (inspection::UnitGroup& group : parse_units(text, models)) groups.push_back(std::move(group));
+      for (inspection::UnitGroup& group : results::parse_units(text, models))
+        groups.push_back(std::move(group));
     }
-    if (units_.empty()) groups = weighted_layers(models);
+    if (units_.empty()) groups = results::weighted_layers(models);
     for (inspection::UnitGroup& group : groups) group.behaviour = behaviour();
     return groups;
   }
@@ -263,7 +255,7 @@ class Inspect final : public Command {
                             : reduce_ == "max"  ? AlignOptions::Reduce::max
                             : reduce_ == "last" ? AlignOptions::Reduce::last
                                                 : AlignOptions::Reduce::automatic;
-    if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_);
+    if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_, "--shard");
     tell_shard(shard_, context);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;

@@ -1,7 +1,5 @@
 // assay mutate: which faults a test set would miss.
 
-#include <filesystem>
-
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/mutation_operator.h>
@@ -14,18 +12,18 @@
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/data/records_file.h"
+#include "assay/mutation/choice.h"
+#include "assay/mutation/kept_run.h"
 #include "assay/results/document.h"
 #include "assay/results/killing.h"
 #include "assay/results/mutation.h"
 #include "assay/results/trained_mutants.h"
 #include "assay/support/file.h"
-#include "assay/support/journal.h"
+#include "assay/support/parse.h"
 #include "assay/support/ranks.h"
 
 namespace assay::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Mutate final : public Command {
  public:
@@ -100,7 +98,7 @@ class Mutate final : public Command {
     for (Output& output : source_.outputs()) all.push_back(std::move(output));
     if (state_.empty()) return all;
     all.push_back({"--state", state_, Output::Kind::file, true});
-    all.push_back({"the journal of --state", state_ + ".journal", Output::Kind::journal});
+    all.push_back({"the journal of --state", mutation::journal_of(state_).string(), Output::Kind::journal});
     return all;
   }
 
@@ -111,7 +109,7 @@ class Mutate final : public Command {
     gates_.check({"mutation", "killed-mutants"});
     choose_operators();
     tell_shard(shard_, context);
-    return from_source() ? run_source(context) : run_edits(context);
+    return mutation::need_training(draw_.operators) ? run_source(context) : run_edits(context);
   }
 
  private:
@@ -202,10 +200,8 @@ class Mutate final : public Command {
         fail(Fault::usage, "{} has no effect on mutants that are trained several times", option->get_name());
     }
     if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
-    std::vector<DatasetPtr> tests;
-    for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
-    gates_.check_baseline(study.program.graph.hash(), tests[0]->hash());
-    const auto part = shard_.empty() ? std::pair<std::size_t, std::size_t>(1, 1) : parse_shard(shard_);
+    const std::vector<DatasetPtr> tests = open_tests(study);
+    const auto part = shard_of_work();
     const mutation::KillingStudy found = source_.studied(study, tests, draw_, part, context);
     report::Document document =
         results::document_of(found, source_.design(), study.program.graph.name(), tests_);
@@ -218,40 +214,48 @@ class Mutate final : public Command {
     gates_.apply(document, results::measurements_of(found));
     results::add_provenance(document, study.program.graph, {});
     results::add_provenance(document, "training", *study.program.training);
+    add_tests(document, tests);
+    return document;
+  }
+
+  std::vector<DatasetPtr> open_tests(const SourceStudy& study) const {
+    std::vector<DatasetPtr> tests;
+    for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
+    gates_.check_baseline(study.program.graph.hash(), tests[0]->hash());
+    return tests;
+  }
+
+  static void add_tests(report::Document& document, const std::vector<DatasetPtr>& tests) {
     for (std::size_t t = 0; t < tests.size(); ++t)
       results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
-    return document;
   }
 
   void judged_by_all(const SourceStudy& study, const mutation::Drawn& drawn, Context& context,
                      report::Document& document) {
     require_judgeable(drawn, study.program.graph);
-    std::vector<DatasetPtr> tests;
-    for (const std::string& spec : tests_) tests.push_back(open_dataset(spec));
-    gates_.check_baseline(study.program.graph.hash(), tests[0]->hash());
-    Session original = source_.original(study, context);
+    const std::vector<DatasetPtr> tests = open_tests(study);
+    const Session original = source_.original(study, context);
     check_state(original, context);
     check_.run_if_asked(original, tests[0], context, document);
-    TrainedMutants trained = source_.trained(study, std::move(original), part_of(drawn), context);
-    score_.uncounted = source_.uncounted(study, trained, context);
-    results::append(document, std::move(trained.document));
+    const std::vector<mutation::Mutant> mutants = part_of(drawn);
+    const mutation::TrainedMutants trained = source_.trained(study, mutants, context);
+    score_.uncounted = source_.uncounted(study, original, trained.planned, context);
+    results::append(document, results::document_of(mutants, trained.trained));
     if (trained.planned.empty()) fail(Fault::data, "none of the mutants could be trained");
     const mutation::MutationState first =
-        judged(trained.original, trained.planned, drawn, tests[0], context, document);
+        judged(original, trained.planned, drawn, tests[0], context, document);
     std::vector<results::ComparedTests> compared{{tests_[0], mutation::score(first, score_)}};
     if (report::Table redundant = results::redundant_table(first, compared[0].score); !redundant.rows.empty())
       document.tables.push_back(std::move(redundant));
     for (std::size_t t = 1; t < tests.size(); ++t) {
       mutation::RunFigures figures;
-      const mutation::MutationState state =
-          mutation::run_mutants(trained.original, trained.planned, tests[t], run_options(context), nullptr,
-                                figures, context.progress);
+      const mutation::MutationState state = mutation::run_mutants(
+          original, trained.planned, tests[t], run_options(context), nullptr, figures, context.progress);
       compared.push_back({tests_[t], mutation::score(state, score_)});
     }
     if (tests.size() > 1) document.tables.insert(document.tables.begin(), results::compared_table(compared));
-    document.provenance.emplace_back("trained_hash", trained.original.graph().hash());
-    for (std::size_t t = 0; t < tests.size(); ++t)
-      results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
+    document.provenance.emplace_back("trained_hash", original.graph().hash());
+    add_tests(document, tests);
   }
 
   void check_state(const Session& original, Context& context) const {
@@ -266,35 +270,7 @@ class Mutate final : public Command {
       named_.push_back(mutation::parse_mutant(text));
       draw_.operators.emplace_back(named_.back().op);
     }
-    if (!named_.empty()) return;
-    const bool own = !operators_.empty() && preset_.empty();
-    if (!own) {
-      const mutation::MutationPreset& preset =
-          mutation::presets().find(preset_.empty() ? "deepmutation" : preset_);
-      draw_.operators.assign(preset.specs.begin(), preset.specs.end());
-      // Without --preset only its operators are meant.
-      if (!preset_.empty()) {
-        draw_.per_operator = preset.per_operator;
-        draw_.counts = preset.counts;
-        draw_.whole_network = draw_.whole_network || preset.whole_network;
-      }
-    }
-    draw_.operators.insert(draw_.operators.end(), operators_.begin(), operators_.end());
-    if (!count_) return;
-    draw_.per_operator = *count_;
-    draw_.counts.clear();
-  }
-
-  // Whether mutants are trained. Throws Error{usage} for operators of both kinds.
-  bool from_source() const {
-    std::vector<std::string> edits, trained;
-    for (const mutation::OperatorChoice& op : draw_.operators)
-      (mutation::info_of(op).of_source() ? trained : edits).push_back(op.spec().name);
-    if (!edits.empty() && !trained.empty())
-      fail(Fault::usage,
-           "{} changes a trained network and {} what it is trained from; run them one after another",
-           edits[0], trained[0]);
-    return edits.empty();
+    if (named_.empty()) mutation::choose_operators(draw_, preset_, operators_, count_);
   }
 
   mutation::Drawn drawn_by(Context& context, const std::function<mutation::Drawn()>& draw) {
@@ -305,11 +281,11 @@ class Mutate final : public Command {
 
   // This shard's mutants.
   std::vector<mutation::Mutant> part_of(const mutation::Drawn& drawn) const {
-    if (shard_.empty()) return drawn.mutants;
-    const auto [shard, shards] = parse_shard(shard_);
-    std::vector<mutation::Mutant> part;
-    for (std::size_t i = shard - 1; i < drawn.mutants.size(); i += shards) part.push_back(drawn.mutants[i]);
-    return part;
+    const auto [shard, shards] = shard_of_work();
+    return mutation::part_of(drawn.mutants, shard, shards);
+  }
+  std::pair<std::size_t, std::size_t> shard_of_work() const {
+    return shard_.empty() ? std::pair<std::size_t, std::size_t>(1, 1) : parse_shard(shard_, "--shard");
   }
 
   // The one that --mutant names.
@@ -352,23 +328,10 @@ class Mutate final : public Command {
   mutation::MutationState judged(const Session& session, const std::vector<mutation::PlannedMutant>& planned,
                                  const mutation::Drawn& drawn, const DatasetPtr& test, Context& context,
                                  report::Document& document) {
-    mutation::RunOptions options = run_options(context);
-    std::optional<mutation::MutationState> earlier;
-    if (!state_.empty()) {
-      options.journal = state_ + ".journal";
-      if (fs::exists(state_) && !context.settings.force) earlier = mutation::MutationState::read(state_);
-    }
     mutation::RunFigures figures;
-    mutation::MutationState state = mutation::run_mutants(
-        session, planned, test, options, earlier ? &*earlier : nullptr, figures, context.progress);
-    ranks().leave_to_first();
-    for (const mutation::NotApplicable& entry : drawn.not_applicable)
-      state.not_applicable.push_back({entry.op.text(), entry.layer, entry.reason});
-    state.sort();
-    if (!state_.empty()) {
-      state.write(state_);
-      Journal::remove(options.journal);
-    }
+    mutation::MutationState state =
+        mutation::run_kept(session, planned, drawn.not_applicable, test, run_options(context),
+                           {state_, context.settings.force}, figures, context.progress);
     describe(state, figures, document);
     return state;
   }

@@ -6,7 +6,6 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
-#include "assay/data/records_file.h"
 #include "assay/data/spec.h"
 #include "assay/data/summary.h"
 #include "assay/data/views.h"
@@ -64,7 +63,8 @@ class Polluted final : public Command {
   report::Document run(Context& context) override {
     const DatasetPtr all = data_.open(), training = label_.empty() ? all : labelled_as(all, label_),
                      findings = open_findings(*all);
-    const std::set<std::string> truth = truth_.empty() ? std::set<std::string>() : polluted_ids(*all);
+    const std::set<std::string> truth =
+        truth_.empty() ? std::set<std::string>() : similarity::polluted_ids(*all, truth_);
     options_.threads = static_cast<std::size_t>(context.settings.threads);
     const similarity::Suspicion suspicion =
         similarity::find_suspects(findings, training, options_, context.progress);
@@ -98,21 +98,6 @@ class Polluted final : public Command {
     }
     if (parts.empty()) fail(Fault::data, "the networks name {} for no finding", between_);
     return joined(std::move(parts));
-  }
-
-  std::set<std::string> polluted_ids(const Dataset& training) const {
-    std::set<std::string> ids;
-    if (truth_.ends_with(".txt")) {
-      ids = read_id_lines(truth_);
-      for (std::size_t i = 0; i < training.size(); ++i) {
-        const std::string id = training.id(i), line = id_line(id);
-        if (line != id && ids.erase(line) != 0) ids.insert(id);
-      }
-    } else {
-      for (const std::size_t i : other_labels(training, *open_dataset(truth_))) ids.insert(training.id(i));
-    }
-    if (ids.empty()) fail(Fault::data, "--truth {}: no record is polluted", truth_);
-    return ids;
   }
 
   DataInput data_{"data", "training records"};

@@ -1,16 +1,14 @@
 // assay retrain: does it help to train on these records, too?
 
-#include <assay/coverage.h>
 #include <assay/error.h>
 #include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
-#include "assay/data/views.h"
 #include "assay/results/document.h"
 #include "assay/results/retraining.h"
-#include "assay/retraining/additions.h"
+#include "assay/retraining/study.h"
 
 namespace assay::app {
 namespace {
@@ -62,8 +60,32 @@ class Retrain final : public Command {
     gates_.check_baseline(session.graph().hash(), test->hash());
     report::Document document;
     check_.run_if_asked(session, test, context, document);
-    const retraining::GivenAdditions given = given_additions(*training, context);
-    document.notices.insert(document.notices.end(), given.notices.begin(), given.notices.end());
+    const retraining::Study study{
+        test,
+        given_additions(*training, context),
+        raising_.empty() ? std::nullopt : std::optional(parse_spec("criterion", raising_)),
+        layers_,
+        against,
+        judging,
+        {pool_, only_successful_, folder_, context.settings.batch, context.settings.seed}};
+    const retraining::Preparation prepared =
+        retraining::prepare(session, study, plan(training, context), context.progress);
+    describe(document, study, prepared);
+    const retraining::Retraining result =
+        retraining::retrain(session.graph(), prepared.plan, session.options(), context.progress);
+    describe(document, prepared, result);
+    results::add_provenance(document, session.graph(),
+                            {{"data", training},
+                             {"test", test},
+                             {"added", study.given.candidates},
+                             {"held_out", study.given.held}});
+    return document;
+  }
+
+ private:
+  std::filesystem::path journal() const { return std::filesystem::path(checkpoint_) / "retraining.journal"; }
+
+  retraining::RetrainingPlan plan(const DatasetPtr& training, const Context& context) const {
     retraining::RetrainingPlan plan;
     plan.training = training;
     plan.recipe = recipe_.recipe(false);
@@ -71,71 +93,26 @@ class Retrain final : public Command {
     plan.repeats = repeats_;
     plan.seed = context.settings.seed;
     plan.networks = out_;
-    plan.conditions = {{"given", given.candidates}};
-    if (!raising_.empty())
-      plan.conditions.insert(plan.conditions.begin(), raising(session, training, test, given.candidates,
-                                                              plan.count, context, document));
-    const retraining::MadeOptions made{pool_, only_successful_, folder_, context.settings.batch,
-                                       context.settings.seed};
-    for (const retraining::MadeRecords& records :
-         retraining::make_additions(session, training, against, plan.count, made, context.progress)) {
-      plan.conditions.push_back({records.name, records.data});
-      document.definitions.push_back(results::definition_of(records, true));
-    }
-    plan.conditions.push_back({control, nullptr});
-    plan.sets = {{"test", test}, {"held-out", given.held}};
-    for (const retraining::MadeRecords& records :
-         retraining::make_evaluation_sets(session, test, judging, made, context.progress)) {
-      plan.sets.push_back({records.name, records.data});
-      document.definitions.push_back(results::definition_of(records, false));
-    }
     if (!checkpoint_.empty()) plan.journal = journal();
-    const retraining::Retraining result =
-        retraining::retrain(session.graph(), plan, session.options(), context.progress);
-    const std::string reference = against.empty() ? "" : attack::names_of(against).front();
-    describe(document, plan, result, reference);
-    results::add_provenance(
-        document, session.graph(),
-        {{"data", training}, {"test", test}, {"added", given.candidates}, {"held_out", given.held}});
-    return document;
+    return plan;
   }
 
- private:
-  static constexpr const char* control = "none";
-
-  std::filesystem::path journal() const { return std::filesystem::path(checkpoint_) / "retraining.journal"; }
-
-  // The candidates that raise coverage; where there are too few, fewer records of every kind are added.
-  retraining::Condition raising(const Session& session, const DatasetPtr& training, const DatasetPtr& test,
-                                const DatasetPtr& candidates, std::size_t& count, Context& context,
-                                report::Document& document) const {
-    const Spec criterion = parse_spec("criterion", raising_);
-    coverage::LearnOptions learn;
-    learn.criteria = {criterion};
-    learn.subjects = layers_;
-    learn.batch = context.settings.batch;
-    const auto profile = std::make_shared<const coverage::Profile>(
-        coverage::learn_profile(session, training, learn, context.progress).profile);
-    const retraining::Raising raising = retraining::coverage_raising(
-        session, profile, criterion, test, candidates, count, context.settings.batch, context.progress);
-    if (raising.records.empty())
-      fail(Fault::data, "--coverage-raising {}: none of {} covers anything that the test set does not",
-           raising_, candidates->describe());
-    if (raising.records.size() < count) {
-      document.notices.push_back(
-          fmt::format("only {} of the given records raise {}: so many of every kind are added, not {}",
-                      raising.records.size(), criterion.text(), count));
-      count = raising.records.size();
-    }
-    results::append(document, results::document_of(raising, criterion));
-    return {"raising", selected(candidates, raising.records)};
+  static void describe(report::Document& document, const retraining::Study& study,
+                       const retraining::Preparation& prepared) {
+    document.notices.insert(document.notices.end(), prepared.notices.begin(), prepared.notices.end());
+    if (prepared.raising) results::append(document, results::document_of(*prepared.raising, *study.raising));
+    for (const retraining::MadeRecords& records : prepared.additions)
+      document.definitions.push_back(results::definition_of(records, true));
+    for (const retraining::MadeRecords& records : prepared.evaluation_sets)
+      document.definitions.push_back(results::definition_of(records, false));
   }
 
-  void describe(report::Document& document, const retraining::RetrainingPlan& plan,
-                const retraining::Retraining& result, const std::string& reference) const {
+  void describe(report::Document& document, const retraining::Preparation& prepared,
+                const retraining::Retraining& result) const {
+    constexpr const char* control = retraining::control_condition;
     const std::vector<retraining::ConditionScore> scores =
-        retraining::compare(plan, result, control, reference);
-    report::Document found = results::document_of(plan, result, scores, control, reference);
+        retraining::compare(prepared.plan, result, control, prepared.reference);
+    report::Document found = results::document_of(prepared.plan, result, scores, control, prepared.reference);
     std::swap(document.definitions, found.definitions);  // those of the method before those of this run
     results::append(document, std::move(found));
     gates_.apply(document, results::measurements_of(result, scores));

@@ -6,6 +6,7 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
+#include "assay/coverage/asked.h"
 #include "assay/data/records_file.h"
 #include "assay/results/document.h"
 #include "assay/results/selection.h"
@@ -71,8 +72,7 @@ class Select final : public Command {
       learn.criteria = {*criterion};
       learn.subjects = layers_;
       learn.batch = context.settings.batch;
-      return std::make_shared<const coverage::Profile>(
-          coverage::learn_profile(session, train_.open(), learn, context.progress).profile);
+      return coverage::learned_profile(session, train_.open(), learn, context.progress);
     }
     if (profile_.empty())
       fail(Fault::usage, "--by {} compares with training data: give --train SPEC, or --profile FILE",

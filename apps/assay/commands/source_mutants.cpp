@@ -6,22 +6,10 @@
 #include <assay/model.h>
 #include "assay/results/document.h"
 #include "assay/results/trained_mutants.h"
+#include "assay/support/parse.h"
 #include "assay/support/text.h"
 
 namespace assay::app {
-namespace {
-
-const std::vector<std::string> prunable{"failed", "unfinished", "damaged", "all"};
-
-bool is_pruned(const mutation::TrainedStore::Entry& entry, const std::string& what) {
-  using Status = mutation::TrainedStore::Status;
-  return what == "all" || (what == "failed" && entry.status == Status::failed) ||
-         (what == "unfinished" && entry.status == Status::unfinished) ||
-         (what == "damaged" && entry.status == Status::damaged);
-}
-
-}  // namespace
-
 void SourceMutants::declare(CLI::App& app) {
   train_.declare(app);
   const auto before = app.get_options().size();
@@ -67,9 +55,9 @@ void SourceMutants::declare(CLI::App& app) {
   const auto all = app.get_options();
   own_.assign(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
   app.add_option("--prune", prune_,
-                 "with the action store: remove the entries that are " + joined(prunable, ", ") +
-                     " (all: every entry)")
-      ->check(CLI::IsMember(prunable));
+                 "with the action store: remove the entries that are " +
+                     joined(mutation::prunable_entries(), ", ") + " (all: every entry)")
+      ->check(CLI::IsMember(mutation::prunable_entries()));
 }
 
 std::vector<Output> SourceMutants::outputs() const {
@@ -128,10 +116,8 @@ void SourceMutants::take_runs(const std::vector<std::size_t>& runs) {
   design_.looks = runs;
   if (!runs_.empty()) {
     design_.looks.clear();
-    for (const std::int64_t number : parse_integers(runs_, "--runs")) {
-      if (number < 1) fail(Fault::usage, "--runs {}: numbers of trainings, such as 5,10,20", runs_);
+    for (const std::int64_t number : parse_positive(runs_, ',', "--runs", "6,8,10"))
       design_.looks.push_back(static_cast<std::size_t>(number));
-    }
   }
   if (repeated()) {
     mutation::check_design(design_);
@@ -170,78 +156,34 @@ mutation::TrainingPlan SourceMutants::plan(Context& context) const {
 }
 
 Session SourceMutants::original(const SourceStudy& study, Context& context) const {
-  const mutation::TrainingPlan how = plan(context);
-  const mutation::TrainingJob job{
-      .what = "original", .mutant = {}, .make = [&study] { return study.program; }};
-  const mutation::Trained trained = mutation::train_programs({job}, how, context.progress).front();
-  if (!trained.failure.empty())
-    fail(Fault::data, "the network without a fault cannot be trained: {}", trained.failure);
-  std::optional<Graph> network = mutation::TrainedStore(store_).find(trained.key);
-  if (!network) fail(Fault::io, "{}: what was just kept there is gone", store_);
-  return Session(std::move(*network), study.session.options());
+  return Session(mutation::train_original(study.program, plan(context), context.progress),
+                 study.session.options());
 }
 
 Graph SourceMutants::network(const SourceStudy& study, const mutation::Mutant& mutant,
                              Context& context) const {
-  const mutation::TrainingJob job{.what = mutant.text(), .mutant = mutant, .make = [&] {
-                                    return mutation::apply(study.program, study.subject, mutant).program;
-                                  }};
-  const mutation::Trained trained = mutation::train_programs({job}, plan(context), context.progress).front();
-  if (!trained.failure.empty()) fail(Fault::data, "{}: {}", mutant.text(), trained.failure);
-  std::optional<Graph> network = mutation::TrainedStore(store_).find(trained.key);
-  if (!network) fail(Fault::io, "{}: what was just kept there is gone", store_);
-  return std::move(*network);
+  return mutation::train_mutant(study.program, study.subject, mutant, plan(context), context.progress);
 }
 
-TrainedMutants SourceMutants::trained(const SourceStudy& study, Session original,
-                                      const std::vector<mutation::Mutant>& mutants, Context& context) const {
-  std::vector<mutation::TrainingJob> jobs;
-  for (const mutation::Mutant& mutant : mutants)
-    jobs.push_back({.what = mutant.text(), .mutant = mutant, .make = [&study, mutant] {
-                      return mutation::apply(study.program, study.subject, mutant).program;
-                    }});
-  const std::vector<mutation::Trained> found =
-      mutation::train_programs(jobs, plan(context), context.progress);
-  const auto store = std::make_shared<const mutation::TrainedStore>(store_);
-  TrainedMutants result{std::move(original), mutants, {}, results::document_of(mutants, found)};
-  for (std::size_t i = 0; i < mutants.size(); ++i) {
-    if (!found[i].failure.empty()) continue;
-    result.planned.push_back(mutation::planned(
-        store, mutants[i], mutation::apply(study.program, study.subject, mutants[i]), found[i]));
-  }
-  return result;
+mutation::TrainedMutants SourceMutants::trained(const SourceStudy& study,
+                                                const std::vector<mutation::Mutant>& mutants,
+                                                Context& context) const {
+  return mutation::train_mutants(study.program, study.subject, mutants, plan(context), context.progress);
 }
 
-std::set<std::string> SourceMutants::uncounted(const SourceStudy& study, const TrainedMutants& trained,
+std::set<std::string> SourceMutants::uncounted(const SourceStudy& study, const Session& original,
+                                               const std::vector<mutation::PlannedMutant>& mutants,
                                                Context& context) const {
   if (!killable_) return {};
-  mutation::RunOptions options;
-  options.quality = 0;  // one killing record is enough
-  options.batch = context.settings.batch;
-  mutation::RunFigures figures;
-  const mutation::MutationState state = mutation::run_mutants(
-      trained.original, trained.planned, study.program.training, options, nullptr, figures, context.progress);
-  std::set<std::string> keys;
-  for (const mutation::MutantOutcome& mutant : state.mutants())
-    if (mutant.killed.count() == 0) keys.insert(mutant.key());
-  return keys;
+  return mutation::not_killed(original, mutants, study.program.training, context.settings.batch,
+                              context.progress);
 }
 
 report::Document SourceMutants::store() const {
   if (store_.empty()) fail(Fault::usage, "which store? give --store FOLDER");
-  const mutation::TrainedStore store(store_);
-  std::vector<mutation::TrainedStore::Entry> kept;
-  std::size_t removed = 0;
-  for (mutation::TrainedStore::Entry& entry : store.list(true)) {
-    if (prune_.empty() || !is_pruned(entry, prune_)) {
-      kept.push_back(std::move(entry));
-      continue;
-    }
-    store.remove(entry.key);
-    ++removed;
-  }
-  report::Document document = results::document_of(store_, kept);
-  if (!prune_.empty()) document.facts.push_back(results::count_fact("removed", "removed", removed));
+  const mutation::PrunedStore pruned = mutation::prune_store(mutation::TrainedStore(store_), prune_);
+  report::Document document = results::document_of(store_, pruned.kept);
+  if (!prune_.empty()) document.facts.push_back(results::count_fact("removed", "removed", pruned.removed));
   return document;
 }
 

@@ -12,6 +12,7 @@
 #include "apps/assay/inputs.h"
 #include "apps/assay/outputs.h"
 #include "apps/assay/recipe_options.h"
+#include "assay/mutation/source/trained_mutants.h"
 
 namespace assay::app {
 
@@ -20,14 +21,6 @@ struct SourceStudy {
   mutation::Program program;
   Session session;  // of the program's graph
   mutation::Subject subject{session};
-};
-
-// Trained mutants beside the network that was trained without a fault.
-struct TrainedMutants {
-  Session original;
-  std::vector<mutation::Mutant> mutants;
-  std::vector<mutation::PlannedMutant> planned;  // those that have a network
-  report::Document document;                     // what became of the trainings
 };
 
 class SourceMutants {
@@ -47,10 +40,11 @@ class SourceMutants {
   Session original(const SourceStudy& study, Context& context) const;
   // A mutant's network.
   Graph network(const SourceStudy& study, const mutation::Mutant& mutant, Context& context) const;
-  TrainedMutants trained(const SourceStudy& study, Session original,
-                         const std::vector<mutation::Mutant>& mutants, Context& context) const;
+  mutation::TrainedMutants trained(const SourceStudy& study, const std::vector<mutation::Mutant>& mutants,
+                                   Context& context) const;
   // Keys of mutants that the training data do not kill; none unless asked for.
-  std::set<std::string> uncounted(const SourceStudy& study, const TrainedMutants& trained,
+  std::set<std::string> uncounted(const SourceStudy& study, const Session& original,
+                                  const std::vector<mutation::PlannedMutant>& mutants,
                                   Context& context) const;
   // Whether original and mutants are trained several times.
   bool repeated() const { return !design_.looks.empty(); }

@@ -6,23 +6,19 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
+#include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/specialise.h"
+#include "assay/results/inspection.h"
 #include "assay/support/text.h"
-#include "assay/support/unit_numbers.h"
 
 namespace assay::app {
 namespace {
 
-std::string architecture_help() {
-  std::vector<std::string> names;
-  for (const training::ArchitectureInfo& info : training::architectures()) names.push_back(info.name);
-  return joined(names);
-}
-
 class Train final : public Command {
  public:
   void declare(CLI::App& app) override {
-    app.add_option("--architecture", architecture_, "published architecture: " + architecture_help())
+    app.add_option("--architecture", architecture_,
+                   "published architecture: " + joined(training::architectures().names()))
         ->type_name("SPEC");
     app.add_option("--model", model_, "network file to train instead (see --initialiser)")->type_name("FILE");
     data_.declare(app);
@@ -65,8 +61,9 @@ class Train final : public Command {
     const std::vector<inspection::Specialisation> wanted = specialisations();
     training::AuxiliaryLoss auxiliary;
     if (!wanted.empty()) {
-      inspection::SpecialisedTraining made = inspection::specialised_training(
-          graph, wanted, data, annotator_choices(), inspect_options(), options, context.progress);
+      inspection::SpecialisedTraining made =
+          inspection::specialised_training(graph, wanted, data, inspection::annotator_choices(hypotheses_),
+                                           inspect_options(), options, context.progress);
       graph = std::move(made.graph);
       auxiliary = std::move(made.loss);
     }
@@ -75,7 +72,7 @@ class Train final : public Command {
     write_onnx(result.graph, out_);
     report::Document document = results::document_of(result, recipe, *data, validation.get());
     document.headline += "; written to " + out_;
-    if (!wanted.empty()) document.tables.push_back(specialised_table(wanted));
+    if (!wanted.empty()) document.tables.push_back(results::specialised_table(wanted));
     return document;
   }
 
@@ -84,47 +81,15 @@ class Train final : public Command {
     if (specialise_.empty() && !(hypotheses_.empty() && vocabulary_.empty() && padding_.empty()))
       fail(Fault::usage,
            "hypotheses are for specialised units; add --specialise 'NAME[layer=...,units=...]'");
-    static const std::vector<SpecOption> options{
-        {"layer", "", "the layer of the units"},
-        {"units", "", "their numbers, as in 0-3+7"},
-        {"weight", "0.5", "of their difference from the hypothesis in the whole loss"}};
     std::vector<inspection::Specialisation> all;
-    for (const std::string& text : specialise_) {
-      const Spec spec = parse_spec("specialisation", text);
-      const SpecOptions given("specialisation", spec, options);
-      if (given.text("layer").empty() || given.text("units").empty())
-        fail(Fault::usage, "--specialise '{}': which units? add layer=NAME,units=0-3", text);
-      all.push_back({spec.name, given.text("layer"), parse_unit_numbers(given.text("units")),
-                     given.number("weight", 0)});
-    }
+    for (const std::string& text : specialise_) all.push_back(inspection::parse_specialisation(text));
     return all;
-  }
-
-  std::vector<inspection::AnnotatorChoice> annotator_choices() const {
-    std::vector<inspection::AnnotatorChoice> choices;
-    for (const std::string& text : hypotheses_) {
-      for (const std::string& spec : split_specs(text)) choices.push_back(inspection::annotator_choice(spec));
-    }
-    return choices;
   }
 
   inspection::InspectOptions inspect_options() const {
     inspection::InspectOptions options;
     if (!vocabulary_.empty()) options.vocabulary = inspection::read_vocabulary(vocabulary_, padding_);
     return options;
-  }
-
-  static report::Table specialised_table(const std::vector<inspection::Specialisation>& wanted) {
-    report::Table table{"specialised",
-                        "Units that follow a hypothesis beside the task",
-                        {{"hypothesis", "hypothesis"},
-                         {"layer", "layer"},
-                         {"units", "units"},
-                         {"weight", "weight", report::Column::Kind::number, 2}},
-                        {}};
-    for (const inspection::Specialisation& one : wanted)
-      table.rows.push_back({one.hypothesis, one.layer, unit_numbers_text(one.units), one.weight});
-    return table;
   }
 
   std::string architecture_, model_, out_, checkpoint_, vocabulary_, padding_;
