@@ -4,8 +4,8 @@
 #
 # Usage: studies/run-all.sh ASSAY OUT DATA [STUDY...]
 # DATA holds mnist/ (the four files of MNIST), cifar10-train and cifar10-test (data as `assay data` takes it, links will do),
-# deepimportance/ (LeNet1, LeNet4, LeNet5 as .onnx or .h5) and deepxplore/ (three networks for MNIST); what is not there is
-# left out. STUDY: names as below (default: all).
+# deepimportance/ (LeNet1.onnx, LeNet4.onnx, LeNet5.onnx), deepxplore/ (three networks for MNIST), driving-train and driving-test (pictures with
+# steering angles); what is not there is left out. STUDY: names as below (default: all).
 set -uo pipefail
 assay=$(realpath "$1") out=$2 data=$(realpath "$3") here=$(cd "$(dirname "$0")" && pwd)
 shift 3
@@ -13,7 +13,7 @@ mkdir -p "$out"
 train=$data/mnist/train-images-idx3-ubyte.gz test=$data/mnist/t10k-images-idx3-ubyte.gz
 cifar=("$data/cifar10-train" "$data/cifar10-test")
 shopt -s nullglob
-xplore=("$data"/deepxplore/*.onnx)
+xplore=("$data"/deepxplore/*.onnx) lenets=("$data"/deepimportance/LeNet*.onnx)
 wanted=("$@") left=() failed=()
 
 study() {  # name, files it needs (up to --), command
@@ -35,7 +35,16 @@ study() {  # name, files it needs (up to --), command
   fi
 }
 
-study deepimportance "$data/deepimportance" "$train" "$test" -- "$here/deepimportance/run.sh" "$assay" "$out/deepimportance" "$data/deepimportance" "$train" "$test"
+study deepimportance "$data/deepimportance" "$train" "$test" -- "$here/deepimportance/run.sh" "$assay" "$out/deepimportance" "$train" "$test" "${lenets[@]}"
+study deepimportance-importance "$data/deepimportance" "$train" "$test" -- python3 "$here/deepimportance/importance.py" "$train" "$test" "${lenets[@]}"
+study deepimportance-layers "$data/deepimportance" "$train" "$test" -- "$here/deepimportance/layers.sh" "$assay" "$out/deepimportance-layers" "$train" "$test" \
+  "$data/deepimportance/LeNet1.onnx:4:block1_conv1+block2_conv1" "$data/deepimportance/LeNet4.onnx:4:block1_conv1+block2_conv1+fc1" \
+  "$data/deepimportance/LeNet5.onnx:6:block1_conv1+block2_conv1+fc1+fc2"
+study deepimportance-retrain "$data/deepimportance" "$train" "$test" -- "$here/deepimportance/retrain.sh" "$assay" "$out/deepimportance-retrain" "$train" "$test" "${lenets[@]}"
+study deepimportance-networks "${cifar[@]}" "$data/driving-train" "$data/driving-test" -- "$here/deepimportance/networks.sh" "$assay" "$out/deepimportance-networks" \
+  "${cifar[@]}" "$data/driving-train" "$data/driving-test"
+study deepimportance-cifar "${cifar[@]}" "$out/deepimportance-networks/cifar-convnet.onnx" -- "$here/deepimportance/run.sh" "$assay" "$out/deepimportance-cifar" \
+  "${cifar[@]}" "$out/deepimportance-networks/cifar-convnet.onnx"
 for part in constraints diversity coverage activation search; do
   study "deepxplore-$part" "$test" "$data/deepxplore" -- "$here/deepxplore/$part.sh" "$assay" "$out/deepxplore-$part" "$test" "${xplore[@]}"
 done
