@@ -6,7 +6,6 @@
 #include <set>
 
 #include <assay/error.h>
-#include "apps/assay/frame.h"
 #include "apps/assay/words.h"
 #include "assay/support/text.h"
 #include "assay/support/toml_file.h"
@@ -48,6 +47,21 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
 }
 
 }  // namespace
+
+void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
+  const bool is_flag = option.get_expected_max() == 0;
+  if (is_flag && values == std::vector<std::string>{"false"}) return;
+  if (is_flag && values != std::vector<std::string>{"true"})
+    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
+  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
+  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
+  try {
+    for (const std::string& value : values) option.add_result(value);
+    option.run_callback();
+  } catch (const CLI::Error& error) {
+    fail(Fault::usage, "{}: {}", place, error.what());
+  }
+}
 
 void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& command) {
   const toml::table table = read_toml(file);

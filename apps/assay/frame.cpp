@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include <assay/error.h>
 #include <assay/extend/question.h>
 #include <assay/session.h>
 #include "apps/assay/flag_names.h"
@@ -105,21 +104,6 @@ void declare_common(CLI::App& app, Settings& settings) {
 std::string fallback_of(const CLI::Option& option) {
   const std::string text = option.get_default_str();
   return text == "[]" || text == "{}" ? "" : text;
-}
-
-void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
-  const bool is_flag = option.get_expected_max() == 0;
-  if (is_flag && values == std::vector<std::string>{"false"}) return;
-  if (is_flag && values != std::vector<std::string>{"true"})
-    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
-  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
-  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
-  try {
-    for (const std::string& value : values) option.add_result(value);
-    option.run_callback();
-  } catch (const CLI::Error& error) {
-    fail(Fault::usage, "{}: {}", place, error.what());
-  }
 }
 
 report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress) {

@@ -17,10 +17,6 @@ void declare_common(CLI::App& app, Settings& settings);
 // "[]" or, from 2.4 on, as "{}".
 std::string fallback_of(const CLI::Option& option);
 
-// Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
-// ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
-void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
-
 // The command's document, with its name and what it rests on. `command` has its flags and their values.
 report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress);
 

@@ -10,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "apps/assay/command.h"
+#include "apps/assay/config.h"
 #include "apps/assay/flag_names.h"
 #include "apps/assay/frame.h"
 #include "assay/support/process.h"
