@@ -17,4 +17,4 @@ trained() {  # architecture, training data, test data, more flags
   "$assay" evaluate "$network" --data "$test" | head -1
 }
 trained cifar-convnet "$3" "$4" --optimiser adam
-trained dave2 "$5" "$6" --optimiser adam --loss mse
+trained dave2 "$5" "$6" --optimiser adam --learning-rate 1e-4 --loss mse
