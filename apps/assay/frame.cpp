@@ -9,6 +9,7 @@
 #include <assay/session.h>
 #include "apps/assay/flag_names.h"
 #include "apps/assay/help.h"
+#include "assay/engine/waiting.h"
 #include "assay/support/machine.h"
 #include "assay/support/memory.h"
 #include "assay/support/ranks.h"
@@ -108,6 +109,7 @@ std::string fallback_of(const CLI::Option& option) {
 
 report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress) {
   keep_freed_memory();
+  if (machine_is_busy()) wait_briefly();
   set_memory_limit(static_cast<std::uint64_t>(settings.memory_gib * 1024.0 * 1024.0 * 1024.0));
   if (ranks().first()) check_outputs(command.outputs(), sub, settings);
   Context context{settings, progress};

@@ -1,0 +1,44 @@
+#include "assay/engine/waiting.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "assay/engine/team.h"
+
+namespace assay {
+namespace {
+
+std::ptrdiff_t threads_of_this_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST(Waiting, BrieflyAddsThreadsThatSleepOnceAndTeamsDoTheirWork) {
+  if (!std::filesystem::exists("/proc/self/task")) GTEST_SKIP() << "there is no /proc";
+  std::vector<std::atomic<int>> done(5);
+  const auto all_done = [&](int times) {
+    run_team(done.size(), [&](std::size_t worker) { ++done[worker]; });
+    return std::ranges::all_of(done, [&](const std::atomic<int>& count) { return count == times; });
+  };
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);
+  EXPECT_TRUE(all_done(1));
+  const std::ptrdiff_t before = threads_of_this_process();
+  wait_briefly();
+  EXPECT_EQ(threads_of_this_process(), before) << "the environment says how to wait";
+  ::unsetenv("OMP_WAIT_POLICY");
+  ::unsetenv("GOMP_SPINCOUNT");
+  wait_briefly();
+  const std::ptrdiff_t after = threads_of_this_process();
+  EXPECT_GT(after, before);
+  wait_briefly();
+  EXPECT_EQ(threads_of_this_process(), after);
+  EXPECT_TRUE(all_done(2));
+}
+
+}  // namespace
+}  // namespace assay
