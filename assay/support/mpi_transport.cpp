@@ -75,7 +75,12 @@ class MpiTransport final : public Transport {
     MPI_Request request = MPI_REQUEST_NULL;
     int done = 0;
     MPI_Ibarrier(group_, &request);
-    for (Pause pause; done == 0; pause()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    // What others still send is taken in, and dropped: they could not go on without that.
+    for (Pause pause; done == 0; pause()) {
+      while (poll()) {
+      }
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
     MPI_Comm_free(&group_);
     MPI_Finalize();
   }

@@ -25,7 +25,7 @@ class Transport {
   virtual void send(std::size_t to, std::string_view bytes) = 0;
   // A message that has arrived, if there is one. From one thread at a time.
   virtual std::optional<Message> poll() = 0;
-  // The last call: returns when all ranks have made it.
+  // The last call: returns when all ranks have made it. Messages that arrive meanwhile are dropped.
   virtual void leave() = 0;
   // Ends all ranks at once.
   [[noreturn]] virtual void abort(int exit_code) = 0;

@@ -11,10 +11,11 @@ class RanksProgram : public Program {
  protected:
   void SetUp() override {
     Program::SetUp();
-    const auto module = std::filesystem::path(ASSAY_PROGRAM).parent_path() / "libassay_mpi.so";
     if (!std::filesystem::exists(module)) GTEST_SKIP() << "built without OpenMPI";
     if (shell("command -v mpirun").code != 0) GTEST_SKIP() << "mpirun is not installed";
   }
+
+  const std::filesystem::path module = std::filesystem::path(ASSAY_PROGRAM).parent_path() / "libassay_mpi.so";
 
   // `command`: as a shell runs it on each rank.
   Outcome launched(int ranks, const std::string& command) const {
@@ -101,6 +102,12 @@ TEST_F(RanksProgram, AttackAndExploreAreTheSame) {
   const Outcome explored = launched(3, "\"$assay\" " + explore + "ranks");
   ASSERT_EQ(explored.code, 0) << explored.err;
   EXPECT_TRUE(read_file(folder / "alone/findings.npz") == read_file(folder / "ranks/findings.npz"));
+}
+
+TEST_F(RanksProgram, WhatIsSentToARankThatLeavesDoesNotHoldTheOthers) {
+  const Outcome outcome = launched(3, ASSAY_LEAVING_RANK " " + module.string());
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "left\nleft\nleft\n");
 }
 
 TEST_F(RanksProgram, OneMessageSaysWhatIsWrong) {
