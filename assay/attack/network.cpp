@@ -104,7 +104,12 @@ Tensor AttackedNetwork::first(const Tensors& given) const {
 
 Tensor AttackedNetwork::outputs(const Tensors& given) const {
   const Tensor values = session_.run(given, std::span(&decision_, 1)).at(decision_);
-  if (!regression_) predicted_classes(session_, values);  // checks the shape
+  const auto records = static_cast<std::size_t>(first(given).size(0));
+  if (regression_) {
+    require_rows(session_, values, records);
+  } else {
+    predicted_classes(session_, values, records);  // checks the shape
+  }
   return values.reshape({values.size(0), -1}).to(at::kFloat);
 }
 
@@ -145,9 +150,7 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
 AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const HeldInputs& held,
                                                 const RecordObjective& objective) const {
   RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
-  if (found.value.size(0) != points.size(0))
-    fail(Fault::mismatch, "network '{}' gives {} rows of scores for {} records; put the records' axis first",
-         session_.graph().name(), found.value.size(0), points.size(0));
+  require_rows(session_, found.value, static_cast<std::size_t>(points.size(0)));
   Slopes result{.scores = found.value.reshape({found.value.size(0), -1}).to(at::kFloat), .gradients = {}};
   for (const Tensors& of_number : found.gradients) {
     Tensor gradient = of_number.at(input_);

@@ -328,7 +328,8 @@ class Learner {
         wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
     Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
     Shown shown{batch.indices, notes_of(batch), contents_of(batch), std::move(seen.layers), {}, {}};
-    if (!outputs.empty()) shown.predicted = predicted_classes(session_, seen.outputs.at(logits));
+    if (!outputs.empty())
+      shown.predicted = predicted_classes(session_, seen.outputs.at(logits), batch.indices.size());
     if (wishes_.traces) shown.labels = batch.labels;
     return shown;
   }

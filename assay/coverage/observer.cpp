@@ -31,7 +31,7 @@ Observer::Observer(const Session& session, const Profile& profile, bool with_ext
   for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::max});
 }
 
-Observer::Seen Observer::observe(const Tensors& given, bool classify) const {
+Observer::Seen Observer::observe(const Tensors& given, std::size_t records, bool classify) const {
   const ValueId logits = session_.logits();
   const std::span<const ValueId> outputs = classify ? std::span(&logits, 1) : std::span<const ValueId>();
   Session::Observed observed = session_.observe(given, taps_, outputs);
@@ -52,7 +52,7 @@ Observer::Seen Observer::observe(const Tensors& given, bool classify) const {
          "layer '{}' has {} neurons here and {} in the profile; learn it again with records of this shape",
          layers_[l]->name, seen.layers[l].columns, profile_.statistics[l].neurons());
   }
-  if (classify) seen.predicted = predicted_classes(session_, seen.outputs.at(logits));
+  if (classify) seen.predicted = predicted_classes(session_, seen.outputs.at(logits), records);
   return seen;
 }
 

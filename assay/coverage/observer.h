@@ -24,9 +24,9 @@ class Observer {
       return {indices, layers, least, greatest, predicted, labels};
     }
   };
-  // One forward pass; with `classify` the logits and the classes they name as well. Throws Error{mismatch}
-  // when a layer has another number of neurons than the profile knows.
-  Seen observe(const Tensors& given, bool classify) const;
+  // One forward pass of so many records; with `classify` the logits and the classes they name as well. Throws
+  // Error{mismatch} when a layer has another number of neurons than the profile knows.
+  Seen observe(const Tensors& given, std::size_t records, bool classify) const;
 
  private:
   const Session& session_;

@@ -55,8 +55,8 @@ double accuracy_on(const Session& session, const Tensor& inputs, const std::vect
   for (std::size_t begin = 0; begin < labels.size(); begin += batch) {
     const auto rows = static_cast<std::int64_t>(std::min(batch, labels.size() - begin));
     const Array part = to_array(inputs.narrow(0, static_cast<std::int64_t>(begin), rows));
-    const auto predicted =
-        predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id));
+    const auto predicted = predicted_classes(
+        session, session.run(session.bind(part), std::span(&id, 1)).at(id), static_cast<std::size_t>(rows));
     for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == labels[begin + i];
   }
   return static_cast<double>(correct) / static_cast<double>(labels.size());

@@ -39,11 +39,12 @@ Evaluator::Evaluator(const Session& session, const Dataset& dataset)
 }
 
 Evaluator::Answers Evaluator::ask(const Batch& batch, const Tensor& logits) const {
+  require_rows(session_, logits, batch.indices.size());
   const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
   const bool* const ok = finite.data_ptr<bool>();
   Answers answers{batch.indices, {ok, ok + batch.indices.size()}, {}, batch.labels, {}};
   if (classifies_)
-    answers.predicted = predicted_classes(session_, logits);
+    answers.predicted = predicted_classes(session_, logits, batch.indices.size());
   else
     answers.errors = errors_of(batch, logits);
   return answers;
@@ -122,7 +123,20 @@ void Evaluator::regress(const Answers& answers) {
   }
 }
 
-std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits) {
+void require_rows(const Session& session, const Tensor& logits, std::size_t records) {
+  if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
+    fail(Fault::mismatch,
+         "network '{}' holds records along axis {} of its scores; put the records' axis first",
+         session.graph().name(), axis);
+  const std::int64_t rows = logits.dim() == 0 ? 0 : logits.size(0);
+  if (rows != static_cast<std::int64_t>(records))
+    fail(Fault::mismatch, "network '{}' gives {} rows of scores for {} records; put the records' axis first",
+         session.graph().name(), rows, records);
+}
+
+std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
+                                            std::size_t records) {
+  require_rows(session, logits, records);
   const bool rows = logits.dim() >= 2 && logits.numel() == logits.size(0) * logits.size(1);
   if (!rows) {
     fail(

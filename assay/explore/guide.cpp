@@ -49,7 +49,7 @@ std::vector<coverage::Aim> Guide::pick(std::size_t network, const coverage::Acti
 std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensor& points) {
   const auto count = static_cast<std::size_t>(points.size(0));
   const coverage::Observer::Seen seen =
-      part.observer->observe(part.network->bind(points), !part.network->regression());
+      part.observer->observe(part.network->bind(points), count, !part.network->regression());
   const std::vector<bool> usable = coverage::finite_rows(seen.layers, count);
   std::vector<std::optional<std::uint64_t>> gained(count);
   part.items.assign(records_ + count, {});

@@ -29,7 +29,7 @@ Observed observed(const Session& session, const coverage::Profile& profile, std:
   const bool classifies = data->target_width() == 0;
   Observed all;
   walk(session, data, options, progress, [&](const Batch& batch, const Tensors& given) {
-    const coverage::Observer::Seen seen = observer.observe(given, classifies);
+    const coverage::Observer::Seen seen = observer.observe(given, batch.indices.size(), classifies);
     all.values.insert(all.values.end(), seen.layers[layer].values.begin(), seen.layers[layer].values.end());
     const auto classes = classes_of(seen.predicted, batch.indices.size());
     all.classes.insert(all.classes.end(), classes.begin(), classes.end());

@@ -78,8 +78,10 @@ class Runner {
     walk(session_, dataset_, {.batch = options_.batch, .stage = "running the original"}, progress,
          [&](const Batch& batch, const Tensors& given) {
            const Tensor decisions = session_.run(given, std::span(&decision, 1)).at(decision);
+           require_rows(session_, decisions, batch.indices.size());
            const std::vector<std::int64_t> predicted =
-               options_.margin ? std::vector<std::int64_t>() : predicted_classes(session_, decisions);
+               options_.margin ? std::vector<std::int64_t>()
+                               : predicted_classes(session_, decisions, batch.indices.size());
            const auto verdicts = judge_.judge(decisions, decisions, predicted);
            for (std::size_t r = 0; r < batch.indices.size(); ++r) {
              const std::int64_t expected = options_.margin ? 0 : predicted[r];

@@ -132,6 +132,7 @@ class Analyser {
   Found look(const Batch& batch, const Tensors& inputs) const {
     Tensors values = session_.run(inputs, reads_);
     values.insert(inputs.begin(), inputs.end());
+    require_rows(session_, values.at(session_.logits()), batch.indices.size());
     const Tensor logits =
         values.at(session_.logits()).reshape({static_cast<std::int64_t>(batch.indices.size()), -1});
     const Tensor finite = at::isfinite(logits).all(1).to(at::kCPU).contiguous();
@@ -143,7 +144,7 @@ class Analyser {
     if (regresses_)
       found.squared_error = squared_error_of(batch, logits);
     else
-      found.predicted = predicted_classes(session_, values.at(session_.logits()));
+      found.predicted = predicted_classes(session_, values.at(session_.logits()), batch.indices.size());
     Target target;
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       const bool used = ok[i] && counts(batch, i, found.predicted);

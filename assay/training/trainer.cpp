@@ -45,6 +45,7 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
 }
 
 Answers answers_of(const Session& session, const Tensor& scores, const Batch& batch) {
+  require_rows(session, scores, batch.indices.size());
   Answers answers{.scores = scores.reshape({scores.size(0), -1}),
                   .labels = {},
                   .numbers = {},
@@ -59,7 +60,7 @@ Answers answers_of(const Session& session, const Tensor& scores, const Batch& ba
 }
 
 std::size_t correct_of(const Session& session, const Tensor& scores, const Batch& batch) {
-  const std::vector<std::int64_t> predicted = predicted_classes(session, scores);
+  const std::vector<std::int64_t> predicted = predicted_classes(session, scores, batch.indices.size());
   std::size_t correct = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == batch.labels[i] ? 1 : 0;
   return correct;
@@ -195,10 +196,7 @@ class Trainer {
     RecordGradients found =
         session_.learn(session_.bind(batch), {.read = {session_.logits()}, .numbers = 1, .slopes = ask},
                        leaves, &dropout, constants_);
-    if (found.value.size(0) != std::ssize(losses))
-      fail(Fault::mismatch,
-           "network '{}' gives {} rows of scores for {} records; put the records' axis first", graph_.name(),
-           found.value.size(0), losses.size());
+    require_rows(session_, found.value, losses.size());
     Pass pass{found.value.reshape({found.value.size(0), -1}),
               std::accumulate(losses.begin(), losses.end(), 0.0) / count,
               {}};

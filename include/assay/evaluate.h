@@ -59,8 +59,12 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
 
 // The class that a classifier's decision value [N, classes] names for each record: the largest score (the
 // first among equals), or with a single column whether it says yes (a probability above one half, a logit
-// above zero). Throws Error{unsupported} for other shapes.
-std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits);
+// above zero). Throws Error{unsupported} for other shapes, and as require_rows().
+std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
+                                            std::size_t records);
+// Throws Error{mismatch} unless the decision value of so many records holds one row for each, along its first
+// axis.
+void require_rows(const Session& session, const Tensor& logits, std::size_t records);
 
 // What a network says of each record.
 struct Predictions {

@@ -173,17 +173,18 @@ std::vector<py::array> predictions(Network& network, const Records& data, const 
   const ValueId logits = session.logits(), output = session.graph().outputs()[0];
   const bool regression = data.set->target_width() > 0;
   const std::vector<ValueId> wanted{logits, output};
-  return collected(
-      session, data, run.batch, progress, "predictions", [&](const Batch& batch, const Tensors& given) {
-        const Tensors values = session.run(given, wanted);
-        const auto n = static_cast<std::int64_t>(batch.indices.size());
-        std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
-        if (!regression) {
-          const std::vector<std::int64_t> classes = predicted_classes(session, values.at(logits));
-          found.push_back(at::tensor(classes, at::kLong));
-        }
-        return found;
-      });
+  return collected(session, data, run.batch, progress, "predictions",
+                   [&](const Batch& batch, const Tensors& given) {
+                     const Tensors values = session.run(given, wanted);
+                     const auto n = static_cast<std::int64_t>(batch.indices.size());
+                     std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
+                     if (!regression) {
+                       const std::vector<std::int64_t> classes =
+                           predicted_classes(session, values.at(logits), batch.indices.size());
+                       found.push_back(at::tensor(classes, at::kLong));
+                     }
+                     return found;
+                   });
 }
 
 // The class to be explained of each record of a batch: one for all, one each, or the greatest score.

@@ -47,7 +47,8 @@ std::vector<Judge::Verdict> Judge::judge(const Tensor& original, const Tensor& m
   }
   const auto width = static_cast<std::size_t>(after.size(1));
   const std::vector<std::int64_t> classes =
-      margin_ ? std::vector<std::int64_t>() : predicted_classes(session_, mutant);
+      margin_ ? std::vector<std::int64_t>()
+              : predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)));
   std::vector<Verdict> verdicts(static_cast<std::size_t>(after.size(0)));
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
     const std::span<const float> was(before.data_ptr<float>() + r * width, width),
