@@ -37,7 +37,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     assay::report::Document document =
         assay::report::read_document(std::string(reinterpret_cast<const char*>(data), size), "fuzz");
     document.pictures.clear();  // files of this machine are no part of the question
-    for (const assay::report::Renderer& renderer : assay::report::renderers()) renderer.render(document);
+    for (const assay::report::Renderer& renderer : assay::report::renderers()) {
+      if (renderer.render) renderer.render(document);
+      if (renderer.render_files) renderer.render_files(document);
+    }
     assay::report::to_json(document);
     const auto measurements = assay::report::measurements_of(document);
     assay::report::no_worse_than(document, measurements);

@@ -270,6 +270,12 @@ class Bootstrapped final : public MeasureState {
 
 std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureSetup& setup,
                                          const Resampling& resampling) {
+  if (std::max(resampling.permutations, resampling.bootstrap) > most_resamples)
+    fail(Fault::usage, "{} permutations and {} replicates are asked for; {} of each are possible",
+         resampling.permutations, resampling.bootstrap, most_resamples);
+  if (!(setup.confidence > 0 && setup.confidence < 1 && setup.tolerance >= 0))
+    fail(Fault::usage, "confidence {} is not between 0 and 1, or tolerance {} is negative", setup.confidence,
+         setup.tolerance);
   std::unique_ptr<MeasureState> state;
   if (resampling.bootstrap > 0) {
     if (!info.merges) {

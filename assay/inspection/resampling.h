@@ -19,9 +19,12 @@ struct Resampling {
 
 // A state whose result() has resampled p values and intervals. It costs `permutations` states more, and
 // another `bootstrap_groups` where there is a bootstrap. Throws Error{usage} for a bootstrap of a measure
-// that does not merge.
+// that does not merge, for more than `most_resamples`, and for a confidence or tolerance that is none.
 std::unique_ptr<MeasureState> make_state(const MeasureInfo& info, const MeasureSetup& setup,
                                          const Resampling& resampling);
+
+// Permutations, and replicates, of one state at most.
+inline constexpr std::size_t most_resamples = 1'000'000;
 
 // The bootstrap draws groups of records, not single ones.
 inline constexpr std::size_t bootstrap_groups = 32;

@@ -12,6 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int state_version = 1;
+constexpr std::size_t most_classes = std::size_t{1} << 20;  // every table by class has a row for each
 
 Json record_to_json(const MutationRecord& record) {
   return {record.key.content[0], record.key.content[1], record.key.repetition, record.id,
@@ -106,7 +107,8 @@ MutationState MutationState::read(const std::filesystem::path& path) {
       throw std::runtime_error(
           fmt::format("its version is {}, this program reads {}", json.at("version").dump(), state_version));
     const auto classes = json.at("classes").get<std::size_t>();
-    if (classes == 0) throw std::runtime_error("it has no classes");
+    if (classes == 0 || classes > most_classes)
+      throw std::runtime_error(fmt::format("it has {} classes, not 1 to {}", classes, most_classes));
     MutationState state(
         json.at("model_hash").get<std::string>(), json.at("model").get<std::string>(), classes,
         json.at("margin").is_null() ? std::nullopt : std::optional(json.at("margin").get<double>()));

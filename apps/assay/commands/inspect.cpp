@@ -9,6 +9,7 @@
 #include "apps/assay/query_options.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/inspection/asked_hypotheses.h"
+#include "assay/inspection/resampling.h"
 #include "assay/results/document.h"
 #include "assay/results/inspection.h"
 #include "assay/support/file.h"
@@ -73,9 +74,9 @@ class Inspect final : public Command {
     app.add_option("--block", options_.block, "records between two looks at what has converged")
         ->check(CLI::Range(1, 1 << 24));
     app.add_option("--permutations", options_.permutations, "permutations of records, for p values")
-        ->check(CLI::Range(0, 1'000'000));
+        ->check(CLI::Range(std::size_t{0}, inspection::most_resamples));
     app.add_option("--bootstrap", options_.bootstrap, "replicates of a bootstrap over records, for intervals")
-        ->check(CLI::Range(0, 1'000'000));
+        ->check(CLI::Range(std::size_t{0}, inspection::most_resamples));
     app.add_option("--confidence", options_.confidence, "of intervals")->check(CLI::Range(0.5, 0.9999));
     app.add_option("--top", detail_.top, "best units listed for each hypothesis and measure")
         ->check(CLI::Range(1, 100'000));

@@ -3,7 +3,6 @@
 #include "assay/model/onnx/upgrade.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include <assay/error.h>
 #include "assay/model/onnx/fold.h"
@@ -473,7 +472,8 @@ void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();
   graph.add(std::move(node));
   // The one that was added last reads the node's own output.
-  for (auto& behind : std::ranges::reverse_view(upgrade.nodes_behind)) graph.add(std::move(behind));
+  auto& added = upgrade.nodes_behind;
+  for (auto last = added.rbegin(); last != added.rend(); ++last) graph.add(std::move(*last));
 }
 
 }  // namespace assay::onnx_format
