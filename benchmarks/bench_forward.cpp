@@ -118,12 +118,17 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(folder);
   using assay::training::build_architecture;
   // Large networks run on fewer records.
-  const std::pair<assay::Graph, std::int64_t> cases[] = {
-      {build_architecture("lenet1"), records},     {build_architecture("lenet4"), records},
-      {build_architecture("lenet5"), records},     {assay::bench::acas(), 4 * records},
-      {assay::bench::resnet(), records / 4},       {build_architecture("deepmutation-c"), records / 16},
-      {build_architecture("dave2"), records / 16}, {assay::bench::vgg(), records / 16},
-      {assay::bench::resnet18(), records / 32}};
+  const std::pair<assay::Graph, std::int64_t> cases[] = {{build_architecture("lenet1"), records},
+                                                         {build_architecture("lenet4"), records},
+                                                         {build_architecture("lenet5"), records},
+                                                         {assay::bench::acas(), 4 * records},
+                                                         {assay::bench::resnet(), records / 4},
+                                                         {build_architecture("deepmutation-c"), records / 16},
+                                                         {build_architecture("dave2"), records / 16},
+                                                         {assay::bench::vgg(), records / 16},
+                                                         {assay::bench::resnet18(), records / 32},
+                                                         {assay::bench::rows_of_digits("LSTM", 128), records},
+                                                         {assay::bench::rows_of_digits("GRU", 64), records}};
   for (const auto& [graph, some] : cases) {
     const std::filesystem::path path = folder / (graph.name() + ".onnx");
     assay::write_onnx(graph, path.string());

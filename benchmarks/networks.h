@@ -1,10 +1,12 @@
 #pragma once
 
-// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network, a small ResNet, ResNet-18
-// and dense layers as of ACAS Xu, with random weights (speed does not depend on their values).
+// Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network, a small ResNet, ResNet-18,
+// dense layers as of ACAS Xu and recurrent ones, with random weights (speed does not depend on their values).
 
 #include <cmath>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <assay/extend/random.h>
 #include <assay/graph.h>
@@ -178,6 +180,37 @@ inline Graph acas() {
   maker.flatten();
   for (int layer = 0; layer < 6; ++layer) maker.dense(50).relu();
   return maker.dense(5).done();
+}
+
+// The rows of a picture read one after the other by an LSTM or GRU; a dense layer on its last state.
+inline Graph rows_of_digits(const std::string& op, std::int64_t units) {
+  constexpr std::int64_t side = 28;
+  Rng rng(1);
+  GraphBuilder build(op + "-" + std::to_string(units));
+  const auto random = [&](const Shape& shape) {
+    std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+    for (float& value : values) value = static_cast<float>(0.1 * rng.normal());
+    return build.constant("", Array::of<float>(shape, values));
+  };
+  const auto integers = [&](const std::vector<std::int64_t>& values) {
+    return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
+  };
+  using Ints = std::vector<std::int64_t>;
+  const ValueId picture = build.input("input", DType::float32, {-1, 1, side, side});
+  const ValueId rows = build.add("Reshape", "rows", {picture, integers({-1, side, side})});
+  const ValueId steps = build.add("Transpose", "steps", {rows}, {{"perm", Ints{1, 0, 2}}});
+  const std::int64_t gates = (op == "LSTM" ? 4 : 3) * units;
+  const ValueId last = build.value("last");
+  std::map<std::string, Attribute> attributes{{"hidden_size", units}};
+  if (op == "GRU") attributes["linear_before_reset"] = std::int64_t{1};
+  build.node({.name = "cell",
+              .op = op,
+              .inputs = {steps, random({1, gates, side}), random({1, gates, units}), random({1, 2 * gates})},
+              .outputs = {no_value, last},
+              .attributes = attributes});
+  const ValueId state = build.add("Squeeze", "state", {last, integers({0})});
+  build.output(build.add("MatMul", "scores", {state, random({units, 10})}));
+  return build.build();
 }
 
 }  // namespace assay::bench

@@ -24,7 +24,8 @@ void check_round_trip(const assay::Graph& graph) {
   try {
     assay::write_onnx(graph, file);
   } catch (const assay::Error& error) {
-    if (error.fault() == assay::Fault::unsupported) return;  // operators of no set up to 21
+    // Operators of no set up to 21, and attributes of a wrong type that only writing looks at.
+    if (error.fault() == assay::Fault::unsupported || error.fault() == assay::Fault::model) return;
     throw;
   }
   const assay::Graph back = assay::read_model(file);

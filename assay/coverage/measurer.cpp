@@ -343,6 +343,7 @@ void Measurer::add_to_histograms(const ActivationBatch& batch) {
     for (std::size_t n = 0; n < profile.clusters[l].important.size(); ++n) {
       const std::size_t neuron = profile.clusters[l].important[n].neuron;
       auto& bins = seen_.histograms[l][n];
+      if (bins.empty()) continue;  // the profile has none
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
         ++bins[histogram_bin(batch.layers[position].row(r)[neuron], statistics.low[neuron],
                              statistics.high[neuron], bins.size())];

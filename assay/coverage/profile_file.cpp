@@ -107,8 +107,6 @@ ImportantNeuron neuron_from(const Json& json, std::size_t neurons) {
                      centroids.size() == neuron.clusters.sizes.size() && centroids.size() <= most_clusters &&
                      ascending && std::ranges::all_of(centroids, [](double c) { return std::isfinite(c); });
   if (!sound) throw std::runtime_error("a neuron's clusters are not sound");
-  constexpr std::size_t fewest_bins = 3;  // below, within and above the range
-  if (neuron.histogram.size() < fewest_bins) throw std::runtime_error("a neuron's histogram is not sound");
   return neuron;
 }
 

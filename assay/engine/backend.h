@@ -77,6 +77,9 @@ class Backend {
   // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;
+  // Whether the node is a stretch of its own, which reduces nothing. Its values may have the records
+  // elsewhere than in front; its cost is that of one step.
+  virtual bool stands_alone(const Node&) const { return false; }
   virtual std::unique_ptr<Stretch> compile(StretchRequest request) const = 0;
 };
 

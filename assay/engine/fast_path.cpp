@@ -55,6 +55,14 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
     }
   }
   constexpr double per_element = 1, per_product = 1.0 / 25, call = 20;
+  if (is_recurrent(node.op)) {  // of one step, with its many small operations
+    constexpr double step = 200;
+    for (const std::size_t i : {1, 2}) {
+      if (graph.is_constant(node.inputs[i]))
+        products += static_cast<double>(graph.constant(node.inputs[i]).count());
+    }
+    return step + per_product * products;
+  }
   return call + per_element * elements + per_product * products;
 }
 
@@ -114,6 +122,10 @@ bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& req
 // Whether the back end can run the node as this request wants it.
 bool FastPath::takes(const Backend& backend, const Node& node, const Request& request) const {
   if (!backend.supports(graph_, node, shape_of_)) return false;
+  const auto tapped = [&](ValueId id) {
+    return std::ranges::find(request.tapped, id, &ReducedValue::value) != request.tapped.end();
+  };
+  if (backend.stands_alone(node) && std::ranges::any_of(node.outputs, tapped)) return false;
   if (request.training == nullptr) return true;
   if (has_trait(node.op, Trait::in_training)) return false;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -211,7 +223,12 @@ FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& 
   };
   for (std::size_t begin = 0; begin < chosen.size();) {
     std::size_t end = begin + 1;
-    while (end < chosen.size() && chosen[end] == chosen[begin] && !cut_after(end - 1)) ++end;
+    const auto alone = [&](std::size_t step) {
+      return chosen[step] != nullptr && chosen[step]->stands_alone(node(fast.plan.nodes[step]));
+    };
+    while (end < chosen.size() && chosen[end] == chosen[begin] && !cut_after(end - 1) && !alone(begin) &&
+           !alone(end))
+      ++end;
     if (chosen[begin] != nullptr) {
       fast.parts.push_back(make_part(fast.plan, begin, end, *chosen[begin], request));
       fast.keeps_nan &= chosen[begin]->keeps_nan();

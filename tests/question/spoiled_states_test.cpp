@@ -211,22 +211,24 @@ TEST_F(SpoiledStates, OfMutants) {
 }
 
 TEST_F(SpoiledStates, OfInspections) {
-  const auto inspect = [&](const std::string& shard, const std::string& file) {
-    ask(about_network("inspect", {{"data", {"@train"}},
-                                  {"hypotheses", {"label"}},
-                                  {"measure",
-                                   {"pearson", "spearman", "jaccard", "mutual_information", "auc", "linear",
-                                    "majority"}},
-                                  {"no-early-stop", {}},
-                                  {"permutations", {"3"}},
-                                  {"bootstrap", {"3"}},
-                                  {"shard", {shard}},
-                                  {"state", {path(file)}}}),
-        silence());
+  const auto spoil_state_of = [&](const Flags& measuring) {
+    const auto inspect = [&](const std::string& shard, const std::string& file) {
+      Flags flags{{"data", {"@train"}}, {"hypotheses", {"label"}}, {"no-early-stop", {}}, {"shard", {shard}}};
+      flags.insert(flags.end(), measuring.begin(), measuring.end());
+      flags.push_back({"state", {path(file)}});
+      ask(about_network("inspect", flags), silence());
+    };
+    inspect("1/2", "1.ins");
+    inspect("2/2", "2.ins");
+    spoil(path("1.ins"), {combined({path("1.ins")}), combined({path("2.ins"), path("1.ins")})});
   };
-  inspect("1/2", "1.ins");
-  inspect("2/2", "2.ins");
-  spoil(path("1.ins"), {combined({path("1.ins")}), combined({path("2.ins"), path("1.ins")})});
+  spoil_state_of(
+      {{"measure", {"pearson", "spearman", "jaccard", "mutual_information", "auc", "linear", "majority"}}});
+  spoil_state_of({{"units", {"layer=hidden,units=0-1"}},
+                  {"measure", {"pearson"}},
+                  {"permutations", {"1"}},
+                  {"bootstrap", {"1"}},
+                  {"force", {}}});
 }
 
 }  // namespace

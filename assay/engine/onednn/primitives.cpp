@@ -142,4 +142,68 @@ Blocking blocking_of(const Desc& desc) {
 
 #endif
 
+namespace {
+
+#if DNNL_VERSION_MAJOR >= 3
+template <typename Cell, typename... Parts>
+typename Cell::primitive_desc described(const dnnl::primitive_attr& attributes, const Parts&... parts) {
+  return {cpu(), inference, parts..., attributes};
+}
+#else
+template <typename Cell, typename... Parts>
+typename Cell::primitive_desc described(const dnnl::primitive_attr& attributes, const Parts&... parts) {
+  return {typename Cell::desc(inference, parts...), attributes, cpu()};
+}
+#endif
+
+}  // namespace
+
+Recurrence describe_recurrence(RecurrentCell cell, bool backwards, const RecurrentSizes& sizes) {
+  constexpr auto single = dnnl::memory::data_type::f32;
+  using Tag = dnnl::memory::format_tag;
+  const auto weights = [&](std::int64_t inputs, Tag tag) {
+    return Desc({1, 1, inputs, sizes.gates, sizes.hidden}, single, tag);
+  };
+  Recurrence made;
+  made.source = Desc({sizes.steps, sizes.records, sizes.features}, single, Tag::tnc);
+  made.target = Desc({sizes.steps, sizes.records, sizes.hidden}, single, Tag::tnc);
+  made.state = Desc({1, 1, sizes.records, sizes.hidden}, single, Tag::ldnc);
+  const std::int64_t biases = sizes.gates + (cell == RecurrentCell::gru_reset_after ? 1 : 0);
+  made.bias = Desc({1, 1, biases, sizes.hidden}, single, Tag::ldgo);
+  made.plain_layer = weights(sizes.features, Tag::ldigo);
+  made.plain_recurrent = weights(sizes.hidden, Tag::ldigo);
+  const Desc layer = weights(sizes.features, Tag::any), recurrent = weights(sizes.hidden, Tag::any);
+  const auto way = backwards ? dnnl::rnn_direction::unidirectional_right2left
+                             : dnnl::rnn_direction::unidirectional_left2right;
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const auto take = [&](const auto& description, auto primitive) {
+    made.layer = description.weights_layer_desc();
+    made.recurrent = description.weights_iter_desc();
+    made.scratchpad = description.scratchpad_desc();
+    made.primitive = decltype(primitive)(description);
+  };
+  const Desc &x = made.source, &y = made.target, &h = made.state, &b = made.bias;
+  switch (cell) {
+    case RecurrentCell::rnn:
+      take(described<dnnl::vanilla_rnn_forward>(attributes, dnnl::algorithm::eltwise_tanh, way, x, h, layer,
+                                                recurrent, b, y, h),
+           dnnl::vanilla_rnn_forward());
+      break;
+    case RecurrentCell::lstm:
+      take(described<dnnl::lstm_forward>(attributes, way, x, h, h, layer, recurrent, b, y, h, h),
+           dnnl::lstm_forward());
+      break;
+    case RecurrentCell::gru:
+      take(described<dnnl::gru_forward>(attributes, way, x, h, layer, recurrent, b, y, h),
+           dnnl::gru_forward());
+      break;
+    case RecurrentCell::gru_reset_after:
+      take(described<dnnl::lbr_gru_forward>(attributes, way, x, h, layer, recurrent, b, y, h),
+           dnnl::lbr_gru_forward());
+      break;
+  }
+  return made;
+}
+
 }  // namespace assay::onednn

@@ -46,6 +46,19 @@ Pooling::primitive_desc describe_pooling(dnnl::algorithm algorithm, const Desc& 
                                          const Dims& kernel, const Window& window,
                                          const dnnl::primitive_attr& attributes);
 
+// All steps of one direction.
+enum class RecurrentCell { rnn, lstm, gru, gru_reset_after };
+struct RecurrentSizes {
+  std::int64_t steps = 0, records = 0, features = 0, hidden = 0, gates = 0;
+};
+struct Recurrence {
+  dnnl::primitive primitive;
+  Desc source, target, state, bias;   // plain: [steps, records, ...], [1, 1, records, hidden]
+  Desc plain_layer, plain_recurrent;  // [1, 1, inputs, gates, hidden]
+  Desc layer, recurrent, scratchpad;  // as the primitive wants them
+};
+Recurrence describe_recurrence(RecurrentCell cell, bool backwards, const RecurrentSizes& sizes);
+
 void append_eltwise(dnnl::post_ops& post, dnnl::algorithm algorithm, float alpha, float beta);
 
 Dims dims_of(const Desc& desc);

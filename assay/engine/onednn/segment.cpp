@@ -9,8 +9,10 @@
 #include <unordered_map>
 
 #include <assay/error.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/onednn/operators.h"
 #include "assay/engine/onednn/program.h"
+#include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
 #include "assay/engine/team.h"
 
@@ -213,15 +215,18 @@ class OnednnBackend : public Backend {
  public:
   std::string_view name() const override { return "onednn"; }
   bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
-    return onednn::supports(graph, node, shape_of);
+    return onednn::supports(graph, node, shape_of) || supports_recurrence(graph, node);
   }
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
-    return onednn::cost(graph, node, shape_of);
+    return stands_alone(node) ? recurrence_cost(graph, node) : onednn::cost(graph, node, shape_of);
   }
   double kept_bytes(const Node&, const ShapeOf&) const override { return 0; }
   bool differentiates() const override { return false; }
   bool keeps_nan() const override { return false; }  // its maxima may drop one
+  bool stands_alone(const Node& node) const override { return is_recurrent(node.op); }
   std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+    const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
+    if (stands_alone(first)) return compile_recurrence(std::move(request));
     return std::make_unique<Segment>(std::move(request));
   }
 };

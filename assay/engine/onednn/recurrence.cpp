@@ -1,0 +1,362 @@
+#include "assay/engine/onednn/recurrence.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <assay/extend/operator_traits.h>
+
+#include "assay/engine/onednn/primitives.h"
+#include "assay/engine/parameters.h"
+#include "assay/engine/team.h"
+
+namespace assay::onednn {
+namespace {
+
+constexpr std::size_t lengths_input = 4, state_input = 5, peephole_input = 7;
+
+struct Cell {
+  std::string_view op;
+  RecurrentCell kind;
+  std::size_t states;                         // that go from step to step
+  std::vector<std::size_t> gates;             // oneDNN's order by ONNX's numbers
+  std::vector<std::string_view> activations;  // lower case
+};
+
+// A GRU whose candidate resets after its product (linear_before_reset) is a kind of its own.
+const Cell* cell_of(const Node& node) {
+  static const Cell lstm{"LSTM", RecurrentCell::lstm, 2, {0, 2, 3, 1}, {"sigmoid", "tanh", "tanh"}},
+      gru{"GRU", RecurrentCell::gru, 1, {0, 1, 2}, {"sigmoid", "tanh"}},
+      reset_after{"GRU", RecurrentCell::gru_reset_after, 1, {0, 1, 2}, {"sigmoid", "tanh"}},
+      rnn{"RNN", RecurrentCell::rnn, 1, {0}, {"tanh"}};
+  if (node.op == "LSTM") return &lstm;
+  if (node.op == "GRU") return node.integer("linear_before_reset", 0) != 0 ? &reset_after : &gru;
+  return node.op == "RNN" ? &rnn : nullptr;
+}
+
+bool has_input(const Node& node, std::size_t i) {
+  return i < node.inputs.size() && node.inputs[i] != no_value;
+}
+
+bool usual_activations(const Node& node, const Cell& cell) {
+  const std::vector<std::string> given = node.texts("activations", {});
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string_view usual = cell.activations[i % cell.activations.size()];
+    const auto same = [](unsigned char a, char b) { return std::tolower(a) == b; };
+    if (!std::ranges::equal(given[i], usual, same)) return false;
+  }
+  return true;
+}
+
+bool finite_weights(const Graph& graph, const Node& node, std::size_t i, const Shape& wanted) {
+  if (!has_input(node, i) || !graph.is_constant(node.inputs[i])) return false;
+  const Array& weights = graph.constant(node.inputs[i]);
+  if (weights.dtype() != DType::float32 || weights.shape() != wanted) return false;
+  return std::ranges::all_of(weights.as<float>(), [](float w) { return std::isfinite(w); });
+}
+
+// What is read from the node, once.
+struct CellLayout {
+  CellLayout(const Graph& graph, const Node& node)
+      : cell(*cell_of(node)),
+        gates(static_cast<std::int64_t>(cell.gates.size())),
+        hidden(graph.constant(node.inputs[2]).shape()[2]),
+        features(graph.constant(node.inputs[1]).shape()[2]),
+        records_first(node.integer("layout", 0) != 0) {
+    const std::string direction = node.text("direction", "forward");
+    if (direction != "reverse") backwards.push_back(false);
+    if (direction != "forward") backwards.push_back(true);
+  }
+
+  const Cell& cell;
+  std::int64_t gates, hidden, features;
+  bool records_first;
+  std::vector<bool> backwards;  // by direction
+
+  std::int64_t directions() const { return std::ssize(backwards); }
+};
+
+// One direction's weights as oneDNN numbers them: [inputs][gates][hidden] and [gates][hidden].
+struct CellWeights {
+  std::vector<float> layer, recurrent, bias;
+};
+
+CellWeights weights_of(const Graph& graph, const Node& node, const CellLayout& layout,
+                       std::int64_t direction) {
+  const std::int64_t rows = layout.gates * layout.hidden;
+  const auto turned = [&](std::size_t input, std::int64_t columns) {
+    const float* const from =
+        graph.constant(node.inputs[input]).as<float>().data() + direction * rows * columns;
+    std::vector<float> to(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t g = 0; g < layout.gates; ++g) {
+      const auto gate = static_cast<std::int64_t>(layout.cell.gates[static_cast<std::size_t>(g)]);
+      for (std::int64_t h = 0; h < layout.hidden; ++h)
+        for (std::int64_t c = 0; c < columns; ++c)
+          to[static_cast<std::size_t>(c * rows + g * layout.hidden + h)] =
+              from[(gate * layout.hidden + h) * columns + c];
+    }
+    return to;
+  };
+  CellWeights weights{turned(1, layout.features), turned(2, layout.hidden), {}};
+  // A candidate that resets after its product has a bias inside of it, the last of four.
+  const bool apart = layout.cell.kind == RecurrentCell::gru_reset_after;
+  weights.bias.resize(static_cast<std::size_t>(rows + (apart ? layout.hidden : 0)));
+  if (!has_input(node, 3)) return weights;
+  const float* const given = graph.constant(node.inputs[3]).as<float>().data() + direction * 2 * rows;
+  for (std::int64_t g = 0; g < layout.gates; ++g) {
+    const auto gate = static_cast<std::int64_t>(layout.cell.gates[static_cast<std::size_t>(g)]);
+    for (std::int64_t h = 0; h < layout.hidden; ++h) {
+      const float own = given[gate * layout.hidden + h], recurrent = given[rows + gate * layout.hidden + h];
+      const auto at = static_cast<std::size_t>(g * layout.hidden + h);
+      if (apart && g == layout.gates - 1) {
+        weights.bias[at] = own;
+        weights.bias[at + static_cast<std::size_t>(layout.hidden)] = recurrent;
+      } else {
+        weights.bias[at] = own + recurrent;
+      }
+    }
+  }
+  return weights;
+}
+
+dnnl::memory memory_of(const Desc& desc) { return {desc, cpu()}; }
+float* floats(const dnnl::memory& memory) { return static_cast<float*>(memory.get_data_handle()); }
+
+// One direction for so many steps and records.
+struct CompiledCell {
+  Recurrence recurrence;
+  dnnl::memory layer, recurrent, bias;
+};
+
+// A thread's memory for it.
+struct CellWorker {
+  explicit CellWorker(const CompiledCell& compiled, std::size_t states) {
+    const Recurrence& of = compiled.recurrence;
+    source = memory_of(of.source), target = memory_of(of.target);
+    const dnnl::memory scratch = memory_of(of.scratchpad);
+    arguments = {{DNNL_ARG_SRC_LAYER, source},
+                 {DNNL_ARG_DST_LAYER, target},
+                 {DNNL_ARG_WEIGHTS_LAYER, compiled.layer},
+                 {DNNL_ARG_WEIGHTS_ITER, compiled.recurrent},
+                 {DNNL_ARG_BIAS, compiled.bias},
+                 {DNNL_ARG_SCRATCHPAD, scratch}};
+    constexpr int first_in[] = {DNNL_ARG_SRC_ITER, DNNL_ARG_SRC_ITER_C},
+                  last_out[] = {DNNL_ARG_DST_ITER, DNNL_ARG_DST_ITER_C};
+    for (std::size_t k = 0; k < states; ++k) {
+      before.push_back(memory_of(of.state));
+      after.push_back(memory_of(of.state));
+      arguments.emplace(first_in[k], before.back());
+      arguments.emplace(last_out[k], after.back());
+    }
+  }
+
+  dnnl::memory source, target;
+  std::vector<dnnl::memory> before, after;
+  std::unordered_map<int, dnnl::memory> arguments;
+};
+
+class RecurrentStretch : public Stretch {
+ public:
+  explicit RecurrentStretch(StretchRequest request)
+      : request_(std::move(request)),
+        node_(request_.graph->nodes()[static_cast<std::size_t>(request_.nodes.at(0))]),
+        layout_(*request_.graph, node_),
+        workers_(static_cast<std::size_t>(std::max(request_.threads, 1))) {
+    for (const ValueId id : node_.inputs) {
+      if (id != no_value && !request_.graph->is_constant(id)) inputs_.push_back(id);
+    }
+    for (std::int64_t d = 0; d < layout_.directions(); ++d)
+      weights_.push_back(weights_of(*request_.graph, node_, layout_, d));
+  }
+
+  std::span<const ValueId> inputs() const override { return inputs_; }
+  std::span<const ValueId> outputs() const override { return request_.keep; }
+
+  void run(const Tensors& given, Tensors& results, std::span<float* const>) const override {
+    const auto float32 = [&](ValueId id) { return given.at(id).to(at::kFloat).contiguous(); };
+    const Tensor input = float32(node_.inputs[0]);
+    const std::int64_t steps = input.size(layout_.records_first ? 1 : 0),
+                       rows = input.size(layout_.records_first ? 0 : 1);
+    const std::int64_t directions = layout_.directions(), hidden = layout_.hidden;
+    Job job{input.data_ptr<float>(), steps, rows, {}, nullptr, {}};
+    std::vector<Tensor> held;
+    for (std::size_t k = 0; k < layout_.cell.states; ++k) {
+      job.first[k] = nullptr;
+      if (!has_input(node_, state_input + k)) continue;
+      held.push_back(float32(node_.inputs[state_input + k]));
+      job.first[k] = held.back().data_ptr<float>();
+    }
+    for (std::size_t o = 0; o < node_.outputs.size(); ++o) {
+      const ValueId id = node_.outputs[o];
+      if (std::ranges::find(request_.keep, id) == request_.keep.end()) continue;
+      Dims shape = layout_.records_first ? Dims{rows, directions, hidden} : Dims{directions, rows, hidden};
+      if (o == 0)
+        shape = layout_.records_first ? Dims{rows, steps, directions, hidden}
+                                      : Dims{steps, directions, rows, hidden};
+      float* const to = (results[id] = at::empty(shape, at::kFloat)).data_ptr<float>();
+      (o == 0 ? job.all : job.last[o - 1]) = to;
+    }
+    const auto threads = static_cast<std::int64_t>(workers_);
+    const auto share =
+        static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>((rows + threads - 1) / threads)));
+    // Of fewer records oneDNN sums in another order. More are no faster; long sequences take fewer at a time.
+    constexpr std::int64_t fewest = 16, most = 64, room = 1 << 24;  // floats of a thread
+    const std::int64_t record = steps * (layout_.features + (layout_.gates + 1) * hidden);
+    const auto fitting = static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(std::clamp(room / record, fewest, most))));
+    const std::int64_t chunk = std::clamp(share, fewest, fitting), chunks = (rows + chunk - 1) / chunk;
+    const Prepared& prepared = at(steps, chunk);
+    std::atomic<std::int64_t> next{0};
+    run_team(workers_, [&](std::size_t w) {
+      for (std::int64_t i; (i = next.fetch_add(1)) < chunks;) {
+        for (std::int64_t d = 0; d < directions; ++d) {
+          const auto index = static_cast<std::size_t>(d);
+          run_chunk(job, prepared.directions[index], *prepared.workers[index][w], d, i * chunk,
+                    std::min(chunk, rows - i * chunk), chunk);
+        }
+      }
+    });
+  }
+
+ private:
+  struct Job {
+    const float* input;
+    std::int64_t steps, rows;
+    std::array<const float*, 2> first;  // states, nullptr: zeros
+    float* all;                         // nullptr: not asked for
+    std::array<float*, 2> last;
+  };
+  struct Prepared {
+    std::vector<CompiledCell> directions;
+    std::vector<std::vector<std::unique_ptr<CellWorker>>> workers;  // by direction
+  };
+
+  const Prepared& at(std::int64_t steps, std::int64_t chunk) const {
+    const auto [entry, fresh] = prepared_.try_emplace({steps, chunk});
+    if (!fresh) return entry->second;
+    // oneDNN plans for the threads of the thread that compiles: one.
+    run_team(1, [&](std::size_t) {
+      for (std::size_t d = 0; d < weights_.size(); ++d)
+        entry->second.directions.push_back(compiled(weights_[d], layout_.backwards[d], steps, chunk));
+    });
+    for (const CompiledCell& direction : entry->second.directions) {
+      auto& workers = entry->second.workers.emplace_back();
+      for (std::size_t w = 0; w < workers_; ++w)
+        workers.push_back(std::make_unique<CellWorker>(direction, layout_.cell.states));
+    }
+    return entry->second;
+  }
+
+  CompiledCell compiled(const CellWeights& weights, bool backwards, std::int64_t steps,
+                        std::int64_t rows) const {
+    CompiledCell made{describe_recurrence(layout_.cell.kind, backwards,
+                                          {steps, rows, layout_.features, layout_.hidden, layout_.gates}),
+                      {},
+                      {},
+                      {}};
+    dnnl::stream stream(cpu());
+    const auto ordered = [&](const std::vector<float>& values, const Desc& plain, const Desc& wanted) {
+      dnnl::memory source(plain, cpu(), const_cast<float*>(values.data()));
+      dnnl::memory target = memory_of(wanted);
+      dnnl::reorder(source, target).execute(stream, source, target);
+      stream.wait();
+      return target;
+    };
+    const Recurrence& of = made.recurrence;
+    made.layer = ordered(weights.layer, of.plain_layer, of.layer);
+    made.recurrent = ordered(weights.recurrent, of.plain_recurrent, of.recurrent);
+    made.bias = ordered(weights.bias, of.bias, of.bias);
+    return made;
+  }
+
+  // Records [begin, begin + count) of a job, padded with zeros to the size of a chunk.
+  void run_chunk(const Job& job, const CompiledCell& compiled, const CellWorker& worker,
+                 std::int64_t direction, std::int64_t begin, std::int64_t count, std::int64_t chunk) const {
+    const std::int64_t features = layout_.features, hidden = layout_.hidden;
+    const std::int64_t directions = layout_.directions();
+    const auto copy = [](const float* from, float* to, std::int64_t n) { std::copy_n(from, n, to); };
+    // Of the record r of the job: where its step lies, and its state.
+    const auto step_at = [&](std::int64_t t, std::int64_t r) {
+      return layout_.records_first ? r * job.steps + t : t * job.rows + r;
+    };
+    const auto state_at = [&](std::int64_t r) {
+      return layout_.records_first ? r * directions + direction : direction * job.rows + r;
+    };
+    const auto result_at = [&](std::int64_t t, std::int64_t r) {
+      return layout_.records_first ? (r * job.steps + t) * directions + direction
+                                   : (t * directions + direction) * job.rows + r;
+    };
+    float* const source = floats(worker.source);
+    if (count < chunk) std::fill_n(source, job.steps * chunk * features, 0.F);
+    for (std::int64_t t = 0; t < job.steps; ++t)
+      for (std::int64_t r = 0; r < count; ++r)
+        copy(job.input + step_at(t, begin + r) * features, source + (t * chunk + r) * features, features);
+    for (std::size_t k = 0; k < worker.before.size(); ++k) {
+      float* const state = floats(worker.before[k]);
+      std::fill_n(state, chunk * hidden, 0.F);
+      for (std::int64_t r = 0; job.first[k] != nullptr && r < count; ++r)
+        copy(job.first[k] + state_at(begin + r) * hidden, state + r * hidden, hidden);
+    }
+    dnnl::stream stream(cpu());
+    compiled.recurrence.primitive.execute(stream, worker.arguments);
+    stream.wait();
+    const float* const target = floats(worker.target);
+    for (std::int64_t t = 0; job.all != nullptr && t < job.steps; ++t)
+      for (std::int64_t r = 0; r < count; ++r)
+        copy(target + (t * chunk + r) * hidden, job.all + result_at(t, begin + r) * hidden, hidden);
+    for (std::size_t k = 0; k < worker.after.size(); ++k)
+      for (std::int64_t r = 0; job.last[k] != nullptr && r < count; ++r)
+        copy(floats(worker.after[k]) + r * hidden, job.last[k] + state_at(begin + r) * hidden, hidden);
+  }
+
+  StretchRequest request_;
+  const Node& node_;
+  CellLayout layout_;
+  std::vector<ValueId> inputs_;
+  std::size_t workers_;
+  std::vector<CellWeights> weights_;                                            // by direction
+  mutable std::map<std::pair<std::int64_t, std::int64_t>, Prepared> prepared_;  // by steps and chunk
+};
+
+}  // namespace
+
+bool supports_recurrence(const Graph& graph, const Node& node) {
+  const Cell* const cell = cell_of(node);
+  if (cell == nullptr || has_input(node, lengths_input) || has_input(node, peephole_input)) return false;
+  if (node.has("clip") || node.integer("input_forget", 0) != 0) return false;
+  if (!usual_activations(node, *cell)) return false;
+  for (std::size_t k = 0; k < cell->states; ++k) {
+    if (has_input(node, state_input + k) && graph.is_constant(node.inputs[state_input + k])) return false;
+  }
+  if (!has_input(node, 0) || graph.is_constant(node.inputs[0])) return false;
+  if (!has_input(node, 1) || !graph.is_constant(node.inputs[1])) return false;
+  const Shape& weights = graph.constant(node.inputs[1]).shape();
+  if (weights.size() != 3 || element_count(weights) == 0) return false;
+  const std::int64_t directions = node.text("direction", "forward") == "bidirectional" ? 2 : 1;
+  const std::int64_t rows = weights[1], hidden = rows / std::ssize(cell->gates);
+  return finite_weights(graph, node, 1, {directions, hidden * std::ssize(cell->gates), weights[2]}) &&
+         finite_weights(graph, node, 2, {directions, rows, hidden}) &&
+         (!has_input(node, 3) || finite_weights(graph, node, 3, {directions, 2 * rows}));
+}
+
+double recurrence_cost(const Graph& graph, const Node& node) {
+  constexpr double products_rate = 60, call = 1;  // as bench_forward measures them
+  return call + static_cast<double>(graph.constant(node.inputs[1]).count() +
+                                    graph.constant(node.inputs[2]).count()) /
+                    products_rate;
+}
+
+std::unique_ptr<Stretch> compile_recurrence(StretchRequest request) {
+  return std::make_unique<RecurrentStretch>(std::move(request));
+}
+
+}  // namespace assay::onednn

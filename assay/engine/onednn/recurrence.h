@@ -1,0 +1,17 @@
+#pragma once
+
+// LSTM, GRU and RNN by oneDNN: all steps of a direction in one primitive. A stretch of its own, since its
+// values may have the steps in front and the records behind.
+
+#include "assay/engine/backend.h"
+
+namespace assay::onednn {
+
+// True for nodes with constant weights, the usual activations and nothing of the rarer kind: no lengths of
+// sequences, clipping, peepholes or coupled gates.
+bool supports_recurrence(const Graph& graph, const Node& node);
+// Nanoseconds for a record and step on one thread.
+double recurrence_cost(const Graph& graph, const Node& node);
+std::unique_ptr<Stretch> compile_recurrence(StretchRequest request);
+
+}  // namespace assay::onednn
