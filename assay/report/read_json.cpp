@@ -129,6 +129,13 @@ class Reader {
     return found.get<std::string>();
   }
 
+  // Of what documents of earlier programs may leave out: false.
+  bool truth_at(const Json& object, const char* key) const {
+    if (!object.contains(key)) return false;
+    if (!object.at(key).is_boolean()) refuse(fmt::format("'{}' is no truth value", key));
+    return object.at(key).get<bool>();
+  }
+
   int decimals_at(const Json& object) const {
     const Json& found = at(object, "decimals");
     if (!found.is_number_integer() || found < 0 || found > 30) refuse("'decimals' is not between 0 and 30");
@@ -183,7 +190,7 @@ class Reader {
 
   Table read_table(const std::string& id, const Json& json) const {
     only(json, {"title", "detail", "columns", "rows"}, "table");
-    Table table{id, text_at(json, "title"), {}, {}, json.value("detail", false)};
+    Table table{id, text_at(json, "title"), {}, {}, truth_at(json, "detail")};
     std::set<std::string> ids;
     for (const Json& column : array_at(json, "columns")) {
       only(column, {"id", "title", "kind", "decimals"}, "column");

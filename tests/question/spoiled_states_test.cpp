@@ -2,11 +2,13 @@
 // reporting them ends with a result or with an error that says what is wrong. ASSAY_HARDNESS=whole changes
 // everything in every way, otherwise a part is drawn.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,8 +18,10 @@
 #include <assay/error.h>
 #include <assay/extend/question.h>
 #include <assay/extend/random.h>
+#include <assay/gate.h>
 #include <assay/model.h>
 #include <assay/records.h>
+#include <assay/report.h>
 #include "assay/support/binary.h"
 
 namespace assay {
@@ -26,7 +30,11 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-void places_of(const Json& json, const Json::json_pointer& at, std::vector<Json::json_pointer>& places) {
+template <typename Json>
+using Place = typename Json::json_pointer;
+
+template <typename Json>
+void places_of(const Json& json, const Place<Json>& at, std::vector<Place<Json>>& places) {
   places.push_back(at);
   if (json.is_object()) {
     for (const auto& [name, value] : json.items()) places_of(value, at / name, places);
@@ -36,6 +44,7 @@ void places_of(const Json& json, const Json::json_pointer& at, std::vector<Json:
 }
 
 // What a value could be instead.
+template <typename Json>
 std::vector<Json> others(const Json& value) {
   std::vector<Json> result{nullptr,
                            true,
@@ -83,6 +92,46 @@ std::vector<Json> others(const Json& value) {
   return result;
 }
 
+// Changes a value in one way after the other, and has each use of it tried.
+template <typename Json>
+void spoil(const Json& whole, const std::vector<std::function<void(const Json&)>>& uses) {
+  for (const auto& use : uses) use(whole);  // as it was written
+  std::vector<Place<Json>> places;
+  places_of(whole, Place<Json>(), places);
+  std::size_t tried = 0, answered = 0;
+  const auto with = [&](const Place<Json>& place, const Json& other) {
+    Json changed = whole;
+    changed[place] = other;
+    ++tried;
+    for (const auto& use : uses) {
+      SCOPED_TRACE(place.to_string() + " = " + other.dump(-1, ' ', true, Json::error_handler_t::replace));
+      try {
+        use(changed);
+        ++answered;
+      } catch (const Error& error) {
+        EXPECT_NE(error.fault(), Fault::internal) << error.what();
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    }
+  };
+  const char* const how = std::getenv("ASSAY_HARDNESS");
+  if (how != nullptr && std::string(how) == "whole") {
+    for (const auto& place : places)
+      for (const Json& other : others(whole[place])) with(place, other);
+  } else {
+    Rng rng(1);
+    constexpr int drawn = 150;
+    for (int i = 0; i < drawn; ++i) {
+      const auto& place = places[rng.below(places.size())];
+      const std::vector<Json> choice = others(whole[place]);
+      with(place, choice[rng.below(choice.size())]);
+    }
+  }
+  EXPECT_LT(answered, tried * uses.size());
+  testing::Test::RecordProperty("changes", static_cast<int>(tried));
+}
+
 Graph small_network() {
   Rng rng(1);
   GraphBuilder builder("small");
@@ -124,45 +173,15 @@ class SpoiledStates : public testing::Test {
     return {"combine", {{"states", states}}};
   }
 
-  // Changes a file in one way after the other, and asks each time.
-  static void spoil(const std::string& file, const std::vector<Question>& questions) {
-    for (const Question& question : questions) ask(question, silence());  // as it was written
-    const Json whole = read_binary(file);
-    std::vector<Json::json_pointer> places;
-    places_of(whole, Json::json_pointer(), places);
-    std::size_t tried = 0, answered = 0;
-    const auto with = [&](const Json::json_pointer& place, const Json& other) {
-      Json changed = whole;
-      changed[place] = other;
-      write_binary(changed, file);
-      ++tried;
-      for (const Question& question : questions) {
-        SCOPED_TRACE(place.to_string() + " = " + other.dump(-1, ' ', true, Json::error_handler_t::replace));
-        try {
-          ask(question, silence());
-          ++answered;
-        } catch (const Error& error) {
-          EXPECT_NE(error.fault(), Fault::internal) << error.what();
-        } catch (const std::exception& error) {
-          ADD_FAILURE() << error.what();
-        }
-      }
-    };
-    const char* const how = std::getenv("ASSAY_HARDNESS");
-    if (how != nullptr && std::string(how) == "whole") {
-      for (const auto& place : places)
-        for (const Json& other : others(whole[place])) with(place, other);
-    } else {
-      Rng rng(1);
-      constexpr int drawn = 150;
-      for (int i = 0; i < drawn; ++i) {
-        const auto& place = places[rng.below(places.size())];
-        const std::vector<Json> choice = others(whole[place]);
-        with(place, choice[rng.below(choice.size())]);
-      }
+  static void spoil_file(const std::string& file, const std::vector<Question>& questions) {
+    std::vector<std::function<void(const Json&)>> uses;
+    for (const Question& question : questions) {
+      uses.emplace_back([&](const Json& changed) {
+        write_binary(changed, file);
+        ask(question, silence());
+      });
     }
-    EXPECT_LT(answered, tried * questions.size());
-    RecordProperty("changes", static_cast<int>(tried));
+    spoil(read_binary(file), uses);
   }
 
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
@@ -171,7 +190,7 @@ class SpoiledStates : public testing::Test {
   const fs::path folder_ = [] {
     fs::path folder =
         fs::path(testing::TempDir()) /
-        ("spoiled_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()));
+        fmt::format("spoiled_{}", testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder);
     fs::create_directories(folder);
     return folder;
@@ -190,7 +209,7 @@ TEST_F(SpoiledStates, OfCoverage) {
   };
   cover("1/2", "1.cov");
   cover("2/2", "2.cov");
-  spoil(path("1.cov"), {combined({path("1.cov")}), combined({path("2.cov"), path("1.cov")})});
+  spoil_file(path("1.cov"), {combined({path("1.cov")}), combined({path("2.cov"), path("1.cov")})});
 }
 
 TEST_F(SpoiledStates, OfProfiles) {
@@ -198,7 +217,7 @@ TEST_F(SpoiledStates, OfProfiles) {
   Flags learning = flags;
   learning.push_back({"train", {"@train"}});
   ask(about_network("cover", learning), silence());
-  spoil(path("net.profile"), {about_network("cover", flags)});
+  spoil_file(path("net.profile"), {about_network("cover", flags)});
 }
 
 TEST_F(SpoiledStates, OfMutants) {
@@ -207,7 +226,7 @@ TEST_F(SpoiledStates, OfMutants) {
   };
   mutate("@test[:9]", "1.mut");
   mutate("@test[6:]", "2.mut");
-  spoil(path("1.mut"), {combined({path("1.mut")}), combined({path("2.mut"), path("1.mut")})});
+  spoil_file(path("1.mut"), {combined({path("1.mut")}), combined({path("2.mut"), path("1.mut")})});
 }
 
 TEST_F(SpoiledStates, OfInspections) {
@@ -220,7 +239,7 @@ TEST_F(SpoiledStates, OfInspections) {
     };
     inspect("1/2", "1.ins");
     inspect("2/2", "2.ins");
-    spoil(path("1.ins"), {combined({path("1.ins")}), combined({path("2.ins"), path("1.ins")})});
+    spoil_file(path("1.ins"), {combined({path("1.ins")}), combined({path("2.ins"), path("1.ins")})});
   };
   spoil_state_of(
       {{"measure", {"pearson", "spearman", "jaccard", "mutual_information", "auc", "linear", "majority"}}});
@@ -229,6 +248,23 @@ TEST_F(SpoiledStates, OfInspections) {
                   {"permutations", {"1"}},
                   {"bootstrap", {"1"}},
                   {"force", {}}});
+}
+
+TEST_F(SpoiledStates, OfResultDocuments) {
+  const Flags flags{{"train", {"@train"}}, {"test", {"@test"}}, {"criterion", {"idc", "kmnc", "lsc"}}};
+  const std::string text = report::to_json(ask(about_network("cover", flags), silence()));
+  spoil<nlohmann::ordered_json>(
+      nlohmann::ordered_json::parse(text), {[](const nlohmann::ordered_json& changed) {
+        const std::string dumped =
+            changed.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+        report::Document document = report::read_document(dumped, "spoiled");
+        document.pictures.clear();  // files of this machine are no part of the question
+        for (const report::Renderer& renderer : report::renderers()) {
+          if (renderer.render) renderer.render(document);
+          if (renderer.render_files) renderer.render_files(document);
+        }
+        report::no_worse_than(document, report::measurements_of(document));
+      }});
 }
 
 }  // namespace
