@@ -119,6 +119,16 @@ bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& req
   return bytes * threads_ + backend.learned_bytes(learned) <= most_bytes;
 }
 
+// Nanoseconds of a record; without a back end, with the kernels.
+double FastPath::cost(const Backend* backend, const Node& node) const {
+  const double once =
+      backend == nullptr ? kernel_cost(graph_, node, shape_of_) : backend->cost(graph_, node, shape_of_);
+  if (!is_recurrent(node.op)) return once;
+  const Shape& input = infos_[static_cast<std::size_t>(node.inputs[0])].shape;
+  const std::size_t steps = node.integer("layout", 0) != 0 ? 1 : 0;
+  return input.size() == 3 ? once * static_cast<double>(input[steps]) : once;
+}
+
 // Whether the back end can run the node as this request wants it.
 bool FastPath::takes(const Backend& backend, const Node& node, const Request& request) const {
   if (!backend.supports(graph_, node, shape_of_)) return false;
@@ -156,8 +166,8 @@ std::vector<const Backend*> FastPath::choose(const Plan& plan, const Request& re
     }
     std::vector<double> next(choices, never);
     for (std::size_t c = 0; c < choices; ++c) {
-      double own = kernel_cost(graph_, at, shape_of_);
-      if (all[c] != nullptr) own = takes(*all[c], at, request) ? all[c]->cost(graph_, at, shape_of_) : never;
+      double own = cost(nullptr, at);
+      if (all[c] != nullptr) own = takes(*all[c], at, request) ? cost(all[c], at) : never;
       // With a back end named, kernels are for what it cannot do.
       if (all[c] == nullptr && engine_ != "auto" && choices > 1 && takes(*all[1], at, request)) own = never;
       for (std::size_t from = 0; from < choices; ++from) {
@@ -339,8 +349,7 @@ std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Reques
     if (planned.empty() || planned.back().engine != name || (inside && next->begin == step))
       planned.push_back({.engine = name, .nodes = {}});
     planned.back().nodes.push_back(fast.plan.nodes[step]);
-    if (inside)
-      planned.back().nanoseconds += next->backend->cost(graph_, node(fast.plan.nodes[step]), shape_of_);
+    if (inside) planned.back().nanoseconds += cost(next->backend, node(fast.plan.nodes[step]));
   }
   constexpr int runs = 5;
   for (int i = 0; measure && i < runs; ++i) {

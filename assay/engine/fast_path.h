@@ -75,6 +75,7 @@ class FastPath {
                   const std::function<void(std::size_t)>& after_step) const;
   FastPlan make_plan_for(const Tensors& given, const Request& request) const;
   bool fits(const Plan& plan, const Backend& backend, const Request& request) const;
+  double cost(const Backend* backend, const Node& node) const;
   bool takes(const Backend& backend, const Node& node, const Request& request) const;
   std::vector<const Backend*> choose(const Plan& plan, const Request& request) const;
   Part make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,
