@@ -124,7 +124,8 @@ bool Reader::unroll_loop(const onnx::NodeProto& proto, const Node& node, const o
     going_on = graph_.unique_value_name(below(node.name, "condition"));
     graph_.define_constant(going_on, Array(DType::boolean, {}, {std::byte{1}}));
   }
-  std::vector<std::string> state(proto.input().begin() + 2, proto.input().end());
+  std::vector<std::string> state(proto.input().begin() + std::min(2, proto.input_size()),
+                                 proto.input().end());
   std::vector<std::vector<std::string>> scanned(static_cast<std::size_t>(scans));
   for (std::int64_t round = 0; round < *rounds; ++round) {
     const std::string prefix = fmt::format("{}/{}", node.name, round);

@@ -2,6 +2,7 @@
 // network computes with them.
 
 #include <algorithm>
+#include <limits>
 
 #include <assay/error.h>
 #include "assay/model/onnx/reader.h"
@@ -18,6 +19,11 @@ std::int64_t integer_in(const onnx::NodeProto& proto, std::string_view attribute
 
 bool is_given(const onnx::NodeProto& proto, int input) {
   return input < proto.input_size() && !proto.input(input).empty();
+}
+
+const std::string& needed(const onnx::NodeProto& proto, const Node& node, int input) {
+  if (!is_given(proto, input)) fail(Fault::model, "{}: input {} is missing", node.describe(), input);
+  return proto.input(input);
 }
 
 }  // namespace
@@ -53,9 +59,8 @@ bool Reader::read_sequence(const onnx::NodeProto& proto, const Node& node) {
     sequences_[output] = {proto.input().begin(), proto.input().end()};
   } else if (node.op == "SequenceInsert") {
     std::vector<std::string> list = sequence(proto, node, 0);
-    if (!is_given(proto, 1)) fail(Fault::model, "{}: input 1 is missing", node.describe());
     list.insert(list.begin() + static_cast<std::ptrdiff_t>(position_in(proto, node, 2, std::ssize(list))),
-                proto.input(1));
+                needed(proto, node, 1));
     sequences_[output] = std::move(list);
   } else if (node.op == "SequenceErase" || node.op == "SequenceAt") {
     std::vector<std::string> list = sequence(proto, node, 0);
@@ -88,7 +93,8 @@ bool Reader::read_sequence(const onnx::NodeProto& proto, const Node& node) {
 }
 
 void Reader::split_to_sequence(const onnx::NodeProto& proto, const Node& node) {
-  const ValueId x = graph_.value(proto.input(0));
+  const std::string& whole = needed(proto, node, 0);
+  const ValueId x = graph_.value(whole);
   const auto rank = graph_.rank(x);
   std::int64_t axis = integer_in(proto, "axis", 0);
   if (axis < 0) axis += rank.value_or(0);
@@ -114,15 +120,17 @@ void Reader::split_to_sequence(const onnx::NodeProto& proto, const Node& node) {
   std::vector<std::string> list;
   std::int64_t begin = 0;
   for (const std::int64_t piece : pieces) {
+    if (piece < 0 || piece > std::numeric_limits<std::int64_t>::max() - begin)
+      fail(Fault::model, "{}: a piece of {} positions", node.describe(), piece);
     list.push_back(graph_.unique_value_name(below(node.name, "piece")));
     if (keeps_axis) {
       add("Slice", list.back(),
-          {proto.input(0), constant(below(node.name, "begin"), {begin}),
+          {whole, constant(below(node.name, "begin"), {begin}),
            constant(below(node.name, "end"), {begin + piece}), constant(below(node.name, "axis"), {axis})},
           list.back());
     } else {
-      add("Gather", list.back(), {proto.input(0), constant(below(node.name, "position"), {begin}, true)},
-          list.back(), {{"axis", axis}});
+      add("Gather", list.back(), {whole, constant(below(node.name, "position"), {begin}, true)}, list.back(),
+          {{"axis", axis}});
     }
     begin += piece;
   }
@@ -185,7 +193,7 @@ bool Reader::read_optional(const onnx::NodeProto& proto, const Node& node) {
   if (node.op == "OptionalGetElement") {
     if (found != optionals_.end() && !found->second)
       fail(Fault::model, "{}: the optional value is empty", node.describe());
-    alias(found == optionals_.end() ? proto.input(0) : *found->second, output);
+    alias(found == optionals_.end() ? needed(proto, node, 0) : *found->second, output);
     return true;
   }
   if (node.op != "Identity" || found == optionals_.end()) return false;

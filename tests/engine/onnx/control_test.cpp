@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <assay/adapt.h>
 #include <assay/session.h>
 #include "tests/model/onnx_build.h"
@@ -204,6 +206,18 @@ TEST(Loops, RunAsLongAsTheirConditionHolds) {
   EXPECT_THAT(results[1], ElementsAre(2, 4, 3, 6, 4, 8));
 }
 
+TEST(Loops, WithNothingButTheirRoundsAreWrittenOut) {
+  OnnxFile file = file_of({-1, 2});
+  file.weight(integers("three", {3}));
+  auto& loop = file.node("Loop", {"three"}, {"each"}, "loop");
+  set_body(loop, "body",
+           body({"round", "condition"},
+                {node("Neg", {"x"}, {"seen"}), node("Identity", {"condition"}, {"goes_on"})},
+                {"goes_on", "seen"}));
+  file.output("each");
+  EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(-1, -2, -1, -2, -1, -2));
+}
+
 TEST(Loops, OfNoRoundGiveTheirStatesBack) {
   OnnxFile file = adding("none", node("Identity", {"condition"}, {"goes_on"}));
   file.weight(integers("none", {0}));
@@ -306,6 +320,25 @@ TEST(Sequences, WhoseLengthIsNotKnownAreRefused) {
   file.node("ConcatFromSequence", {"pieces"}, {"y"});
   file.output("y");
   expect_error(Fault::unsupported, {"'split'", "not known"}, [&] { file.read(); });
+}
+
+TEST(Sequences, OfNodesWithoutTheirInputsAreRefused) {
+  for (const char* const op : {"SplitToSequence", "OptionalGetElement"}) {
+    OnnxFile file = file_of({-1, 4});
+    file.node(op, {}, {"y"}, "bare");
+    file.node("Relu", {"x"}, {"z"});
+    file.output("z");
+    expect_error(Fault::model, {"'bare'", "input 0 is missing"}, [&] { file.read(); });
+  }
+}
+
+TEST(Sequences, OfPiecesOfNoSizeAreRefused) {
+  OnnxFile file = file_of({-1, 4});
+  file.weight(integers("parts", {std::numeric_limits<std::int64_t>::max(), 5}));
+  set(file.node("SplitToSequence", {"x", "parts"}, {"pieces"}, "split"), "axis", std::int64_t{1});
+  set(file.node("ConcatFromSequence", {"pieces"}, {"y"}), "axis", std::int64_t{1});
+  file.output("y");
+  expect_error(Fault::model, {"'split'", "a piece of 5"}, [&] { file.read(); });
 }
 
 // Classes and their names behind a network, as exporters of classical toolkits write them.
