@@ -333,6 +333,8 @@ bool supports_recurrence(const Graph& graph, const Node& node) {
   const Cell* const cell = cell_of(node);
   if (cell == nullptr || has_input(node, lengths_input) || has_input(node, peephole_input)) return false;
   if (node.has("clip") || node.integer("input_forget", 0) != 0) return false;
+  const std::string direction = node.text("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return false;
   if (!usual_activations(node, *cell)) return false;
   for (std::size_t k = 0; k < cell->states; ++k) {
     if (has_input(node, state_input + k) && graph.is_constant(node.inputs[state_input + k])) return false;
@@ -341,7 +343,7 @@ bool supports_recurrence(const Graph& graph, const Node& node) {
   if (!has_input(node, 1) || !graph.is_constant(node.inputs[1])) return false;
   const Shape& weights = graph.constant(node.inputs[1]).shape();
   if (weights.size() != 3 || element_count(weights) == 0) return false;
-  const std::int64_t directions = node.text("direction", "forward") == "bidirectional" ? 2 : 1;
+  const std::int64_t directions = direction == "bidirectional" ? 2 : 1;
   const std::int64_t rows = weights[1], hidden = rows / std::ssize(cell->gates);
   return finite_weights(graph, node, 1, {directions, hidden * std::ssize(cell->gates), weights[2]}) &&
          finite_weights(graph, node, 2, {directions, rows, hidden}) &&
