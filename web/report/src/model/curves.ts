@@ -39,3 +39,12 @@ export function asShares(list: readonly Points[]): Points[] {
     points: points.map(({ x, y }) => ({ x, y: y / largest })),
   }));
 }
+
+/** Sizes of scores after so many records; what was read as one block has no course and is left out. */
+export function courses(table: Table): Points[] {
+  const sizes = curves(table, "unit", "records", "score").map(({ name, points }) => ({
+    name,
+    points: points.filter(({ x }) => x > 0).map(({ x, y }) => ({ x, y: Math.abs(y) })),
+  }));
+  return asShares(sizes).filter(({ points }) => points.length > 1);
+}

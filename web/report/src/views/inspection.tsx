@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { groupOf, matrix, numbers, symbols } from "../model/affinity";
-import { asShares, curves } from "../model/curves";
+import { courses } from "../model/curves";
 import { type Document, isPicture, type Row } from "../model/document";
 import { number } from "../model/format";
 import { label } from "../model/rows";
@@ -115,12 +115,7 @@ function Convergence({ document }: { document: Document }) {
     () =>
       table === undefined
         ? []
-        : asShares(
-            curves(table, "unit", "records", "score").map(({ name, points }) => ({
-              name,
-              points: points.filter(({ x }) => x > 0).map(({ x, y }) => ({ x, y: Math.abs(y) })),
-            })),
-          ).map((curve) => ({ ...curve, figure: number(curve.points.at(-1)?.y ?? 0) })),
+        : courses(table).map((curve) => ({ ...curve, figure: number(curve.points.at(-1)?.y ?? 0) })),
     [table],
   );
   if (list.length === 0) return null;

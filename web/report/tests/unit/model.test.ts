@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { criteria } from "../../src/model/criteria";
-import { area, asShares, curves } from "../../src/model/curves";
+import { area, asShares, courses, curves } from "../../src/model/curves";
 import { parse } from "../../src/model/document";
 import { histogram, outline } from "../../src/model/histogram";
 import { clusters, combination } from "../../src/model/idc";
@@ -157,6 +157,29 @@ describe("curves", () => {
         { name: "b", points: [{ x: 1, y: 2 }] },
       ]).map(({ points }) => points[0]?.y),
     ).toEqual([1, 0.5]);
+  });
+});
+
+describe("courses", () => {
+  const course = (...scores: number[]) => ({
+    id: "convergence",
+    title: "",
+    columns: [],
+    rows: scores.map((score, i) => ({ unit: "fc 0, odd", records: 10 * (i + 1), score })),
+  });
+  it("are sizes of scores by records read", () => {
+    expect(courses(course(-0.5, 0.25))).toEqual([
+      {
+        name: "fc 0, odd",
+        points: [
+          { x: 10, y: 0.5 },
+          { x: 20, y: 0.25 },
+        ],
+      },
+    ]);
+  });
+  it("need more than one block of records", () => {
+    expect(courses(course(0.5))).toEqual([]);
   });
 });
 
