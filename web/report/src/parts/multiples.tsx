@@ -36,7 +36,7 @@ function Small({ curve, all, x, y, end, format }: Options) {
       y: {
         domain: [0, 1],
         ticks: [0, 0.5, 1],
-        tickFormat: format,
+        tickFormat: (tick: number) => format(tick).replace(/(\.\d*[1-9])0+$/, "$1"),
         label: null,
         tickSize: 0,
       },
