@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -51,7 +52,7 @@ void for_decompressed(const fs::path& path, const std::function<void(std::string
   const GzFile file = open_gz(path);
   const std::uint64_t limit = decompressed_limit(fs::file_size(path));
   std::uint64_t total = 0;
-  std::string chunk(1 << 20, '\0');
+  std::array<char, 1 << 16> chunk;
   for (;;) {
     check_interrupt();
     const int got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
@@ -69,7 +70,7 @@ void for_decompressed(const fs::path& path, const std::function<void(std::string
            "{}: unpacks to more than {} bytes; unpack it and name the result if that is right", path.string(),
            limit);
     }
-    take(std::string_view(chunk).substr(0, static_cast<std::size_t>(got)));
+    take({chunk.data(), static_cast<std::size_t>(got)});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -135,7 +136,7 @@ std::string NpzFile::title(const NpzEntry& entry) const { return path_.string() 
 
 void NpzFile::unpack(const NpzEntry& entry, const std::function<void(std::string_view)>& take) const {
   const ZipFile file(zip_fopen_index(archive_.get(), entry.index, 0), zip_fclose);
-  std::string chunk(1 << 20, '\0');
+  std::array<char, 1 << 16> chunk;
   std::uint64_t total = 0;
   zip_int64_t got = file ? 1 : -1;
   // Ends with what is really there, whatever the directory promises.
@@ -144,7 +145,7 @@ void NpzFile::unpack(const NpzEntry& entry, const std::function<void(std::string
     got = zip_fread(file.get(), chunk.data(), chunk.size());
     if (got <= 0) break;
     total += static_cast<std::uint64_t>(got);
-    if (total <= entry.size) take(std::string_view(chunk).substr(0, static_cast<std::size_t>(got)));
+    if (total <= entry.size) take({chunk.data(), static_cast<std::size_t>(got)});
   }
   if (got < 0 || total != entry.size)
     fail(Fault::data, "{}: entry '{}.npy' is damaged or cut short", path_.string(), entry.name);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -247,7 +248,7 @@ std::string read_file(const fs::path& path, std::uint64_t limit) {
   const std::unique_ptr<const int, void (*)(const int*)> close(&file,
                                                                [](const int* open) { ::close(*open); });
   std::string bytes;
-  std::string chunk(1 << 20, '\0');
+  std::array<char, 1 << 16> chunk;
   while (true) {
     if (pipe) wait_for_input(file);
     const ssize_t got = ::read(file, chunk.data(), chunk.size());
