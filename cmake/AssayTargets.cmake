@@ -10,8 +10,8 @@ target_compile_options(assay_settings INTERFACE -Wall -Wextra -Wshadow $<$<CXX_C
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${ASSAY_UNITY}>>:-Wno-subobject-linkage>
   $<$<BOOL:${ASSAY_WERROR}>:-Werror>)
 if(ASSAY_SANITIZE)
-  target_compile_options(assay_settings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
-  target_link_options(assay_settings INTERFACE -fsanitize=address,undefined)
+  target_compile_options(assay_settings INTERFACE -fsanitize=${ASSAY_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(assay_settings INTERFACE -fsanitize=${ASSAY_SANITIZE})
 endif()
 
 # assay_test(NAME model SOURCES a.cpp b.cpp LIBRARIES assay): one test program per folder. Tests of what runs networks share
