@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <assay/mutation.h>
+#include "assay/mutation/outcome.h"
 
 namespace assay::mutation {
 namespace {
@@ -25,19 +27,24 @@ std::string first_changes(const Mutation& made) {
 }
 
 MutantOutcome described(const Mutant& mutant, const Mutation& made) {
+  MutantOutcome outcome = outcome_of(mutant, made.sites, made.summary);
+  outcome.changes = first_changes(made);
+  return outcome;
+}
+
+}  // namespace
+
+MutantOutcome outcome_of(const Mutant& mutant, std::int64_t sites, std::string summary) {
   MutantOutcome outcome;
   outcome.id = mutant.id();
   outcome.op = mutant.op.text();
   outcome.operator_name = mutant.op.name;
   outcome.layer = mutant.layer;
   outcome.seed = mutant.seed;
-  outcome.sites = made.sites;
-  outcome.summary = made.summary;
-  outcome.changes = first_changes(made);
+  outcome.sites = sites;
+  outcome.summary = std::move(summary);
   return outcome;
 }
-
-}  // namespace
 
 PlannedMutant planned(const Subject& subject, const Mutant& mutant) {
   return {described(mutant, apply(subject, mutant)),

@@ -379,8 +379,9 @@ report::Fact subset_fact(const selection::Cover& subset) {
       subset.records.size());
 }
 
-report::Document document_of(const mutation::Subject& subject, std::span<const mutation::Mutant> mutants,
-                             std::span<const mutation::NotApplicable> not_applicable) {
+report::Document document_of(std::string_view whole, std::span<const mutation::Mutant> mutants,
+                             std::span<const mutation::NotApplicable> not_applicable,
+                             const std::function<DrawnMutant(const mutation::Mutant&)>& made) {
   report::Table table{"mutants",
                       "Mutants",
                       {{"mutant", "mutant"},
@@ -390,14 +391,22 @@ report::Document document_of(const mutation::Subject& subject, std::span<const m
                       {},
                       false};
   for (const mutation::Mutant& mutant : mutants) {
-    const mutation::Mutation made = mutation::apply(subject, mutant);
-    table.rows.push_back({mutant.id(), mutant.text(), made.sites, made.summary});
+    const DrawnMutant drawn = made(mutant);
+    table.rows.push_back({mutant.id(), mutant.text(), drawn.sites, drawn.summary});
   }
   report::Document document;
-  document.headline = fmt::format("{} mutants of {}", table.rows.size(), subject.graph().name());
+  document.headline = fmt::format("{} mutants of {}", table.rows.size(), whole);
   document.tables = {std::move(table)};
   if (!not_applicable.empty()) document.tables.push_back(not_applicable_table(not_applicable));
   return document;
+}
+
+report::Document document_of(const mutation::Subject& subject, std::span<const mutation::Mutant> mutants,
+                             std::span<const mutation::NotApplicable> not_applicable) {
+  return document_of(subject.graph().name(), mutants, not_applicable, [&](const mutation::Mutant& mutant) {
+    const mutation::Mutation made = mutation::apply(subject, mutant);
+    return DrawnMutant{made.sites, made.summary};
+  });
 }
 
 report::Document document_of(const mutation::Mutation& made, std::size_t most) {

@@ -2,7 +2,11 @@
 
 // What mutants say about a test set, as a result document.
 
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <assay/gate.h>
@@ -21,7 +25,16 @@ report::Fact subset_fact(const selection::Cover& subset);
 // Where operators cannot act, and why.
 report::Table not_applicable_table(std::span<const mutation::NotApplicable> entries);
 
-// Mutants by their texts, with what each would change. Throws what mutation::apply() throws.
+// Mutants of `whole` by their texts, with what each would change: how many sites, and what in words.
+struct DrawnMutant {
+  std::int64_t sites = 0;
+  std::string summary;
+};
+report::Document document_of(std::string_view whole, std::span<const mutation::Mutant> mutants,
+                             std::span<const mutation::NotApplicable> not_applicable,
+                             const std::function<DrawnMutant(const mutation::Mutant&)>& made);
+
+// Those of a network. Throws what mutation::apply() throws.
 report::Document document_of(const mutation::Subject& subject, std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::NotApplicable> not_applicable);
 

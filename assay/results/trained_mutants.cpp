@@ -29,24 +29,11 @@ std::string status_text(mutation::TrainedStore::Status status) {
 report::Document document_of(const mutation::Program& program, const mutation::Subject& subject,
                              std::span<const mutation::Mutant> mutants,
                              std::span<const mutation::NotApplicable> not_applicable) {
-  report::Table table{"mutants",
-                      "Mutants",
-                      {{"mutant", "mutant"},
-                       {"text", "text"},
-                       {"sites", "sites", Kind::count},
-                       {"summary", "what is changed"}},
-                      {},
-                      false};
-  for (const mutation::Mutant& mutant : mutants) {
-    const mutation::ProgramMutation made = mutation::apply(program, subject, mutant);
-    table.rows.push_back({mutant.id(), mutant.text(), made.sites, made.summary});
-  }
-  report::Document document;
-  document.headline =
-      fmt::format("{} mutants of the training of {}", table.rows.size(), program.graph.name());
-  document.tables = {std::move(table)};
-  if (!not_applicable.empty()) document.tables.push_back(not_applicable_table(not_applicable));
-  return document;
+  return document_of("the training of " + program.graph.name(), mutants, not_applicable,
+                     [&](const mutation::Mutant& mutant) {
+                       const mutation::ProgramMutation made = mutation::apply(program, subject, mutant);
+                       return DrawnMutant{made.sites, made.summary};
+                     });
 }
 
 report::Document document_of(std::span<const mutation::Mutant> mutants,

@@ -103,6 +103,12 @@ std::string needs_labels(const Program& program) {
   return program.training->has_labels() ? "" : "the training data have no labels";
 }
 
+std::string needs_classes(const Program& program) {
+  const std::string reason = needs_labels(program);
+  return reason.empty() && program.training->class_count() < 2 ? "the training data have one class only"
+                                                               : reason;
+}
+
 std::string needs_labels_for_classes(const Program& program, const SpecOptions& options) {
   return options.text("classes") == "all" ? "" : needs_labels(program);
 }

@@ -46,9 +46,10 @@ ElementRange range_of(const Dataset& data, std::size_t channel);
 // Whether the option is "true". Throws Error{usage} unless it is "true" or "false".
 bool yes(const SpecOptions& options, const std::string& name);
 
-// Why an operator cannot act: on unlabelled data; on these where `classes` names some; on inputs that are no
-// numbers. Empty when it can.
+// Why an operator cannot act: on unlabelled data; on these and on data of one class; on unlabelled data where
+// `classes` names some; on inputs that are no numbers. Empty when it can.
 std::string needs_labels(const Program& program);
+std::string needs_classes(const Program& program);
 std::string needs_labels_for_classes(const Program& program, const SpecOptions& options);
 std::string needs_numbers(const Program& program, const SpecOptions& options);
 

@@ -47,14 +47,8 @@ OperatorInfo le_operator() {
       .paper = "Ma et al., DeepMutation, ISSRE 2018; Humbatova et al., DeepCrime, ISSTA 2021 (change_label)",
       .level = OperatorInfo::Level::data,
       .options = std::move(options),
-      .program = data_fault(
-          [](const Program& program, const SpecOptions&) {
-            const std::string reason = needs_labels(program);
-            return reason.empty() && program.training->class_count() < 2
-                       ? "the training data have one class only"
-                       : reason;
-          },
-          falsify)};
+      .program = data_fault([](const Program& program, const SpecOptions&) { return needs_classes(program); },
+                            falsify)};
 }
 
 }  // namespace assay::mutation

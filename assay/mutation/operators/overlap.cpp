@@ -51,13 +51,7 @@ OperatorInfo overlap_operator() {
           .level = OperatorInfo::Level::data,
           .options = std::move(options),
           .program = data_fault(
-              [](const Program& program, const SpecOptions&) {
-                const std::string reason = needs_labels(program);
-                return reason.empty() && program.training->class_count() < 2
-                           ? "the training data have one class only"
-                           : reason;
-              },
-              overlap)};
+              [](const Program& program, const SpecOptions&) { return needs_classes(program); }, overlap)};
 }
 
 }  // namespace assay::mutation

@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/source_mutation.h>
+#include "assay/mutation/outcome.h"
 #include "assay/mutation/source/external.h"
 #include "assay/support/hash.h"
 #include "assay/support/threads.h"
@@ -160,15 +161,7 @@ std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const 
 
 PlannedMutant planned(std::shared_ptr<const TrainedStore> store, const Mutant& mutant,
                       const ProgramMutation& made, const Trained& trained) {
-  MutantOutcome outcome;
-  outcome.id = mutant.id();
-  outcome.op = mutant.op.text();
-  outcome.operator_name = mutant.op.name;
-  outcome.layer = mutant.layer;
-  outcome.seed = mutant.seed;
-  outcome.sites = made.sites;
-  outcome.summary = made.summary;
-  return {std::move(outcome),
+  return {outcome_of(mutant, made.sites, made.summary),
           [store = std::move(store), key = trained.key, what = mutant.text()] {
             std::optional<Graph> network = store->find(key);
             if (!network)
