@@ -404,10 +404,11 @@ std::optional<InspectSelect> first_inspect(const SqlText& sql) {
            !(sql.token(end).depth == depth &&
              (sql.token(end).is_symbol(";") || is_one_of(sql.token(end), between_selects))))
       ++end;
-    const bool innermost = std::ranges::none_of(selects, [&](const auto& other) {
-      return other.first != keyword && other.first > select && other.first < end &&
-             sql.token(other.first).depth > depth;
-    });
+    const bool innermost =
+        std::ranges::none_of(selects, [&, own = keyword, begin = select](const auto& other) {
+          return other.first != own && other.first > begin && other.first < end &&
+                 sql.token(other.first).depth > depth;
+        });
     if (!innermost) continue;
     InspectSelect result = SelectParser(sql, select, keyword).parse();
     result.with = visible_definitions(sql, select);
