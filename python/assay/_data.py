@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _assay
-from .errors import UsageError
+from .errors import DataError, UsageError
 
 __all__ = ["Data", "data"]
 
@@ -71,15 +72,22 @@ class Data:
 
     def read(self, positions: Iterable[int]) -> dict[str, np.ndarray[Any, Any]]:
         """Records at these positions: ``x`` (or each input by name), ``y`` and ``targets`` where there are any."""
-        return dict(self._records.read([int(p) for p in positions]))
+        return dict(self._records.read(self._places(positions)))
 
     def select(self, positions: Iterable[int]) -> Data:
         """The records at these positions, in that order. Nothing is copied."""
-        return Data(self._records.selected([int(p) for p in positions]))
+        return Data(self._records.selected(self._places(positions)))
 
     def relabelled(self, labels: Iterable[int]) -> Data:
         """The same records with other labels, one class number each."""
         return Data(self._records.relabelled([int(label) for label in labels]))
+
+    def _places(self, positions: Iterable[int]) -> list[int]:
+        places = list(map(_place, positions))
+        for place in places:
+            if not 0 <= place < len(self):
+                raise UsageError(f"there is no record at position {place}; they are 0 to {len(self) - 1}")
+        return places
 
     def __add__(self, other: Data) -> Data:
         return Data(_assay.joined([self._records, other._records]))
@@ -105,6 +113,15 @@ class Data:
 
     def __repr__(self) -> str:
         return f"<assay.Data {self._records.description}>"
+
+
+def _place(value: Any) -> int:
+    try:
+        if not isinstance(value, (bool, np.bool_)):
+            return operator.index(value)
+    except TypeError:
+        pass
+    raise UsageError(f"{value} is no position; these are whole numbers, as np.flatnonzero() makes of a mask")
 
 
 def _is_frame(value: Any) -> bool:
@@ -234,26 +251,83 @@ def _spooled(batches: Iterable[Any]) -> tuple[Any, Any]:
     return (first if list(arrays) == ["x"] else arrays), None if outputs is None else outputs.array()
 
 
-def _frame(table: Any, label: str | None, target: str | Sequence[str] | None, inputs: Sequence[str] | None) -> Any:
+def _frame(
+    table: Any,
+    label: str | None,
+    target: str | Sequence[str] | None,
+    inputs: Sequence[str] | None,
+    class_names: list[str],
+) -> Any:
     taken = [label] if label is not None else []
     taken += [target] if isinstance(target, str) else list(target or [])
     missing = [name for name in [*taken, *(inputs or [])] if name not in table.columns]
     if missing:
         raise UsageError(f"the table has no column '{missing[0]}'; there are {', '.join(map(str, table.columns))}")
     chosen = list(inputs) if inputs is not None else [name for name in table.columns if name not in taken]
-    x = np.ascontiguousarray(table[chosen].to_numpy(dtype=np.float32))
-    names: list[str] = []
-    y = None
+    twice = table.columns[table.columns.duplicated()]
+    several = [name for name in [*taken, *chosen] if name in twice]
+    if several:
+        raise UsageError(f"the table has several columns '{several[0]}'")
+    y, names = None, class_names
     if label is not None:
-        column = table[label]
-        if column.dtype.kind in "iu":
-            y = column.to_numpy(dtype=np.int64)
-        else:
-            names = sorted({str(value) for value in column})
-            y = np.array([names.index(str(value)) for value in column], dtype=np.int64)
+        y, names = _classes(table[label], label, class_names)
     elif target is not None:
-        y = table[[target] if isinstance(target, str) else list(target)].to_numpy(dtype=np.float32)
-    return x, y, names, [str(i) for i in table.index]
+        y = _numbers(table, taken)
+    return _numbers(table, chosen), y, names, [str(i) for i in table.index]
+
+
+def _numbers(table: Any, columns: Sequence[str]) -> Any:
+    try:
+        return np.ascontiguousarray(table[columns].to_numpy(dtype=np.float32))
+    except (TypeError, ValueError) as error:
+        for name in columns:
+            for row, value in table[name].items():
+                try:
+                    np.array([value], object).astype(np.float32)
+                except (TypeError, ValueError):
+                    raise DataError(
+                        f"column '{name}', row '{row}': '{value}' is no number; drop the row, turn the column into "
+                        "numbers, or name those that are with inputs="
+                    ) from None
+        raise DataError(f"the columns {', '.join(map(str, columns))} are no numbers: {error}") from error
+
+
+# Whole numbers from 0 are classes as they are; names are numbered in the order that is given, else the alphabet's.
+def _classes(column: Any, name: str, known: list[str]) -> tuple[Any, list[str]]:
+    def refuse(wrong: Any, why: str) -> None:
+        rows = np.flatnonzero(wrong)
+        if len(rows):
+            row = int(rows[0])
+            raise DataError(
+                f"column '{name}', row '{column.index[row]}': '{column.iloc[row]}' is {why}; drop such rows, or give "
+                "them a class"
+            )
+
+    refuse(column.isna().to_numpy(), "no label")
+    values = column.astype(column.cat.categories.dtype) if hasattr(column, "cat") else column
+    values = values.infer_objects()
+    if values.dtype.kind in "biuf":
+        numbers = values.to_numpy(dtype=np.float64 if values.dtype.kind == "f" else np.int64)
+        with np.errstate(invalid="ignore"):  # of infinities
+            classes = numbers.astype(np.int64)
+        refuse((classes < 0) | (classes != numbers), "no class number")
+        return classes, known
+    texts = [str(value) for value in values]
+    numbers = [_class_number(text) for text in texts]
+    if None not in numbers:
+        return np.array(numbers, np.int64), known
+    names = known or sorted(set(texts))
+    order = {text: number for number, text in enumerate(names)}
+    refuse([text not in order for text in texts], "none of class_names=")
+    return np.array([order[text] for text in texts], np.int64), names
+
+
+def _class_number(text: str) -> int | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return int(number) if 0 <= number < 1e6 and number.is_integer() and "_" not in text else None
 
 
 def data(
@@ -286,7 +360,7 @@ def data(
     ids
         A name for each record; the numbers from 0 if none.
     class_names
-        Names of all classes.
+        Names of all classes. Those of a table's column of names are numbered in this order.
     range
         Least and greatest valid value of an element of ``x``, numbers or one each per channel. Attacks and searches
         need it.
@@ -300,7 +374,8 @@ def data(
     MismatchError
         For numbers of labels or ids that differ from that of the records.
     DataError
-        When a record with a NaN or infinity is read, naming it.
+        When a record with a NaN or infinity is read, naming it; for rows of a table without a label, or with a text
+        among the inputs.
     """
     if isinstance(x, Data):
         if y is not None:
@@ -315,8 +390,8 @@ def data(
     if _is_frame(x):
         if y is not None:
             raise UsageError("name the column with label= or target=, or give arrays")
-        x, y, found, rows = _frame(x, label, target, inputs)
-        names, labels = names or found, labels or rows
+        x, y, names, rows = _frame(x, label, target, inputs, names)
+        labels = labels or rows
     elif label is not None or target is not None or inputs is not None:
         raise UsageError("label=, target= and inputs= name columns of a pandas table")
     elif not isinstance(x, Mapping) and not _is_array(x):

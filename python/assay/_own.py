@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect as _inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import index as _index
 from typing import Any, TypeVar
 
 import numpy as np
@@ -238,6 +239,39 @@ _registrars: dict[str, Callable[[dict[str, Any], Any], None]] = {
     "clusterer": _assay.register_clusterer,
 }
 
+
+class _Checked:
+    """A criterion whose results are made sure of."""
+
+    def __init__(self, name: str, own: Any) -> None:
+        self._name, self._own = name, own
+        self.observe, self.save, self.load = own.observe, own.save, own.load
+
+    def merge(self, other: _Checked) -> None:
+        self._own.merge(other._own)
+
+    def result(self) -> Any:
+        found = self._own.result()
+        for layer, value in found.items() if isinstance(found, dict) else [("all", found)]:
+            if not _is_coverage(value):
+                raise UsageError(
+                    f"criterion {self._name}: result() gave {value!r} for '{layer}'; a number is wanted, or (covered, "
+                    "coverable), whole numbers of which the first is no larger, or a dict of these by layer"
+                )
+        return found
+
+
+def _is_coverage(value: Any) -> bool:
+    try:
+        if not isinstance(value, tuple):
+            float(value)
+            return not isinstance(value, str)
+        covered, coverable = map(_index, value)
+        return 0 <= covered <= coverable
+    except (TypeError, ValueError):
+        return False
+
+
 _Class = TypeVar("_Class", bound=type)
 
 
@@ -256,16 +290,17 @@ def register(cls: _Class) -> _Class:
         raise UsageError(
             f"{cls!r} is none of assay.Criterion, Attack, Constraint, Hypothesis; derive a class from one of them"
         )
+    name = _name_of(cls)
     summary = (_inspect.getdoc(cls) or "written in Python").split("\n")[0]
     _registrars[kind](
         {
             "kind": kind,
-            "name": _name_of(cls),
+            "name": name,
             "summary": summary,
             "definition": _inspect.getdoc(cls) or summary,
             "options": {str(name): value for name, value in dict(getattr(cls, "options", {})).items()},
         },
-        cls,
+        (lambda **setup: _Checked(name, cls(**setup))) if kind == "criterion" else cls,
     )
     return cls
 

@@ -275,8 +275,14 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None:
     """Several results as one page."""
+    results = list(results)
+    for result in results:
+        if not isinstance(result, Result):
+            kind = "None" if result is None else f"a {type(result).__name__}"
+            raise UsageError(f"a report is made of results; {kind} is none")
+    page = _assay.page([result._answer for result in results])
     with open(path, "w", encoding="utf-8") as file:
-        file.write(_assay.page([result._answer for result in results]))
+        file.write(page)
 
 
 def positions_of(data: Any, ids: list[str]) -> np.ndarray[Any, Any]:

@@ -5,24 +5,28 @@ assay.pytest_plugin``.
     def test_coverage():
         return assay.cover("net.onnx", train="train.npz", test="test.npz", preset="all")
 
-runs the analysis once and is one test case a gate. ``--assay-report FILE.html`` writes all results of the session as one
-page; ``assay_results`` is a fixture that takes further ones.
+runs the analysis once, or once for each choice of fixtures and parameters, and is one test case a gate.
+``--assay-report FILE.html`` writes all results of the session as one page; ``assay_results`` is a fixture that takes
+further ones.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from ._results import Result, save_report
-from .errors import UsageError
+from .errors import AssayError, UsageError
 
 __all__ = ["gates"]
 
 _results: list[Result] = []
+_trouble: list[str] = []  # why there is no report
 
 
 def gates(*texts: str) -> Callable[[Callable[..., Result]], Any]:
@@ -31,23 +35,39 @@ def gates(*texts: str) -> Callable[[Callable[..., Result]], Any]:
         raise UsageError("gates() needs at least one, such as 'idc=0.35'")
 
     def decorate(function: Callable[..., Result]) -> Any:
-        found: dict[tuple[Any, ...], Result] = {}
+        own = [name for name, p in inspect.signature(function).parameters.items() if p.default is p.empty]
+        runs: list[tuple[list[Any], Any]] = []  # with what they depend on, which lives as long: `is` needs that
+
+        def result_of(bound: tuple[Any, ...], fixtures: dict[str, Any], parameters: dict[str, Any]) -> Any:
+            key = [*bound, *fixtures.values(), *(value for name, value in parameters.items() if name != "gate")]
+            for before, result in runs:
+                if len(before) == len(key) and all(map(operator.is_, before, key)):
+                    return result
+            result = function(*bound, **fixtures)
+            runs.append((key, result))
+            if isinstance(result, Result):
+                _results.append(result)
+            return result
 
         @functools.wraps(function)
-        def judged(*, gate: str, record_property: Callable[[str, object], None], **fixtures: Any) -> None:
-            key = tuple(id(value) for value in fixtures.values())
-            if key not in found:
-                found[key] = function(**fixtures)
-                _results.append(found[key])
-            judgement = found[key].gate(gate)
-            record_property("assay_gate", judgement["described"])
+        def judged(*bound: Any, **given: Any) -> None:
+            fixtures = {name: given[name] for name in own[len(bound) :]}
+            result = result_of(bound, fixtures, given["request"].node.callspec.params)
+            if not isinstance(result, Result):
+                kind = "None" if result is None else f"a {type(result).__name__}"
+                pytest.fail(
+                    f"{function.__name__}() returned {kind}; under @gates a test returns what the analysis gave: "
+                    "return assay.cover(...)",
+                    pytrace=False,
+                )
+            judgement = result.gate(given["gate"])
+            given["record_property"]("assay_gate", judgement["described"])
             assert judgement["passed"], f"{judgement['described']} {judgement['reason']}".strip()
 
-        import inspect
-
-        own = list(inspect.signature(function).parameters.values())
-        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in ("gate", "record_property")]
-        judged.__signature__ = inspect.Signature([p.replace(kind=p.KEYWORD_ONLY) for p in own] + more)  # type: ignore[attr-defined]
+        asked = [*own, *(name for name in ("gate", "record_property", "request") if name not in own)]
+        judged.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in asked]
+        )
         return pytest.mark.parametrize("gate", texts)(judged)
 
     return decorate
@@ -67,11 +87,19 @@ def assay_results() -> list[Result]:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     path = session.config.getoption("--assay-report")
-    if path and _results:
+    if not path or not _results:
+        return
+    try:
         save_report(path, _results)
+    except (AssayError, OSError) as error:
+        _trouble.append(str(error))
+        session.exitstatus = session.exitstatus or pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     path = terminalreporter.config.getoption("--assay-report")
-    if path and _results:
-        terminalreporter.write_line(f"assay: {len(_results)} results in {path}")
+    if path and _trouble:
+        terminalreporter.write_line(f"assay: no report: {_trouble[0]}", red=True)
+    elif path:
+        found = f"{len(_results)} results in {path}" if _results else "no results, no report"
+        terminalreporter.write_line(f"assay: {found}")

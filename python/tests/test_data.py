@@ -123,6 +123,83 @@ def test_tables_of_pandas():
         assay.data(table, label="c")
 
 
+def test_columns_of_labels():
+    pandas = pytest.importorskip("pandas")
+    whole = [3, 7, 10]
+    for values in (
+        whole,
+        np.array(whole, np.uint8),
+        [3.0, 7.0, 10.0],
+        pandas.array(whole, "Int64"),
+        pandas.array([3.0, 7, 10], "Float64"),
+        np.array(whole, object),
+        np.array([3.0, 7, 10], object),
+        ["3", "7", "10"],
+        ["3.0", "7", " 10"],
+        pandas.array(["3", "7", "10"], "string"),
+        pandas.Categorical([3, 7, 10]),
+    ):
+        data = assay.data(pandas.DataFrame({"a": [1.0, 2, 3], "kind": values}), label="kind")
+        assert data.labels.tolist() == whole and data.class_names == [str(c) for c in range(11)], values
+    for values in ([True, False, True], pandas.array([True, False, True], "boolean")):
+        assert assay.data(pandas.DataFrame({"a": [1, 2, 3], "kind": values}), label="kind").labels.tolist() == [1, 0, 1]
+    for values in (["b", "a", "b"], pandas.Categorical(["b", "a", "b"], ["b", "a"]), ["7!", "10!", "7!"]):
+        table = pandas.DataFrame({"a": [1, 2, 3], "kind": values})
+        data = assay.data(table, label="kind")
+        assert data.labels.tolist() == [1, 0, 1] and data.class_names == sorted(set(table["kind"]))
+        given = [*reversed(data.class_names), "more"]
+        data = assay.data(table, label="kind", class_names=given)
+        assert data.labels.tolist() == [0, 1, 0] and data.class_names == given
+        with pytest.raises(assay.DataError, match="'kind', row '0'.*class_names"):
+            assay.data(table, label="kind", class_names=["a", "10!"])
+
+
+def test_rows_without_a_class_are_an_exception():
+    pandas = pytest.importorskip("pandas")
+    for values in (
+        [1, np.nan, 0],
+        ["a", None, "b"],
+        ["a", np.nan, "b"],
+        pandas.array([1, None, 0], "Int64"),
+        pandas.array([True, None, False], "boolean"),
+        pandas.array(["1", None, "0"], "string"),
+        pandas.Categorical(["a", None, "b"]),
+        pandas.to_datetime(["2020-01-01", None, "2020-01-02"]),
+        [1, 2.5, 0],
+        [1, -1, 0],
+        [1, -1.0, 0],
+        [1, np.inf, 0],
+        [1, 1e30, 0],
+        np.array([1, 2**63, 0], np.uint64),
+        np.array([1, 2.5, 0], object),
+    ):
+        table = pandas.DataFrame({"a": [1.0, 2, 3], "kind": values}, index=["r", "s", "t"])
+        with pytest.raises(assay.DataError, match="'kind', row 's': .* drop"):
+            assay.data(table, label="kind")
+
+
+def test_texts_among_the_inputs_of_a_table_are_an_exception():
+    pandas = pytest.importorskip("pandas")
+    for values in (["1", "red", "2"], pandas.array([1, None, 2], "Int64"), pandas.Categorical(["1", "red", "2"])):
+        table = pandas.DataFrame({"a": [1.0, 2, 3], "b": values, "kind": [0, 1, 0]}, index=["r", "s", "t"])
+        for keywords in ({"label": "kind"}, {"target": "b"}):
+            with pytest.raises(assay.DataError, match="'b', row 's': .* inputs="):
+                assay.data(table, **keywords)
+        assert len(assay.data(table, label="kind", inputs=["a"])) == 3
+    double = pandas.DataFrame([[1.0, 2, 0], [1, 2, 1]], columns=["a", "a", "kind"])
+    with pytest.raises(assay.UsageError, match="several columns 'a'"):
+        assay.data(double, label="kind")
+
+
+@pytest.mark.parametrize("data", [assay.data(X, np.arange(5)), assay.data("digits:5"), assay.data("digits:9")[:5]])
+def test_positions_that_are_none_are_an_exception(data):
+    for ask in (data.read, data.select):
+        for wrong in ([5000], [0, 5], [-1], [2**70], [1.5], ["1"], [None], np.arange(5) > 2, [True]):
+            with pytest.raises(assay.UsageError, match="position"):
+                ask(wrong)
+    assert len(data.select(np.array([4, 0], np.uint8))) == 2
+
+
 def peak_of(folder, script):
     """What a process of its own holds at most, in MiB, beyond what it held when `begin()` was called."""
     import subprocess

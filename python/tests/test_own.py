@@ -300,7 +300,16 @@ class Broken(assay.Criterion):
 
     def result(self):
         self.fail("result")
-        return {"type": "no", "tuple": (3,), "none": None, "negative": (-1, 2)}.get(self.where, 1.0)
+        wrong = {
+            "type": "no",
+            "tuple": (3,),
+            "none": None,
+            "negative": (-1, 2),
+            "more": (5, 3),
+            "parts": (0.5, 1.0),
+            "layer": {"conv1": (1, 3), "conv2": (5, 3)},
+        }
+        return wrong.get(self.where, 1.0)
 
     def save(self):
         self.fail("save")
@@ -322,10 +331,10 @@ def test_interrupts_of_callbacks_arrive(model, arrays):
         assay.cover(model, "digits:50", arrays[0], criterion="broken[where=interrupt]")
 
 
-@pytest.mark.parametrize("where", ["type", "tuple", "none", "negative"])
+@pytest.mark.parametrize("where", ["type", "tuple", "none", "negative", "more", "parts", "layer"])
 def test_wrong_results_of_callbacks_are_exceptions(where, model, arrays):
     assay.register(Broken)
-    with pytest.raises((assay.AssayError, TypeError)):
+    with pytest.raises(assay.UsageError, match="criterion broken"):
         assay.cover(model, "digits:50", arrays[0], criterion=f"broken[where={where}]")
 
 

@@ -184,6 +184,83 @@ def test_accuracy(assay_results):
     assert "nc=1.0" in found.stdout and (tmp_path / "r.html").stat().st_size > 1000
 
 
+def run_pytest(folder, text, *options):
+    """What pytest says of a file of tests with the plug-in."""
+    (folder / "test_it.py").write_text("import assay, pytest\nfrom assay.pytest_plugin import gates\n" + text)
+    plugins = ["-p", "assay.pytest_plugin", "-p", "no:cacheprovider"]
+    found = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-s", *plugins, *options, "test_it.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    return found.stdout + found.stderr
+
+
+def test_gates_judge_the_network_of_their_own_parameters(work, tmp_path):
+    # A wrong one must not pass because another did before: with objects of fixtures, which are gone by then, and with
+    # parameters that the test does not name. Gates of the same objects share one run.
+    found = run_pytest(
+        tmp_path,
+        f"""
+import pathlib
+network = assay.load({str(work / "net.onnx")!r})
+said = network.predict("digits:30")[1]
+
+def ran(name):
+    print("RAN", name)
+    labels = said if name == "right" else (said + 1) % 10
+    return assay.evaluate(network, assay.data("digits:30").relabelled(labels))
+
+@pytest.fixture(params=["right", "wrong"])
+def path(request):
+    return pathlib.Path(request.param)
+
+@gates("accuracy=0.5")
+def test_objects(path):
+    return ran(path.name)
+
+@pytest.fixture(params=["right", "wrong"])
+def unnamed(request):
+    global asked
+    asked = request.param
+
+@pytest.mark.usefixtures("unnamed")
+@gates("accuracy=0.5")
+def test_unnamed():
+    return ran(asked)
+
+@pytest.mark.parametrize("name", ["right", "wrong"])
+class TestMethods:
+    @gates("accuracy=0.5")
+    def test_method(self, name, request):
+        return ran(name)
+
+@pytest.mark.parametrize("name", ["right", "wrong"])
+@gates("accuracy=0.5", "accuracy=0.4", "accuracy=0.3")
+def test_shared(name, more=3):
+    return ran(name)
+""",
+    )
+    assert "6 failed, 6 passed" in found, found
+    assert found.count("RAN") == 8, found
+    for line in found.splitlines():
+        assert not line.startswith("FAILED") or "wrong" in line, line
+
+
+def test_gates_of_a_test_that_returns_nothing_fail_with_a_message(tmp_path):
+    found = run_pytest(tmp_path, "@gates('nc=1')\ndef test_it():\n    pass\n", "--assay-report", "r.html")
+    assert "test_it() returned None" in found and "1 failed" in found and "Traceback" not in found
+    assert not (tmp_path / "r.html").exists() and "no report" in found
+
+
+def test_a_report_that_cannot_be_made_is_said(tmp_path):
+    text = "def test_it(assay_results):\n    assay_results.append(None)\n"
+    found = run_pytest(tmp_path, text, "--assay-report", "r.html")
+    assert "no report: a report is made of results; None is none" in found and "1 passed" in found
+    assert not (tmp_path / "r.html").exists() and "Traceback" not in found
+
+
 def test_callbacks(inside, model, arrays):
     from assay.callbacks import CoverageHistory, KerasCoverage, RecordSampler
 

@@ -23,7 +23,7 @@ export function Apfd({ document }: { document: Document }) {
       title="Orders of the test set"
       lead="Share of the misclassified records that is found after so many records, best order first. The area under a curve is what the order is worth."
     >
-      <Multiples curves={list} x="records" y="faults found" />
+      <Multiples curves={list} x="share of the records" y="faults found" />
       <Behind title={table.title}>
         <DataTable table={table} caption={false} />
       </Behind>

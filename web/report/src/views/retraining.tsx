@@ -1,48 +1,27 @@
 import { useMemo } from "preact/hooks";
-import type { Document, Row } from "../model/document";
-import { numeric, percent } from "../model/format";
+import type { Document } from "../model/document";
+import { percent } from "../model/format";
+import { intervals } from "../model/retraining";
 import { groups, label } from "../model/rows";
 import { DataTable } from "../parts/data-table";
-import { DotPlot, type Interval } from "../parts/dot-plot";
+import { DotPlot } from "../parts/dot-plot";
 import { Behind, Section } from "../parts/section";
-
-const BASELINES: ReadonlySet<string> = new Set(["none", "before"]);
-
-/** Means with their intervals; `before` is one figure without repeats. */
-function intervals(rows: readonly Row[]): readonly Interval[] {
-  return rows.flatMap((row) => {
-    const value = numeric(row.mean);
-    if (value === undefined) return [];
-    const name = label(row.condition);
-    const baseline = BASELINES.has(name);
-    return [
-      {
-        name,
-        value,
-        low: numeric(row.low) ?? value,
-        high: numeric(row.high) ?? value,
-        colour: baseline ? "var(--quiet)" : "var(--accent)",
-        baseline,
-      },
-    ];
-  });
-}
 
 const figure = (value: number) => percent(value, 1);
 
 /** Whether training on the additions helps, a plot for each set that the networks are judged on. */
 export function Retraining({ document }: { document: Document }) {
   const table = document.tables.get("retraining");
+  const shares = table?.columns.some(({ id, kind }) => id === "mean" && kind === "fraction") ?? false;
   const sets = useMemo(
     () =>
       [...groups(table?.rows ?? [], (row) => label(row.set))].map(([set, rows]) => {
-        const items = intervals(rows);
+        const items = intervals(rows, shares);
         return { set, items, before: items.find(({ name }) => name === "before")?.value };
       }),
-    [table],
+    [table, shares],
   );
   if (table === undefined) return null;
-  const shares = table.columns.some(({ id, kind }) => id === "mean" && kind === "fraction");
   const more = ["differences", "runs", "criteria"].flatMap((id) => document.tables.get(id) ?? []);
   return (
     <Section

@@ -7,6 +7,7 @@ import { clusters, combination } from "../../src/model/idc";
 import { mutantMap, tally } from "../../src/model/mutants";
 import { network } from "../../src/model/network";
 import { rankings } from "../../src/model/records";
+import { intervals } from "../../src/model/retraining";
 import { filtered, sorted } from "../../src/model/rows";
 import { step } from "../../src/model/scale";
 import { lenet } from "../fixtures/documents";
@@ -18,6 +19,19 @@ const read = (value: unknown) => {
 };
 const document = read(lenet());
 const rows = (id: string) => document.tables.get(id)?.rows ?? [];
+
+describe("intervals of retraining", () => {
+  const drawn = (row: Record<string, number | string | null>, shares: boolean) =>
+    intervals([{ condition: "given", ...row }], shares).map(({ low, value, high }) => [low, value, high]);
+  it("of shares stay within 0 and 1", () => {
+    expect(drawn({ mean: 0.98, low: 0.8678, high: 1.0922 }, true)).toEqual([[0.8678, 0.98, 1]]);
+    expect(drawn({ mean: 0.02, low: -0.1, high: 0.14 }, true)).toEqual([[0, 0.02, 0.14]]);
+    expect(drawn({ mean: 0.5, low: null, high: null }, true)).toEqual([[0.5, 0.5, 0.5]]);
+  });
+  it("of errors stay as they are", () => {
+    expect(drawn({ mean: 3, low: 1, high: 5 }, false)).toEqual([[1, 3, 5]]);
+  });
+});
 
 describe("criteria", () => {
   it("take their totals from the row of all layers and find their definitions", () => {
