@@ -134,19 +134,31 @@ class CsvSource final : public Source {
   std::string format() const override { return "CSV"; }
 
  private:
-  // Whole numbers from 0 are classes as they are; names are numbered in alphabetical order.
+  // Whole numbers from 0 are classes as they are; names are numbered in alphabetical order. Numbers that are
+  // no class numbers are no names either: they would be numbered anew.
   void collect_classes() {
     double largest = -1;
     bool numbers = true;
-    for (const auto& row : table_.rows) {
+    std::optional<std::size_t> odd;
+    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+      const std::string& label = table_.rows[r][*label_];
+      if (label.empty())
+        fail(Fault::data, "{}: record {} has no label; leave such records out", table_.path, r);
       double value = 0;
-      numbers &= to_number(row[*label_], value) && value >= 0 && value < 1e6 && value == std::floor(value);
+      numbers &= to_number(label, value) && value < 1e6;
+      if (!odd && !(value >= 0 && value == std::floor(value))) odd = r;
       largest = std::max(largest, value);
-      classes_.push_back(row[*label_]);
+      classes_.push_back(label);
     }
     std::sort(classes_.begin(), classes_.end());
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
     if (!numbers) return;
+    if (odd)
+      fail(Fault::data,
+           "{}: label '{}' of record {} is no class number; classes are whole numbers from 0, or names "
+           "(numbers "
+           "to be predicted are targets)",
+           table_.path, table_.rows[*odd][*label_], *odd);
     classes_.clear();
     for (std::int64_t c = 0; c <= static_cast<std::int64_t>(largest); ++c)
       classes_.push_back(std::to_string(c));

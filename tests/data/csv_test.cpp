@@ -70,5 +70,14 @@ TEST(Csv, ColumnNumbersAreWhole) {
   expect_error(Fault::usage, {"c.csv"}, [&] { table.column("2"); });
 }
 
+// They were names, so that all classes were numbered anew.
+TEST(CsvErrors, NumbersThatAreNoClassNumbers) {
+  expect_data_error(Fault::data, {"n.csv", "'-1' of record 2"},
+                    put("n.csv", "1,0\n2,1\n3,-1\n") + ",label=1");
+  expect_data_error(Fault::data, {"'0.5' of record 0"}, put("n.csv", "1,0.5\n2,1\n") + ",label=1");
+  expect_data_error(Fault::data, {"record 1 has no label"}, put("n.csv", "1,a\n2,\n") + ",label=1");
+  EXPECT_EQ(open_dataset(put("n.csv", "1,0.0\n2,3.0\n") + ",label=1")->class_count(), 4U);
+}
+
 }  // namespace
 }  // namespace assay::testing
