@@ -74,25 +74,33 @@ Number number_of(const Measurement& m) {
 
 bool selects(const std::string& wanted, const std::string& found) { return wanted == "*" || wanted == found; }
 
-// "a=1,b=2" of "name[a=1,b=2]", in parts.
-std::set<std::string> options_of(std::string_view criterion) {
-  std::set<std::string> options;
+// "a=1,b=c[d=2,e=3]" of "name[a=1,b=c[d=2,e=3]]", in parts.
+std::vector<std::string_view> options_of(std::string_view criterion) {
+  std::vector<std::string_view> options;
   const std::size_t open = criterion.find('[');
   if (open == std::string_view::npos || !criterion.ends_with(']')) return options;
   const std::string_view inside = criterion.substr(open + 1, criterion.size() - open - 2);
-  for (std::size_t begin = 0; begin < inside.size();) {
-    const std::size_t end = std::min(inside.find(',', begin), inside.size());
-    options.emplace(inside.substr(begin, end - begin));
-    begin = end + 1;
+  int depth = 0;
+  for (std::size_t begin = 0, i = 0; i <= inside.size(); ++i) {
+    const char c = i < inside.size() ? inside[i] : ',';
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c != ',' || (depth > 0 && i < inside.size())) continue;
+    if (i > begin) options.push_back(inside.substr(begin, i - begin));
+    begin = i + 1;
   }
   return options;
 }
 
-// Whether `found` is `wanted` with further options.
+// Whether `found` is `wanted` with further options, those of an option's value among them: operator=gf asks
+// for operator=gf[ratio=0.01], too.
 bool is_variant(const std::string& wanted, const std::string& found) {
   if (base_name(wanted) != base_name(found)) return false;
-  const std::set<std::string> have = options_of(found), need = options_of(wanted);
-  return std::includes(have.begin(), have.end(), need.begin(), need.end());
+  const std::vector<std::string_view> have = options_of(found);
+  return std::ranges::all_of(options_of(wanted), [&](std::string_view need) {
+    return std::ranges::any_of(have, [&](std::string_view one) {
+      return one == need || (one.starts_with(need) && one.substr(need.size()).starts_with('['));
+    });
+  });
 }
 
 // What a gate's name asks for: the figure of this very name, or else all variants of the criterion.

@@ -79,12 +79,24 @@ class Parser {
   // m=6 of idc[m=6]: part of the criterion's name.
   void option(Gate& gate, const std::string& key) {
     if (key.empty() || !take('=')) refuse(fmt::format("'{}' has no value", key));
-    const std::string value(until(",]"));
+    const std::string value = nested();
     if (value.empty()) refuse(fmt::format("'{}' has no value", key));
     options_.emplace(key, value);
     std::string all;
     for (const auto& [name, text] : options_) all += (all.empty() ? "" : ",") + name + "=" + text;
     gate.criterion = gate.criterion.substr(0, gate.criterion.find('[')) + "[" + all + "]";
+  }
+
+  // gf[ratio=0.01,seed=1] of mutation[operator=gf[ratio=0.01,seed=1]]
+  std::string nested() {
+    std::string value;
+    for (int depth = 0; !rest_.empty(); rest_.remove_prefix(1)) {
+      const char c = rest_.front();
+      if (depth == 0 && (c == ',' || c == ']')) break;
+      depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+      value += c;
+    }
+    return std::string(trimmed(value));
   }
 
   std::string quoted() {

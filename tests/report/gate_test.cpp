@@ -149,6 +149,12 @@ TEST(Gate, ANameAsksForAllItsVariantsUnlessItIsOne) {
   const std::vector<Measurement> score{counted("mutation", "all", "3", "4"),
                                        counted("mutation[operator=gf]", "all", "0", "4")};
   EXPECT_TRUE(passes("mutation=0.75", score));
+  const std::vector<Measurement> shares{counted("mutation[operator=gf[ratio=0.01,sigma=1]]", "all", "3", "4"),
+                                        counted("mutation[operator=gfx]", "all", "0", "4")};
+  EXPECT_TRUE(passes("mutation[operator=gf[ratio=0.01,sigma=1]]=0.75", shares));
+  EXPECT_FALSE(passes("mutation[operator=gf[ratio=0.01,sigma=1]]=0.8", shares));
+  EXPECT_TRUE(passes("mutation[operator=gf]=0.75", shares)) << "whatever the operator's own options";
+  EXPECT_FALSE(passes("mutation[operator=ws]=0", shares));
 }
 
 TEST(Gate, WithoutALayerIsAboutEachWhereTheyDoNotAddUp) {
