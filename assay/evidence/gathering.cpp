@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <assay/error.h>
+#include <assay/gate.h>
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
@@ -57,6 +58,34 @@ std::vector<Step> first_steps(const Subject& subject) {
   return steps;
 }
 
+constexpr int gate_failed = 2, warned = 9;  // docs/exit-codes.md
+
+std::string model_hash_of(const StepResult& result) {
+  for (const auto& [key, value] : result.document.provenance) {
+    const auto* const text = std::get_if<std::string>(&value);
+    if (key == "model_hash" && text != nullptr) return *text;
+  }
+  return {};
+}
+
+// A result that is collected is of a network that a step of the study ran.
+void require_networks_of_study(const std::vector<StepResult>& results) {
+  std::set<std::string> known;
+  for (const StepResult& result : results) {
+    if (result.step.collected.empty()) known.insert(model_hash_of(result));
+  }
+  known.erase("");
+  for (const StepResult& result : results) {
+    const std::string hash = model_hash_of(result);
+    if (result.step.collected.empty() || hash.empty() || known.empty() || known.contains(hash)) continue;
+    fail(Fault::mismatch,
+         "step '{}': {} is a result of a network (hash {}) that no step of this study runs; collect one of "
+         "its "
+         "network, or add a step for that one",
+         result.step.name, result.step.collected, hash);
+  }
+}
+
 std::string result_file(const Step& step) { return std::string(results_folder) + "/" + step.name + ".json"; }
 
 report::Document read_result(const fs::path& file) {
@@ -83,7 +112,6 @@ std::vector<std::string> command_of(const Step& step, const GatherOptions& optio
 
 StepResult run_step(const Step& step, const GatherOptions& options) {
   const ProcessResult ended = run_process(command_of(step, options));
-  constexpr int gate_failed = 2, warned = 9;
   if (ended.code != 0 && ended.code != gate_failed && ended.code != warned)
     fail(Fault::mismatch, "step '{}' (assay {}) ended with code {}: {}", step.name, step.command, ended.code,
          last_line(ended));
@@ -100,6 +128,7 @@ StepResult collect_step(const Step& step, const GatherOptions& options) {
   const std::string file = result_file(step);
   StepResult result{step, read_result(step.collected), 0, {}, file};
   result.step.command = result.document.command;
+  if (report::any_failed(result.document)) result.exit_code = gate_failed;
   write_file(options.folder / file, read_file(step.collected));
   return result;
 }
@@ -207,6 +236,7 @@ PackContents gather(Study study, const GatherOptions& options, Progress& progres
                                                       : collect_step(step, options));
     stage.advance(1, step.name);
   }
+  require_networks_of_study(contents.results);
   if (!options.config.empty()) write_file(options.folder / "study.toml", read_file(options.config));
   contents.study = std::move(study);
   contents.inputs = inputs_of(contents.results);

@@ -71,7 +71,10 @@ void add_steps(Text& text, const PackContents& contents) {
       text.paragraph("Collected from " + result.step.collected + ", not run for this pack.");
     else
       text.code(command_line(result.typed));
-    text.paragraph(fmt::format("Exit code {}. Result: {}.", result.exit_code, result.file));
+    const std::string ended = result.step.collected.empty() ? fmt::format("Exit code {}. ", result.exit_code)
+                              : result.exit_code != 0       ? "A gate of that run failed. "
+                                                            : "";
+    text.paragraph(fmt::format("{}Result: {}.", ended, result.file));
     add_facts(text, result.document);
     constexpr std::size_t most = 30;
     for (const report::Table& table : result.document.tables) {

@@ -123,5 +123,32 @@ TEST_F(Evidence, WhatIsWrongInAStudyIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(assay("verify pack --rerun some").code, 7);
 }
 
+// It satisfied the requirements of this one.
+TEST_F(Evidence, AResultOfAnotherNetworkIsNotCollected) {
+  write_file(folder / "collected.toml", R"(
+model = "net.onnx"
+[evidence]
+test = "images-idx3-ubyte[100:]"
+[[evidence.step]]
+name = "night"
+result = "night.json"
+[[evidence.requirement]]
+id = "R"
+text = "Nine of ten are right."
+gates = ["accuracy=0.85"]
+)");
+  const std::string night = "evaluate --quiet --data 'images-idx3-ubyte[:50]' --json night.json --model ";
+  ASSERT_EQ(assay(night + "net.onnx --fail-under accuracy=1").code, 2);
+  const Outcome own = assay("evidence --quiet --config collected.toml --out own");
+  EXPECT_EQ(own.code, 0) << own.out << own.err;
+  EXPECT_THAT(read_file(folder / "own/REPORT.md"), testing::HasSubstr("A gate of that run failed."));
+  ASSERT_EQ(assay("mutate export --quiet --model net.onnx --mutant gf@hidden#1 --out other.onnx").code, 0);
+  const Outcome measured = assay(night + "other.onnx --force");
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  const Outcome other = assay("evidence --quiet --config collected.toml --out other");
+  EXPECT_EQ(other.code, 6) << other.out;
+  EXPECT_THAT(other.err, testing::HasSubstr("that no step of this study runs"));
+}
+
 }  // namespace
 }  // namespace assay
