@@ -80,6 +80,7 @@ TEST(KerasGraph, NamesAreKerasNames) {
   EXPECT_EQ(node(graph, "conv_relu").outputs, std::vector{*graph.find_value("conv")});
   EXPECT_EQ(node(graph, "out_softmax").outputs, std::vector{*graph.find_value("out")});
   EXPECT_EQ(graph.outputs()[0], *graph.find_value("out"));
+  EXPECT_EQ(graph.value(graph.outputs()[0]).shape, (Shape{-1, 4}));
   const Value& input = graph.value(graph.inputs()[0]);
   EXPECT_EQ(input.name, "conv_input");
   EXPECT_EQ(input.shape, (Shape{-1, 3, 6, 8}));

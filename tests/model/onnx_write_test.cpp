@@ -73,7 +73,34 @@ TEST(OnnxWrite, TheBatchIsCalledNAndUnusedConstantsAreLeftOut) {
   EXPECT_EQ(model.graph().initializer_size(), 0);
   EXPECT_EQ(model.graph().input(0).type().tensor_type().shape().dim(0).dim_param(), "N");
   EXPECT_EQ(model.graph().input(0).type().tensor_type().shape().dim(1).dim_value(), 3);
-  EXPECT_FALSE(model.graph().output(0).type().tensor_type().has_shape());
+}
+
+TEST(OnnxWrite, OutputsHaveAShapeAsFarAsItFollows) {
+  const auto folder = fresh_folder("assay_onnx_write");
+  const auto shape_of = [&](const std::string& op, std::vector<Shape> operands,
+                            std::map<std::string, Attribute> attributes = {}) {
+    GraphBuilder builder;
+    const ValueId x = builder.input("x", DType::float32, {-1, 3, 2, 2});
+    std::vector<ValueId> inputs{op == "Gemm" ? builder.add("Flatten", "flat", {x}) : x};
+    for (const Shape& shape : operands)
+      inputs.push_back(builder.constant(
+          "",
+          Array::of<float>(shape, std::vector<float>(static_cast<std::size_t>(element_count(shape)), 1.0f))));
+    builder.output(builder.add(op, "n", inputs, std::move(attributes)));
+    write_onnx(builder.build(), folder / "a.onnx");
+    const onnx::ModelProto model = parsed(folder / "a.onnx");
+    const auto& type = model.graph().output(0).type().tensor_type();
+    EXPECT_TRUE(type.has_shape()) << op;
+    Shape shape;
+    for (const auto& dim : type.shape().dim()) shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    return shape;
+  };
+  EXPECT_EQ(shape_of("Relu", {}), (Shape{-1, 3, 2, 2}));
+  EXPECT_EQ(shape_of("Flatten", {}), (Shape{-1, 12}));
+  EXPECT_EQ(shape_of("Gemm", {{5, 12}}, {{"transB", std::int64_t{1}}}), (Shape{-1, 5}));
+  EXPECT_EQ(shape_of("MatMul", {{2, 7}}), (Shape{-1, 3, 2, 7}));
+  EXPECT_EQ(shape_of("Add", {{4, 1, 1, 1, 2}}), (Shape{4, -1, 3, 2, 2}));
+  EXPECT_EQ(shape_of("GlobalAveragePool", {}), (Shape{-1, -1, -1, -1})) << "the rank alone";
 }
 
 TEST(OnnxWrite, TheOperatorSetIsTheLowestThatHasEveryOperator) {

@@ -216,7 +216,13 @@ void add_outputs(KerasGraph& graph, const KerasModel& model, const KerasTensors&
   LayerBuilder layer(graph, LayerConfig("Model", "the model's output", nullptr), none, "output", "output");
   for (const KerasTensor& tensor : outputs) {
     const bool move = tensor.rank() >= 4 && !channels_first(model);
-    graph.builder.output((move ? layer.as_channels_first(tensor) : layer.as_keras(tensor)).value);
+    const KerasTensor stored = move ? layer.as_channels_first(tensor) : layer.as_keras(tensor);
+    graph.builder.output(stored.value);
+    const Value& value = graph.builder.values()[static_cast<std::size_t>(stored.value)];
+    if (value.constant || !value.shape.empty()) continue;
+    Shape shape = stored.shape;
+    if (stored.layout == Layout::channels_first) std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+    graph.builder.set_type(stored.value, value.dtype, std::move(shape));
   }
 }
 

@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <ostream>
+#include <vector>
 
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/element_type.h"
 #include "assay/model/onnx/bodies.h"
 #include "assay/model/onnx/proto.h"
+#include "assay/model/onnx/shapes.h"
 #include "assay/model/onnx/tensor.h"
 #include "assay/model/onnx/write.h"
 #include "assay/support/file.h"
@@ -84,16 +87,21 @@ class Writer {
     const auto types = element_types(graph_);
     for (const ValueId id : graph_.inputs()) {
       const Value& value = graph_.value(id);
-      write_type(value, value.dtype, !is_body_ || !value.shape.empty(), *proto.add_input());
+      const bool open = is_body_ && value.shape.empty();
+      write_type(value, value.dtype, open ? std::nullopt : std::optional(value.shape), *proto.add_input());
     }
     for (std::size_t i = 0; i < graph_.values().size(); ++i) {
       if (is_used_constant(static_cast<ValueId>(i)))
         write_constant(graph_.values()[i], *proto.add_initializer());
     }
     for (const Node& node : graph_.nodes()) write_node(node, *proto.add_node());
+    // Bodies need no shapes, and their bytes are part of the graph's hash.
+    const auto shapes = is_body_ ? std::vector<std::optional<Shape>>() : known_shapes(graph_);
     for (const ValueId id : graph_.outputs()) {
+      const auto i = static_cast<std::size_t>(id);
       const Value& value = graph_.value(id);
-      write_type(value, types[static_cast<std::size_t>(id)], !value.shape.empty(), *proto.add_output());
+      const std::optional<Shape> known = is_body_ ? std::nullopt : shapes[i];
+      write_type(value, types[i], value.shape.empty() ? known : value.shape, *proto.add_output());
     }
   }
 
@@ -102,16 +110,17 @@ class Writer {
                                       std::ranges::find(graph_.outputs(), id) != graph_.outputs().end());
   }
 
-  static void write_type(const Value& value, DType dtype, bool with_shape, onnx::ValueInfoProto& info) {
+  static void write_type(const Value& value, DType dtype, const std::optional<Shape>& shape,
+                         onnx::ValueInfoProto& info) {
     info.set_name(value.name);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();
     tensor.set_elem_type(onnx_type(dtype));
-    if (!with_shape) return;
+    if (!shape) return;
     tensor.mutable_shape();
-    for (std::size_t axis = 0; axis < value.shape.size(); ++axis) {
+    for (std::size_t axis = 0; axis < shape->size(); ++axis) {
       auto& dim = *tensor.mutable_shape()->add_dim();
-      if (value.shape[axis] >= 0) dim.set_dim_value(value.shape[axis]);
-      if (value.shape[axis] < 0 && axis == 0) dim.set_dim_param("N");
+      if ((*shape)[axis] >= 0) dim.set_dim_value((*shape)[axis]);
+      if ((*shape)[axis] < 0 && axis == 0) dim.set_dim_param("N");
     }
   }
 
