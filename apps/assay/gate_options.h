@@ -20,6 +20,9 @@ class GateOptions {
   void check_baseline(const std::string& model_hash, const std::string& data_hash) const {
     report::check_baseline(conditions_, model_hash, data_hash);
   }
+  void check_baseline_profile(const std::string& training_hash, const std::string& settings) const {
+    report::check_baseline_profile(conditions_, training_hash, settings);
+  }
   void apply(report::Document& document, std::span<const report::Measurement> measurements) const {
     report::apply(conditions_, document, measurements);
   }

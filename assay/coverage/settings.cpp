@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "assay/support/text.h"
 #include "assay/support/unit_numbers.h"
 
 namespace assay::coverage {
@@ -63,6 +64,15 @@ Settings settings_of(const Session& session, const LearnOptions& options) {
     settings["reached"] = {options.reached->describe(), "content " + options.reached->hash()};
   if (!units.empty()) settings["units"] = std::move(units);
   return settings;
+}
+
+std::string text_of(const Settings& settings) {
+  std::string text;
+  for (const auto& [name, values] : settings) {
+    if (!values.empty()) text += (text.empty() ? "" : "; ") + name + "=" + joined(values);
+  }
+  if (!settings.contains("units")) text += "; units=all";
+  return text;
 }
 
 }  // namespace assay::coverage

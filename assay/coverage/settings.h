@@ -16,5 +16,7 @@ using Settings = std::map<std::string, std::vector<std::string>>;
 // max_k, drop_zeros, round, clusterer, reduction; units where only chosen ones count, reached where further
 // records count. Throws Error{usage} for layers that do not exist.
 Settings settings_of(const Session& session, const LearnOptions& options);
+// "cap=12; method=lrp; ...; units=all", without those that have no value.
+std::string text_of(const Settings& settings);
 
 }  // namespace assay::coverage

@@ -1,6 +1,7 @@
 #include "assay/report/conditions.h"
 
 #include <algorithm>
+#include <map>
 
 #include <assay/error.h>
 #include "assay/support/file.h"
@@ -27,6 +28,28 @@ std::string provenance_of(const Document& document, std::string_view key) {
     if (name == key && text != nullptr) return *text;
   }
   return {};
+}
+
+void check_hash(const Conditions& conditions, std::string_view what, const std::string& then,
+                const std::string& now) {
+  if (then.empty() || now.empty() || then == now) return;
+  fail(Fault::mismatch,
+       "to be no worse than {}: that result is of another {} (hash {}, now {}); give one of this {}, or "
+       "allow any",
+       conditions.baseline, what, then, now, what);
+}
+
+// "name=value; ..." by name.
+std::map<std::string, std::string> settings_in(const std::string& text) {
+  std::map<std::string, std::string> settings;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find("; ", begin), text.size());
+    const std::string one = text.substr(begin, end - begin);
+    const std::size_t equals = std::min(one.find('='), one.size());
+    settings.emplace(one.substr(0, equals), one.substr(std::min(equals + 1, one.size())));
+    begin = end + 2;
+  }
+  return settings;
 }
 
 }  // namespace
@@ -56,16 +79,25 @@ void check_baseline(const Conditions& conditions, const std::string& model_hash,
                     const std::string& data_hash) {
   if (conditions.baseline.empty() || conditions.any_baseline) return;
   const Document baseline = baseline_of(conditions);
-  const auto check_hash = [&](std::string_view what, const std::string& then, const std::string& now) {
-    if (then.empty() || now.empty() || then == now) return;
-    fail(Fault::mismatch,
-         "to be no worse than {}: that result is of another {} (hash {}, now {}); give one of this {}, or "
-         "allow any",
-         conditions.baseline, what, then, now, what);
-  };
-  check_hash("network", provenance_of(baseline, "model_hash"), model_hash);
+  check_hash(conditions, "network", provenance_of(baseline, "model_hash"), model_hash);
   const std::string test = provenance_of(baseline, "test_hash");
-  check_hash("data set", test.empty() ? provenance_of(baseline, "data_hash") : test, data_hash);
+  check_hash(conditions, "data set", test.empty() ? provenance_of(baseline, "data_hash") : test, data_hash);
+}
+
+void check_baseline_profile(const Conditions& conditions, const std::string& training_hash,
+                            const std::string& settings) {
+  if (conditions.baseline.empty() || conditions.any_baseline) return;
+  const Document baseline = baseline_of(conditions);
+  check_hash(conditions, "training set", provenance_of(baseline, "train_hash"), training_hash);
+  const auto then = settings_in(provenance_of(baseline, "profile_settings"));
+  for (const auto& [name, now] : settings_in(settings)) {
+    const auto found = then.find(name);
+    if (found == then.end() || found->second == now) continue;
+    fail(Fault::mismatch,
+         "to be no worse than {}: the profile of that result was learned with {}={}, now {}; learn it in the "
+         "same way, or allow any",
+         conditions.baseline, name, found->second, now);
+  }
 }
 
 void apply(const Conditions& conditions, Document& document, std::span<const Measurement> measurements) {

@@ -27,6 +27,10 @@ void check(const Conditions& conditions, std::span<const Measurement> measured);
 // hashes: not known.
 void check_baseline(const Conditions& conditions, const std::string& model_hash,
                     const std::string& data_hash);
+// The same where it rests on a profile of other training data, or on one that was learned in another way:
+// `settings` as "name=value; ...", of which those count that both have.
+void check_baseline_profile(const Conditions& conditions, const std::string& training_hash,
+                            const std::string& settings);
 // Evaluates the gates and puts them into the document. The number of the document's warnings is a figure,
 // too: warnings<=0.
 void apply(const Conditions& conditions, Document& document, std::span<const Measurement> measurements);

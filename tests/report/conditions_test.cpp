@@ -84,5 +84,23 @@ TEST_F(ConditionsTest, ABaselineOfSomethingElseIsRefused) {
             "");
 }
 
+TEST_F(ConditionsTest, ABaselineOnAnotherProfileIsRefused) {
+  const Conditions conditions{.baseline = file.string()};
+  EXPECT_EQ(refusal([&] { check_baseline_profile(conditions, "t2", "max_k=2"); }), "") << "not known";
+  Document document = read_document(read_file(file), file.string());
+  document.provenance.emplace_back("train_hash", std::string("t1"));
+  document.provenance.emplace_back("profile_settings", std::string("max_k=5; subjects=a, b; units=all"));
+  write_file(file, to_json(document));
+  EXPECT_EQ(refusal([&] { check_baseline_profile(conditions, "t1", "max_k=5; cap=3; units=all"); }), "");
+  EXPECT_THAT(refusal([&] { check_baseline_profile(conditions, "t2", "max_k=5"); }),
+              HasSubstr("another training set"));
+  EXPECT_THAT(refusal([&] { check_baseline_profile(conditions, "t1", "max_k=2"); }),
+              HasSubstr("learned with max_k=5, now 2"));
+  EXPECT_EQ(refusal([&] {
+              check_baseline_profile({.baseline = file.string(), .any_baseline = true}, "t2", "max_k=2");
+            }),
+            "");
+}
+
 }  // namespace
 }  // namespace assay::report
