@@ -41,7 +41,7 @@ void require_slopes(const Session& session, std::span<const Tensor> gradients) {
     if (gradient.numel() == 0 || !all_zero(gradient)) return;
   }
   for (const ValueId input : session.graph().inputs()) {
-    const Node* step = first_step(session.graph(), input);
+    const Node* step = first_step(session.graph(), input, session.logits());
     if (step == nullptr) continue;
     fail(Fault::unsupported,
          "the gradient is 0 for every record, so an attack that follows it goes nowhere: {} has a derivative "

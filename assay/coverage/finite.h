@@ -2,6 +2,7 @@
 
 // Records that criteria cannot count.
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -11,5 +12,9 @@ namespace assay::coverage {
 
 // Per record, whether all its activations are finite.
 std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t rows);
+
+// And whether a class is named, too. `predicted`: as predicted_classes() says; empty where nobody asked.
+std::vector<bool> usable_rows(std::span<const Activations> layers, std::span<const std::int64_t> predicted,
+                              std::size_t rows);
 
 }  // namespace assay::coverage

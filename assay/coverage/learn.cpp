@@ -337,7 +337,7 @@ class Learner {
   void add(const Shown& shown) {
     inputs_.add(shown.inputs);
     for (const std::uint64_t content : shown.contents) learned_.profile.contents.push_back(content);
-    const std::vector<bool> usable = finite_rows(shown.layers, shown.indices.size());
+    const std::vector<bool> usable = usable_rows(shown.layers, shown.predicted, shown.indices.size());
     for (std::size_t r = 0; r < usable.size(); ++r) {
       if (usable[r]) {
         ++learned_.profile.records;
@@ -459,6 +459,13 @@ std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t r
     }
   }
   return finite;
+}
+
+std::vector<bool> usable_rows(std::span<const Activations> layers, std::span<const std::int64_t> predicted,
+                              std::size_t rows) {
+  std::vector<bool> usable = finite_rows(layers, rows);
+  for (std::size_t r = 0; r < predicted.size(); ++r) usable[r] = usable[r] && predicted[r] != no_class;
+  return usable;
 }
 
 Learned learn_profile(const Session& session, DatasetPtr training, const LearnOptions& options,

@@ -211,7 +211,7 @@ Observations Measurer::run(Progress& progress) {
 void Measurer::observe(const Batch& batch, const Tensors& given) {
   note_inputs(batch);
   const Observer::Seen seen = observer_.observe(given, batch.indices.size(), classifies_);
-  const std::vector<bool> usable = finite_rows(seen.layers, batch.indices.size());
+  const std::vector<bool> usable = usable_rows(seen.layers, seen.predicted, batch.indices.size());
   const ActivationBatch whole = seen.batch(batch.indices, batch.labels);
   if (options_.remember_records && classifies_)
     remember(batch, seen.predicted, seen.outputs.at(session_.logits()));

@@ -1,5 +1,8 @@
 #include "assay/coverage/possible.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <assay/error.h>
 #include "assay/data/views.h"
 #include "assay/support/ranks.h"
@@ -16,32 +19,40 @@ DatasetPtr some_of(const DatasetPtr& data) {
   return selected(data, records);
 }
 
-// Why it does not work; empty where it does. What is the fault of files or of memory is no answer.
+struct Obstacle {
+  Fault fault = Fault::usage;
+  std::string why;
+};
+
+// Why it does not work; nothing where it does. What is the fault of files or of memory is no answer.
 template <typename Attempt>
-std::string obstacle(const Attempt& attempt) {
+std::optional<Obstacle> obstacle(const Attempt& attempt) {
   try {
     attempt();
   } catch (const Error& error) {
     const Fault fault = error.fault();
-    if (fault != Fault::usage && fault != Fault::mismatch && fault != Fault::unsupported) throw;
-    return error.what();
+    if (fault != Fault::usage && fault != Fault::mismatch && fault != Fault::unsupported &&
+        fault != Fault::data)
+      throw;
+    return Obstacle{fault, error.what()};
   }
   return {};
 }
 
+// `all`: of the training records. What is the matter with some of them says nothing about all.
 template <typename Attempt>
-PossibleCriteria divided(const std::vector<Spec>& criteria, const Attempt& attempt) {
+PossibleCriteria divided(const std::vector<Spec>& criteria, bool all, const Attempt& attempt) {
   PossibleCriteria result;
-  if (obstacle([&] { attempt(criteria); }).empty()) {
+  if (!obstacle([&] { attempt(criteria); })) {
     result.possible = criteria;
     return result;
   }
   for (const Spec& spec : criteria) {
-    std::string why = obstacle([&] { attempt({spec}); });
-    if (why.empty())
+    std::optional<Obstacle> found = obstacle([&] { attempt({spec}); });
+    if (!found || (found->fault == Fault::data && !all))
       result.possible.push_back(spec);
     else
-      result.impossible.emplace_back(spec, std::move(why));
+      result.impossible.emplace_back(spec, std::move(found->why));
   }
   return result;
 }
@@ -51,7 +62,7 @@ PossibleCriteria divided(const std::vector<Spec>& criteria, const Attempt& attem
 PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& training,
                                    const std::vector<Spec>& criteria, LearnOptions options) {
   const DatasetPtr some = some_of(training);
-  return divided(criteria, [&](const std::vector<Spec>& wanted) {
+  return divided(criteria, false, [&](const std::vector<Spec>& wanted) {
     Ranks alone;  // a few records are no work to share
     const RanksScope scope(alone);
     options.criteria = choices_of<CriterionInfo>(wanted);
@@ -66,7 +77,7 @@ PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& tra
 
 PossibleCriteria possible_criteria(const std::shared_ptr<const Profile>& profile,
                                    const std::vector<Spec>& criteria) {
-  return divided(criteria, [&](const std::vector<Spec>& wanted) {
+  return divided(criteria, true, [&](const std::vector<Spec>& wanted) {
     CoverageState(profile, choices_of<CriterionInfo>(wanted), false);
   });
 }

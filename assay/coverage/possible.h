@@ -17,10 +17,11 @@ struct PossibleCriteria {
 };
 
 // Learns and measures each on some training records; all together first. `options`: how it will be learned.
+// What only the whole training set tells, the profile learned from it says.
 PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& training,
                                    const std::vector<Spec>& criteria, LearnOptions options);
 
-// Those for which the profile has learned what they need.
+// Those for which the profile has learned what they need, and whose training traces allow them.
 PossibleCriteria possible_criteria(const std::shared_ptr<const Profile>& profile,
                                    const std::vector<Spec>& criteria);
 

@@ -83,7 +83,7 @@ std::string likely_cause(const Session& session, const Dataset& dataset, double 
       best = suspect.remedy;
     }
   }
-  if (distance(best_accuracy) > distance(now) / 2) return {};
+  if (best.empty() || distance(best_accuracy) > distance(now) / 2) return {};
   return fmt::format("; likely cause: {}; on {} records the accuracy is then {:.2f} % instead of {:.2f} %",
                      best, count, best_accuracy * 100, now * 100);
 }

@@ -4,6 +4,8 @@
 
 #include <assay/extend/operator_traits.h>
 
+#include "assay/engine/value_bounds.h"
+
 namespace assay {
 namespace {
 
@@ -24,6 +26,17 @@ const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> in
   return nullptr;
 }
 
+bool is_column(const ValueInfo& info) {
+  return !info.shape.empty() && element_count(info.shape) == info.shape[0];
+}
+
+// A clipped or averaged sigmoid, one that is spelt out, the second of two softmaxes.
+bool is_probability(const Graph& graph, ValueId output) {
+  constexpr double rounding = 1e-6;
+  const Bounds bounds = bounds_of(graph, output);
+  return bounds.low >= -rounding && bounds.high <= 1 + rounding;
+}
+
 }  // namespace
 
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
@@ -34,7 +47,9 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
   const Node* node = origin(graph, output, infos);
   if (node && is_softmax(node->op)) return {.logits = node->inputs[0], .softmax = true};
-  return {.logits = output, .sigmoid = node && is_sigmoid(node->op)};
+  return {.logits = output,
+          .sigmoid = (node && is_sigmoid(node->op)) ||
+                     (is_column(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
 }
 
 }  // namespace assay

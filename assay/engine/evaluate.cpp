@@ -146,8 +146,11 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
   }
   const Tensor scores = logits.reshape({logits.size(0), logits.size(1)});
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
-  const Tensor classes = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
-  const Tensor host = classes.to(at::kCPU, at::kLong).contiguous();
+  const Tensor named = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
+  Tensor classes = named.to(at::kLong);
+  // Rare, so that one sum over all tells first.
+  if (at::isnan(scores.sum()).item<bool>()) classes = classes.masked_fill(at::isnan(scores).any(1), no_class);
+  const Tensor host = classes.to(at::kCPU).contiguous();
   return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
 }
 

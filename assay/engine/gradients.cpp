@@ -34,7 +34,7 @@ class OfRecords {
       : value_(value), axis_(std::max(where.axis, 0)) {
     const Tensor in_front = value.detach().movedim(axis_, 0);
     sizes_ = in_front.sizes().vec();
-    records_ = sizes_[0] / where.rows;
+    records_ = sizes_[0] / std::max<std::int64_t>(where.rows, 1);
     host_ = in_front.to(at::kCPU, at::kFloat).contiguous().reshape({records_, -1});
   }
 

@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
@@ -37,13 +39,20 @@ ValueInfo compare(const Shape& two, const Shape& three) {
   return info;
 }
 
-// Uniform in [0, 1) for floating-point types, zeros (valid as indices) for others.
-Tensor numbers(const Shape& shape, at::ScalarType type, std::uint64_t stream) {
+Tensor numbers(const Shape& shape, at::ScalarType type, std::uint64_t stream, const MadeUp& made_up) {
   Tensor tensor = at::zeros(shape, at::kFloat);
-  if (!at::isFloatingType(type)) return tensor.to(type);
-  Rng rng(1, {stream});
+  const bool real = at::isFloatingType(type);
+  // One number a record, a length say: no two alike, if there is room.
+  const bool counts = !real && (shape.empty() || tensor.numel() == shape[0]);
+  Rng rng(made_up.seed, {stream});
   float* const out = tensor.data_ptr<float>();
-  for (std::int64_t i = 0; i < tensor.numel(); ++i) out[i] = static_cast<float>(rng.uniform());
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    const auto whole = [&](std::int64_t number) { return static_cast<float>(number % made_up.integers); };
+    const double uniform = rng.uniform();
+    out[i] = real     ? static_cast<float>(uniform)
+             : counts ? whole(i + static_cast<std::int64_t>(made_up.seed) - 1)
+                      : whole(static_cast<std::int64_t>(uniform * static_cast<double>(made_up.integers)));
+  }
   return tensor.to(type);
 }
 
@@ -73,9 +82,181 @@ void discard_interleaved(const Graph& graph, std::vector<ValueInfo>& infos) {
   }
 }
 
+// What comes from the inputs, but for sizes of what does.
+void mark_of_records(const Graph& graph, std::vector<ValueInfo>& infos) {
+  const auto info = [&](ValueId id) -> ValueInfo& { return infos[static_cast<std::size_t>(id)]; };
+  for (const ValueId id : graph.inputs()) info(id).of_records = input_form(graph, id, {}).batch_axis >= 0;
+  for (const Node& node : graph.nodes()) {
+    if (node.op == "Shape" || node.op == "Size") continue;
+    const bool reads =
+        std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && info(id).of_records; });
+    for (const ValueId id : node.outputs) {
+      if (reads && id != no_value) info(id).of_records = true;
+    }
+  }
+}
+
+// Whether what records hold says where records, or parts of them, are put.
+bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
+  const auto of_records = [&](ValueId id) {
+    return id != no_value && infos[static_cast<std::size_t>(id)].of_records;
+  };
+  return std::ranges::any_of(graph.nodes(), [&](const Node& node) {
+    const bool moves =
+        node.op.starts_with("Gather") || node.op.starts_with("Scatter") || node.op == "Compress";
+    return moves && node.inputs.size() > 1 && of_records(node.inputs[1]) &&
+           (of_records(node.inputs[0]) || (node.inputs.size() > 2 && of_records(node.inputs[2])));
+  });
+}
+
+// Sees what the runs give for a value, before it is released.
+using OnRuns = std::function<void(ValueId, std::span<const Tensor>)>;
+
+// Runs the whole graph on several batches, node by node; what is returned is of the first.
+Footprint look(const Graph& graph, const Constants& constants, std::span<const Tensors> batches,
+               c10::Device device, const OnRuns& on_runs) {
+  const at::NoGradGuard no_grad;
+  const std::size_t count = graph.values().size();
+  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
+                 std::vector<bool>(count)};
+  const auto see = [&](ValueId id, const Tensor& tensor) {
+    const auto index = static_cast<std::size_t>(id);
+    seen.shapes[index] = tensor.sizes().vec();
+    seen.computed[index] = true;
+    seen.floating[index] = tensor.is_floating_point();
+    seen.single[index] = tensor.scalar_type() == at::kFloat;
+  };
+  std::vector<bool> available(count, false);
+  for (std::size_t i = 0; i < count; ++i) {
+    available[i] = constants.values()[i].defined();
+    if (available[i]) see(static_cast<ValueId>(i), constants.values()[i]);
+  }
+  std::vector<std::vector<Tensor>> runs(batches.size(), std::vector<Tensor>(count));
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (const auto& [id, tensor] : batches[r]) {
+      runs[r][static_cast<std::size_t>(id)] = tensor;
+      available[static_cast<std::size_t>(id)] = true;
+      if (r == 0) see(id, tensor);
+    }
+  }
+  KernelContext context;
+  const OnValue nobody;
+  const Executor executor{graph, constants.values(), context, device, nobody};
+  const Plan plan = make_plan(graph, available, graph.outputs());
+  for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
+    for (auto& values : runs) executor.run(plan.nodes[step], values);
+    for (const ValueId id : graph.nodes()[static_cast<std::size_t>(plan.nodes[step])].outputs) {
+      const auto index = static_cast<std::size_t>(id);
+      if (id == no_value || !runs[0][index].defined()) continue;
+      see(id, runs[0][index]);
+      std::vector<Tensor> results;
+      for (const auto& values : runs) results.push_back(values[index]);
+      if (on_runs) on_runs(id, results);
+    }
+    for (auto& values : runs) release(plan.release[step], values);
+  }
+  return seen;
+}
+
+// A batch, the same with the last record in front, and the same with another first record.
+std::vector<Tensors> batches_to_compare(const Graph& graph, const RecordShapes& known, std::int64_t records,
+                                        c10::Device device, std::int64_t integers) {
+  std::vector<Tensors> batches{tiny_batch(graph, known, records, device, {.integers = integers})};
+  if (records == 1) return batches;
+  const Tensors others = tiny_batch(graph, known, records, device, {.integers = integers, .seed = 2});
+  batches.resize(3, batches[0]);
+  for (const ValueId id : graph.inputs()) {
+    const std::int64_t axis = input_form(graph, id, known).batch_axis, one = 1;
+    if (axis < 0) continue;
+    const Tensor& given = batches[0].at(id);
+    batches[1][id] = at::roll(given, one, axis);
+    batches[2][id] = at::cat({others.at(id).narrow(axis, 0, 1), given.narrow(axis, 1, records - 1)}, axis);
+  }
+  return batches;
+}
+
+// The axes along which a value may hold its records, given what these batches make of it.
+std::vector<int> possible_axes(std::span<const Tensor> results, std::int64_t records) {
+  std::vector<int> axes;
+  const Tensor& first = results[0];
+  const bool alike = std::ranges::all_of(
+      results, [&](const Tensor& other) { return other.defined() && other.sizes() == first.sizes(); });
+  if (!alike || first.numel() == 0) return axes;
+  std::vector<Tensor> values;
+  const auto type = first.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+  for (const Tensor& result : results) values.push_back(at::nan_to_num(result.to(type), 0, 0, 0));
+  const auto most = [](const Tensor& difference) { return difference.abs().max().item<double>(); };
+  const Tensor &here = values[0], &turned = values[values.size() > 1 ? 1 : 0];
+  const Tensor change = (values.back() - here).abs();
+  // Rounding moves a value less than another record does.
+  const double rounding = 1e-6 * most(here), allowed = std::max(0.1 * most(turned - here), rounding);
+  const double greatest = most(change);
+  for (int axis = 0; axis < here.dim(); ++axis) {
+    if (here.size(axis) % records != 0) continue;
+    const std::int64_t rows = here.size(axis) / records, along = axis;
+    if (most(at::roll(here, rows, along) - turned) > allowed) continue;
+    if (greatest > rounding && most(change.narrow(axis, 0, rows)) < 0.01 * greatest) continue;
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+struct Experiment {
+  Footprint seen;
+  std::vector<std::vector<int>> axes;  // that may hold the records, for each value that a node computes
+};
+
+// With integers that differ, where the network takes them.
+Experiment experiment_with(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                           std::int64_t records, c10::Device device) {
+  Experiment result;
+  const auto run = [&](std::int64_t integers) {
+    result.axes.assign(graph.values().size(), {});
+    result.seen = look(graph, constants, batches_to_compare(graph, known, records, device, integers), device,
+                       [&](ValueId id, std::span<const Tensor> results) {
+                         result.axes[static_cast<std::size_t>(id)] = possible_axes(results, records);
+                       });
+  };
+  const bool differ = std::ranges::any_of(
+      graph.inputs(), [&](ValueId id) { return !at::isFloatingType(scalar_type(graph.value(id).dtype)); });
+  for (const std::int64_t integers : {8, 2}) {
+    if (!differ || device.is_cuda()) break;  // there an index that does not exist ends the process
+    try {
+      run(integers);
+      return result;
+    } catch (const Error& error) {
+      if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
+    }
+  }
+  run(1);
+  return result;
+}
+
+// Of several possible axes, where all records look alike: that of an operand of the same shape, or the first
+// with as many elements as there are records.
+int choose_axis(const Node& node, std::size_t output, const Experiment& experiment,
+                const std::vector<ValueInfo>& infos, std::int64_t batch) {
+  const auto at = [](ValueId id) { return static_cast<std::size_t>(id); };
+  const std::vector<int>& axes = experiment.axes[at(node.outputs[output])];
+  if (axes.size() < 2) return axes.empty() ? -1 : axes[0];
+  const auto possible = [&](int axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  if (is_recurrent(node.op) && possible(recurrent_batch_axis(node, output)))
+    return recurrent_batch_axis(node, output);
+  const auto& shapes = experiment.seen.shapes;
+  const Shape& shape = shapes[at(node.outputs[output])];
+  for (const ValueId id : node.inputs) {
+    const bool same = id != no_value && node.op != "Transpose" && shapes[at(id)] == shape;
+    if (same && possible(infos[at(id)].batch_axis)) return infos[at(id)].batch_axis;
+  }
+  const auto exact =
+      std::ranges::find_if(axes, [&](int a) { return shape[static_cast<std::size_t>(a)] == batch; });
+  return exact == axes.end() ? axes[0] : *exact;
+}
+
 }  // namespace
 
-Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device) {
+Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device,
+                   const MadeUp& made_up) {
   Tensors inputs;
   for (const ValueId id : graph.inputs()) {
     const Value& value = graph.value(id);
@@ -92,40 +273,16 @@ Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t r
     }
     if (form.batch_axis >= 0) shape.insert(shape.begin() + form.batch_axis, rows);
     check_size(shape, size_of(value.dtype));
-    inputs.emplace(id, numbers(shape, scalar_type(value.dtype), static_cast<std::uint64_t>(id)).to(device));
+    const auto stream = static_cast<std::uint64_t>(id);
+    const MadeUp& own = form.batch_axis >= 0 ? made_up : MadeUp();
+    inputs.emplace(id, numbers(shape, scalar_type(value.dtype), stream, own).to(device));
   }
   return inputs;
 }
 
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
                     c10::Device device) {
-  const at::NoGradGuard no_grad;
-  const std::size_t count = graph.values().size();
-  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
-                 std::vector<bool>(count)};
-  const auto see = [&](ValueId id, const Tensor& tensor) {
-    const auto index = static_cast<std::size_t>(id);
-    seen.shapes[index] = tensor.sizes().vec();
-    seen.computed[index] = true;
-    seen.floating[index] = tensor.is_floating_point();
-    seen.single[index] = tensor.scalar_type() == at::kFloat;
-  };
-  std::vector<Tensor> values(count);
-  std::vector<bool> available(count, false);
-  for (std::size_t i = 0; i < count; ++i) {
-    available[i] = constants.values()[i].defined();
-    if (available[i]) see(static_cast<ValueId>(i), constants.values()[i]);
-  }
-  for (const auto& [id, tensor] : inputs) {
-    values[static_cast<std::size_t>(id)] = tensor;
-    available[static_cast<std::size_t>(id)] = true;
-    see(id, tensor);
-  }
-  KernelContext context;
-  const OnValue on_value = see;
-  Executor{graph, constants.values(), context, device, on_value}.run(
-      make_plan(graph, available, graph.outputs()), values);
-  return seen;
+  return look(graph, constants, std::span(&inputs, 1), device, {});
 }
 
 std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three) {
@@ -136,40 +293,52 @@ std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& t
     infos[i].floating = two.floating[i];
     infos[i].single = two.single[i];
   }
+  mark_of_records(graph, infos);
   discard_interleaved(graph, infos);
   return infos;
 }
 
-std::vector<ValueInfo> guess_from_footprint(const Graph& graph, const Footprint& footprint,
-                                            std::int64_t batch) {
-  std::vector<ValueInfo> infos(footprint.shapes.size());
-  std::vector<bool> depends(infos.size(), false);
-  for (const ValueId id : graph.inputs()) depends[static_cast<std::size_t>(id)] = true;
+void discard_reordered(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                       c10::Device device, std::vector<ValueInfo>& infos) {
+  if (!may_reorder(graph, infos)) return;
+  constexpr std::int64_t records = 3;
+  const Experiment experiment = experiment_with(graph, constants, known, records, device);
+  for (const Node& node : graph.nodes()) {
+    for (const ValueId id : node.outputs) {
+      if (id == no_value) continue;
+      ValueInfo& info = infos[static_cast<std::size_t>(id)];
+      const auto& axes = experiment.axes[static_cast<std::size_t>(id)];
+      if (info.of_records && std::ranges::find(axes, info.batch_axis) == axes.end()) info.batch_axis = -1;
+    }
+  }
+}
+
+std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                                    std::int64_t batch, c10::Device device) {
+  const Experiment experiment = experiment_with(graph, constants, known, batch, device);
+  const Footprint& seen = experiment.seen;
+  std::vector<ValueInfo> infos(seen.shapes.size());
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    infos[i].shape = seen.shapes[i];
+    infos[i].computed = seen.computed[i];
+    infos[i].floating = seen.floating[i];
+    infos[i].single = seen.single[i];
+  }
+  mark_of_records(graph, infos);
   const auto place = [&](ValueId id, int axis) {
     ValueInfo& info = infos[static_cast<std::size_t>(id)];
-    if (axis < 0 || axis >= static_cast<int>(info.shape.size())) return;
+    if (axis < 0 || !info.computed) return;
     std::int64_t& dimension = info.shape[static_cast<std::size_t>(axis)];
-    if (dimension % batch != 0 || dimension == 0) return;
     dimension /= batch;
     info.batch_axis = axis;
     info.batch_multiple = dimension;
   };
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    infos[i].shape = footprint.shapes[i];
-    infos[i].computed = footprint.computed[i];
-    infos[i].floating = footprint.floating[i];
-    infos[i].single = footprint.single[i];
-  }
   for (const ValueId id : graph.inputs()) place(id, input_form(graph, id, {}).batch_axis);
   for (const Node& node : graph.nodes()) {
-    const bool reads_batch =
-        node.op != "Shape" && node.op != "Size" && std::ranges::any_of(node.inputs, [&](ValueId id) {
-          return id != no_value && depends[static_cast<std::size_t>(id)];
-        });
-    for (std::size_t o = 0; reads_batch && o < node.outputs.size(); ++o) {
-      if (node.outputs[o] == no_value) continue;
-      depends[static_cast<std::size_t>(node.outputs[o])] = true;
-      place(node.outputs[o], is_recurrent(node.op) ? recurrent_batch_axis(node, o) : 0);
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      const ValueId id = node.outputs[o];
+      if (id == no_value || !infos[static_cast<std::size_t>(id)].of_records) continue;
+      place(id, choose_axis(node, o, experiment, infos, batch));
     }
   }
   return infos;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a graph's values look like: found by running two tiny batches and comparing shapes.
+// What a graph's values look like: found by running tiny batches and comparing.
 
 #include <vector>
 
@@ -16,13 +16,20 @@ struct ValueInfo {
   bool computed = false;
   bool floating = false;
   bool single = false;              // float32
+  bool of_records = false;          // computed from what records hold, not from their shapes alone
   int batch_axis = -1;              // -1: does not depend on the batch, or not in a way that is understood
   std::int64_t batch_multiple = 1;  // rows per record along the batch axis
 };
 
-// Inputs for a batch of `rows` records: small reproducible numbers in [0, 1), zeros for integers. Throws
-// Error{usage} naming the dimension that nobody knows.
-Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device);
+// Made-up numbers: reproducible ones in [0, 1), and integers below `integers`.
+struct MadeUp {
+  std::int64_t integers = 1;  // zeros, which are valid as indices
+  std::uint64_t seed = 1;
+};
+
+// Inputs for a batch of `rows` records. Throws Error{usage} naming the dimension that nobody knows.
+Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device,
+                   const MadeUp& made_up = {});
 
 // Runs the whole graph on `inputs` and returns every value's shape and kind of elements.
 struct Footprint {
@@ -32,13 +39,15 @@ struct Footprint {
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
                     c10::Device device);
 
-// Compares the footprints of a batch of 2 and a batch of 3.
+// Compares the footprints of a batch of 2 and a batch of 3. Where the network may put records into another
+// order, values whose records cannot be told are then found by experiment.
 std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three);
+void discard_reordered(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                       c10::Device device, std::vector<ValueInfo>& infos);
 
-// The same from a single footprint, for a network whose batch size is fixed in the file: the batch is taken
-// to be where a batch-dependent value has a dimension that is a multiple of it, axis 0 first; recurrent
-// outputs by operator.
-std::vector<ValueInfo> guess_from_footprint(const Graph& graph, const Footprint& footprint,
-                                            std::int64_t batch);
+// The same for a network that runs `batch` records at a time, by experiment: records in another order give
+// the same slices in that order, and another first record another first slice.
+std::vector<ValueInfo> find_records(const Graph& graph, const Constants& constants, const RecordShapes& known,
+                                    std::int64_t batch, c10::Device device);
 
 }  // namespace assay

@@ -130,7 +130,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
       if (taps[i].reduction == tap.reduction) seen.layers[i] = to_activations(matrix);
     }
   };
-  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited;
+  std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited, at_the_end;
   std::vector<ReducedValue> tapped;
   std::unordered_set<ValueId> to_return(outputs.begin(), outputs.end()), to_visit;
   const auto add = [](std::vector<ValueId>& list, std::unordered_set<ValueId>& known, ValueId id) {
@@ -143,6 +143,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     const bool computed = state_->group == 0 && !given.contains(id) && !state_->constants.has(id);
     if (!computed) {
       add(wanted, to_return, id);
+      at_the_end.push_back(id);
     } else if (reduces_channels(*tap.layer, tap.reduction)) {
       tapped.push_back({id, tap.reduction});
     } else {
@@ -160,7 +161,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     values =
         state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }
-  for (std::size_t i = outputs.size(); i < wanted.size(); ++i) reduce(wanted[i], values.at(wanted[i]));
+  for (const ValueId id : at_the_end) reduce(id, values.at(id));
   for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
   return seen;
 }
@@ -179,9 +180,11 @@ const Shape& Session::shape(ValueId id) const {
 
 Session::RecordAxis Session::record_axis(ValueId id) const {
   const ValueInfo& info = state_->infos().at(static_cast<std::size_t>(id));
-  return {info.batch_axis, info.batch_multiple};
+  const bool unknown = info.batch_axis < 0 && info.of_records;
+  return {info.batch_axis, unknown ? 0 : info.batch_multiple};
 }
 
+std::int64_t Session::group() const { return state_->group; }
 ValueId Session::logits() const { return state_->decision().logits; }
 bool Session::ends_in_softmax() const { return state_->decision().softmax; }
 bool Session::ends_in_sigmoid() const { return state_->decision().sigmoid; }

@@ -201,8 +201,10 @@ std::vector<ValueInfo> Session::State::probe() const {
     return footprint(graph, constants, tiny_batch(graph, shapes, rows, device), device);
   };
   try {
-    if (group > 0) return guess_from_footprint(graph, seen(group), group);
-    return compare_footprints(graph, seen(2), seen(3));
+    if (group > 0) return find_records(graph, constants, shapes, group, device);
+    std::vector<ValueInfo> found = compare_footprints(graph, seen(2), seen(3));
+    discard_reordered(graph, constants, shapes, device, found);
+    return found;
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;
     fail(error.fault(),
@@ -281,8 +283,17 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
                                         const OnValue& on_value) const {
   const auto axis_of = [&](ValueId id) { return infos()[static_cast<std::size_t>(id)].batch_axis; };
   const auto multiple_of = [&](ValueId id) { return infos()[static_cast<std::size_t>(id)].batch_multiple; };
+  const auto require_records = [&](ValueId id) {
+    if (!infos()[static_cast<std::size_t>(id)].of_records || axis_of(id) >= 0) return;
+    fail(Fault::unsupported,
+         "network '{}': the file fixes the batch size to {}, and which numbers of value '{}' belong to which "
+         "record cannot be told; export it with a dynamic batch axis",
+         graph.name(), group, graph.value(id).name);
+  };
+  std::ranges::for_each(wanted.values, require_records);
   std::int64_t records = 0;
   for (const auto& [id, tensor] : given) {
+    require_records(id);
     if (axis_of(id) >= 0) records = std::max(records, tensor.size(axis_of(id)) / multiple_of(id));
   }
   std::map<ValueId, std::vector<Tensor>> pieces;

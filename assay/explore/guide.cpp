@@ -50,7 +50,7 @@ std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensor& p
   const auto count = static_cast<std::size_t>(points.size(0));
   const coverage::Observer::Seen seen =
       part.observer->observe(part.network->bind(points), count, !part.network->regression());
-  const std::vector<bool> usable = coverage::finite_rows(seen.layers, count);
+  const std::vector<bool> usable = coverage::usable_rows(seen.layers, seen.predicted, count);
   std::vector<std::optional<std::uint64_t>> gained(count);
   part.items.assign(records_ + count, {});
   for (std::size_t r = 0; r < count; ++r) {

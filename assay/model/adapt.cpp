@@ -154,19 +154,23 @@ Graph straight_through(const Graph& graph) {
   return edit.build();
 }
 
-const Node* first_step(const Graph& graph, ValueId from) {
+const Node* first_step(const Graph& graph, ValueId from, ValueId to) {
+  const Node* first = nullptr;
   std::vector<bool> reached(graph.values().size(), false);
   reached[static_cast<std::size_t>(from)] = true;
   for (const Node& node : graph.nodes()) {
     const bool reads = std::ranges::any_of(
         node.inputs, [&](ValueId id) { return id != no_value && reached[static_cast<std::size_t>(id)]; });
-    if (!reads) continue;
-    if (is_flat(node)) return &node;
+    if (!reads || node.op == "Shape" || node.op == "Size") continue;  // extents, not values
+    if (is_flat(node)) {
+      if (first == nullptr) first = &node;
+      continue;
+    }
     for (const ValueId id : node.outputs) {
       if (id != no_value) reached[static_cast<std::size_t>(id)] = true;
     }
   }
-  return nullptr;
+  return reached[static_cast<std::size_t>(to)] ? nullptr : first;
 }
 
 }  // namespace assay

@@ -61,7 +61,8 @@ class Runner {
 
   std::size_t class_count() const {
     const Shape& shape = session_.shape(session_.logits());
-    if (shape.size() != 2)
+    // As predicted_classes() has it: further axes are of size 1.
+    if (shape.size() < 2 || element_count(shape) != shape[0] * shape[1])
       fail(Fault::unsupported,
            "network '{}' gives {} a record, which are no class scores; for a regression network give a "
            "margin",
@@ -84,7 +85,7 @@ class Runner {
                                : predicted_classes(session_, decisions, batch.indices.size());
            const auto verdicts = judge_.judge(decisions, decisions, predicted);
            for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-             const std::int64_t expected = options_.margin ? 0 : predicted[r];
+             const std::int64_t expected = options_.margin ? 0 : std::max<std::int64_t>(predicted[r], 0);
              const bool right = !labelled || batch.labels[r] == expected;
              figures_.non_finite += !verdicts[r].finite;
              figures_.wrong += verdicts[r].finite && !right;

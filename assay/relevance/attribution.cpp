@@ -1,5 +1,10 @@
 #include <assay/relevance.h>
 
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <map>
+
 #include <assay/error.h>
 #include "assay/relevance/composite.h"
 #include "assay/relevance/lrp.h"
@@ -28,6 +33,73 @@ std::vector<AttributionInfo> built_in() {
   return all;
 }
 
+// For networks that run in groups of records: what goes back through their nodes is as many records, too.
+class InGroups final : public Attribution {
+ public:
+  InGroups(const Session& session, std::unique_ptr<Attribution> of_group)
+      : session_(session), of_group_(std::move(of_group)) {}
+
+  Relevance attribute(const Tensors& given, const Target& target,
+                      std::span<const ValueId> wanted) const override {
+    for (const ValueId id : wanted) require_records(id);
+    const Tensors inputs = inputs_of(session_, given);
+    const std::int64_t group = session_.group();
+    std::int64_t records = 0;
+    for (const auto& [id, tensor] : inputs) {
+      if (const int axis = axis_of(id); axis >= 0) records = std::max(records, tensor.size(axis));
+    }
+    if (!target.classes.empty() && std::ssize(target.classes) != records)
+      fail(Fault::usage, "{} classes are given for {} records", target.classes.size(), records);
+    Relevance result;
+    std::map<ValueId, std::vector<Tensor>> pieces;
+    for (std::int64_t begin = 0; begin == 0 || begin < records; begin += group) {
+      const std::int64_t rows = std::min(group, records - begin);
+      Relevance part =
+          of_group_->attribute(part_of(inputs, begin, rows), part_of(target, begin, rows), wanted);
+      result.start.insert(result.start.end(), part.start.begin(), part.start.begin() + rows);
+      for (auto& [id, relevance] : part.values)
+        pieces[id].push_back(relevance.narrow(axis_of(id), 0, rows * session_.record_axis(id).rows));
+    }
+    for (const auto& [id, list] : pieces) result.values.emplace(id, at::cat(list, axis_of(id)));
+    return result;
+  }
+  std::vector<ValueId> reads(std::span<const ValueId>) const override { return {session_.logits()}; }
+  std::string describe() const override { return of_group_->describe(); }
+
+ private:
+  int axis_of(ValueId id) const { return session_.record_axis(id).axis; }
+
+  void require_records(ValueId id) const {
+    if (axis_of(id) >= 0) return;
+    fail(Fault::unsupported,
+         "network '{}': the file fixes the batch size to {}, and which numbers of value '{}' belong to which "
+         "record cannot be told; export it with a dynamic batch axis",
+         session_.graph().name(), session_.group(), session_.graph().value(id).name);
+  }
+
+  // The last record fills up the last group.
+  Tensors part_of(const Tensors& inputs, std::int64_t begin, std::int64_t rows) const {
+    const Tensor picked = begin + at::arange(session_.group(), at::kLong).clamp_max(rows - 1);
+    Tensors part;
+    for (const auto& [id, tensor] : inputs) {
+      const int axis = axis_of(id);
+      part.emplace(id,
+                   axis < 0 || rows == 0 ? tensor : tensor.index_select(axis, picked.to(tensor.device())));
+    }
+    return part;
+  }
+  Target part_of(const Target& target, std::int64_t begin, std::int64_t rows) const {
+    Target part;
+    for (std::int64_t i = 0; !target.classes.empty() && i < session_.group(); ++i)
+      part.classes.push_back(i < rows ? target.classes[static_cast<std::size_t>(begin + i)]
+                                      : Target::no_class);
+    return part;
+  }
+
+  const Session& session_;
+  std::unique_ptr<Attribution> of_group_;
+};
+
 }  // namespace
 
 Catalogue<AttributionInfo>& attributions() {
@@ -37,7 +109,9 @@ Catalogue<AttributionInfo>& attributions() {
 
 std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,
                                               const AttributionOptions& options) {
-  return attributions().find(name).make(session, options);
+  std::unique_ptr<Attribution> made = attributions().find(name).make(session, options);
+  if (session.group() == 0) return made;
+  return std::make_unique<InGroups>(session, std::move(made));
 }
 
 std::vector<bool> values_with_relevance(const Session& session) {

@@ -124,8 +124,11 @@ class DeepLift final : public Attribution {
     const Node& node = this->node(n);
     const std::vector<Tensor> arriving = flow.of_outputs(node);
     if (std::ranges::none_of(arriving, [](const Tensor& m) { return m.defined(); })) return;
-    const auto& receivers = route_->receivers(n);
     std::vector<Tensor> point = inputs(node, here);
+    std::vector<std::size_t> receivers = route_->receivers(n);
+    // Positions and counts are what they are at the record, and receive nothing.
+    std::erase_if(receivers, [&](std::size_t i) { return !point[i].is_floating_point(); });
+    if (receivers.empty()) return;
     const std::vector<Tensor> reference = inputs(node, there);
     const Kind kind = kind_of(node, receivers.size());
     if (kind == Kind::elementwise) {

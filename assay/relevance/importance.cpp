@@ -184,7 +184,7 @@ class Analyser {
   // No relevance anywhere is no ranking.
   void require_relevance(const LayerImportance& layer) const {
     if (std::ranges::any_of(layer.absolute, [](double sum) { return sum != 0; })) return;
-    const Node* step = first_step(session_.graph(), layer.layer.value);
+    const Node* step = first_step(session_.graph(), layer.layer.value, session_.logits());
     if (step == nullptr) return;
     fail(Fault::unsupported,
          "layer '{}': no relevance arrives from the decision for any record, so its neurons cannot be "

@@ -35,8 +35,8 @@ report::Table confusion_table(const Evaluation& evaluation, const Dataset& data,
                        {"first", "first record"}},
                       {}};
   for (const auto& [pair, found] : sorted) {
-    table.rows.push_back(
-        {class_name(names, pair.first), class_name(names, pair.second), found.first, data.id(found.second)});
+    const std::string got = pair.second == no_class ? "none (NaN)" : class_name(names, pair.second);
+    table.rows.push_back({class_name(names, pair.first), got, found.first, data.id(found.second)});
   }
   return table;
 }
@@ -122,8 +122,7 @@ report::Document document_of(const Evaluation& evaluation, const Graph& network,
   report::Document document;
   document.facts.push_back(count_fact("records", "records", data.size()));
   add_scores(document, evaluation, "test");
-  if (evaluation.non_finite > 0)
-    document.warnings.push_back(dropped_records(evaluation.non_finite, "", evaluation.non_finite_ids));
+  if (evaluation.non_finite > 0) document.warnings.push_back(non_finite_records(evaluation));
   if (evaluation.accuracy) {
     document.headline = fmt::format("{} classifies {} correctly: {}", network.name(), data.describe(),
                                     report::percent(*evaluation.accuracy));

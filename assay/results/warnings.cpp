@@ -9,6 +9,7 @@
 #include "assay/coverage/criteria/idc.h"
 #include "assay/coverage/criteria/surprise_criterion.h"
 #include "assay/results/document.h"
+#include "assay/support/parse.h"
 #include "assay/support/text.h"
 
 namespace assay::results {
@@ -82,6 +83,25 @@ void add_cap(std::vector<Warning>& warnings, const coverage::CoverageState& stat
          "relevance is spread evenly; raise the limit, or say m"});
   }
 }
+
+// IDC in layers that have fewer neurons than m, so that the figure is that of a smaller m.
+struct FewerNeurons {
+  std::vector<std::string> names;
+
+  void add(const std::string& name, const std::string& m, const coverage::Idc& idc) {
+    const auto wanted = number_of<std::size_t>(m);
+    for (const auto& layer : idc.layers()) {
+      if (wanted && layer.neurons.size() < *wanted)
+        names.push_back(fmt::format("{} in layer {} ({})", name, layer.name, layer.neurons.size()));
+    }
+  }
+
+  void tell(std::vector<Warning>& warnings) const {
+    if (names.empty()) return;
+    warnings.push_back({"fewer-neurons", "no more neurons count than the number behind: " + joined(names),
+                        "m is larger than the layer, or than the number of units that were chosen"});
+  }
+};
 
 // Classes whose training traces a Gaussian cannot be fitted to as they are.
 void add_singular(std::vector<Warning>& warnings, const std::string& name,
@@ -188,18 +208,30 @@ std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
   std::size_t dropped = 0;
   for (const auto& part : state.parts()) dropped += part->non_finite.size();
   Combinations combinations;
+  FewerNeurons fewer;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     const auto total = state.total(c);
     if (const auto* surprise = dynamic_cast<const coverage::SurpriseCriterion*>(total.get()))
       add_singular(warnings, state.specs()[c].text(), surprise->singular_covariances());
     const auto* idc = dynamic_cast<const coverage::Idc*>(total.get());
     if (idc == nullptr) continue;
+    if (const auto m = state.specs()[c].options.find("m"); m != state.specs()[c].options.end())
+      fewer.add(state.specs()[c].text(), m->second, *idc);
     for (const coverage::Coverage& row : idc->result())
       combinations.add(state.specs()[c].text(), row, state.records());
   }
   combinations.tell(warnings, state.records());
+  fewer.tell(warnings);
   add_cap(warnings, state);
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "test"));
+  return warnings;
+}
+
+std::vector<Warning> left_out_warnings(const coverage::PossibleCriteria& criteria) {
+  std::vector<Warning> warnings;
+  for (const auto& [spec, why] : criteria.impossible)
+    warnings.push_back({"left-out", fmt::format("{} was left out: {}", spec.text(), why),
+                        "the criterion is not for this network or these data"});
   return warnings;
 }
 
@@ -254,6 +286,16 @@ std::vector<Warning> importance_warnings(const relevance::Importance& importance
   }
   if (dropped > 0) warnings.push_back(dropped_records(dropped, "", importance.evaluation.non_finite_ids));
   return warnings;
+}
+
+Warning non_finite_records(const Evaluation& evaluation) {
+  return {"non-finite",
+          fmt::format(
+              "{} of {} {} a NaN or an infinity{}: {}", evaluation.non_finite,
+              record_count(evaluation.records), evaluation.non_finite == 1 ? "gives" : "give",
+              evaluation.mean_squared_error ? ", and so do the errors" : "; a NaN counts as a wrong answer",
+              joined(evaluation.non_finite_ids)),
+          "the records hold such values, or weights of the network overflow"};
 }
 
 Warning dropped_records(std::size_t count, const std::string& which, const std::vector<std::string>& ids) {

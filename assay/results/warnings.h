@@ -10,6 +10,7 @@
 #include <assay/relevance.h>
 #include <assay/report.h>
 #include <assay/session.h>
+#include "assay/coverage/possible.h"
 
 namespace assay::results {
 
@@ -25,6 +26,9 @@ std::size_t output_count(const Session& session);
 // reached, records left out.
 std::vector<report::Warning> coverage_warnings(const coverage::CoverageState& state);
 
+// Criteria of a preset that are not measured.
+std::vector<report::Warning> left_out_warnings(const coverage::PossibleCriteria& criteria);
+
 // Of a test set and the training set that the profile was learned from: the same records, another scale.
 std::vector<report::Warning> data_warnings(const coverage::Profile& profile,
                                            const coverage::Observations& seen, const Dataset& test);
@@ -32,7 +36,8 @@ std::vector<report::Warning> data_warnings(const coverage::Profile& profile,
 // Relevance that is nothing, or does not arrive.
 std::vector<report::Warning> importance_warnings(const relevance::Importance& importance);
 
-// Records with a NaN or an infinity, which cover and count for nothing.
+// Records with a NaN or an infinity: what they count for, and that they cover and count for nothing.
+report::Warning non_finite_records(const Evaluation& evaluation);
 report::Warning dropped_records(std::size_t count, const std::string& which,
                                 const std::vector<std::string>& ids = {});
 

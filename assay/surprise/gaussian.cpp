@@ -61,6 +61,24 @@ std::vector<std::size_t> choose_dimensions(const Traces& traces, const Members& 
   return kept;
 }
 
+// No dimension is left; of the classes, the one that drops most is named.
+[[noreturn]] void refuse(const Traces& traces, const Members& members, const GaussianOptions& options) {
+  std::int32_t worst = 0;
+  std::ptrdiff_t most = 0;
+  for (const auto& [c, records] : members) {
+    if (records.size() < 2) continue;
+    const std::ptrdiff_t dropped = std::ranges::count_if(
+        spread_of(traces, records).variance, [&](double v) { return !(v >= options.minimum_variance); });
+    if (dropped <= most) continue;
+    worst = c;
+    most = dropped;
+  }
+  fail(Fault::data,
+       "surprise: every one of {} dimensions has a variance under {} within some class, {} of them within "
+       "class {} ({} records); lower the variance threshold or choose another layer",
+       traces.dimensions, options.minimum_variance, most, worst, members.at(worst).size());
+}
+
 // The lower triangle.
 std::vector<double> covariance(const Traces& traces, const std::vector<std::size_t>& records,
                                const std::vector<std::size_t>& kept, const std::vector<double>& mean,
@@ -174,12 +192,7 @@ Gaussians learn_gaussians(const Traces& training, const GaussianOptions& options
       members[training.classes[i]].push_back(i);
   }
   result.kept = choose_dimensions(training, members, options);
-  if (result.kept.empty()) {
-    fail(Fault::data,
-         "surprise: every one of {} dimensions has a variance under {} within some class; lower the variance "
-         "threshold or choose another layer",
-         training.dimensions, options.minimum_variance);
-  }
+  if (result.kept.empty()) refuse(training, members, options);
   std::vector<std::pair<ClassGaussian*, const std::vector<std::size_t>*>> jobs;
   for (const auto& [c, records] : members) jobs.emplace_back(&result.classes[c], &records);
   // Few classes share the threads within each.

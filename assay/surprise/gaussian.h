@@ -39,7 +39,8 @@ struct Gaussians {
                                std::span<const std::size_t> records, std::size_t threads) const;
 };
 
-// Throws Error{data} when no dimension is left. O(n d^2 + classes d^3), classes in parallel.
+// Throws Error{data} when no dimension is left, naming the class that drops most. O(n d^2 + classes d^3),
+// classes in parallel.
 Gaussians learn_gaussians(const Traces& training, const GaussianOptions& options, std::size_t threads);
 
 // Binary. The reader throws Error{data} for damage.

@@ -46,8 +46,9 @@ Graph with_channels_first(const Graph& graph, ValueId input);
 // operand is within -1 and 1 (Bengio et al., 2013; Hubara et al., 2016). Values stay the same.
 Graph straight_through(const Graph& graph);
 
-// The first node computed from the value whose derivative is 0 wherever there is one: a step, a comparison, a
-// position. nullptr: there is none.
-const Node* first_step(const Graph& graph, ValueId from);
+// What keeps every gradient of `to` from `from`: the first node computed from it whose derivative is 0
+// wherever there is one (a step, a comparison, a position). nullptr: there is none, or a way around all of
+// them.
+const Node* first_step(const Graph& graph, ValueId from, ValueId to);
 
 }  // namespace assay

@@ -34,7 +34,7 @@ struct TargetError {
 
 struct Evaluation {
   std::size_t records = 0;
-  std::vector<std::int64_t> predictions;                  // per record; empty for regression
+  std::vector<std::int64_t> predictions;                  // per record, or no_class; empty for regression
   std::optional<double> accuracy;                         // classification with labels
   std::optional<double> mean_squared_error;               // regression with targets
   std::vector<TargetError> targets;                       // the same by target
@@ -59,7 +59,9 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
 
 // The class that a classifier's decision value [N, classes] names for each record: the largest score (the
 // first among equals), or with a single column whether it says yes (a probability above one half, a logit
-// above zero). Throws Error{unsupported} for other shapes, and as require_rows().
+// above zero). Scores with a NaN among them name none. Throws Error{unsupported} for other shapes, and as
+// require_rows().
+constexpr std::int64_t no_class = -1;
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
                                             std::size_t records);
 // Throws Error{mismatch} unless the decision value of so many records holds one row for each, along its first

@@ -79,9 +79,8 @@ class Session {
   Tensors trace(const Tensors& given, std::span<const ValueId> wanted, bool training = false,
                 Rng* random = nullptr, Tensors* constants = nullptr) const;
 
-  // Gradient of a scalar function of values with respect to values (inputs or any value between, each with
-  // the shape of the value). `objective` receives the values in `read`. A value the scalar does not depend on
-  // gets zeros.
+  // Gradient of a scalar function of the values in `read` with respect to values (inputs or any between),
+  // each in the value's shape; zeros where the scalar does not depend on it.
   Tensors gradients(const Tensors& given, std::span<const ValueId> read,
                     const std::function<Tensor(const Tensors&)>& objective,
                     std::span<const ValueId> with_respect_to) const;
@@ -106,7 +105,7 @@ class Session {
   // Shape of a value for a batch of one record; empty for values that the same tiny runs do not compute.
   const Shape& shape(ValueId id) const;
   // Where a value holds its records: the axis they lie along and how many rows there each takes. An axis of
-  // -1: the value does not depend on the batch, or not in a way that is understood.
+  // -1: the value does not depend on the batch, or (0 rows) not in a way that is understood.
   struct RecordAxis {
     int axis = -1;
     std::int64_t rows = 1;
@@ -121,6 +120,7 @@ class Session {
 
   // Records per run() that keep memory moderate and caches warm; what analyses use unless told otherwise.
   std::size_t preferred_batch() const;
+  std::int64_t group() const;  // records that run at a time, where the file insists on it; 0: any number
 
   // The network's decision value: the first graph output, before a final softmax if there is one.
   ValueId logits() const;

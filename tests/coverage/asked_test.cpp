@@ -4,6 +4,8 @@
 
 #include <assay/error.h>
 #include <assay/records.h>
+#include "assay/coverage/possible.h"
+#include "tests/coverage/build.h"
 #include "tests/engine/graphs.h"
 
 namespace assay::coverage {
@@ -34,6 +36,49 @@ TEST(AskedCriteria, IdcStandsForEachNumberOfNeurons) {
   EXPECT_THROW(asked_criteria("", {"idc"}, "0"), Error);
   EXPECT_THROW(asked_criteria("", {"nothing"}, "6"), Error);
   EXPECT_THAT(whole_text(asked_criteria("", {"kmnc"}, "6")), HasSubstr("kmnc[sections="));
+}
+
+TEST(PossibleCriteria, TracesOfAClassThatDoNotVaryLeaveOneOut) {
+  test::Suite suite = test::Suite::random(60, 5);
+  for (int i = 0; i < 8; ++i) suite.add({1, 1, 1, 1, 1, 1}, {0, 0, 90, 0, 0});
+  auto training = test::profile_of(suite);
+  auto traces = std::make_shared<LayerTraces>();
+  traces->layer = "second";
+  traces->dimensions = 5;
+  for (std::size_t i = 0; i < suite.size(); ++i) {
+    // A class of its own for the last eight, which are the same.
+    traces->values.insert(traces->values.end(), suite.row(1, i).begin(), suite.row(1, i).end());
+    traces->predicted.push_back(i < 60 ? suite.predicted()[i] : 7);
+  }
+  traces->labels = traces->predicted;
+  training.traces = {traces};
+  const auto profile = std::make_shared<const Profile>(std::move(training));
+  const auto found =
+      possible_criteria(profile, asked_criteria("", {"nc", "lsc", "dsc", "mdsc", "mdsc[variance=0]"}, "6"));
+  EXPECT_THAT(texts_of(found.possible), ElementsAre("nc", "dsc", "mdsc[variance=0]"));
+  ASSERT_EQ(found.impossible.size(), 2U);
+  EXPECT_EQ(found.impossible[0].first.text(), "lsc");
+  EXPECT_EQ(found.impossible[1].first.text(), "mdsc");
+  for (const auto& [spec, why] : found.impossible) EXPECT_THAT(why, HasSubstr("within class 7 (8 records)"));
+  EXPECT_THROW(CoverageState(profile, {parse_spec("criterion", "lsc")}, false), Error);
+}
+
+TEST(PossibleCriteria, TracesOfSomeRecordsSayNothingAboutAll) {
+  // The same record over and over: no trace varies, which only the whole profile may say.
+  const Session session(test::lenet_like());
+  Rng rng(4);
+  const Array one = test::random_array(rng, {1, 1, 12, 12});
+  std::vector<float> values;
+  for (int i = 0; i < 6; ++i) values.insert(values.end(), one.as<float>().begin(), one.as<float>().end());
+  const DatasetPtr data =
+      from_arrays(Array::of<float>({6, 1, 12, 12}, values), std::vector<std::int64_t>(6, 0),
+                  {.name = "pictures", .class_names = {"a", "b", "c", "d", "e"}});
+  const std::vector<Spec> asked = asked_criteria("", {"nc", "lsc"}, "6");
+  EXPECT_THAT(texts_of(possible_criteria(session, data, asked, {}).possible), ElementsAre("nc", "lsc"));
+  LearnOptions learning;
+  learning.criteria = choices_of<CriterionInfo>(asked);
+  const auto profile = learned_profile(session, data, learning, silence());
+  EXPECT_THAT(texts_of(possible_criteria(profile, asked).possible), ElementsAre("nc"));
 }
 
 class AskedProfile : public testing::Test {

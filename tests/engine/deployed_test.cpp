@@ -218,9 +218,16 @@ TEST(StraightThrough, KeepsValuesAndPassesGradients) {
     EXPECT_EQ(slopes(plain).abs().sum().item<float>(), 0) << step;
     const Tensor expected = std::string(step) == "Sign" ? (x.abs() <= 1).to(at::kFloat) : at::ones_like(x);
     EXPECT_TRUE(slopes(passing).equal(expected)) << step;
-    EXPECT_EQ(first_step(plain, plain.inputs()[0])->name, "step");
-    EXPECT_EQ(first_step(passing, passing.inputs()[0]), nullptr);
+    EXPECT_EQ(first_step(plain, plain.inputs()[0], plain.outputs()[0])->name, "step");
+    EXPECT_EQ(first_step(passing, passing.inputs()[0], passing.outputs()[0]), nullptr);
   }
+  test::Net net("way around");
+  const ValueId in = net.input({-1, 5});
+  const ValueId round = net.builder.add("Round", "step", {in}),
+                shaped = net.builder.add("Reshape", "view", {in, net.builder.add("Shape", "extent", {in})});
+  const Graph around = net.build(net.builder.add("Add", "sum", {shaped, round}));
+  EXPECT_EQ(first_step(around, in, around.outputs()[0]), nullptr);
+  EXPECT_EQ(first_step(around, in, round)->name, "step");
 }
 
 }  // namespace

@@ -186,5 +186,61 @@ TEST(DeadNeurons, AreThoseThatNeverFire) {
   EXPECT_THAT(dead[1], ElementsAre());
 }
 
+// They were of class 0, so that they could be right.
+TEST(Evaluate, ScoresWithANaNNameNoClass) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinite = std::numeric_limits<float>::infinity();
+  const Session two(comparator()), one(comparator("", {1, 0}));
+  const Tensor scores = at::tensor({nan, 1.0F, 1.0F, nan, infinite, 0.0F, 0.0F, 1.0F}).reshape({4, 2});
+  EXPECT_THAT(predicted_classes(two, scores, 4), ElementsAre(no_class, no_class, 0, 1));
+  EXPECT_THAT(predicted_classes(one, at::tensor({nan, 1.0F, -1.0F}).reshape({3, 1}), 3),
+              ElementsAre(no_class, 1, 0));
+  test::Net net("roots");
+  const Session roots(net.build(net.builder.add("Sqrt", "root", {net.input({-1, 2})})));
+  const Evaluation result = evaluate(roots, records({2}, {-1, 4, 9, 4, -1, -1}, {1, 0, 0}), {}, silence());
+  EXPECT_THAT(result.predictions, ElementsAre(no_class, 0, no_class));
+  EXPECT_DOUBLE_EQ(result.accuracy.value(), 1.0 / 3);
+  EXPECT_EQ(result.non_finite, 2U);
+}
+
+// A single column is a probability wherever it cannot leave 0 to 1, not only behind a Sigmoid.
+TEST(Evaluate, ProbabilitiesAreKnownByTheirBounds) {
+  const auto says = [](const std::function<ValueId(test::Net&, ValueId)>& ending) {
+    test::Net net("probability");
+    const ValueId x = net.input({-1, 1});
+    const Session session(net.build(ending(net, x)));
+    return session.ends_in_sigmoid();
+  };
+  const auto number = [](test::Net& net, const std::string& name, float value) {
+    return net.builder.constant(name, Array::of<float>({1}, std::vector<float>{value}));
+  };
+  const auto sigmoid = [](test::Net& net, ValueId x) { return net.builder.add("Sigmoid", "s", {x}); };
+  EXPECT_TRUE(says(sigmoid));
+  EXPECT_TRUE(says([&](test::Net& net, ValueId x) {
+    return net.builder.add("Sub", "no", {number(net, "one", 1), sigmoid(net, x)});
+  }));
+  EXPECT_TRUE(says([&](test::Net& net, ValueId x) {
+    const ValueId e = net.builder.add("Exp", "e", {net.builder.add("Neg", "n", {x})});
+    return net.builder.add("Reciprocal", "r", {net.builder.add("Add", "a", {number(net, "one", 1), e})});
+  }));
+  EXPECT_TRUE(says([&](test::Net& net, ValueId x) {
+    const ValueId sum =
+        net.builder.add("Add", "sum", {sigmoid(net, x), net.builder.add("Sigmoid", "t", {x})});
+    return net.builder.add("Mul", "mean", {sum, number(net, "half", 0.5F)});
+  }));
+  EXPECT_TRUE(says([&](test::Net& net, ValueId x) {
+    return net.builder.add("Clip", "clip",
+                           {sigmoid(net, x), number(net, "low", 0.1F), number(net, "high", 0.9F)});
+  }));
+  EXPECT_TRUE(says([&](test::Net& net, ValueId x) {
+    return net.builder.add("Exp", "e", {net.builder.add("Log", "l", {sigmoid(net, x)})});
+  }));
+  EXPECT_FALSE(says([&](test::Net& net, ValueId x) { return net.builder.add("Tanh", "t", {x}); }));
+  EXPECT_FALSE(says([&](test::Net& net, ValueId x) {
+    return net.builder.add("Mul", "m", {sigmoid(net, x), number(net, "two", 2)});
+  }));
+  EXPECT_FALSE(says([&](test::Net& net, ValueId x) { return net.builder.add("Relu", "r", {x}); }));
+}
+
 }  // namespace
 }  // namespace assay

@@ -25,6 +25,77 @@ Graph with_view(std::int64_t batch, bool fixed) {
   return net.build(net.dense("dense", net.relu("relu", x), 48, 4));
 }
 
+// Steps in front inside, as exporters put them: dense, LSTM from a state with the batch size in it, dense.
+Graph with_steps_in_front(std::int64_t steps, std::int64_t batch, bool fixed) {
+  test::Net net("steps");
+  GraphBuilder& b = net.builder;
+  ValueId x = b.add("Transpose", "in_front", {net.input({fixed ? batch : -1, steps, 3})},
+                    {{"perm", test::Ints{1, 0, 2}}});
+  x = b.add("MatMul", "dense", {x, net.weight("dense/w", {3, 4})});
+  x = net.relu("relu", b.add("Add", "bias", {x, net.bias("dense/b", 4)}));
+  std::vector<ValueId> inputs{x, net.weight("lstm/w", {1, 20, 4}), net.weight("lstm/r", {1, 20, 5}),
+                              b.constant("lstm/b", test::random_array(net.rng, {1, 40}, 0.1))};
+  if (fixed) {
+    const std::vector<float> zeros(static_cast<std::size_t>(batch * 5));
+    inputs.insert(inputs.end(), {no_value, b.constant("state", Array::of<float>({1, batch, 5}, zeros))});
+  }
+  const ValueId y = b.value("lstm");
+  b.node({.name = "lstm",
+          .op = "LSTM",
+          .inputs = inputs,
+          .outputs = {y},
+          .attributes = {{"hidden_size", std::int64_t{5}}}});
+  x = b.add("Squeeze", "squeeze", {y, b.constant("direction", test::integers({1}))});
+  x = net.relu("relu2", b.add("MatMul", "second", {x, net.weight("second/w", {5, 4})}));
+  x = b.add("ReduceMean", "mean", {x, b.constant("axes", test::integers({0}))},
+            {{"keepdims", std::int64_t{0}}});
+  return net.build(net.dense("logits", x, 4, 3));
+}
+
+// Rows of steps and records, steps first.
+Graph with_rows_of_steps(std::int64_t steps, std::int64_t batch) {
+  test::Net net("rows");
+  GraphBuilder& b = net.builder;
+  ValueId x = b.add("Transpose", "in_front", {net.input({batch, steps, 3})}, {{"perm", test::Ints{1, 0, 2}}});
+  x = b.add("Reshape", "merged", {x, b.constant("merged/shape", test::integers({steps * batch, 3}))});
+  x = net.relu("relu", net.dense("rows", x, 3, 4));
+  x = b.add("Reshape", "split", {x, b.constant("split/shape", test::integers({steps, batch, 4}))});
+  x = b.add("ReduceMean", "mean", {x, b.constant("axes", test::integers({0}))},
+            {{"keepdims", std::int64_t{0}}});
+  return net.build(net.dense("logits", x, 4, 3));
+}
+
+// Records in the order of their lengths inside, and back in their own at the end.
+Graph with_sorted_records(std::int64_t batch, bool fixed) {
+  test::Net net("sorted");
+  GraphBuilder& b = net.builder;
+  const std::int64_t size = fixed ? batch : -1;
+  const ValueId x = net.input({size, 6}), lengths = b.input("lengths", DType::int64, {size});
+  const ValueId count =
+      fixed ? b.constant("count", test::integers({batch})) : b.add("Shape", "count", {lengths});
+  const auto order = [&](const std::string& name, ValueId of, std::int64_t largest) {
+    const ValueId top = b.value(name + "/top"), indices = b.value(name);
+    b.node({.name = name,
+            .op = "TopK",
+            .inputs = {of, count},
+            .outputs = {top, indices},
+            .attributes = {{"axis", std::int64_t{-1}}, {"largest", largest}}});
+    return indices;
+  };
+  const ValueId longest_first = order("longest_first", lengths, 1);
+  const ValueId sorted = b.add("Gather", "sort", {x, longest_first}, {{"axis", std::int64_t{0}}});
+  const ValueId inside = net.relu("relu", net.dense("inside", sorted, 6, 4));
+  const ValueId back =
+      b.add("Gather", "back", {inside, order("own_order", longest_first, 0)}, {{"axis", std::int64_t{0}}});
+  return net.build(net.dense("logits", back, 4, 3));
+}
+
+std::vector<std::string> names(const Session& session) {
+  std::vector<std::string> all;
+  for (const Layer& layer : session.layers()) all.push_back(layer.name);
+  return all;
+}
+
 // Adds a state with the batch size in it, which cannot be freed.
 Graph with_state(std::int64_t batch, bool fixed) {
   test::Net net("state");
@@ -85,6 +156,62 @@ TEST(FixedBatch, RunsInGroupsWhereItCannotBeFreed) {
   }
 }
 
+// Four steps are as many as records run at a time, ten are no multiple of them.
+TEST(FixedBatch, LeavesRecordsWhereTheyLieInside) {
+  for (const std::int64_t steps : {4, 10, 12}) {
+    const Session fixed(with_steps_in_front(steps, 4, true)), free(with_steps_in_front(steps, 4, false));
+    ASSERT_EQ(fixed.group(), 4);
+    ASSERT_EQ(free.group(), 0);
+    ASSERT_EQ(names(fixed), names(free));
+    EXPECT_EQ(fixed.layer("dense").batch_axis, 1);
+    EXPECT_EQ(fixed.layer("lstm").batch_axis, 2);
+    for (const std::int64_t rows : {1, 4, 6}) {
+      const Tensor records = at::rand({rows, steps, 3});
+      EXPECT_TRUE(at::allclose(run_one(fixed, records), run_one(free, records), 1e-4, 1e-5));
+      const auto observed = [&](const Session& session) {
+        return session.observe({{session.graph().inputs()[0], records}},
+                               taps_of(session.layers(), Reduction::every_position), {});
+      };
+      const Session::Observed here = observed(fixed), there = observed(free);
+      for (std::size_t i = 0; i < here.layers.size(); ++i) {
+        EXPECT_EQ(here.layers[i].rows, static_cast<std::size_t>(rows));
+        EXPECT_THAT(here.layers[i].values,
+                    ::testing::Pointwise(::testing::FloatNear(1e-4f), there.layers[i].values))
+            << names(fixed)[i] << " of " << steps << " steps";
+      }
+    }
+  }
+}
+
+TEST(FixedBatch, OffersNoLayerWhoseRecordsCannotBeTold) {
+  for (const std::int64_t steps : {4, 10}) {
+    const Session session(with_rows_of_steps(steps, 4));
+    ASSERT_EQ(session.group(), 4);
+    EXPECT_THAT(names(session), ::testing::ElementsAre("mean", "logits"));
+    const Tensors given{{session.graph().inputs()[0], at::rand({6, steps, 3})}};
+    EXPECT_EQ(run_one(session, given.begin()->second).size(0), 6);
+    const ValueId rows = session.graph().find_value("relu").value();
+    try {
+      session.run(given, std::span(&rows, 1));
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::unsupported);
+      EXPECT_THAT(error.what(), ::testing::HasSubstr("export it with a dynamic batch axis"));
+    }
+  }
+}
+
+TEST(SortedRecords, AreNoLayersUntilTheyAreBackInTheirOrder) {
+  for (const bool fixed : {true, false}) {
+    const Session session(with_sorted_records(4, fixed));
+    EXPECT_EQ(session.group(), fixed ? 4 : 0);
+    EXPECT_THAT(names(session), ::testing::ElementsAre("logits"));
+    EXPECT_EQ(session.record_axis(session.logits()).axis, 0);
+    EXPECT_EQ(session.record_axis(session.graph().find_value("relu").value()).axis, -1);
+    EXPECT_EQ(session.record_axis(session.graph().find_value("back").value()).axis, 0);
+  }
+}
+
 TEST(FixedBatch, IsNoMatterWhereNothingDependsOnIt) {
   const Session session(test::lenet_like(false, 1));
   EXPECT_TRUE(session.notices().empty());
@@ -103,6 +230,20 @@ TEST(BatchAxis, MayBeInTheMiddle) {
   const Tensors bound = session.bind(records);
   EXPECT_EQ(bound.begin()->second.sizes().vec(), (Shape{4, 2, 3}));
   EXPECT_EQ(run_one(session, bound.begin()->second).size(0), 2);
+}
+
+// It was left empty, being an output already.
+TEST(FixedBatch, TheDecisionIsObservedWithItself) {
+  const Session fixed(with_state(4, true)), free(with_state(4, false));
+  const Tensor records = at::rand({7, 5});
+  for (const Session* session : {&fixed, &free}) {
+    const ValueId output = session->graph().outputs()[0];
+    const Session::Observed seen =
+        session->observe({{session->graph().inputs()[0], records}},
+                         taps_of(session->layers(), Reduction::mean), std::span(&output, 1));
+    for (std::size_t l = 0; l < session->layers().size(); ++l)
+      EXPECT_EQ(seen.layers[l].values.size(), 7 * 4U) << session->layers()[l].name;
+  }
 }
 
 }  // namespace

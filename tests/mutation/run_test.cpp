@@ -107,6 +107,51 @@ TEST_F(RunOfMutants, FastEqualsNaive) {
   EXPECT_EQ(score.judged, 90U - 13U);  // every seventh label is wrong
 }
 
+TEST(MutantsOfScoresWithPositions, AreJudgedLikeThoseOfRows) {
+  // The same scores as [N, 3, 1, 1] and as [N, 3].
+  const auto build = [](bool rows) {
+    GraphBuilder b("positions");
+    testing_mutation::Weights w(b);
+    ValueId x = b.input("x", DType::float32, {-1, 2, 4, 4});
+    x = b.add("Relu", "relu", {b.add("Conv", "conv", {x, w("w1", {4, 2, 3, 3}), w("b1", {4})})});
+    x = b.add("Conv", "scores", {x, w("w2", {3, 4, 2, 2}), w("b2", {3})});
+    b.output(rows ? b.add("Flatten", "flat", {x}) : x);
+    return b.build();
+  };
+  const auto killed = [&](bool rows) {
+    const Graph graph = build(rows);
+    const Session session(graph);
+    const Tensors inputs = testing_mutation::inputs_of(session, 30);
+    const ValueId decision = session.logits();
+    const Tensor labels =
+        session.run(inputs, std::span(&decision, 1)).at(decision).reshape({30, 3}).argmax(1);
+    const DatasetPtr data =
+        from_tensors(inputs.begin()->second, labels, {.name = "data", .class_names = {"a", "b", "c"}});
+    std::vector<PlannedMutant> mutants;
+    for (int i = 0; i < 4; ++i) {
+      MutantOutcome description;
+      description.layer = "scores";
+      description.op = description.operator_name = "bias";
+      description.id = "bias-" + std::to_string(i);
+      description.seed = static_cast<std::uint64_t>(i);
+      mutants.push_back({description, [=] {
+                           GraphBuilder edit(graph);
+                           edit.replace_constant(
+                               *graph.find_value("b2"),
+                               Array::of<float>({3}, {static_cast<float>(i), 0.0F, -static_cast<float>(i)}));
+                           return edit.build();
+                         }});
+    }
+    RunFigures figures;
+    const MutationState state =
+        run_mutants(session, mutants, data, {.quality = 2}, nullptr, figures, silence());
+    std::vector<Bits> found;
+    for (const MutantOutcome& mutant : state.mutants()) found.push_back(mutant.killed);
+    return found;
+  };
+  EXPECT_EQ(killed(false), killed(true));
+}
+
 TEST_F(RunOfMutants, BatchAndMemoryChangeNothing) {
   const auto expected = matrix(run({.quality = 2}));
   EXPECT_EQ(matrix(run({.quality = 2, .batch = 7})), expected);

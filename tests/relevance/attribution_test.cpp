@@ -340,6 +340,27 @@ TEST(DeepLift, IsComplete) {
   }
 }
 
+TEST(DeepLift, LeavesComputedPositionsAsTheyAre) {
+  Net net("pick");
+  const ValueId x = net.input({-1, 4}), place = net.builder.input("place", DType::int64, {-1, 1});
+  const ValueId next = net.builder.add(
+      "Add", "next",
+      {place, net.builder.constant("one", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{1}))});
+  const ValueId picked = net.builder.add("GatherElements", "picked", {x, next}, {{"axis", std::int64_t{1}}});
+  const Graph graph = net.build(net.dense("logits", net.relu("r", picked), 1, 2));
+  const Session session(graph, {.threads = 1});
+  const Tensor input = records({3, 4}).abs() + 0.1;
+  const Tensor places = at::tensor(std::vector<std::int64_t>{0, 1, 2}).unsqueeze(1);
+  const std::vector<ValueId> wanted{x};
+  const Relevance r =
+      make_attribution("deeplift", session, {})->attribute({{x, input}, {place, places}}, {}, wanted);
+  const Tensor& found = r.values.at(x);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(found[i][i + 1].item<double>(), r.start[static_cast<std::size_t>(i)], 1e-5);
+    EXPECT_EQ(found[i][0].item<float>(), 0);
+  }
+}
+
 TEST(IntegratedGradients, AreCompleteAndBetterWithMoreSteps) {
   const Graph graph = transformer_like();
   const Session session(graph, {.threads = 1});
@@ -367,6 +388,42 @@ TEST(GradientTimesInput, AgreesWithFiniteDifferences) {
     };
     EXPECT_NEAR(r[0][i][i].item<double>(), (score(up) - score(down)) / 2e-2 * input[0][i][i].item<double>(),
                 5e-3);
+  }
+}
+
+// Steps in front inside, and a constant of as many records as run at a time.
+Graph in_groups(bool fixed) {
+  Net net("groups");
+  GraphBuilder& b = net.builder;
+  ValueId x = b.add("Transpose", "in_front", {net.input({fixed ? 4 : -1, 5, 3})}, {{"perm", Ints{1, 0, 2}}});
+  x = b.add("MatMul", "dense", {x, net.weight("dense/w", {3, 4})});
+  const ValueId row = b.constant("row", random_array(net.rng, {1, 1, 4}));
+  const ValueId rows =
+      b.add("Concat", "rows", std::vector<ValueId>(fixed ? 4 : 1, row), {{"axis", std::int64_t{1}}});
+  x = net.relu("relu", b.add("Add", "add", {x, rows}));
+  x = b.add("ReduceMean", "mean", {x, b.constant("axes", integers({0}))}, {{"keepdims", std::int64_t{0}}});
+  return net.build(net.dense("logits", x, 4, 3));
+}
+
+TEST(Attributions, ExplainNetworksThatRunInGroupsAsOthers) {
+  const Session fixed(in_groups(true), {.threads = 1}), free(in_groups(false), {.threads = 1});
+  ASSERT_EQ(fixed.group(), 4);
+  const Tensor x = records({6, 5, 3});
+  const Target target{{0, 1, 2, Target::no_class, 1, 0}};
+  for (const char* method : {"epsilon", "deeplift", "integrated-gradients", "gradient-x-input"}) {
+    const auto explained = [&](const Session& session) {
+      return explain(session, method, x, {session.graph().inputs()[0], named(session.graph(), "relu")}, {},
+                     target);
+    };
+    const Relevance here = explained(fixed), there = explained(free);
+    ASSERT_EQ(here.start.size(), 6U) << method;
+    for (std::size_t i = 0; i < 6; ++i) EXPECT_NEAR(here.start[i], there.start[i], 1e-4) << method;
+    for (const char* name : {"input", "relu"}) {
+      const Tensor &a = here.values.at(named(fixed.graph(), name)),
+                   &b = there.values.at(named(free.graph(), name));
+      ASSERT_EQ(a.sizes(), b.sizes()) << method;
+      EXPECT_LT(difference(a, b), 1e-4) << method << " at " << name;
+    }
   }
 }
 

@@ -214,8 +214,9 @@ TEST(Results, AnEvaluationIsToldByClassAndConfusion) {
   EXPECT_EQ(cell_of(document, "confusions", 0, "first"), report::Cell("1"));
   EXPECT_EQ(cell_of(document, "confusions", 1, "first"), report::Cell("3"));
   ASSERT_EQ(document.warnings.size(), 1U);
-  EXPECT_EQ(document.warnings[0].id, "dropped-records");
-  EXPECT_NE(document.warnings[0].text.find("1 record gives a NaN or an infinity and is left out: 3"),
+  EXPECT_EQ(document.warnings[0].id, "non-finite");
+  EXPECT_NE(document.warnings[0].text.find(
+                "1 of 4 records gives a NaN or an infinity; a NaN counts as a wrong answer: 3"),
             std::string::npos);
 }
 

@@ -177,6 +177,18 @@ TEST(Lsa, HugeAndDenormalTracesScoreAsTheirScaleSays) {
   EXPECT_THROW(LsaReference{denormal.view()}, Error) << "by default such dimensions count as constant";
 }
 
+TEST(Lsa, TheClassWhoseTracesDoNotVaryIsNamed) {
+  const Set training{2, {0, 1, 4, 9, 7, 7, 7, 7, 7, 7}, {0, 0, 3, 3, 3}};
+  try {
+    LsaReference{training.view()};
+    FAIL() << "nothing is left";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::data);
+    EXPECT_NE(std::string(error.what()).find("2 of them within class 3 (3 records)"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Lsa, ConstantTracesKeptOnPurposeGetJitter) {
   const Set constant{2, {3, 5, 3, 5, 3, 5}, {0, 0, 0}}, test{2, {3, 5, 3, 6}, {0, 0}};
   const LsaReference lsa(constant.view(), {0, 0});

@@ -10,7 +10,9 @@
 #include "apps/assay/inputs.h"
 #include "assay/audit/choices.h"
 #include "assay/coverage/asked.h"
+#include "assay/coverage/possible.h"
 #include "assay/results/document.h"
+#include "assay/results/warnings.h"
 #include "assay/support/parse.h"
 
 namespace assay::app {
@@ -26,7 +28,10 @@ class Audit final : public Command {
                    "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
                    "audit; `assay criteria` lists all)")
         ->type_name("SPEC");
-    app.add_option("--preset", preset_, "criteria of a preset (`assay criteria` lists them)")
+    app.add_option(
+           "--preset", preset_,
+           "criteria of a preset (`assay criteria` lists them); those that the training traces do not "
+           "allow are left out with a warning")
         ->type_name("NAME");
     app.add_flag("--by-layer", by_layer_,
                  "criteria that count all layers are audited layer by layer as well");
@@ -84,6 +89,8 @@ class Audit final : public Command {
     pooling.noise = noise_;
     std::vector<std::string> criteria = chosen();
     const auto profile = learned(session, train, criteria, context);
+    std::vector<report::Warning> left_out;
+    if (criteria_.empty()) left_out = keep_possible(profile, criteria);
     if (by_layer_) criteria = audit::with_layers(criteria, *profile);
     audit::Pool pool = audit::make_pool(session, profile, criteria, test, pooling, context.progress);
     for (const std::string& path : twins_) {
@@ -95,6 +102,7 @@ class Audit final : public Command {
     const audit::Audit result = audit::audit(pool, options_, context.progress);
     report::Document document =
         results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
+    results::add_warnings(document, std::move(left_out));
     results::add_provenance(document, session.graph(), {{"test", test}, {"train", train}});
     return document;
   }
@@ -108,6 +116,18 @@ class Audit final : public Command {
       texts.insert(texts.begin(), preset.begin(), preset.end());
     }
     return texts;
+  }
+
+  // Leaves out of the preset's criteria what the profile does not allow.
+  static std::vector<report::Warning> keep_possible(const std::shared_ptr<const coverage::Profile>& profile,
+                                                    std::vector<std::string>& criteria) {
+    std::vector<Spec> specs;
+    for (const std::string& text : criteria) specs.push_back(parse_spec("criterion", text));
+    const coverage::PossibleCriteria found = coverage::possible_criteria(profile, specs);
+    if (found.possible.empty()) fail(Fault::mismatch, "{}", found.impossible[0].second);
+    criteria.clear();
+    for (const Spec& spec : found.possible) criteria.push_back(spec.text());
+    return results::left_out_warnings(found);
   }
 
   std::shared_ptr<const coverage::Profile> learned(const Session& session, const DatasetPtr& train,

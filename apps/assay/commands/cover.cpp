@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <assay/coverage.h>
 #include <assay/error.h>
@@ -120,6 +121,7 @@ class Cover final : public Command {
     const auto opened = std::make_shared<const Session>(model_.open(context, test.get()));
     const Session& session = *opened;
     learn_.units = units_.of(opened);
+    require_units_counted(session);
     if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_, "--shard");
     tell_shard(shard_, context);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
@@ -139,6 +141,8 @@ class Cover final : public Command {
     report::Document learning;
     const auto profile = obtain_profile(session, specs, context, learning);
     tell_effective(*profile, specs, context);
+    const std::string settings = profile->settings.empty() ? "" : coverage::text_of(profile->settings);
+    gates_.check_baseline_profile(profile->data_hash, settings);
     coverage::CoverageState state = coverage::begin_state(profile, specs, by_class_, append_ ? state_ : "");
     gates_.check(results::measurements_of(state));
     check_state_replaced(state, *test, context.settings);
@@ -179,10 +183,21 @@ class Cover final : public Command {
     document.provenance.emplace_back("train", profile->data);
     document.provenance.emplace_back("train_hash", profile->data_hash);
     document.provenance.emplace_back("profile_hash", state.profile_hash());
+    if (!settings.empty()) document.provenance.emplace_back("profile_settings", settings);
     return document;
   }
 
  private:
+  // Units of a layer that does not count at all would have no effect.
+  void require_units_counted(const Session& session) const {
+    std::set<std::string> counted;
+    for (const std::string& layer : learn_.layers) counted.insert(session.layer(layer).name);
+    for (const auto& [layer, numbers] : learn_.units) {
+      if (!counted.empty() && !counted.contains(layer))
+        fail(Fault::usage, "--units name neurons of layer '{}', which --count-layer leaves out", layer);
+    }
+  }
+
   // A profile of another network, of other data or learned in another way, or another kind of file, stays.
   void check_replaced(const Session& session, const Settings& settings) const {
     app::check_replaced(state_, "coverage of this network", settings, [&] {
@@ -289,9 +304,7 @@ class Cover final : public Command {
                      report::Document& learning) const {
     if (found.impossible.empty()) return;
     if (found.possible.empty()) fail(Fault::mismatch, "--preset {}: {}", preset_, found.impossible[0].second);
-    for (const auto& [spec, why] : found.impossible)
-      learning.warnings.push_back({"left-out", fmt::format("{} was left out: {}", spec.text(), why),
-                                   "the criterion is not for this network or these data"});
+    results::add_warnings(learning, results::left_out_warnings(found));
     specs = found.possible;
   }
 
@@ -317,7 +330,9 @@ class Cover final : public Command {
     coverage::Learned learned = coverage::learn_profile(session, training_, learn_, context.progress);
     results::append(learning, results::document_of(learned));
     if (!profile_.empty() && ranks().first()) coverage::write_profile(learned.profile, profile_);
-    return std::make_shared<const coverage::Profile>(std::move(learned.profile));
+    auto profile = std::make_shared<const coverage::Profile>(std::move(learned.profile));
+    if (only_preset) keep_possible(specs, coverage::possible_criteria(profile, specs), learning);
+    return profile;
   }
 
   void extend(const Session& session, const std::shared_ptr<const coverage::Profile>& profile,

@@ -12,12 +12,17 @@
 
 namespace assay::coverage {
 
-// `Reference`: made from traces and GaussianOptions; score(traces) gives a SurpriseScore per record.
+// `Reference`: made from traces and GaussianOptions; score(traces) gives a SurpriseScore per record. Made at
+// once, so that traces that allow none are known before anything is measured.
 template <typename Reference>
 class GaussianSurpriseCoverage final : public SurpriseCriterion {
  public:
   GaussianSurpriseCoverage(const CriterionSetup& setup, const surprise::GaussianOptions& options)
-      : SurpriseCriterion(setup), options_(options) {}
+      : SurpriseCriterion(setup), options_(options) {
+    for (const auto& training : traces()) {
+      if (training) reference(*training);
+    }
+  }
 
  protected:
   std::vector<double> score(const LayerTraces& training, const surprise::Traces& test) const override {

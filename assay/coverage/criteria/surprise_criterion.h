@@ -4,6 +4,9 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include <assay/extend/abilities.h>
 #include <assay/extend/spec.h>
@@ -47,6 +50,8 @@ class SurpriseCriterion : public ItemCriterion, public Valued {
   virtual std::vector<double> score(const LayerTraces& training, const surprise::Traces& test) const = 0;
   // What was added to the variances of each class with a singular covariance.
   virtual std::map<std::int32_t, double> regularised(const LayerTraces&) const { return {}; }
+  // Training traces per layer; null in states read without the profile.
+  std::span<const std::shared_ptr<const LayerTraces>> traces() const { return traces_; }
   // Classes of the training traces as the option asks; all 0 for regression.
   std::vector<std::int32_t> training_classes(const LayerTraces& training) const;
 

@@ -108,7 +108,7 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
   if (difference_.empty()) return;
   pickable_ = std::ranges::all_of(difference_.beside, [&](ValueId id) {
     const auto [axis, rows] = original.record_axis(id);
-    return axis < 0 || (axis == 0 && rows == 1);
+    return axis < 0 ? rows > 0 : axis == 0 && rows == 1;
   });
   channels_ = find_channel_path(original, mutant_, difference_);
   const auto linear = std::ranges::count_if(
