@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "apps/assay/frame.h"
+#include "assay/support/parse.h"
 #include "assay/support/shell.h"
 
 namespace assay::app {
@@ -15,13 +16,27 @@ std::string name_of(const CLI::Option& option) {
 
 bool is_switch(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
+// A default may stand for "not at all", which cannot be typed.
+bool can_be_given(const CLI::Option& option, std::string value) {
+  try {
+    for (int i = 0;; ++i) {
+      if (!(*const_cast<CLI::Option&>(option).get_validator(i))(value).empty()) return false;
+    }
+  } catch (const CLI::OptionNotFound&) {
+    return true;
+  }
+}
+
 std::vector<std::string> recorded_values(const CLI::Option& option, const EffectiveOptions& effective) {
   const auto found = effective.find(name_of(option));
   if (found != effective.end()) return found->second;
   if (option.count() > 0) return is_switch(option) ? std::vector<std::string>{"true"} : option.results();
   const std::string fallback = fallback_of(option);
-  const bool none = fallback.empty() || fallback.starts_with('[') || is_switch(option);
-  return none ? std::vector<std::string>() : std::vector<std::string>{fallback};
+  const bool none =
+      fallback.empty() || fallback.starts_with('[') || is_switch(option) || !can_be_given(option, fallback);
+  if (none) return {};
+  // Several values, as the library that reads options shows them.
+  return option.get_expected_max() > 1 ? parts_of(fallback, " ") : std::vector<std::string>{fallback};
 }
 
 std::string typed_option(const CLI::Option& option, const std::string& value) {

@@ -113,6 +113,12 @@ std::optional<Spec> criterion_of(const SelectOptions& options) {
 
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress) {
+  if (options.by == "minimise" && options.size > 0)
+    fail(
+        Fault::usage,
+        "minimise finds itself how many records keep all coverage, {} cannot be asked for; budget covers the "
+        "most with so many",
+        options.size);
   const std::optional<Spec> criterion = criterion_of(options);
   CoverageState state(profile ? std::move(profile) : plain_profile(session),
                       criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},

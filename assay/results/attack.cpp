@@ -73,10 +73,13 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
                              const attack::AttackOptions& options, const Graph& network,
                              const Dataset& data) {
   report::Document document;
+  // Attacks at a class leave out the records of that class.
+  std::size_t attacked = 0;
+  for (const attack::AttackSummary& s : summaries) attacked = std::max(attacked, s.attacked);
   document.facts = {
       count_fact("records", "records", data.size()),
       count_fact("attacked", options.all ? "of them attacked" : "of them attacked (the network is right)",
-                 summaries.at(0).attacked)};
+                 attacked)};
   document.headline = fmt::format("{} on {}:", network.name(), data.describe());
   report::Table endings{"endings",
                         "Searches that ended without success",

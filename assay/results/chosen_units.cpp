@@ -84,12 +84,27 @@ std::pair<std::string, std::string> layer_and_gate(const Session& session, const
   return {place.substr(0, slash), place.substr(slash + 1)};
 }
 
+void require_same_network(const report::Document& document, const Session& session, const std::string& text,
+                          const std::string& file) {
+  for (const auto& [key, found] : document.provenance) {
+    const auto* const hash = std::get_if<std::string>(&found);
+    if (key != "model_hash" || hash == nullptr || *hash == session.graph().hash()) continue;
+    fail(Fault::mismatch,
+         "choice of units '{}': {} is of another network (hash {}) than '{}' ({}); inspect this one, or name "
+         "layer "
+         "and units",
+         text, file, *hash, session.graph().name(), session.graph().hash());
+  }
+}
+
 // Groups of the units that a document names. Units of a network that is not here by that name are those of
 // the only one here.
 std::vector<inspection::UnitGroup> units_from(const std::string& text, const Keys& keys,
                                               const std::vector<inspection::InspectedModel>& models) {
   const std::string file = value(keys, "from");
-  const auto units = units_of(report::read_document(read_file(file), file), question_of(keys, text));
+  const report::Document document = report::read_document(read_file(file), file);
+  if (models.size() == 1) require_same_network(document, *models[0].session, text, file);
+  const auto units = units_of(document, question_of(keys, text));
   if (units.empty()) fail(Fault::usage, "choice of units '{}': {} names no unit", text, file);
   std::size_t model = 0;
   if (models.size() > 1) {

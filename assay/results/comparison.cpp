@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <functional>
 
+#include <assay/error.h>
+
 #include "assay/results/coverage.h"
 #include "assay/results/document.h"
+#include "assay/support/text.h"
 
 namespace assay::results {
 namespace {
@@ -134,6 +137,12 @@ report::Table example_table(const coverage::Comparison& comparison, const covera
   return table;
 }
 
+std::vector<std::string> texts_of(const std::vector<Spec>& specs) {
+  std::vector<std::string> texts;
+  for (const Spec& spec : specs) texts.push_back(spec.text());
+  return texts;
+}
+
 bool several_data_sets(const coverage::CoverageState& state) {
   return std::ranges::any_of(
       state.parts(), [&](const auto& part) { return part->data_hash != state.parts().front()->data_hash; });
@@ -155,12 +164,26 @@ void add_comparison_notices(report::Document& document, const coverage::Comparis
     document.notices.push_back(
         "the networks differ: layers are compared where name and number of neurons agree, combinations where "
         "clusters agree");
+  else if (a.profile_hash() != b.profile_hash())
+    document.notices.push_back(
+        "the states were measured with two profiles: where these give a criterion its bounds (sections, "
+        "corners, "
+        "clusters), items of the same name are not the same");
 }
 
 }  // namespace
 
 report::Document document_of(const coverage::Comparison& comparison, const coverage::CoverageState& here,
                              const coverage::CoverageState& there, std::size_t most) {
+  const report::Table measures = measure_table(comparison);
+  const bool counted = std::ranges::any_of(
+      comparison.criteria, [](const coverage::ComparedCriterion& one) { return !one.layers.empty(); });
+  if (!counted && measures.rows.empty())
+    fail(Fault::mismatch,
+         "the states ({}; {}) have nothing in common to compare: no criterion with the same options on a "
+         "layer of "
+         "the same name and number of neurons",
+         joined(texts_of(here.specs())), joined(texts_of(there.specs())));
   report::Document document;
   document.headline = fmt::format("{} items are covered by the first state only, {} by the second only",
                                   comparison.only_here, comparison.only_there);
@@ -170,8 +193,8 @@ report::Document document_of(const coverage::Comparison& comparison, const cover
       {"same_network", "same network", here.profile().model_hash == there.profile().model_hash}};
   document.tables = {item_table(comparison)};
   for (report::Table table :
-       {measure_table(comparison), changed_neuron_table(comparison, most),
-        changed_record_table(comparison, here, there, most), example_table(comparison, here, there)}) {
+       {measures, changed_neuron_table(comparison, most), changed_record_table(comparison, here, there, most),
+        example_table(comparison, here, there)}) {
     if (!table.rows.empty()) document.tables.push_back(std::move(table));
   }
   add_comparison_notices(document, comparison, here, there);

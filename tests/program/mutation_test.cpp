@@ -82,6 +82,13 @@ TEST_F(MutationProgram, AMutantIsNamedListedAndExported) {
   EXPECT_EQ(assay("evaluate --quiet --model mutant.onnx --data images-idx3-ubyte").code, 0);
   EXPECT_EQ(assay("mutate export --quiet --model net.onnx --out mutant.onnx").code, 1);
   EXPECT_EQ(assay("mutate list --quiet --model net.onnx --operator gaussian").code, 1);
+  EXPECT_EQ(assay("mutate list --quiet --model net.onnx --fail-under mutation=1").code, 1)
+      << "nothing is judged";
+  const std::string named =
+      "mutate --quiet --model net.onnx --test images-idx3-ubyte --mutant '" + text + "' ";
+  EXPECT_EQ(assay(named).code, 0);
+  EXPECT_EQ(assay(named + "--operator ws").code, 1) << "nothing is drawn";
+  EXPECT_EQ(assay(named + "--out mutant.onnx").code, 1) << "nothing is exported";
   const auto same = [&](const std::string& given) {
     const Outcome outcome = assay(given + " --quiet --operator neb --count 2");
     EXPECT_EQ(outcome.code, 0) << outcome.err;

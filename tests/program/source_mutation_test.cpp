@@ -12,11 +12,10 @@ namespace {
 class SourceMutationProgram : public Program {
  protected:
   Outcome mutate(const std::string& more, const std::string& action = "") const {
-    return assay(
-        "mutate " + action +
-        " --quiet --model net.onnx --train 'images-idx3-ubyte[:120]' --quality 1 --count 2 --optimiser "
-        "adam --learning-rate 0.01 --epochs 2 --train-batch 20 " +
-        more);
+    return assay("mutate " + action +
+                 " --quiet --model net.onnx --train 'images-idx3-ubyte[:120]' --quality 1 --optimiser "
+                 "adam --learning-rate 0.01 --epochs 2 --train-batch 20 " +
+                 more);
   }
   // Judged by the other records.
   Outcome judged(const std::string& more) const {
@@ -26,7 +25,8 @@ class SourceMutationProgram : public Program {
   nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(bytes(name)); }
 
   const std::string operators =
-      "--operator 'le[ratio=0.5]' --operator 'dm[classes=random,ratio=0.9]' --operator 'epochs[to=1]'";
+      "--operator 'le[ratio=0.5]' --operator 'dm[classes=random,ratio=0.9]' --operator 'epochs[to=1]' "
+      "--count 2 ";
 };
 
 TEST_F(SourceMutationProgram, TrainsEachMutantOnceWhateverIsAsked) {

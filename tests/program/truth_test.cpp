@@ -334,5 +334,54 @@ TEST_F(Truth, FilesForOtherTools) {
     EXPECT_TRUE(std::filesystem::exists(folder / "tables" / file)) << file;
 }
 
+TEST_F(Truth, TheRatchetKnowsTheProfile) {
+  ASSERT_EQ(cover("--criterion kmnc --criterion idc --json then.json").code, 0);
+  const std::string now =
+      "cover --quiet --model net.onnx --test 'images-idx3-ubyte[100:]' --criterion kmnc -m 2 "
+      "--layer hidden --no-worse-than then.json --compare kmnc --worse-by 1 ";
+  EXPECT_EQ(assay(now + "--train 'images-idx3-ubyte[:100]'").code, 0);
+  const Outcome fewer = assay(now + "--train 'images-idx3-ubyte[:20]'");
+  EXPECT_EQ(fewer.code, 6);
+  EXPECT_THAT(fewer.err, testing::HasSubstr("another training set"));
+  const Outcome other = assay(now + "--train 'images-idx3-ubyte[:100]' --max-k 2");
+  EXPECT_EQ(other.code, 6);
+  EXPECT_THAT(other.err, testing::HasSubstr("learned with max_k="));
+  EXPECT_EQ(assay(now + "--train 'images-idx3-ubyte[:100]' --max-k 2 --any-baseline").code, 0);
+}
+
+TEST_F(Truth, WhatCannotBeMeantIsRefused) {
+  EXPECT_EQ(cover("--criterion nc --units layer=hidden,units=0 --count-layer logits").code, 1);
+  const Outcome few = assay(
+      "select --quiet --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --by minimise "
+      "--criterion nc --size 1");
+  EXPECT_EQ(few.code, 1);
+  EXPECT_THAT(few.err, testing::HasSubstr("minimise finds itself how many"));
+  ASSERT_EQ(cover("--criterion nc --state nc.cov").code, 0);
+  ASSERT_EQ(cover("--criterion kmnc --state kmnc.cov").code, 0);
+  const Outcome nothing = assay("diff nc.cov kmnc.cov");
+  EXPECT_EQ(nothing.code, 6);
+  EXPECT_THAT(nothing.err, testing::HasSubstr("nothing in common"));
+  ASSERT_EQ(
+      assay("inspect --quiet --model net.onnx --data images-idx3-ubyte --units layer=hidden --hypotheses "
+            "label --json seen.json")
+          .code,
+      0);
+  write_collapsed("other.onnx");
+  const std::string units =
+      " --test images-idx3-ubyte --operator neb --count 1 --units "
+      "from=seen.json,hypothesis=label:1,top=1";
+  EXPECT_EQ(assay("mutate --quiet --model net.onnx" + units).code, 0);
+  const Outcome elsewhere = assay("mutate --quiet --model other.onnx" + units);
+  EXPECT_EQ(elsewhere.code, 6);
+  EXPECT_THAT(elsewhere.err, testing::HasSubstr("of another network"));
+}
+
+TEST_F(Truth, ALayerOfFewerNeuronsThanMIsSaid) {
+  ASSERT_EQ(cover("--criterion 'idc[m=6]' --json few.json").code, 0);
+  EXPECT_TRUE(ids(json("few.json")).contains("fewer-neurons"));
+  ASSERT_EQ(cover("--criterion 'idc[m=2]' --json enough.json").code, 0);
+  EXPECT_FALSE(ids(json("enough.json")).contains("fewer-neurons"));
+}
+
 }  // namespace
 }  // namespace assay

@@ -30,9 +30,10 @@ class AttackCommand final : public Command {
         "--all", options_.all,
         "attack also records that the network gets wrong; they are to leave the class that it names");
     app.add_flag("--only-successful", options_.only_successful, "store only records that succeed");
-    app.add_flag(
-        "--levels", options_.levels,
-        "store 8-bit levels of the valid range, as pictures have them; success is judged after rounding");
+    app.add_flag("--levels", options_.levels,
+                 "store 8-bit levels of the valid range, as pictures have them; success is judged after "
+                 "rounding, by which "
+                 "an element may leave its bound by half a level");
     app.add_option(
            "--pictures", pictures_,
            "draw so many records of each attack: before, after, difference (records of pictures only)")

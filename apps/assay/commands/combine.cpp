@@ -49,6 +49,10 @@ class Combine final : public Command {
       gates_.check_baseline(state.model_hash(), "");
       const mutation::MutationScore result = mutation::score(state, score_);
       results::append(document, results::document_of(state, result, score_));
+      document.notices.push_back(
+          fmt::format("mutants that get more than {} of T' wrong are left out, whatever the runs left out; "
+                      "--quality says another share",
+                      report::percent(score_.quality)));
       gates_.apply(document, results::measurements_of(state, result));
       document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
     } else if (has_schema("assay/inspection")) {

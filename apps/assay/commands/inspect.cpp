@@ -71,7 +71,9 @@ class Inspect final : public Command {
                    "half a confidence interval at which a score has converged; 0: what the measure takes")
         ->check(CLI::NonNegativeNumber);
     app.add_flag("--no-early-stop", no_early_stop_, "read all records, whatever has converged");
-    app.add_option("--block", options_.block, "records between two looks at what has converged")
+    app.add_option(
+           "--block", options_.block,
+           "records between two looks at what has converged; the first so many give thresholds and ranks")
         ->check(CLI::Range(1, 1 << 24));
     app.add_option("--permutations", options_.permutations, "permutations of records, for p values")
         ->check(CLI::Range(std::size_t{0}, inspection::most_resamples));

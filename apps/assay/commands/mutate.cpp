@@ -90,6 +90,10 @@ class Mutate final : public Command {
     source_.declare(app);
     check_.declare(app);
     gates_.declare(app);
+    for (const char* flag : {"--matrix", "--killing-subset", "--fail-under", "--no-worse-than"})
+      judging_.push_back(app.get_option(flag));
+    for (const char* flag : {"--operator", "--preset", "--count", "--layer", "--whole-network"})
+      drawing_.push_back(app.get_option(flag));
   }
 
   std::vector<Output> outputs() const override {
@@ -107,12 +111,23 @@ class Mutate final : public Command {
     if (action_ != "run" || list_) ranks().leave_to_first();
     if (action_ == "store") return source_.store();
     gates_.check({"mutation", "killed-mutants"});
+    if (action_ != "run" || list_) refuse_given(judging_, "unless mutants are judged");
+    if (!mutants_.empty()) refuse_given(drawing_, "on mutants that are named");
+    if (action_ != "export" && !out_.empty())
+      fail(Fault::usage,
+           "--out is where one mutant goes: `assay mutate export --mutant TEXT --out FILE.onnx`");
     choose_operators();
     tell_shard(shard_, context);
     return mutation::need_training(draw_.operators) ? run_source(context) : run_edits(context);
   }
 
  private:
+  static void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view where) {
+    for (const CLI::Option* option : options) {
+      if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), where);
+    }
+  }
+
   // Mutants are edits of a trained network.
   report::Document run_edits(Context& context) {
     report::Document document;
@@ -157,10 +172,7 @@ class Mutate final : public Command {
            "mutants that are trained are not shared among the processes of an MPI launcher; start parts of "
            "them "
            "with --shard");
-    for (const CLI::Option* option : edits_) {
-      if (option->count() > 0)
-        fail(Fault::usage, "{} has no effect on mutants that are trained", option->get_name());
-    }
+    refuse_given(edits_, "on mutants that are trained");
     source_.take_runs(mutants_.empty() && !preset_.empty() ? mutation::presets().find(preset_).runs
                                                            : std::vector<std::size_t>());
     for (const CLI::Option* option : edits_) context.effective[option->get_lnames().front()] = {};
@@ -195,10 +207,7 @@ class Mutate final : public Command {
     if (action_ != "run" || list_)
       fail(Fault::usage,
            "trained several times (--runs, or a preset that has runs), mutants are only judged");
-    for (const CLI::Option* option : single_) {
-      if (option->count() > 0)
-        fail(Fault::usage, "{} has no effect on mutants that are trained several times", option->get_name());
-    }
+    refuse_given(single_, "on mutants that are trained several times");
     if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
     const std::vector<DatasetPtr> tests = open_tests(study);
     const auto part = shard_of_work();
@@ -354,8 +363,9 @@ class Mutate final : public Command {
   ModelInput model_;
   UnitsInput units_{"units whose neurons, or weights of theirs, are mutated, in place of all"};
   SourceMutants source_;
-  std::vector<const CLI::Option*> edits_;   // that matter to edits of a trained network only
-  std::vector<const CLI::Option*> single_;  // that matter to mutants that are trained once only
+  std::vector<const CLI::Option*> edits_;              // that matter to edits of a trained network only
+  std::vector<const CLI::Option*> single_;             // that matter to mutants that are trained once only
+  std::vector<const CLI::Option*> judging_, drawing_;  // that matter where mutants are judged, and drawn
   AccuracyCheck check_;
   GateOptions gates_;
   std::string action_ = "run", preset_, out_, state_, shard_, matrix_, subset_;

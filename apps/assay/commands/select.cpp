@@ -22,7 +22,8 @@ class Select final : public Command {
     train_.declare(app);
     test_.declare(app);
     app.add_option("--by", options_.by,
-                   "minimise: the fewest that keep all coverage; budget: --size records that cover most; "
+                   "minimise: the fewest that keep all coverage, without --size; budget: --size records that "
+                   "cover most; "
                    "additional: all, by coverage they add; "
                    "deepgini, entropy, margin, max-softmax: most doubtful first; lsa, dsa, mdsa: most "
                    "surprising first; random")
