@@ -115,7 +115,7 @@ TEST(KerasCropping, RemovesMargins) {
 TEST(KerasIdentity, LayersOfTrainingDoNothing) {
   const Values x = random_values({2, 3, 4}, 3);
   for (const char* name : {"Dropout", "SpatialDropout1D", "GaussianNoise", "GaussianDropout", "AlphaDropout",
-                           "ActivityRegularization"}) {
+                           "ActivityRegularization", "RandomFlip", "RandomRotation", "RandomZoom"}) {
     Network network({3, 4});
     network.add(name, R"("rate": 0.25)");
     EXPECT_TRUE(same(network.run(x), x)) << name;
