@@ -104,6 +104,17 @@ bool selects_by_coverage(const std::string& by) {
   return std::ranges::find(coverage_ways(), by) != coverage_ways().end();
 }
 
+void check_size(const SelectOptions& options) {
+  if (options.by == "budget" && options.size == 0)
+    fail(Fault::usage, "a choice by budget needs a size, the number of records to choose");
+  if (options.by == "minimise" && options.size > 0)
+    fail(Fault::usage,
+         "minimise finds itself how many records keep all coverage, so {} cannot be asked for; budget covers "
+         "most "
+         "with so many",
+         options.size);
+}
+
 std::optional<Spec> criterion_of(const SelectOptions& options) {
   if (selects_by_coverage(options.by)) return options.criterion;
   const auto surprise = surprise_ways().find(options.by);
@@ -113,12 +124,7 @@ std::optional<Spec> criterion_of(const SelectOptions& options) {
 
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress) {
-  if (options.by == "minimise" && options.size > 0)
-    fail(
-        Fault::usage,
-        "minimise finds itself how many records keep all coverage, {} cannot be asked for; budget covers the "
-        "most with so many",
-        options.size);
+  check_size(options);
   const std::optional<Spec> criterion = criterion_of(options);
   CoverageState state(profile ? std::move(profile) : plain_profile(session),
                       criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},

@@ -30,6 +30,9 @@ struct SelectOptions {
 // random.
 std::vector<std::string> selection_ways();
 bool selects_by_coverage(const std::string& by);
+// Throws Error{usage} for a number of records where the choice itself finds how many, or none where it needs
+// one; to be called before long work, too.
+void check_size(const SelectOptions& options);
 // The criterion that a profile has to be learned for; nothing for choices that need no training data.
 std::optional<Spec> criterion_of(const SelectOptions& options);
 
@@ -41,7 +44,7 @@ struct Selection {
 };
 
 // `profile`: null for choices that need none. Throws Error{usage} for a criterion without items that records
-// cover one by one, and for doubt about a network that is no classifier.
+// cover one by one, for doubt about a network that is no classifier, and as check_size().
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress);
 

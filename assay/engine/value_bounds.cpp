@@ -46,8 +46,7 @@ const std::map<std::string_view, double (*)(double)>& rising() {
 
 // Elements of one operand, elsewhere or combined so that none leaves its range.
 bool keeps_range(std::string_view op) {
-  static constexpr std::array<std::string_view, 4> averages{"ReduceMean", "ReduceMax", "ReduceMin",
-                                                            "AveragePool"};
+  static constexpr std::array<std::string_view, 3> averages{"ReduceMean", "ReduceMax", "ReduceMin"};
   static constexpr std::array<std::string_view, 12> moves{
       "Squeeze", "Unsqueeze",      "Reshape",  "Flatten", "Transpose", "Slice",
       "Gather",  "GatherElements", "GatherND", "Split",   "Expand",    "Identity"};
@@ -83,6 +82,7 @@ class Propagation {
 
  private:
   Bounds of_node(const Node& node) const {
+    if (node.inputs.empty()) return {};
     const auto input = [&](std::size_t i) { return i < node.inputs.size() ? of(node.inputs[i]) : Bounds{}; };
     if (is_sigmoid(node.op) || node.op == "Softmax") return {0, 1};
     if (keeps_range(node.op)) return input(0);

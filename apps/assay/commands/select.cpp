@@ -46,8 +46,7 @@ class Select final : public Command {
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open();
-    if (options_.by == "budget" && options_.size == 0)
-      fail(Fault::usage, "--by budget needs --size, the number of records to choose");
+    coverage::check_size(options_);
     const Session session = model_.open(context, test.get());
     options_.criterion = parse_spec("criterion", criterion_);
     options_.seed = context.settings.seed;
