@@ -57,11 +57,13 @@ struct AccuracyBounds {
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
                       const AccuracyBounds& bounds);
 
+// Where no class is named.
+constexpr std::int64_t no_class = -1;
+
 // The class that a classifier's decision value [N, classes] names for each record: the largest score (the
 // first among equals), or with a single column whether it says yes (a probability above one half, a logit
-// above zero). Scores with a NaN among them name none. Throws Error{unsupported} for other shapes, and as
-// require_rows().
-constexpr std::int64_t no_class = -1;
+// above zero). Scores with a NaN among them name none (no_class). Throws Error{unsupported} for other shapes,
+// and as require_rows().
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
                                             std::size_t records);
 // Throws Error{mismatch} unless the decision value of so many records holds one row for each, along its first
