@@ -56,6 +56,8 @@ class Command {
   virtual bool shared() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
+  // Called when the result of run() stands in all files that were asked for.
+  virtual void result_written() {}
 };
 
 struct CommandInfo {

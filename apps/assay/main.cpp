@@ -121,6 +121,7 @@ int run_command(CLI::App& root, CLI::App& sub, Command& command, Settings& setti
   const auto progress = make_terminal_progress(settings.quiet);
   const report::Document document = answer(sub, command, settings, *progress);
   render(document, settings);
+  command.result_written();
   if (report::any_failed(document)) {
     if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");
     return gate_failed;

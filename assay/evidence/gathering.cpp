@@ -86,8 +86,6 @@ void require_networks_of_study(const std::vector<StepResult>& results) {
   }
 }
 
-std::string result_file(const Step& step) { return std::string(results_folder) + "/" + step.name + ".json"; }
-
 report::Document read_result(const fs::path& file) {
   return report::read_document(read_file(file), file.string());
 }
@@ -205,28 +203,33 @@ void complete(Study& study, const GivenKeys& given, const Subject& subject) {
   for (const Step& step : study.steps) require_file_name(step.name, "step");
 }
 
-void begin_pack(const fs::path& folder, bool replace) {
-  if (fs::exists(folder / manifest_name)) {
-    if (!replace)
-      fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
-           folder.string());
-    for (const PackFile& file : read_manifest(folder).files) fs::remove(folder / file.path);
-    fs::remove(folder / manifest_name);
-    fs::remove(folder / signature_name);
-  }
+std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, bool replace) {
+  const bool finished = fs::exists(folder / manifest_name), begun = fs::exists(folder / journal_name);
+  if (finished && !begun && !replace)
+    fail(Fault::usage, "{} holds an evidence pack; name another folder, or have it replaced",
+         folder.string());
+  // What is gone on from keeps the results of all steps; what is replaced keeps nothing.
+  const std::vector<PackFile> listed =
+      finished && !begun ? read_manifest(folder).files : std::vector<PackFile>{};
   if (fs::exists(folder)) {
-    const bool begun = fs::is_directory(folder / results_folder) && fs::is_directory(folder / states_folder);
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-      const std::string name = entry.path().filename().string();
-      if (entry.is_directory() && (fs::is_empty(entry) || name == results_folder || name == states_folder))
-        continue;
-      if (begun && is_part_of_pack(name)) continue;
-      fail(Fault::usage, "{} holds other files ({}); name a folder of its own", folder.string(), name);
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
+      const std::string path = entry.path().lexically_relative(folder).generic_string();
+      if (entry.is_directory() || is_part_of_pack(path, study)) continue;
+      if (std::ranges::find(listed, path, &PackFile::path) == listed.end())
+        fail(Fault::usage, "{} holds other files ({}), of no step of this study; name a folder of its own",
+             folder.string(), path);
     }
   }
+  auto journal = std::make_unique<Journal>(folder / journal_name, JournalKey("evidence pack"));
+  fs::remove(folder / signature_name);
+  fs::remove(folder / manifest_name);
+  for (const PackFile& file : listed) fs::remove(folder / file.path);
   make_folders(folder / results_folder);
   make_folders(folder / states_folder);
+  return journal;
 }
+
+void finish_pack(std::unique_ptr<Journal> journal) { Journal::remove(journal->path()); }
 
 PackContents gather(Study study, const GatherOptions& options, Progress& progress) {
   PackContents contents;

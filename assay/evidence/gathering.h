@@ -4,6 +4,7 @@
 // folder of a pack that write_pack() then finishes.
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <assay/progress.h>
 #include "assay/evidence/pack.h"
 #include "assay/evidence/study_file.h"
+#include "assay/support/journal.h"
 
 namespace assay::evidence {
 
@@ -25,8 +27,13 @@ struct Subject {
 void complete(Study& study, const GivenKeys& given, const Subject& subject);
 
 // Makes the folder. A finished pack stays, unless it is to be replaced; what an interrupted run left is gone
-// on from. Throws Error{usage} for a pack that stays and for a folder that holds other files.
-void begin_pack(const std::filesystem::path& folder, bool replace);
+// on from. As long as the journal that is returned lives, nobody else works on the pack; as long as its file
+// is there, the pack is not finished. Throws Error{usage} for a pack that stays and for a folder that holds
+// files that are none of this study, Error{io} where another run has it.
+std::unique_ptr<Journal> begin_pack(const std::filesystem::path& folder, const Study& study, bool replace);
+
+// To be called when all that goes with the pack is written: its signature, its archive, its result.
+void finish_pack(std::unique_ptr<Journal> journal);
 
 struct GatherOptions {
   std::filesystem::path folder;  // of the pack, begun

@@ -34,7 +34,7 @@ std::vector<PackFile> files_in(const fs::path& pack) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(pack)) {
     if (entry.is_directory() && !entry.is_symlink()) continue;
     const std::string path = entry.path().lexically_relative(pack).generic_string();
-    if (path == manifest_name || path == signature_name) continue;
+    if (path == manifest_name || path == signature_name || path == journal_name) continue;
     if (!entry.is_regular_file() || entry.is_symlink())
       fail(Fault::data, "{} is no plain file; packs hold nothing else", entry.path().string());
     files.push_back({path, sha256_of_file(entry.path()), entry.file_size()});
@@ -110,6 +110,8 @@ std::vector<std::string> differences(const Manifest& manifest, const fs::path& p
     if (there != found.end()) found.erase(there);
   }
   for (const auto& [path, file] : found) different.push_back("not listed: " + path);
+  if (fs::exists(pack / journal_name))
+    different.push_back("not finished: give the command that makes the pack once more");
   return different;
 }
 

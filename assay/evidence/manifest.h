@@ -11,6 +11,8 @@
 namespace assay::evidence {
 
 inline constexpr const char* manifest_name = "manifest.json";
+// There as long as the command that makes a pack has not ended.
+inline constexpr const char* journal_name = "journal";
 
 struct PackFile {
   std::string path;  // in the pack, with /
@@ -26,7 +28,7 @@ struct ManifestStep {
 struct Manifest {
   std::string title, created;
   std::vector<std::pair<std::string, std::string>> program;  // versions by name
-  std::vector<PackFile> files;                               // all but the manifest and its signature
+  std::vector<PackFile> files;                               // all but manifest, signature and journal
   std::vector<InputFile> inputs;
   std::vector<ManifestStep> steps;
 };
@@ -38,7 +40,8 @@ void write_manifest(const Manifest& manifest, const std::filesystem::path& pack)
 // Throws Error{data} for what is no manifest, and for paths that lead out of the pack.
 Manifest read_manifest(const std::filesystem::path& pack);
 
-// What is not as the manifest says: "changed: results/cover.json", "missing: ...", "not listed: ...".
+// What is not as the manifest says: "changed: results/cover.json", "missing: ...", "not listed: ...", and
+// that the pack is not finished.
 std::vector<std::string> differences(const Manifest& manifest, const std::filesystem::path& pack);
 
 }  // namespace assay::evidence

@@ -8,6 +8,7 @@
 #include "assay/evidence/bill_of_materials.h"
 #include "assay/evidence/pages.h"
 #include "assay/evidence/requirements.h"
+#include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
 #include "assay/support/file.h"
 #include "assay/support/shell.h"
@@ -15,6 +16,8 @@
 namespace assay::evidence {
 
 namespace fs = std::filesystem;
+
+std::string result_file(const Step& step) { return std::string(results_folder) + "/" + step.name + ".json"; }
 
 void require_file_name(const std::string& name, std::string_view what) {
   const bool plain = !name.empty() && name.size() <= 100 && std::ranges::all_of(name, [](char c) {
@@ -60,13 +63,26 @@ std::vector<std::string> repeatable(const std::string& command, const std::strin
   return kept;
 }
 
-bool is_part_of_pack(std::string_view name) {
-  static const std::set<std::string_view> parts{"pages",        "traceability", "technical-documentation.md",
-                                                "bom.cdx.json", "REPORT.md",    "REPORT.html",
-                                                "study.toml",   manifest_name};
-  return std::ranges::any_of(parts, [&](std::string_view part) {
-    return name == part || (name.starts_with(std::string(part) + ".") && name.ends_with(".partial"));
-  });
+bool is_part_of_pack(const std::string& path, const Study& study) {
+  static const std::set<std::string_view> parts{"pages/report.html",
+                                                "traceability/requirements.csv",
+                                                "traceability/records.csv",
+                                                "technical-documentation.md",
+                                                "bom.cdx.json",
+                                                "REPORT.md",
+                                                "REPORT.html",
+                                                "study.toml",
+                                                manifest_name,
+                                                signature_name,
+                                                journal_name};
+  const auto is_of = [&](const std::string& part) {
+    return path == part || (path.starts_with(part + ".") && path.ends_with(".partial"));
+  };
+  return std::ranges::any_of(parts, [&](std::string_view part) { return is_of(std::string(part)); }) ||
+         std::ranges::any_of(study.steps, [&](const Step& step) {
+           return is_of(result_file(step)) ||
+                  path.starts_with(std::string(states_folder) + "/" + step.name + ".");
+         });
 }
 
 std::vector<Outcome> write_pack(const PackContents& contents, const fs::path& folder) {

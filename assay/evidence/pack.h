@@ -27,11 +27,15 @@ struct PackContents {
   bool is_signed = false;
 };
 
+// The file of a step's result document in the pack.
+std::string result_file(const Step& step);
+
 // Names that are no command's and no step's: they would not say where a file is. Throws Error{usage}.
 void require_file_name(const std::string& name, std::string_view what);
 
-// Whether write_pack() makes a file or folder of this name, or a kill has left it half made.
-bool is_part_of_pack(std::string_view name);
+// Whether a file of this path in the pack, with /, is one that the study makes, or that a kill has left half
+// made.
+bool is_part_of_pack(const std::string& path, const Study& study);
 
 // Writes reports, cards, traceability, bill of materials, headings and at last the manifest into a folder
 // that holds the results (and states) of the steps. Returns what every requirement came to.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <assay/error.h>
+#include "assay/evidence/manifest.h"
 #include "assay/support/file.h"
 
 namespace assay::evidence {
@@ -25,7 +26,8 @@ struct Discard {
 void write_zip(const fs::path& folder, const fs::path& archive) {
   std::vector<std::string> paths;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file()) paths.push_back(entry.path().lexically_relative(folder).generic_string());
+    const std::string path = entry.path().lexically_relative(folder).generic_string();
+    if (entry.is_regular_file() && path != journal_name) paths.push_back(path);
   }
   std::ranges::sort(paths);
   // In memory, then written as every file is: at once or not at all.

@@ -109,15 +109,42 @@ TEST_F(StudyTest, StepsAreGivenWhatTheyLack) {
 }
 
 TEST_F(StudyTest, AFolderOfOthersAndAFinishedPackStay) {
-  begin_pack(pack, false);
-  begin_pack(pack, false);  // what an interrupted run left
-  write_file(pack / "mine.txt", "x");
-  EXPECT_THAT(refusal([&] { begin_pack(pack, true); }), HasSubstr("holds other files (mine.txt)"));
-  fs::remove(pack / "mine.txt");
+  Study study;
+  study.steps = {{"cover", "cover", {}, ""}};
+  begin_pack(pack, study, false).reset();
+  write_file(pack / "results/cover.json", "a result");
+  write_file(pack / "states/cover.state.journal", "a journal");
+  begin_pack(pack, study, false).reset();  // what an interrupted run left
+  EXPECT_TRUE(fs::exists(pack / "results/cover.json"));
+  for (const char* other : {"mine.txt", "results/night.json", "pages/mine.html"}) {
+    write_file(pack / other, "x");
+    for (const bool replace : {false, true})
+      EXPECT_THAT(refusal([&] { begin_pack(pack, study, replace); }),
+                  HasSubstr(std::string("holds other files (") + other));
+    fs::remove(pack / other);
+  }
   write_pack({}, pack);
-  EXPECT_THAT(refusal([&] { begin_pack(pack, false); }), HasSubstr("holds an evidence pack"));
-  begin_pack(pack, true);
+  finish_pack(begin_pack(pack, study, false));
+  EXPECT_FALSE(fs::exists(pack / manifest_name)) << "it was not finished";
+  write_pack({}, pack);
+  EXPECT_THAT(refusal([&] { begin_pack(pack, study, false); }), HasSubstr("holds an evidence pack"));
+  study.steps.front().name = "night";
+  write_file(pack / "mine.txt", "x");
+  EXPECT_THAT(refusal([&] { begin_pack(pack, study, true); }), HasSubstr("holds other files (mine.txt)"));
+  EXPECT_TRUE(fs::exists(pack / manifest_name)) << "nothing is taken away before all is known";
+  fs::remove(pack / "mine.txt");
+  begin_pack(pack, study, true).reset();
   EXPECT_FALSE(fs::exists(pack / manifest_name));
+  EXPECT_FALSE(fs::exists(pack / "results/cover.json")) << "what the manifest listed is gone";
+}
+
+TEST_F(StudyTest, APackIsFinishedWhenAllThatGoesWithItIsWritten) {
+  auto journal = begin_pack(pack, {}, false);
+  EXPECT_THAT(refusal([&] { begin_pack(pack, {}, false); }), HasSubstr("another run"));
+  write_pack({}, pack);
+  EXPECT_THAT(differences(read_manifest(pack), pack), ElementsAre(HasSubstr("not finished")));
+  finish_pack(std::move(journal));
+  EXPECT_THAT(differences(read_manifest(pack), pack), IsEmpty());
 }
 
 TEST_F(StudyTest, StepsAreRunCollectedAndCheckedAgain) {
@@ -128,7 +155,7 @@ TEST_F(StudyTest, StepsAreRunCollectedAndCheckedAgain) {
   study.requirements = {{"R1", "half are right", {"accuracy=0.5"}, ""}};
   study.steps = {{"evaluate", "evaluate", {"--data=" + (folder / "test.npz").string(), "--seed=3"}, ""},
                  {"old", "", {}, (folder / "result.json").string()}};
-  begin_pack(pack, false);
+  finish_pack(begin_pack(pack, study, false));
   const PackContents contents = gather(study, {pack, "", {{"quiet", ""}, {"seed", "1"}}}, silence());
   EXPECT_EQ(read_file(folder / "arguments"),
             "evaluate --data=" + (folder / "test.npz").string() +
@@ -161,7 +188,7 @@ TEST_F(StudyTest, AStepThatFailsEndsTheStudy) {
   stand_in();
   Study study;
   study.steps = {{"evaluate", "evaluate", {"fail"}, ""}};
-  begin_pack(pack, false);
+  const auto journal = begin_pack(pack, study, false);
   EXPECT_THAT(refusal([&] { gather(study, {pack, "", {}}, silence()); }), HasSubstr("ended with code 5"));
 }
 

@@ -15,6 +15,7 @@ struct CommandRun {
   std::vector<std::string> tables;   // result documents, the same tables every time
   bool slow = false;                 // only in the whole suite
   std::string variant = {};          // tells runs of one command apart
+  int again = 0;                     // exit code of a second run, when the first has ended
 };
 
 // `records`: the data set of all runs, without quotes and slices.
@@ -127,7 +128,10 @@ inline std::vector<CommandRun> command_runs(const std::string& records = "images
        "--title Study " + study + " --out pack --zip pack.zip --json r.json",
        {},
        {"pack/traceability/records.csv"},
-       {"r.json", "pack/results/cover.json"}},
+       {"r.json", "pack/results/cover.json"},
+       false,
+       {},
+       1},
       {"verify",
        "pack --rerun evaluate --json r.json",
        {"evidence " + study + " --out pack"},

@@ -44,7 +44,7 @@ class EvidenceCommand final : public Command {
     evidence::check_study(file.study);
     if (!key_.empty() && !evidence::can_sign())
       fail(Fault::io, "ssh-keygen is not there; install OpenSSH, or leave out --sign");
-    evidence::begin_pack(out_, settings.force);
+    journal_ = evidence::begin_pack(out_, file.study, settings.force);
     evidence::PackContents contents = evidence::gather(
         std::move(file.study), {out_, settings.config, flags_of(settings)}, context.progress);
     contents.program = component_versions();
@@ -60,6 +60,8 @@ class EvidenceCommand final : public Command {
     return document;
   }
 
+  void result_written() override { evidence::finish_pack(std::move(journal_)); }
+
  private:
   // What all steps are run with.
   static std::vector<std::pair<std::string, std::string>> flags_of(const Settings& settings) {
@@ -70,6 +72,7 @@ class EvidenceCommand final : public Command {
     return flags;
   }
 
+  std::unique_ptr<Journal> journal_;
   evidence::Subject subject_;
   std::string title_ = "Evidence", out_ = "assay-evidence", zip_, key_;
   std::vector<std::string> not_done_;
