@@ -7,6 +7,7 @@
 #include <assay/adapt.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include <assay/extend/operator_traits.h>
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/engine/input_form.h"
 
@@ -16,10 +17,17 @@ namespace {
 // The input of the sigmoid that a network ends in, whose slope does not vanish; else the decision value
 // itself.
 ValueId before_sigmoid(const Session& session) {
-  const int producer = session.graph().producer(session.logits());
-  if (producer < 0) return session.logits();
-  const Node& node = session.graph().nodes()[static_cast<std::size_t>(producer)];
-  return node.op == "Sigmoid" ? node.inputs[0] : session.logits();
+  const Graph& graph = session.graph();
+  ValueId id = session.logits();
+  for (int producer = graph.producer(id); producer >= 0; producer = graph.producer(id)) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
+    if (node.op == "Sigmoid") return node.inputs[0];
+    const bool same = has_trait(node.op, Trait::reshapes) || node.op == "Gather" || node.op == "Slice";
+    if (!same || element_count(session.shape(id)) != 1) break;
+    id = node.inputs[0];
+    if (element_count(session.shape(id)) != 1 || session.record_axis(id).axis != 0) break;
+  }
+  return session.logits();
 }
 
 int axis_of(const Session& session, ValueId input) {

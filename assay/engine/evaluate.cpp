@@ -18,6 +18,11 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
+// Of a value of shape [n, classes], [n, classes, 1, ...] or [n].
+bool is_row(const Shape& shape) {
+  return shape.size() == 1 || (shape.size() >= 2 && element_count(shape) == shape[0] * shape[1]);
+}
+
 }  // namespace
 
 void to_json(Json& json, const Evaluator::Answers& answers) {
@@ -134,17 +139,23 @@ void require_rows(const Session& session, const Tensor& logits, std::size_t reco
          session.graph().name(), rows, records);
 }
 
+std::size_t class_count(const Session& session) {
+  const Shape& shape = session.shape(session.logits());
+  if (!is_row(shape)) return 0;
+  const auto count = static_cast<std::size_t>(element_count(shape) / std::max<std::int64_t>(1, shape[0]));
+  return count == 1 ? 2 : count;  // one says yes or no
+}
+
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
                                             std::size_t records) {
   require_rows(session, logits, records);
-  const bool rows = logits.dim() >= 2 && logits.numel() == logits.size(0) * logits.size(1);
-  if (!rows) {
+  if (!is_row(logits.sizes().vec())) {
     fail(
         Fault::unsupported,
         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, classes]",
         session.graph().name(), to_string(logits.sizes().vec()));
   }
-  const Tensor scores = logits.reshape({logits.size(0), logits.size(1)});
+  const Tensor scores = logits.reshape({logits.size(0), -1});
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
   const Tensor named = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
   Tensor classes = named.to(at::kLong);

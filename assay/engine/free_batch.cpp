@@ -62,6 +62,30 @@ std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, 
   return builder.build();
 }
 
+bool squeezes_all(const Node& node) {
+  return node.op == "Squeeze" && (node.inputs.size() < 2 || node.inputs[1] == no_value);
+}
+
+Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint) {
+  GraphBuilder builder(graph);
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = graph.nodes()[n];
+    if (!squeezes_all(node) || !footprint.computed[static_cast<std::size_t>(node.inputs[0])]) continue;
+    const Shape& seen = footprint.shapes[static_cast<std::size_t>(node.inputs[0])];
+    std::vector<std::int64_t> axes;
+    for (std::size_t axis = 0; axis < seen.size(); ++axis) {
+      if (seen[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));
+    }
+    if (axes.empty()) node.op = "Identity";
+    node.inputs.resize(axes.empty() ? 1 : 2);
+    if (!axes.empty())
+      node.inputs[1] =
+          builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(axes.size())}, axes));
+    builder.replace_node(static_cast<int>(n), std::move(node));
+  }
+  return builder.build();
+}
+
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
                    const Constants& original_constants, const RecordShapes& known, std::int64_t batch,
                    c10::Device device) {

@@ -17,6 +17,11 @@ Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& i
 std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
                                 std::int64_t batch);
 
+// Whether a node takes away every axis that happens to be of size 1.
+bool squeezes_all(const Node& node);
+// A graph in which such nodes name the axes that they take away from several records. `footprint`: of those.
+Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint);
+
 // True when the graph gives `2 * batch` records the outputs that it gives them in two halves.
 bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
                    const Constants& original_constants, const RecordShapes& known, std::int64_t batch,

@@ -84,6 +84,7 @@ Session::State::State(Graph graph_, SessionOptions options_)
   give_batch_axis();
   constants = Constants(graph, device, memory_limit());
   settle_batch();
+  settle_squeezes();
 }
 
 bool Session::State::nothing_folded_from(std::span<const ValueId> learned) const {
@@ -141,6 +142,18 @@ void Session::State::settle_batch() {
     free_the_batch();
   } catch (const Error& error) {
     // Made-up inputs do not suit every network: shapes and indices among them, say. It runs as the file says.
+    if (!about_inputs(error)) throw;
+  }
+}
+
+// Squeeze without axes takes the records' axis away, too, where a batch is of one record.
+void Session::State::settle_squeezes() {
+  if (group > 0 || !probable() || std::ranges::none_of(graph.nodes(), squeezes_all)) return;
+  try {
+    const Footprint seen = footprint(graph, constants, tiny_batch(graph, shapes, 2, device), device);
+    graph = with_squeezed_axes(graph, seen);
+    constants = Constants(graph, device, memory_limit());
+  } catch (const Error& error) {
     if (!about_inputs(error)) throw;
   }
 }

@@ -72,6 +72,7 @@ struct Session::State {
   std::vector<ValueInfo> probe() const;
   void give_batch_axis();
   void settle_batch();
+  void settle_squeezes();
   void free_the_batch();
   void free_large_batch();
   std::int64_t elements_of(std::int64_t records) const;

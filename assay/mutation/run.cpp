@@ -34,7 +34,7 @@ class Runner {
         options_(options),
         figures_(figures),
         judge_(session, options.margin),
-        state_(session.graph().hash(), session.graph().name(), options.margin ? 1 : class_count(),
+        state_(session.graph().hash(), session.graph().name(), options.margin ? 1 : classes(),
                options.margin) {}
 
   MutationState run(const MutationState* earlier, Progress& progress) {
@@ -59,15 +59,14 @@ class Runner {
     std::int64_t expected = 0;
   };
 
-  std::size_t class_count() const {
-    const Shape& shape = session_.shape(session_.logits());
-    // As predicted_classes() has it: further axes are of size 1.
-    if (shape.size() < 2 || element_count(shape) != shape[0] * shape[1])
+  std::size_t classes() const {
+    const std::size_t count = class_count(session_);
+    if (count == 0)
       fail(Fault::unsupported,
            "network '{}' gives {} a record, which are no class scores; for a regression network give a "
            "margin",
-           session_.graph().name(), assay::to_string(shape));
-    return shape[1] == 1 ? 2 : static_cast<std::size_t>(shape[1]);
+           session_.graph().name(), assay::to_string(session_.shape(session_.logits())));
+    return count;
   }
 
   // Which records belong to T'.

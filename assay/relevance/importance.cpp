@@ -117,7 +117,7 @@ class Analyser {
     if (!attribution.range) attribution.range = dataset.valid_range();
     attribution_ = make_attribution(options.method, session, attribution);
     reads_ = attribution_->reads(wanted_);
-    if (!regresses_) classes_ = std::max(dataset.class_count(), outputs());
+    if (!regresses_) classes_ = std::max(dataset.class_count(), class_count(session_));
     if (options.only_class &&
         (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= classes_)) {
       fail(Fault::usage, "class {} does not exist; there are {} classes", *options.only_class, classes_);
@@ -194,12 +194,6 @@ class Analyser {
          straight_through(session_.graph()).hash() != session_.graph().hash()
              ? "have gradients pass straight through its steps"
              : "explain another layer, behind it");
-  }
-
-  // A single output is one that says yes or no.
-  std::size_t outputs() const {
-    const auto count = static_cast<std::size_t>(element_count(session_.shape(session_.logits())));
-    return count == 1 ? 2 : count;
   }
 
   bool counts(const Batch& batch, std::size_t i, const std::vector<std::int64_t>& predicted) const {

@@ -161,16 +161,8 @@ std::optional<Warning> scale_warning(const coverage::InputSummary& train,
 
 }  // namespace
 
-std::size_t output_count(const Session& session) {
-  const Shape& shape = session.shape(session.logits());
-  if (shape.size() < 2) return 0;
-  const auto count = static_cast<std::size_t>(element_count(shape)) /
-                     static_cast<std::size_t>(std::max<std::int64_t>(1, shape[0]));
-  return count == 1 ? 2 : count;  // one output says yes or no
-}
-
 std::vector<Warning> class_warnings(const Session& session, const Dataset& data) {
-  const std::size_t outputs = output_count(session), classes = data.class_count();
+  const std::size_t outputs = class_count(session), classes = data.class_count();
   if (!data.has_labels() || data.target_width() > 0 || outputs == 0 || classes == outputs) return {};
   if (classes > outputs) {
     return {
@@ -191,13 +183,13 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
        "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
 }
 
-std::vector<Warning> accuracy_warnings(double accuracy, std::size_t outputs) {
+std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {
   constexpr double margin = 1.5;
-  if (outputs < 3 || accuracy > margin / static_cast<double>(outputs)) return {};
+  if (classes < 3 || accuracy > margin / static_cast<double>(classes)) return {};
   return {
       {"chance",
        fmt::format("an accuracy of {} is about what guessing among {} classes reaches",
-                   report::percent(accuracy), outputs),
+                   report::percent(accuracy), classes),
        "labels belong to other classes (shifted, or in another order), or the preprocessing is not that of "
        "training; to declare the accuracy finds the likely mistake"}};
 }

@@ -17,10 +17,8 @@ namespace assay::results {
 // Of a network and data with labels: more classes than outputs, class folders that do not cover the classes.
 std::vector<report::Warning> class_warnings(const Session& session, const Dataset& data);
 
-// An accuracy that guessing reaches, too. `outputs`: of the network.
-std::vector<report::Warning> accuracy_warnings(double accuracy, std::size_t outputs);
-// The number of classes that a network can name; 0 where its output is no row of scores.
-std::size_t output_count(const Session& session);
+// An accuracy that guessing reaches, too. `classes`: that the network tells apart.
+std::vector<report::Warning> accuracy_warnings(double accuracy, std::size_t classes);
 
 // Of a coverage state: collapsed networks, more combinations than records can reach, a limit on m that was
 // reached, records left out.

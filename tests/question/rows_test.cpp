@@ -1,8 +1,10 @@
-// Networks that do not give each record a row of scores are refused by every command that reads scores.
+// Networks that do not give each record a row of scores are refused by every command that reads scores; a
+// single score needs no axis of its own.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -87,6 +89,70 @@ TEST(Rows, OfScoresThatAreNotThoseOfTheRecordsAreRefused) {
         // Training counts the outputs first.
         EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::HasSubstr("put the records' axis first"),
                                                    ::testing::HasSubstr("the network has 1 outputs")));
+      }
+    }
+  }
+}
+
+// One score that says yes or no, as [N, 1] or, after a node that takes the axis away, as [N].
+Graph yes_or_no(const std::string& op, bool sigmoid) {
+  GraphBuilder builder("net");
+  const ValueId x = builder.input("x", DType::float32, {-1, inputs});
+  const ValueId hidden =
+      builder.add("MatMul", "hidden", {x, builder.constant("w1", numbers({inputs, 4}, 1))});
+  const ValueId active = builder.add("Relu", "active", {hidden});
+  ValueId score = builder.add("MatMul", "out", {active, builder.constant("w2", numbers({4, 1}, 2))});
+  if (sigmoid) score = builder.add("Sigmoid", "yes", {score});
+  if (op == "Squeeze all") score = builder.add("Squeeze", "flat", {score});
+  if (op == "Squeeze")
+    score =
+        builder.add("Squeeze", "flat", {score, builder.constant("axes", Array::of<std::int64_t>({1}, {-1}))});
+  if (op == "Reshape")
+    score =
+        builder.add("Reshape", "flat", {score, builder.constant("to", Array::of<std::int64_t>({1}, {-1}))});
+  if (op == "Gather")
+    score = builder.add("Gather", "flat", {score, builder.constant("at", Array::of<std::int64_t>({}, {0}))},
+                        {{"axis", std::int64_t{1}}});
+  builder.output(score);
+  return builder.build();
+}
+
+TEST(Rows, ASingleScoreNeedsNoAxisOfItsOwn) {
+  constexpr std::int64_t many = 31;
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < many; ++i) labels.push_back(i % 3 == 0 ? 1 : 0);
+  const std::filesystem::path out = std::filesystem::path(::testing::TempDir()) / "single-score";
+  const std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::vector<std::string>>>>>
+      questions{{"evaluate", {{"data", {"@records"}}}},
+                {"importance", {{"data", {"@records"}}, {"layer", {"hidden"}}}},
+                {"cover",
+                 {{"train", {"@records"}},
+                  {"test", {"@records"}},
+                  {"layer", {"hidden"}},
+                  {"criterion", {"nc", "idc[m=2]", "lsc", "dsc"}}}},
+                {"mutate", {{"test", {"@records"}}, {"operator", {"ws", "gf", "nai"}}, {"count", {"3"}}}},
+                {"select", {{"test", {"@records"}}, {"by", {"deepgini"}}, {"size", {"5"}}}},
+                {"train", {{"data", {"@records"}}, {"initialiser", {"keep"}}, {"epochs", {"2"}}}},
+                {"explore", {{"data", {"@records"}}, {"mutant", {"ws"}}, {"constraint", {"none"}}}},
+                {"attack", {{"data", {"@records"}}, {"attack", {"fgsm", "deepfool"}}}}};
+  for (const auto& [command, flags] : questions) {
+    for (const bool sigmoid : {false, true}) {
+      std::string expected;
+      for (const char* op : {"none", "Squeeze", "Squeeze all", "Reshape", "Gather"}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", command, op, sigmoid ? "of a sigmoid" : ""));
+        Question question{command, flags};
+        question.flags.push_back({"model", {"@net"}});
+        question.flags.push_back({"batch", {"6"}});  // the last of one record
+        std::filesystem::remove_all(out);
+        std::filesystem::create_directories(out);
+        if (command == "train") question.flags.push_back({"out", {out / "out.onnx"}});
+        if (command == "attack" || command == "explore") question.flags.push_back({"out", {out / "out"}});
+        question.networks.emplace("net", yes_or_no(op, sigmoid));
+        question.datasets.emplace("records", from_arrays(numbers({many, inputs}, 2), labels,
+                                                         {.valid_range = ValidRange{{-9}, {9}}}));
+        const std::string headline = ask(question, silence()).headline;
+        if (expected.empty()) expected = headline;
+        EXPECT_EQ(headline, expected);
       }
     }
   }

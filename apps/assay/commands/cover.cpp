@@ -170,8 +170,8 @@ class Cover final : public Command {
     results::add_warnings(document, results::class_warnings(session, *test));
     for (const report::Fact& fact : document.facts) {
       if (fact.id == "test_accuracy")
-        results::add_warnings(document, results::accuracy_warnings(std::get<double>(fact.value),
-                                                                   results::output_count(session)));
+        results::add_warnings(document,
+                              results::accuracy_warnings(std::get<double>(fact.value), class_count(session)));
     }
     if (seen.in_training > 0)
       document.facts.push_back({"in_training", "of them training records, too",

@@ -45,8 +45,7 @@ class Evaluate final : public Command {
     report::Document document = results::document_of(evaluation, session.graph(), *data);
     results::add_warnings(document, results::class_warnings(session, *data));
     if (evaluation.accuracy)
-      results::add_warnings(document,
-                            results::accuracy_warnings(*evaluation.accuracy, results::output_count(session)));
+      results::add_warnings(document, results::accuracy_warnings(*evaluation.accuracy, class_count(session)));
     gates_.apply(document, results::measurements_of(evaluation, *data));
     results::add_provenance(document, session.graph(), {{"data", data}});
     return document;
