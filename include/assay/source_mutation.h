@@ -67,6 +67,8 @@ class TrainedStore {
 
   // The network; nothing where there is none or its file is not what was written.
   std::optional<Graph> find(const std::string& key) const;
+  // Whether there is a network, unread.
+  bool holds(const std::string& key) const;
   // Why a program cannot be trained, where that is known for good; empty otherwise.
   std::string failure(const std::string& key) const;
   // `what` is for people. Throws Error{io}.
@@ -113,8 +115,9 @@ struct Trained {
   bool known = false;   // it was in the store
 };
 
-// Trains what is not in the store yet, in any order, several at a time. What goes wrong with one is its
-// failure. Results do not depend on the number of jobs. Throws Error{io} when the store cannot be written,
+// Trains what is not in the store yet, in any order, several at a time; ranks of a launcher share the jobs
+// and the store. What goes wrong with one is its failure. Results do not depend on the number of jobs. Throws
+// Error{io} when the store cannot be written or a rank does not see what another has kept there,
 // Error{interrupted} on Ctrl-C; what was finished is kept, trainings by Assay go on from their last epoch.
 std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const TrainingPlan& plan,
                                     Progress& progress);

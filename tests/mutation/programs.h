@@ -48,7 +48,7 @@ inline DatasetPtr pictures(const std::vector<std::int64_t>& labels, std::uint64_
     for (std::int64_t e = 0; e < 32; ++e)
       values.push_back(static_cast<float>(0.6 * rng.uniform() + (e % classes == label ? 0.4 : 0)));
   RecordOptions options;
-  for (std::int64_t c = 0; c < classes; ++c) options.class_names.push_back("k" + std::to_string(c));
+  for (std::int64_t c = 0; c < classes; ++c) options.class_names.push_back(fmt::format("k{}", c));
   return from_arrays(Array::of<float>({static_cast<std::int64_t>(labels.size()), 2, 4, 4}, values), labels,
                      std::move(options));
 }

@@ -33,11 +33,13 @@ class RanksProgram : public Program {
     return json;
   }
 
-  // The same command by one process and by several gives the same document and the same files.
+  // The same command by one process and by several gives the same document and the same files, each time from
+  // nothing: without `kept`, either.
   void expect_same(const std::string& arguments, const std::vector<std::string>& files,
-                   const std::vector<int>& ranks) {
+                   const std::vector<int>& ranks, const std::string& kept = "none") {
     const auto run = [&](int count) {
       for (const std::string& file : files) std::filesystem::remove_all(folder / file);
+      std::filesystem::remove_all(folder / kept);
       const Outcome outcome = by(count, arguments + " --quiet --batch 16 --json r.json");
       EXPECT_EQ(outcome.code, 0) << count << " ranks: " << outcome.out << outcome.err;
     };
@@ -76,6 +78,16 @@ TEST_F(RanksProgram, EvaluateAndImportanceAreTheSame) {
 TEST_F(RanksProgram, MutateIsTheSame) {
   expect_same("mutate --model net.onnx --test images-idx3-ubyte --count 4 --state s.mut --matrix m.csv",
               {"s.mut", "m.csv"}, {4});
+}
+
+TEST_F(RanksProgram, TrainingsAreTheSame) {
+  write_plain_data();
+  const std::string trained =
+      "mutate --model net.onnx --train images-idx3-ubyte --test images-idx3-ubyte --epochs 1 --operator "
+      "'le[ratio=0.2]' --operator 'dr[ratio=0.5]' --store trained ";
+  expect_same(trained + "--test more-images-idx3-ubyte --count 3 --killable --state s.mut --matrix m.csv",
+              {"s.mut", "m.csv"}, {3}, "trained");
+  expect_same(trained + "--runs 3", {}, {3}, "trained");
 }
 
 TEST_F(RanksProgram, SelectIsTheSame) {

@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include "assay/support/local_transport.h"
 #include "assay/support/ranks.h"
+#include "assay/support/shared_work.h"
 
 namespace assay {
 namespace {
@@ -58,6 +59,58 @@ TEST(Ranks, PiecesAreDoneOnceAndTakenInTheirOrder) {
     ASSERT_EQ(taken.size(), 51U) << size << " ranks";
     EXPECT_EQ(done, 51U);
     for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(taken[i + 1], i);
+  }
+}
+
+TEST(Ranks, WhatIsDoneTogetherIsKnownToAll) {
+  for (const std::size_t size : {1, 2, 5}) {
+    for (const std::size_t count : {0, 1, 30}) {
+      std::atomic<std::size_t> done = 0, taken = 0;
+      on_ranks(size, [&](Ranks& all) {
+        std::vector<std::string> found(count);
+        do_together(
+            count, 3,
+            [&](std::size_t piece) {
+              ++done;
+              EXPECT_TRUE(ranks().alone()) << "a piece is one rank's own";
+              return std::to_string(piece * piece);
+            },
+            [&](std::size_t piece, std::string_view bytes) {
+              ++taken;
+              found[piece] = bytes;
+            });
+        for (std::size_t piece = 0; piece < count; ++piece)
+          EXPECT_EQ(found[piece], std::to_string(piece * piece));
+        // The first rank stays until the others have been told.
+        all.gather([](std::string_view) {}, [] { return std::string(); });
+      });
+      EXPECT_EQ(done, count) << size << " ranks";
+      EXPECT_EQ(taken, count * size) << size << " ranks";
+    }
+  }
+}
+
+TEST(Ranks, AFailureInWorkDoneTogetherEndsTheRun) {
+  for (const std::size_t size : {1, 3}) {
+    for (const bool on_first : {true, false}) {
+      if (size == 1 && !on_first) continue;
+      try {
+        on_ranks(size, [&](Ranks& all) {
+          const bool fails = all.first() == on_first;
+          do_together(
+              20, 2,
+              [&](std::size_t piece) -> std::string {
+                if (fails) fail(Fault::data, "piece {} cannot be done", piece);
+                return "";
+              },
+              [](std::size_t, std::string_view) {});
+          all.check();
+        });
+        EXPECT_FALSE(on_first) << "the first rank may have done all before";
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("cannot be done"), std::string::npos) << error.what();
+      }
+    }
   }
 }
 

@@ -167,11 +167,6 @@ class Mutate final : public Command {
 
   // Mutants are networks trained with a fault.
   report::Document run_source(Context& context) {
-    if (!ranks().alone())
-      fail(Fault::usage,
-           "mutants that are trained are not shared among the processes of an MPI launcher; start parts of "
-           "them "
-           "with --shard");
     refuse_given(edits_, "on mutants that are trained");
     source_.take_runs(mutants_.empty() && !preset_.empty() ? mutation::presets().find(preset_).runs
                                                            : std::vector<std::size_t>());
@@ -212,6 +207,7 @@ class Mutate final : public Command {
     const std::vector<DatasetPtr> tests = open_tests(study);
     const auto part = shard_of_work();
     const mutation::KillingStudy found = source_.studied(study, tests, draw_, part, context);
+    ranks().leave_to_first();
     report::Document document =
         results::document_of(found, source_.design(), study.program.graph.name(), tests_);
     if (part.second > 1) {
@@ -251,17 +247,19 @@ class Mutate final : public Command {
     score_.uncounted = source_.uncounted(study, original, trained.planned, context);
     results::append(document, results::document_of(mutants, trained.trained));
     if (trained.planned.empty()) fail(Fault::data, "none of the mutants could be trained");
+    std::vector<mutation::MutationState> others;  // of all test sets but the first
+    for (std::size_t t = 1; t < tests.size(); ++t) {
+      mutation::RunFigures figures;
+      others.push_back(mutation::run_mutants(original, trained.planned, tests[t], run_options(context),
+                                             nullptr, figures, context.progress));
+    }
     const mutation::MutationState first =
         judged(original, trained.planned, drawn, tests[0], context, document);
     std::vector<results::ComparedTests> compared{{tests_[0], mutation::score(first, score_)}};
     if (report::Table redundant = results::redundant_table(first, compared[0].score); !redundant.rows.empty())
       document.tables.push_back(std::move(redundant));
-    for (std::size_t t = 1; t < tests.size(); ++t) {
-      mutation::RunFigures figures;
-      const mutation::MutationState state = mutation::run_mutants(
-          original, trained.planned, tests[t], run_options(context), nullptr, figures, context.progress);
-      compared.push_back({tests_[t], mutation::score(state, score_)});
-    }
+    for (std::size_t t = 1; t < tests.size(); ++t)
+      compared.push_back({tests_[t], mutation::score(others[t - 1], score_)});
     if (tests.size() > 1) document.tables.insert(document.tables.begin(), results::compared_table(compared));
     document.provenance.emplace_back("trained_hash", original.graph().hash());
     add_tests(document, tests);

@@ -6,14 +6,15 @@
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <set>
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/mutation/killing/boundary.h"
 #include "assay/mutation/source/program.h"
+#include "assay/support/binary.h"
 #include "assay/support/hash.h"
+#include "assay/support/shared_work.h"
 #include "assay/support/threads.h"
 
 namespace assay::mutation {
@@ -97,15 +98,26 @@ class RepeatedTrainings {
  private:
   void evaluate_all(const std::vector<Trained>& trained, std::vector<std::vector<TrainedScore>>& scores) {
     Stage stage(progress_, "evaluating", trained.size(), "networks");
-    std::mutex mutex;
     const std::size_t threads =
         plan_.session.threads > 0 ? static_cast<std::size_t>(plan_.session.threads) : available_threads();
-    parallel_for(trained.size(), threads, [&](std::size_t i) {
-      set_engine_threads(1);
-      if (trained[i].failure.empty()) scores[i] = scores_of(trained[i].key);
-      const std::lock_guard lock(mutex);
-      stage.advance(1);
-    });
+    do_together(
+        trained.size(), threads,
+        [&](std::size_t i) {
+          set_engine_threads(1);
+          nlohmann::json found = nlohmann::json::array();
+          if (trained[i].failure.empty()) {
+            for (const TrainedScore& score : scores_of(trained[i].key))
+              found.push_back({score.value, std::string(score.right.begin(), score.right.end())});
+          }
+          return to_bytes(found);
+        },
+        [&](std::size_t i, std::string_view bytes) {
+          for (const nlohmann::json& found : from_bytes(bytes)) {
+            const auto right = found.at(1).get<std::string>();
+            scores[i].push_back({found.at(0), {right.begin(), right.end()}});
+          }
+          stage.advance(1);
+        });
     set_engine_threads(plan_.session.threads);
   }
 

@@ -66,6 +66,11 @@ std::optional<Graph> TrainedStore::find(const std::string& key) const {
   return {};
 }
 
+bool TrainedStore::holds(const std::string& key) const {
+  std::error_code ignored;
+  return fs::is_regular_file(folder_ / (key + ".onnx"), ignored);
+}
+
 std::string TrainedStore::failure(const std::string& key) const {
   const auto facts = facts_of(folder_ / (key + ".json"));
   return facts ? facts->value("failure", std::string()) : std::string();

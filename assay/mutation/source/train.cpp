@@ -1,13 +1,14 @@
 // Training programs, several at a time, each once.
 
 #include <atomic>
-#include <mutex>
 
 #include <assay/error.h>
 #include <assay/source_mutation.h>
 #include "assay/mutation/outcome.h"
 #include "assay/mutation/source/external.h"
+#include "assay/support/binary.h"
 #include "assay/support/hash.h"
+#include "assay/support/shared_work.h"
 #include "assay/support/threads.h"
 
 namespace assay::mutation {
@@ -39,7 +40,6 @@ class ProgramTrainer {
   // Called by several threads.
   Trained train(const TrainingJob& job) {
     Trained trained;
-    if (stop_) return trained;
     try {
       const Program program = job.make();
       trained.key = key_of(program);
@@ -52,8 +52,23 @@ class ProgramTrainer {
       stop_ = true;
       throw;
     }
-    note(job, trained);
     return trained;
+  }
+
+  void note(const TrainingJob& job, const Trained& trained) {
+    known_ += trained.known;
+    if (!trained.failure.empty()) progress_.notice(fmt::format("{}: {}", job.what, trained.failure));
+    stage_.advance(1, known_ == 0 ? std::string() : fmt::format("{} were trained before", known_));
+  }
+
+  // Networks that other ranks have trained are read from the store.
+  void require_there(const TrainingJob& job, const Trained& trained) const {
+    if (trained.failure.empty() && !store_.holds(trained.key))
+      fail(Fault::io,
+           "{}: the network of {} is not there; the store has to be a folder that all ranks share, or "
+           "somebody "
+           "has taken it away",
+           store_.folder().string(), job.what);
   }
 
  private:
@@ -123,18 +138,10 @@ class ProgramTrainer {
     return stop_;
   }
 
-  void note(const TrainingJob& job, const Trained& trained) {
-    const std::lock_guard lock(mutex_);
-    known_ += trained.known;
-    if (!trained.failure.empty()) progress_.notice(fmt::format("{}: {}", job.what, trained.failure));
-    stage_.advance(1, known_ == 0 ? std::string() : fmt::format("{} were trained before", known_));
-  }
-
   const TrainingPlan& plan_;
   TrainedStore store_;
   Progress& progress_;
   Stage stage_;
-  std::mutex mutex_;  // over progress and known_
   std::size_t known_ = 0;
   std::atomic<bool> stop_{false};
 };
@@ -147,15 +154,24 @@ std::vector<Trained> train_programs(const std::vector<TrainingJob>& jobs, const 
   ProgramTrainer trainer(plan, jobs.size(), progress);
   const std::size_t at_a_time = plan.jobs > 0 ? plan.jobs : available_threads();
   try {
-    parallel_for(jobs.size(), at_a_time, [&](std::size_t i) {
-      if (plan.command.empty()) set_engine_threads(1);
-      trained[i] = trainer.train(jobs[i]);
-    });
+    do_together(
+        jobs.size(), at_a_time,
+        [&](std::size_t i) {
+          if (plan.command.empty()) set_engine_threads(1);
+          const Trained found = trainer.train(jobs[i]);
+          return to_bytes({found.key, found.failure, found.known});
+        },
+        [&](std::size_t i, std::string_view bytes) {
+          const nlohmann::json found = from_bytes(bytes);
+          trained[i] = {found.at(0), found.at(1), found.at(2)};
+          trainer.note(jobs[i], trained[i]);
+        });
   } catch (...) {
     set_engine_threads(plan.session.threads);
     throw;
   }
   set_engine_threads(plan.session.threads);
+  for (std::size_t i = 0; i < jobs.size(); ++i) trainer.require_there(jobs[i], trained[i]);
   return trained;
 }
 
