@@ -33,6 +33,12 @@ double parse_real(const std::string& key, const std::string& text) {
   return value;
 }
 
+// Whether a text ends in something like "[:40]".
+bool is_slice(const std::string& text, std::size_t open) {
+  return open != std::string::npos && text.back() == ']' && text.find(':', open) != std::string::npos &&
+         text.find_first_not_of("0123456789:-", open + 1) == text.size() - 1;
+}
+
 Slice parse_slice(const std::string& text, const std::string& spec) {
   const std::vector<std::string> parts = split(text, ':');
   Slice slice;
@@ -100,6 +106,11 @@ DataSpec parse_spec(const std::string& text) {
   const std::vector<std::string> parts = split(rest, ',');
   spec.path = parts[0];
   if (spec.path.empty()) fail(Fault::usage, "data '{}': a path is needed first", text);
+  if (const std::size_t open = spec.path.rfind('['); parts.size() > 1 && is_slice(spec.path, open)) {
+    fail(Fault::usage, "data '{}': slices stand behind the options: {}{}{}{}", text,
+         spec.path.substr(0, open), rest.substr(spec.path.size()), spec.path.substr(open),
+         text.substr(rest.size()));
+  }
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
     if (equals == std::string::npos || equals == 0) {

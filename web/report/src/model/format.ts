@@ -64,6 +64,11 @@ export function numbers(cell: Cell | undefined): number[] {
     .filter((value) => value !== undefined);
 }
 
+/** "pgd[eps=0.1,steps=40]" where a line may end: "pgd", "[eps=0.1,", "steps=40]". */
+export function pieces(name: string): string[] {
+  return name.split(/(?=\[)|(?<=,)/);
+}
+
 export function plural(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }

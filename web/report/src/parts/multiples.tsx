@@ -2,6 +2,7 @@ import * as Plot from "@observablehq/plot";
 import { useCallback } from "preact/hooks";
 import { percent } from "../model/format";
 import { Chart } from "./chart";
+import { Name } from "./name";
 
 export interface Point {
   readonly x: number;
@@ -59,7 +60,10 @@ function Small({ curve, all, x, y, end, format }: Options) {
   return (
     <li class="multiple">
       <h3>
-        <span>{curve.name}</span> <span class="figure">{curve.figure}</span>
+        <span>
+          <Name of={curve.name} />
+        </span>{" "}
+        <span class="figure">{curve.figure}</span>
       </h3>
       <Chart name={name} minimum={200} draw={draw} />
     </li>

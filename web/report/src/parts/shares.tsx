@@ -1,5 +1,6 @@
 import { percent } from "../model/format";
 import { Bar } from "./bar";
+import { Name } from "./name";
 
 export interface Share {
   readonly name: string;
@@ -14,7 +15,9 @@ export function Shares({ items }: { items: readonly Share[] }) {
     <ul class="criteria">
       {items.map(({ name, share, counts, text }, i) => (
         <li key={i} class="criterion">
-          <h3>{name}</h3>
+          <h3>
+            <Name of={name} />
+          </h3>
           <Bar value={share} name={name} />
           <span class="criterion-share">{share === undefined ? "–" : percent(share)}</span>
           <span class="criterion-counts quiet">{counts}</span>

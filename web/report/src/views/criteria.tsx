@@ -5,6 +5,7 @@ import { shade } from "../model/scale";
 import { Bar } from "../parts/bar";
 import { DataTable } from "../parts/data-table";
 import { ScaleLegend } from "../parts/legend";
+import { Name } from "../parts/name";
 import { Scroll } from "../parts/scroll";
 import { Behind, Section } from "../parts/section";
 
@@ -37,7 +38,9 @@ function Figures({ measure }: { measure: Measure }) {
 function Line({ name, measure }: { name: string; measure: Measure }) {
   return (
     <li class="criterion">
-      <h4>{name}</h4>
+      <h4>
+        <Name of={name} />
+      </h4>
       {measure.coverage === undefined ? (
         <span />
       ) : (
@@ -73,7 +76,9 @@ function Family({ name, variants }: { name: string; variants: readonly Criterion
   const definition = variants.find((one) => one.definition !== undefined)?.definition;
   return (
     <section class="family">
-      <h3>{name}</h3>
+      <h3>
+        <Name of={name} />
+      </h3>
       {definition !== undefined && (
         <details class="what">
           <summary>What it counts</summary>

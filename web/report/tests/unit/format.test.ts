@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { count, number, numbers, numeric, percent, show } from "../../src/model/format";
+import { count, number, numbers, numeric, percent, pieces, show } from "../../src/model/format";
 
 describe("percent", () => {
   it.each([
@@ -45,5 +45,9 @@ describe("cells", () => {
       undefined,
       undefined,
     ]));
+  it("breaks names between their options", () => {
+    expect(pieces("pgd[eps=0.1,steps=40]@conv")).toEqual(["pgd", "[eps=0.1,", "steps=40]@conv"]);
+    expect(pieces("nc")).toEqual(["nc"]);
+  });
   it("reads lists", () => expect(numbers("3, 1,x,4")).toEqual([3, 1, 4]));
 });
