@@ -10,8 +10,9 @@
 namespace assay::inspection {
 namespace {
 
-// No score converges on less.
-constexpr std::uint64_t least_rows = 100;
+// No score converges on less, nor on fewer rows where the hypothesis is not 0 (and, where it is yes or no,
+// where it is): the errors of scores take both for many.
+constexpr std::uint64_t least_rows = 100, least_rows_of_a_kind = 30;
 // A unit or hypothesis that has not varied for so many blocks is taken to be constant.
 constexpr std::uint64_t constant_blocks = 5;
 
@@ -27,6 +28,8 @@ PairwiseState::PairwiseState(const MeasureSetup& setup, std::span<const Behaviou
     applicable_.push_back(std::ranges::find(kinds, hypothesis.kind) != kinds.end() ? 1 : 0);
   }
   open_ = applicable_;
+  held_.assign(open_.size(), 0);
+  not_held_.assign(open_.size(), 0);
   list_open();
 }
 
@@ -40,7 +43,19 @@ void PairwiseState::list_open() {
 void PairwiseState::observe(const Block& block) {
   if (block.rows == 0 || open_list_.empty()) return;
   ++blocks_;
+  for (std::size_t r = 0; r < block.rows; ++r) {
+    for (const std::size_t h : open_list_) {
+      const float value = block.behaviours[r * open_.size() + h];
+      held_[h] += value < 0 || value > 0;
+      not_held_[h] += value == 0;
+    }
+  }
   add(block);
+}
+
+bool PairwiseState::has_enough_rows(std::size_t hypothesis) const {
+  return held_[hypothesis] >= least_rows_of_a_kind &&
+         (kinds_[hypothesis] != BehaviourKind::binary || not_held_[hypothesis] >= least_rows_of_a_kind);
 }
 
 Score PairwiseState::judged(std::size_t unit, std::size_t hypothesis) const {
@@ -51,8 +66,10 @@ Score PairwiseState::judged(std::size_t unit, std::size_t hypothesis) const {
     return none;
   }
   Score score = this->score(unit, hypothesis);
-  score.converged =
-      score.status.empty() ? score.converged && score.rows >= least_rows : blocks_ >= constant_blocks;
+  if (score.status.empty())
+    score.converged = score.converged && score.rows >= least_rows && has_enough_rows(hypothesis);
+  else
+    score.converged = score.status != "too_few_rows" && blocks_ >= constant_blocks;
   return score;
 }
 
@@ -83,24 +100,33 @@ void PairwiseState::freeze(std::span<const char> open) {
 }
 
 void PairwiseState::merge(const MeasureState& other) {
-  blocks_ += same_state(*this, other).blocks_;
+  const auto& theirs = same_state(*this, other);
+  blocks_ += theirs.blocks_;
+  for (std::size_t h = 0; h < open_.size(); ++h) {
+    held_[h] += theirs.held_[h];
+    not_held_[h] += theirs.not_held_[h];
+  }
   merge_sums(other);
 }
 
 nlohmann::json PairwiseState::save() const {
-  return {{"units", units_},
-          {"open", std::string(open_.begin(), open_.end())},
-          {"blocks", blocks_},
-          {"sums", save_sums()}};
+  return {{"units", units_},       {"open", std::string(open_.begin(), open_.end())},
+          {"blocks", blocks_},     {"held", held_},
+          {"not_held", not_held_}, {"sums", save_sums()}};
 }
 
 void PairwiseState::load(const nlohmann::json& state) {
   const auto open = state.at("open").get<std::string>();
-  if (open.size() != open_.size() || state.at("units").get<std::size_t>() != units_)
+  auto held = state.at("held").get<std::vector<std::uint64_t>>(),
+       not_held = state.at("not_held").get<std::vector<std::uint64_t>>();
+  if (open.size() != open_.size() || held.size() != open_.size() || not_held.size() != open_.size() ||
+      state.at("units").get<std::size_t>() != units_)
     throw std::runtime_error("the state is of other units or hypotheses");
   load_sums(state.at("sums"));
   open_.assign(open.begin(), open.end());
   blocks_ = state.at("blocks").get<std::uint64_t>();
+  held_ = std::move(held);
+  not_held_ = std::move(not_held);
   list_open();
 }
 

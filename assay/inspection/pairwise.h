@@ -44,12 +44,14 @@ class PairwiseState : public MeasureState {
 
  private:
   Score judged(std::size_t unit, std::size_t hypothesis) const;
+  bool has_enough_rows(std::size_t hypothesis) const;
   void list_open();
 
   std::size_t units_;
   std::vector<BehaviourKind> kinds_;     // [hypotheses]
   std::vector<char> applicable_, open_;  // [hypotheses]
   std::vector<std::size_t> open_list_;
+  std::vector<std::uint64_t> held_, not_held_;  // [hypotheses] rows where it is not 0, and where it is
   std::uint64_t blocks_ = 0;
   double z_, tolerance_;
 };

@@ -234,6 +234,27 @@ TEST(ByHand, AHypothesisThatIsTheUnit) {
   EXPECT_EQ(scores_of("logistic_l1", rows).groups[0].value, 1);
 }
 
+// The one row of two hundred where it holds looks like certainty.
+TEST(ByHand, ScoresOfFewRowsOfAKindHaveNotConverged) {
+  for (const char* measure : {"pearson", "spearman", "auc", "mutual_information", "jaccard[quantile=0.01]"}) {
+    for (const auto kind : {BehaviourKind::binary, BehaviourKind::numeric}) {
+      if (kind == BehaviourKind::numeric && (measure == std::string("auc") || measure[0] == 'j')) continue;
+      for (const std::size_t held : {1U, 5U, 60U}) {
+        std::vector<float> x(1000), y(1000);
+        for (std::size_t r = 0; r < held; ++r) x[r * 7] = y[r * 7] = 1;
+        const Score score = scores_of(measure, by_hand(x, y, kind)).units[0];
+        const bool narrow = measure == std::string("pearson") || measure == std::string("spearman");
+        EXPECT_EQ(score.converged, held == 60 && narrow) << measure << " " << held;
+        if (measure == std::string("auc")) {
+          EXPECT_EQ(score.status, held == 1 ? "too_few_rows" : "") << held;
+          // 0.025^(1 / held): as many draws, all alike.
+          if (held == 5) EXPECT_NEAR(score.low, 0.47818, 1e-4);
+        }
+      }
+    }
+  }
+}
+
 TEST(ByHand, FewRowsAreNoScore) {
   for (const char* measure : {"pearson", "spearman", "auc", "mutual_information", "mean_difference"})
     EXPECT_EQ(scores_of(measure, by_hand({1, 2, 3}, {0, 1, 0})).units[0].status, "too_few_rows") << measure;

@@ -21,7 +21,11 @@ class Auc final : public HistogramState {
     const Table t = table(unit, hypothesis);
     Score score = begun(unit, t, 0.5);
     if (!score.status.empty()) return score;
-    const double n0 = t.totals[0], n1 = t.totals[1];
+    const double n0 = t.totals[0], n1 = t.totals[1], rarer = std::min(n0, n1);
+    if (rarer < 2) {
+      score.status = "too_few_rows";
+      return score;
+    }
     double below = 0, won = 0, ties = 0;  // rows without h below; pairs won by h; sum of t^3 - t
     for (std::size_t b = 0; b < t.bins.size(); ++b) {
       won += t.counts[2 * b + 1] * (below + t.counts[2 * b] / 2);
@@ -34,8 +38,10 @@ class Auc final : public HistogramState {
                      (n0 * n1),
                  half = z() * std::sqrt(std::max(0.0, variance));
     score.value = area;
-    score.low = std::max(0.0, area - half);
-    score.high = std::min(1.0, area + half);
+    // At 0 and 1 that error is 0: the bound of as many draws as the rarer kind has rows, all alike.
+    const double alike = std::pow(normal_two_sided(z()) / 2, 1 / rarer);
+    score.low = area < 1 ? std::max(0.0, area - half) : alike;
+    score.high = area > 0 ? std::min(1.0, area + half) : 1 - alike;
     const double n = t.rows, chance = std::sqrt((n + 1 - ties / (n * (n - 1))) / (12 * n0 * n1));
     score.p = chance > 0 ? normal_two_sided((area - 0.5) / chance) : 1;
     score.converged = narrow(score.high - score.low);
@@ -57,7 +63,8 @@ MeasureInfo auc_measure() {
           "in "
           "one bin, 1 / (2 bins) for a unit that tells nothing, and exact where a unit has no more values "
           "than "
-          "bins. Interval: Hanley and McNeil's error, normal quantiles. p, two-sided, of 0.5: the "
+          "bins. Interval: Hanley and McNeil's error, normal quantiles; where it is 0, at 0 and 1, "
+          "Clopper and Pearson's bound of the rows of the rarer kind. p, two-sided, of 0.5: the "
           "Mann-Whitney test with ties, normal. Converged when the interval is at most twice the tolerance "
           "(default 0.025) wide",
       .limits =

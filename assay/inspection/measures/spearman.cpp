@@ -107,9 +107,9 @@ MeasureInfo spearman_measure() {
       .definition =
           "Pearson's r of grades. The grade of a value is the share of calibration values below it and half "
           "of "
-          "those that equal it, so that memory stays bounded: with all records as calibration records, and "
-          "no "
-          "more than `values` rows, r is Spearman's rho exactly; with fewer, a grade is off by 1.36 / "
+          "those that equal it, so that memory stays bounded: with all records as calibration records, none "
+          "with rows that do not count, and no more than `values` rows, r is Spearman's rho exactly; with "
+          "fewer, a grade is off by 1.36 / "
           "sqrt(m) "
           "at most in 95 of 100 cases (m: calibration values; Massart 1990). Interval: tanh(atanh r -+ z "
           "sqrt((1 + r^2 / 2) / (n - 3))) (Bonett and Wright). p, two-sided, of rho = 0: normal, with z = "
