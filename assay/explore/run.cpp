@@ -60,6 +60,7 @@ class Explorer {
         seen_(options.near_duplicate) {}
 
   Exploration run(Progress& progress) {
+    if (options_.search.levels) require_levels_of_whole_numbers();
     cover_baseline(progress);
     for (std::size_t k = 0; k < networks_.size(); ++k) result_.before.push_back(guide_.coverage(k));
     result_.share_before = guide_.share();
@@ -95,6 +96,21 @@ class Explorer {
   }
 
  private:
+  // Of 256 levels of the valid range, those that a constraint wants whole must be some.
+  void require_levels_of_whole_numbers() const {
+    const attack::InputUnits& units = preparation_.network().units();
+    const Tensor whole = constraint_->integers(element_count(dataset_->record_shape()));
+    if (!whole.defined() || !units.low.defined()) return;
+    const Tensor low = units.low.flatten().to(at::kCPU, at::kDouble),
+                 steps = 255 / units.span.flatten().to(at::kCPU, at::kDouble);
+    const Tensor between = whole.logical_and(low.ne(low.round()).logical_or(steps.ne(steps.round())));
+    if (between.any().item<bool>())
+      fail(Fault::usage,
+           "features that are whole numbers cannot be kept as 8-bit levels: the valid range does not divide "
+           "255; "
+           "store float32");
+  }
+
   static const std::vector<ExploredNetwork>& checked(const std::vector<ExploredNetwork>& networks,
                                                      const ExploreOptions& options) {
     if (networks.size() < 2)
@@ -378,6 +394,7 @@ class Explorer {
       if (!outcomes[i]) continue;
       const SearchOutcome& outcome = *outcomes[i];
       ++result_.searched;
+      result_.seeds += pass == 0;
       ++result_.endings[outcome.ending];
       result_.iterations += outcome.iterations;
       if (!outcome.point.defined()) continue;

@@ -272,7 +272,7 @@ class Searcher::Run {
   // The record a point stands for: admissible, valid, in the precision of the file.
   Tensor record_of(const Searches& searches, const Tensor& points) const {
     const Tensor shown = constraint_.shown(searches, points).clamp(0, 1);
-    return options_.levels ? on_levels(shown) : shown;
+    return options_.levels ? on_levels(shown, searches.seeds) : shown;
   }
 
   // What networks say of the records of searches from `first` on; the gradients of the joint objective there,
@@ -433,6 +433,12 @@ class Searcher::Run {
 };
 
 Tensor on_levels(const Tensor& points) { return (points * 255).round() / 255; }
+
+Tensor on_levels(const Tensor& points, const Tensor& seeds) {
+  constexpr double rounding = 1e-4;  // of a level, that float32 may have lost
+  const Tensor change = (points - seeds) * 255;
+  return on_levels(seeds + (change + change.sign() * rounding).trunc() / 255);
+}
 
 Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const Guide& guide,
                    const Constraint& constraint, const attack::InputUnits& units,

@@ -28,6 +28,9 @@ struct SearchOutcome {
 
 // The nearest 8-bit levels of the valid range.
 Tensor on_levels(const Tensor& points);
+// The same, each element of a change from the seeds, which are on levels, towards its seed: what keeps within
+// a distance, an amount of light, a box keeps within it.
+Tensor on_levels(const Tensor& points, const Tensor& seeds);
 
 // Seeds [n, record...] in units of the valid range (on levels, where findings are), and what names their
 // random streams.

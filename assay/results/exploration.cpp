@@ -204,12 +204,16 @@ void add_search_facts(report::Document& document, const ExplorationResult& resul
   const explore::Exploration& e = result.exploration;
   const auto changed =
       static_cast<std::size_t>(std::ranges::count(e.findings, false, &explore::Finding::differing));
-  document.facts = {count_fact("seeds", "seeds searched", e.searched),
-                    count_fact("findings", "findings", e.findings.size()),
-                    count_fact("found", "of them made by the search", changed),
-                    count_fact("duplicates", "near-duplicates left out", e.duplicates),
-                    count_fact("voted", "with a label that most networks name", result.stored.voted_count),
-                    {"data", "findings as a data set", result.stored.data}};
+  document.facts = {count_fact("seeds", "seeds searched", e.seeds)};
+  if (e.searched != e.seeds)
+    document.facts.push_back(count_fact("searches", "searches, in all passes", e.searched));
+  const std::vector<report::Fact> found{
+      count_fact("findings", "findings", e.findings.size()),
+      count_fact("found", "of them made by the search", changed),
+      count_fact("duplicates", "near-duplicates left out", e.duplicates),
+      count_fact("voted", "with a label that most networks name", result.stored.voted_count),
+      {"data", "findings as a data set", result.stored.data}};
+  document.facts.insert(document.facts.end(), found.begin(), found.end());
   if (result.stored.voted_count > 0)
     document.facts.push_back({"voted_data", "the same with these labels", result.stored.voted_data});
   document.facts.push_back(count_fact("iterations", "iterations of all searches", e.iterations));
@@ -240,7 +244,7 @@ report::Document document_of(const ExplorationResult& result, const explore::Exp
   report::Document document;
   document.headline =
       fmt::format("{} records on which {} networks disagree, from {} seeds; all confirmed from the file {}",
-                  e.findings.size(), result.networks.size(), e.searched, result.stored.file.string());
+                  e.findings.size(), result.networks.size(), e.seeds, result.stored.file.string());
   add_search_facts(document, result);
   if (e.share_after) {
     document.facts.push_back(

@@ -106,13 +106,13 @@ struct GoalPoint {
 };
 
 struct Exploration {
-  std::vector<Finding> findings;                  // by pass, then position of the seed
-  std::map<Ending, std::size_t> endings;          // of the searches
-  std::size_t searched = 0, iterations = 0;       // seeds, and steps of all of them
-  std::size_t duplicates = 0;                     // findings that were near-duplicates of another
-  std::size_t left_out = 0;                       // seeds that only_correct leaves out
-  std::size_t resumed = 0;                        // outcomes found in the journal
-  std::vector<coverage::Coverage> before, after;  // by network
+  std::vector<Finding> findings;                        // by pass, then position of the seed
+  std::map<Ending, std::size_t> endings;                // of the searches
+  std::size_t seeds = 0, searched = 0, iterations = 0;  // seeds, searches from them, steps of all of these
+  std::size_t duplicates = 0;                           // findings that were near-duplicates of another
+  std::size_t left_out = 0;                             // seeds that only_correct leaves out
+  std::size_t resumed = 0;                              // outcomes found in the journal
+  std::vector<coverage::Coverage> before, after;        // by network
   std::optional<double> share_before, share_after;
   std::vector<GoalPoint> rounds;
   double seconds = 0;    // of searching, this time

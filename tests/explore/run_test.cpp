@@ -246,6 +246,56 @@ TEST_F(Exploring, WholeNumbersStayWholeInTheFile) {
   for (const float value : arrays.at("x").as<float>()) EXPECT_EQ(value, std::round(value));
 }
 
+TEST_F(Exploring, WholeNumbersThatAreNoLevelsAreRefused) {
+  const Tensor counts = (random_records(40, {6}) * 5).floor();
+  write_npz(folder / "counts.npz", {{"x", to_array(counts)}});
+  ExploreOptions with = options();
+  with.constraints = {parse_spec("constraint", "features[both=0-5,integer=1-2]")};
+  with.search.levels = true;
+  const std::string file = (folder / "counts.npz").string();
+  explore::explore(networks, open_dataset(file + ",range=0:5"), with, silence());  // 51 levels each
+  for (const char* range : {",range=0:6", ",range=-0.5:4.5"}) {
+    try {
+      explore::explore(networks, open_dataset(file + range), with, silence());
+      ADD_FAILURE() << range;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::usage);
+    }
+  }
+}
+
+TEST_F(Exploring, LevelsKeepWithinTheConstraint) {
+  const Tensor seeds = (random_records(40, {6}) * 255).round() / 255;
+  const DatasetPtr pictures = write("levels.npz", seeds);
+  for (const bool shrink : {false, true}) {
+    for (const auto& [text, norm, most] :
+         {std::tuple("linf[eps=0.1]", 0, 0.1), std::tuple("linf[eps=0.0373]", 0, 0.0373),
+          std::tuple("light[most=0.1]", 0, 0.1), std::tuple("l2[eps=0.1]", 2, 0.1)}) {
+      ExploreOptions with = options();
+      with.constraints = {parse_spec("constraint", text)};
+      with.search.levels = true;
+      with.search.shrink = shrink;
+      with.search.iterations = 60;
+      const Exploration result = explore::explore(networks, pictures, with, silence());
+      ASSERT_FALSE(result.findings.empty()) << text;
+      for (const Finding& finding : result.findings) {
+        const Tensor change = finding.point.flatten() - seeds[static_cast<std::int64_t>(finding.seed)];
+        const Tensor far = norm == 2 ? change.norm() : change.abs().max();
+        EXPECT_LE(far.item<double>(), most + 1e-6) << text;
+      }
+    }
+  }
+}
+
+TEST_F(Exploring, SeedsAreCountedOnceWhateverThePasses) {
+  ExploreOptions with = options();
+  with.passes = 3;
+  with.search.iterations = 2;
+  const Exploration result = run(with);
+  EXPECT_EQ(result.seeds, data->size());
+  EXPECT_GT(result.searched, result.seeds);
+}
+
 TEST_F(Exploring, FarAwayFindingsAreImplausible) {
   coverage::LearnOptions learn;
   learn.criteria = {parse_spec("criterion", "dsc")};
