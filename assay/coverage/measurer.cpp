@@ -305,10 +305,10 @@ void Measurer::count_records(const ActivationBatch& whole, const std::vector<boo
 void Measurer::remember(const Batch& batch, const std::vector<std::int64_t>& predicted,
                         const Tensor& logits) {
   const Tensor rows = logits.reshape({logits.size(0), -1}).to(at::kCPU, at::kFloat);
-  Tensor probabilities = rows.size(1) > 1             ? at::softmax(rows, 1)
-                         : session_.ends_in_sigmoid() ? rows
-                                                      : at::sigmoid(rows);
-  if (rows.size(1) == 1) probabilities = at::cat({1 - probabilities, probabilities}, 1);
+  const bool known = session_.ends_in_sigmoid(), several = rows.size(1) > 1;
+  Tensor probabilities = known ? rows : several ? at::softmax(rows, 1) : at::sigmoid(rows);
+  if (known && several) probabilities = rows / rows.sum(1, true);
+  if (!several) probabilities = at::cat({1 - probabilities, probabilities}, 1);
   probabilities = probabilities.contiguous();
   const auto classes = static_cast<std::size_t>(probabilities.size(1));
   for (std::size_t r = 0; r < batch.indices.size(); ++r) {

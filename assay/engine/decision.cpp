@@ -9,11 +9,22 @@
 namespace assay {
 namespace {
 
-// True for nodes that pass their first input on unchanged in inference.
+bool moves(const Node& node) { return node.op == "Transpose" || has_trait(node.op, Trait::reshapes); }
+
+// One row for each record, whatever axes of size 1 there are: [N, K], [N, K, 1, 1], [N].
+bool is_rows(const ValueInfo& info) {
+  return !info.shape.empty() && info.batch_axis == 0 && info.batch_multiple == 1 &&
+         std::ranges::count_if(info.shape.begin() + 1, info.shape.end(),
+                               [](auto size) { return size != 1; }) < 2;
+}
+
+// True for nodes that pass their first input on unchanged in inference, but for axes of size 1 in rows.
 bool passes_through(const Node& node, std::span<const ValueInfo> infos) {
   if (is_pass_through(node.op)) return true;
-  return has_trait(node.op, Trait::reshapes) && infos[static_cast<std::size_t>(node.inputs[0])].shape ==
-                                                    infos[static_cast<std::size_t>(node.outputs[0])].shape;
+  if (!moves(node)) return false;
+  const ValueInfo &in = infos[static_cast<std::size_t>(node.inputs[0])],
+                  &out = infos[static_cast<std::size_t>(node.outputs[0])];
+  return (node.op != "Transpose" && in.shape == out.shape) || (is_rows(in) && is_rows(out));
 }
 
 // The node that determines the value, past nodes that change nothing; nullptr for inputs and constants.
@@ -26,11 +37,18 @@ const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> in
   return nullptr;
 }
 
-bool is_column(const ValueInfo& info) {
-  return !info.shape.empty() && element_count(info.shape) == info.shape[0];
+// Whether a softmax is over all that a record has, where it has one row.
+bool is_over_rows(const Node& softmax, std::span<const ValueInfo> infos) {
+  const ValueInfo& info = infos[static_cast<std::size_t>(softmax.outputs[0])];
+  if (!is_rows(info)) return true;
+  const auto rank = static_cast<std::int64_t>(info.shape.size());
+  const std::int64_t axis = softmax.integer("axis", -1);
+  const std::size_t from_front = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  return from_front < info.shape.size() &&
+         info.shape[from_front] * info.shape[0] == element_count(info.shape);
 }
 
-// A clipped or averaged sigmoid, one that is spelt out, the second of two softmaxes.
+// A clipped or averaged sigmoid or softmax, one that is spelt out, the second of two softmaxes.
 bool is_probability(const Graph& graph, ValueId output) {
   constexpr double rounding = 1e-6;
   const Bounds bounds = bounds_of(graph, output);
@@ -46,10 +64,25 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
       std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
   const Node* node = origin(graph, output, infos);
-  if (node && is_softmax(node->op)) return {.logits = node->inputs[0], .softmax = true};
+  if (node && is_softmax(node->op) && is_over_rows(*node, infos))
+    return {.logits = node->inputs[0], .softmax = true};
   return {.logits = output,
           .sigmoid = (node && is_sigmoid(node->op)) ||
-                     (is_column(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
+                     (is_rows(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
+}
+
+ValueId deciding_output(const Graph& graph, ValueId logits) {
+  for (const ValueId output : graph.outputs()) {
+    for (ValueId id = output; id != no_value;) {
+      if (id == logits) return output;
+      const int producer = graph.producer(id);
+      if (producer < 0) break;
+      const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
+      if (node.inputs.empty() || !(is_softmax(node.op) || is_pass_through(node.op) || moves(node))) break;
+      id = node.inputs[0];
+    }
+  }
+  return graph.outputs()[0];
 }
 
 }  // namespace assay

@@ -9,10 +9,13 @@ namespace assay {
 struct Decision {
   ValueId logits = no_value;
   bool softmax = false;  // logits come before a final Softmax or LogSoftmax
-  bool sigmoid = false;  // the decision value itself is a probability
+  bool sigmoid = false;  // the decision value itself holds probabilities
 };
 
 // `infos` tells whether a Reshape or Flatten changes anything.
 Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos);
+
+// The graph output that the decision value belongs to.
+ValueId deciding_output(const Graph& graph, ValueId logits);
 
 }  // namespace assay

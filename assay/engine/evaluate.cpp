@@ -18,9 +18,10 @@ using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
-// Of a value of shape [n, classes], [n, classes, 1, ...] or [n].
+// Of a value of shape [n, classes] or [n], whatever axes of size 1 there are besides.
 bool is_row(const Shape& shape) {
-  return shape.size() == 1 || (shape.size() >= 2 && element_count(shape) == shape[0] * shape[1]);
+  return !shape.empty() &&
+         std::ranges::count_if(shape.begin() + 1, shape.end(), [](auto size) { return size != 1; }) < 2;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include "assay/data/csv.h"
 #include "assay/data/numpy.h"
+#include "assay/engine/decision.h"
 #include "assay/engine/evaluation_json.h"
 #include "assay/engine/evaluator.h"
 #include "assay/engine/shared_walk.h"
@@ -84,7 +85,7 @@ void write_prediction_table(const std::filesystem::path& path, const Predictions
 
 Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress) {
-  const ValueId output = session.graph().outputs()[0], logits = session.logits();
+  const ValueId logits = session.logits(), output = deciding_output(session.graph(), logits);
   const std::vector<ValueId> wanted{output, logits};
   const bool regression = dataset->target_width() > 0;
   Predictions all;

@@ -26,7 +26,11 @@ Tensor signed_target(const Answers& answers) {
 }
 
 Tensor cross_entropy(const Answers& answers, const SpecOptions&) {
-  if (answers.scores.size(1) > 1) return at::cross_entropy_loss(answers.scores, answers.labels);
+  if (answers.scores.size(1) > 1) {
+    if (!answers.probabilities) return at::cross_entropy_loss(answers.scores, answers.labels);
+    const Tensor p = answers.scores / answers.scores.sum(1, true);
+    return at::nll_loss(p.clamp(tiny, 1 - tiny).log(), answers.labels);
+  }
   const Tensor y = answers.target();
   if (!answers.probabilities) return at::binary_cross_entropy_with_logits(answers.scores, y);
   return at::binary_cross_entropy(answers.scores.clamp(tiny, 1 - tiny), y);
@@ -121,7 +125,9 @@ Catalogue<LossInfo>& losses() {
   static Catalogue<LossInfo> all(
       {"loss"},
       {{"cross-entropy",
-        "-log p at the label, p being the softmax of the scores; of one output, binary cross-entropy",
+        "-log p at the label, p being the softmax of the scores, or outputs that are probabilities over "
+        "their sum; of "
+        "one output, binary cross-entropy",
         true,
         {},
         cross_entropy,

@@ -26,13 +26,17 @@ namespace {
 
 void check_fit(const Session& session, const Dataset& data, const LossInfo& loss, const char* which) {
   const Shape& output = session.shape(session.logits());
-  const std::int64_t width = output.size() < 2 ? 1 : output.back();
+  const std::int64_t width =
+      output.empty() ? 1 : element_count(output) / std::max<std::int64_t>(1, output[0]);
   if (data.has_labels()) {
-    const std::int64_t most = std::max<std::int64_t>(width, 2);  // one output tells two classes apart
-    if (static_cast<std::int64_t>(data.class_count()) > most) {
-      fail(Fault::mismatch, "{} data: {} classes, but the network has {} outputs", which, data.class_count(),
-           width);
-    }
+    const std::size_t classes = class_count(session);
+    if (classes == 0)
+      fail(Fault::mismatch,
+           "{} data have labels, but the network gives {} a record, which is no row of class scores", which,
+           to_string(output));
+    if (data.class_count() > classes)
+      fail(Fault::mismatch, "{} data: {} classes, but the network tells {} apart", which, data.class_count(),
+           classes);
     return;
   }
   if (loss.needs_labels)
@@ -51,7 +55,7 @@ Answers answers_of(const Session& session, const Tensor& scores, const Batch& ba
                   .numbers = {},
                   .probabilities = session.ends_in_sigmoid()};
   if (batch.labels.empty()) {
-    answers.numbers = to_tensor(batch.targets).to(scores.device());
+    answers.numbers = to_tensor(batch.targets).reshape(answers.scores.sizes()).to(scores.device());
   } else {
     const auto count = static_cast<std::int64_t>(batch.labels.size());
     answers.labels = to_tensor(Array::of<std::int64_t>({count}, batch.labels)).to(scores.device());
@@ -146,7 +150,8 @@ class Trainer {
 
   // One batch: forward, backward, update.
   void step(const Batch& batch, Rng& dropout, std::size_t epoch, Sums& sums) {
-    const bool alone = auxiliary_ == nullptr && loss_.info.of_record && outputs_ > 1;
+    const bool alone =
+        auxiliary_ == nullptr && loss_.info.of_record && outputs_ > 1 && !session_.ends_in_sigmoid();
     const Pass pass = alone ? by_record(batch, dropout) : by_batch(batch, dropout);
     const double value = pass.loss + parameters_.penalty();
     if (!std::isfinite(value)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -68,6 +69,9 @@ class Finder {
       product(node);
     } else if (node.op == "Add") {
       bias_after_product(node);
+      shift_after_normalisation(node);
+    } else if (node.op == "Div" || node.op == "Mul") {
+      spelt_out_normalisation(node);
     } else if (node.op == "BatchNormalization") {
       add(node, 1, Role::scale);
       add(node, 2, Role::shift);
@@ -76,12 +80,16 @@ class Finder {
     } else if (is_normalisation(node.op)) {
       add(node, 1, Role::scale);
       add(node, 2, Role::shift);
+      if (node.op == "InstanceNormalization") instances_[node.outputs[0]] = at_;
     } else if (node.op == "PRelu") {
       add(node, 1, Role::slope);
     } else if (node.op == "Gather") {
       embedding(node);
     } else if (is_recurrent(node.op)) {
       recurrent(node);
+    } else if (rearranges(node.op) && !node.inputs.empty()) {
+      const auto groups = instances_.find(node.inputs[0]);
+      if (groups != instances_.end()) normalised_[node.outputs[0]] = groups->second;
     }
   }
 
@@ -122,6 +130,47 @@ class Finder {
     }
   }
 
+  const Node* producer(ValueId value) const {
+    const int node = value == no_value ? -1 : graph_.producer(value);
+    return node < 0 ? nullptr : &graph_.nodes()[static_cast<std::size_t>(node)];
+  }
+
+  // The square root of a mean, to which a small number may be added.
+  bool is_spread(ValueId value) const {
+    const Node* node = producer(value);
+    if (node == nullptr || node->op != "Sqrt") return false;
+    node = producer(node->inputs[0]);
+    if (node != nullptr && node->op == "Add")
+      node = producer(node->inputs[producer(node->inputs[0]) == nullptr ? 1 : 0]);
+    return node != nullptr && node->op == "ReduceMean";
+  }
+
+  // Layer and root-mean-square normalisation in operators of their own (before operator set 17), group
+  // normalisation by that of instances: a product with the spread, then one with a constant, then a sum.
+  void spelt_out_normalisation(const Node& node) {
+    const Node* other = producer(node.inputs[1]);
+    const bool divides = node.op == "Div" && is_spread(node.inputs[1]);
+    const bool multiplies =
+        node.op == "Mul" && other != nullptr && other->op == "Reciprocal" && is_spread(other->inputs[0]);
+    if (divides || multiplies) normalised_[node.outputs[0]] = at_;
+    if (node.op != "Mul") return;
+    for (const std::size_t input : {0, 1}) {
+      const auto normalised = normalised_.find(node.inputs[1 - input]);
+      const auto scale = source(node, input);
+      if (normalised == normalised_.end() || !scale || element_count(shape(*scale)) < 2) continue;
+      // Groups have no scale and shift of their own beside these.
+      std::erase_if(found_, [&](const auto& one) { return one.second.node == normalised->second; });
+      add(node, input, Role::scale);
+      scaled_.insert(node.outputs[0]);
+    }
+  }
+
+  void shift_after_normalisation(const Node& node) {
+    for (const std::size_t input : {0, 1}) {
+      if (scaled_.contains(node.inputs[1 - input])) add(node, input, Role::shift);
+    }
+  }
+
   void embedding(const Node& node) {
     const auto table = source(node, 0);
     if (!table || shape(*table).size() != 2 || node.inputs.size() < 2 || graph_.is_constant(node.inputs[1]))
@@ -148,6 +197,9 @@ class Finder {
   int at_ = -1;  // the node that weights are found for
   std::map<ValueId, Weight> found_;
   std::map<ValueId, Product> products_;  // by their result
+  // Of normalisations that are spelt out: the node that gives a value.
+  std::map<ValueId, int> instances_, normalised_;
+  std::set<ValueId> scaled_;  // products of the latter with a constant
 };
 
 }  // namespace

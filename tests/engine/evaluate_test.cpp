@@ -242,5 +242,65 @@ TEST(Evaluate, ProbabilitiesAreKnownByTheirBounds) {
   EXPECT_FALSE(says([&](test::Net& net, ValueId x) { return net.builder.add("Relu", "r", {x}); }));
 }
 
+// Axes of size 1 that come and go behind a softmax do not hide it.
+TEST(Evaluate, ASoftmaxIsFoundBehindWhatMovesItsRows) {
+  const auto session = [](const std::function<ValueId(test::Net&, ValueId)>& ending) {
+    test::Net net("moved");
+    GraphBuilder& b = net.builder;
+    const ValueId x = net.dense("dense", net.input({-1, 4}), 4, 3);
+    const ValueId maps = b.add("Reshape", "maps", {x, b.constant("to", test::integers({-1, 3, 1, 1}))});
+    return Session(net.build(ending(net, maps)));
+  };
+  const auto softmax = [](test::Net& net, ValueId x, std::int64_t axis) {
+    return net.builder.add("Softmax", "softmax", {x}, {{"axis", axis}});
+  };
+  const Session flattened =
+      session([&](test::Net& net, ValueId maps) { return net.flatten("flatten", softmax(net, maps, 1)); });
+  const Session turned = session([&](test::Net& net, ValueId maps) {
+    const test::Attributes turn{{"perm", test::Ints{0, 3, 2, 1}}};
+    const ValueId last = net.builder.add("Transpose", "turn", {maps}, turn);
+    return net.builder.add("Transpose", "back", {softmax(net, last, 3)}, turn);
+  });
+  const Session unmoved =
+      session([&](test::Net& net, ValueId maps) { return softmax(net, net.flatten("flatten", maps), 1); });
+  const auto data = records({4}, {1, 0, 2, 1, 0, 3, 1, 1, 2, 2, 0, 5}, {0, 1, 1});
+  const auto expected = evaluate(unmoved, data, {}, silence()).predictions;
+  for (const Session* one : {&flattened, &turned}) {
+    EXPECT_TRUE(one->ends_in_softmax());
+    EXPECT_EQ(evaluate(*one, data, {}, silence()).predictions, expected);
+    EXPECT_EQ(class_count(*one), 3U);
+  }
+  // Over something else than the row it is none, and of several positions there is no row.
+  const Session ones =
+      session([&](test::Net& net, ValueId maps) { return net.flatten("flatten", softmax(net, maps, 2)); });
+  EXPECT_FALSE(ones.ends_in_softmax());
+  // Probabilities that come out of no softmax are known by their bounds.
+  const Session clipped = session([&](test::Net& net, ValueId maps) {
+    const auto number = [&](const std::string& name, float value) {
+      return net.builder.constant(name, Array::of<float>({}, std::vector<float>{value}));
+    };
+    return net.builder.add(
+        "Clip", "clip",
+        {softmax(net, net.flatten("flatten", maps), 1), number("low", 1e-6F), number("high", 0.999F)});
+  });
+  EXPECT_TRUE(clipped.ends_in_sigmoid());
+  EXPECT_EQ(evaluate(clipped, data, {}, silence()).predictions, expected);
+}
+
+TEST(Predict, TellsTheOutputThatDecides) {
+  test::Net net("labels first");
+  const ValueId scores = net.dense("dense", net.input({-1, 2}), 2, 3);
+  const ValueId probabilities = net.builder.add("Softmax", "softmax", {scores});
+  net.builder.output(net.builder.add("ArgMax", "label", {probabilities},
+                                     {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}));
+  const Session session(net.build(probabilities));
+  const Predictions said = predict(session, records({2}, rows, {1, 0, 1, 0, 0}), {}, silence());
+  ASSERT_EQ(said.outputs.shape(), (Shape{5, 3}));
+  for (std::size_t r = 0; r < 5; ++r) {
+    const auto row = said.outputs.as<float>().subspan(3 * r, 3);
+    EXPECT_NEAR(row[0] + row[1] + row[2], 1, 1e-6);
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -82,6 +82,20 @@ class Net {
   GraphBuilder builder;
 };
 
+// Layer normalisation over the last axis with "gamma" and "beta", as files before operator set 17 have it.
+inline ValueId spelt_out_layer_norm(Net& net, ValueId x, std::int64_t size) {
+  GraphBuilder& b = net.builder;
+  const Attributes last{{"axes", Ints{-1}}};
+  const ValueId centred = b.add("Sub", "centred", {x, b.add("ReduceMean", "mean", {x}, last)});
+  const ValueId two = b.constant("two", Array::of<float>({}, std::vector<float>{2}));
+  const ValueId variance = b.add("ReduceMean", "variance", {b.add("Pow", "squares", {centred, two})}, last);
+  const ValueId tiny = b.constant("tiny", Array::of<float>({}, std::vector<float>{1e-5F}));
+  const ValueId unit =
+      b.add("Div", "unit", {centred, b.add("Sqrt", "spread", {b.add("Add", "sum", {variance, tiny})})});
+  const ValueId scaled = b.add("Mul", "scaled", {unit, b.constant("gamma", random_array(net.rng, {size}))});
+  return b.add("Add", "norm", {scaled, net.bias("beta", size)});
+}
+
 // conv 4, pool, conv 6, pool, dense 10, dense 5; input [N, 1, 12, 12].
 inline Graph lenet_like(bool softmax = false, std::int64_t batch = -1) {
   Net net("lenet");

@@ -88,7 +88,7 @@ TEST(Rows, OfScoresThatAreNotThoseOfTheRecordsAreRefused) {
         EXPECT_EQ(error.fault(), Fault::mismatch) << error.what();
         // Training counts the outputs first.
         EXPECT_THAT(error.what(), ::testing::AnyOf(::testing::HasSubstr("put the records' axis first"),
-                                                   ::testing::HasSubstr("the network has 1 outputs")));
+                                                   ::testing::HasSubstr("the network tells 2 apart")));
       }
     }
   }

@@ -86,6 +86,67 @@ TEST(FindWeights, LooksBehindATransposeAndAnAddition) {
   }
 }
 
+// Names of the scales and shifts that are found.
+std::set<std::string> affine(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Weight& weight : find_weights(graph)) {
+    if (weight.role == Role::scale) names.insert("scale " + graph.value(weight.value).name);
+    if (weight.role == Role::shift) names.insert("shift " + graph.value(weight.value).name);
+  }
+  return names;
+}
+
+TEST(FindWeights, KnowsNormalisationsThatAreSpeltOut) {
+  using Names = std::set<std::string>;
+  const auto numbers = [](test::Net& net, const std::string& name, Shape shape) {
+    return net.builder.constant(name, test::random_array(net.rng, std::move(shape)));
+  };
+  {
+    test::Net net("layer");
+    const ValueId x = net.input({-1, 5, 6});
+    EXPECT_EQ(affine(net.build(test::spelt_out_layer_norm(net, x, 6))), (Names{"scale gamma", "shift beta"}));
+  }
+  {
+    test::Net net("root mean square");
+    GraphBuilder& b = net.builder;
+    const ValueId x = net.input({-1, 6});
+    const ValueId mean =
+        b.add("ReduceMean", "mean", {b.add("Mul", "square", {x, x})}, {{"axes", test::Ints{-1}}});
+    const ValueId spread = b.add("Sqrt", "root", {b.add("Add", "sum", {numbers(net, "eps", {1}), mean})});
+    const ValueId unit = b.add("Mul", "unit", {x, b.add("Reciprocal", "inverse", {spread})});
+    EXPECT_EQ(affine(net.build(b.add("Mul", "out", {numbers(net, "gamma", {6}), unit}))),
+              Names{"scale gamma"});
+  }
+  {
+    test::Net net("groups");
+    GraphBuilder& b = net.builder;
+    const ValueId x = net.input({-1, 4, 3, 3});
+    const ValueId grouped = b.add("Reshape", "split", {x, b.constant("to", test::integers({0, 2, -1}))});
+    const ValueId each = b.add("InstanceNormalization", "each",
+                               {grouped, numbers(net, "ones", {2}), numbers(net, "zeros", {2})});
+    const ValueId back = b.add("Reshape", "back", {each, b.constant("from", test::integers({-1, 4, 3, 3}))});
+    const ValueId scaled = b.add("Mul", "scaled", {back, numbers(net, "gamma", {4, 1, 1})});
+    EXPECT_EQ(affine(net.build(b.add("Add", "out", {scaled, numbers(net, "beta", {4, 1, 1})}))),
+              (Names{"scale gamma", "shift beta"}));
+  }
+  {
+    test::Net net("instances");
+    const ValueId x = net.input({-1, 4, 3, 3});
+    EXPECT_EQ(affine(net.build(net.builder.add("InstanceNormalization", "each",
+                                               {x, numbers(net, "gamma", {4}), numbers(net, "beta", {4})}))),
+              (Names{"scale gamma", "shift beta"}));
+  }
+  {
+    test::Net net("other products");  // preprocessing, attention's factor
+    GraphBuilder& b = net.builder;
+    const ValueId x = net.input({-1, 6});
+    const ValueId centred =
+        b.add("Div", "div", {b.add("Sub", "sub", {x, numbers(net, "m", {6})}), numbers(net, "s", {6})});
+    const ValueId scaled = b.add("Mul", "scaled", {centred, numbers(net, "factor", {6})});
+    EXPECT_EQ(affine(net.build(b.add("Add", "out", {scaled, numbers(net, "more", {6})}))), Names{});
+  }
+}
+
 TEST(Initialise, KerasDrawsOrthogonalRecurrentKernelsAndOpensForgetGates) {
   const Graph fresh = initialise(test::lstm_like(), "keras", 3);
   const std::span<const float> r = weights(fresh, "lstm/r");  // [1, 4 * 5, 5]

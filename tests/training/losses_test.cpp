@@ -202,5 +202,17 @@ TEST(Losses, OptionsThatAreNoneAreRefused) {
     EXPECT_THROW(check_recipe({.loss = text}, false), Error) << text;
 }
 
+// As Keras has it: probabilities of several outputs are divided by their sum.
+TEST(Losses, CrossEntropyOfSigmoidsIsThatOfTheirShares) {
+  const Answers answers{.scores = at::tensor({0.9F, 0.3F, 0.6F, 0.2F, 0.2F, 0.1F}).reshape({2, 3}),
+                        .labels = at::tensor(std::vector<std::int64_t>{0, 2}, at::kLong),
+                        .numbers = {},
+                        .probabilities = true};
+  const auto& loss = losses().find("cross-entropy");
+  EXPECT_NEAR(loss.value(answers, SpecOptions("loss", parse_spec("loss", "cross-entropy"), loss.options))
+                  .item<double>(),
+              -(std::log(0.9 / 1.8) + std::log(0.1 / 0.5)) / 2, 1e-6);
+}
+
 }  // namespace
 }  // namespace assay::training

@@ -64,6 +64,106 @@ Fault fault_of(const std::function<void()>& action) {
   return Fault::internal;
 }
 
+// Files before operator set 17 spell layer normalisation out; what is learned is the same.
+TEST(Trainer, LearnsLayerNormalisationHoweverItIsWritten) {
+  const auto network = [](bool spelt_out) {
+    test::Net net("net");
+    const ValueId x = net.dense("hidden", net.flatten("flatten", net.input({-1, 1, 28, 28})), 784, 6);
+    ValueId y;
+    if (spelt_out) {
+      y = test::spelt_out_layer_norm(net, x, 6);
+    } else {
+      const ValueId gamma = net.builder.constant("gamma", test::random_array(net.rng, {6}));
+      y = net.builder.add("LayerNormalization", "norm", {x, gamma, net.bias("beta", 6)},
+                          {{"axis", std::int64_t{-1}}, {"epsilon", 1e-5F}});
+    }
+    return net.build(net.dense("logits", y, 6, 10));
+  };
+  Recipe one = recipe();
+  one.optimiser = "sgd";
+  one.initialiser = "keep";
+  one.learning_rate = 0.1;
+  const auto learned = [&](bool spelt_out) {
+    return train(network(spelt_out), open_dataset("digits:200,seed=3"), nullptr, one, {}, silence());
+  };
+  const TrainingResult whole = learned(false), parts = learned(true);
+  for (std::size_t e = 0; e < whole.epochs.size(); ++e)
+    EXPECT_NEAR(parts.epochs[e].loss, whole.epochs[e].loss, 1e-4);
+  for (const char* name : {"gamma", "beta"}) {
+    const auto numbers = [&](const Graph& graph) {
+      return graph.constant(*graph.find_value(name)).as<float>();
+    };
+    const auto before = numbers(network(true)), after = numbers(parts.graph), other = numbers(whole.graph);
+    double moved = 0;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      EXPECT_NEAR(after[i], other[i], 1e-4) << name;
+      moved += std::abs(after[i] - before[i]);
+    }
+    EXPECT_GT(moved, 1e-3) << name;
+  }
+}
+
+// Heads that are no matrix: scores in maps of one position, a softmax before the last reshape, targets of
+// several axes.
+TEST(Trainer, LearnsHeadsOfOtherShapes) {
+  const auto losses_of = [](const std::function<ValueId(test::Net&, ValueId)>& ending) {
+    test::Net net("net");
+    const ValueId x = net.dense("hidden", net.flatten("flatten", net.input({-1, 1, 28, 28})), 784, 10);
+    Recipe one = recipe();
+    one.initialiser = "keep";
+    std::vector<double> losses;
+    for (const EpochResult& epoch :
+         train(net.build(ending(net, x)), open_dataset("digits:200,seed=3"), nullptr, one, {}, silence())
+             .epochs)
+      losses.push_back(epoch.loss);
+    return losses;
+  };
+  const auto maps = [](test::Net& net, ValueId x) {
+    return net.builder.add("Reshape", "maps",
+                           {x, net.builder.constant("to", test::integers({-1, 10, 1, 1}))});
+  };
+  const auto softmax = [](test::Net& net, ValueId x) {
+    return net.builder.add("Softmax", "softmax", {x}, {{"axis", std::int64_t{1}}});
+  };
+  const std::vector<double> expected = losses_of(softmax);
+  EXPECT_EQ(losses_of(maps), expected);
+  EXPECT_EQ(
+      losses_of([&](test::Net& net, ValueId x) { return net.flatten("flat", softmax(net, maps(net, x))); }),
+      expected);
+}
+
+TEST(Trainer, LearnsTargetsOfSeveralAxes) {
+  Rng rng(3);
+  const Array inputs = test::random_array(rng, {40, 6}), targets = test::random_array(rng, {40, 12});
+  RecordOptions options;
+  options.targets = targets;
+  const DatasetPtr data = from_arrays(inputs, {}, std::move(options));
+  const auto learned = [&](bool folded) {
+    test::Net net("net");
+    ValueId x = net.dense("dense", net.input({-1, 6}), 6, 12);
+    if (folded)
+      x = net.builder.add("Reshape", "fold", {x, net.builder.constant("to", test::integers({-1, 4, 3}))});
+    Recipe one = recipe();
+    one.loss = "mse";
+    one.initialiser = "keep";
+    return train(net.build(x), data, nullptr, one, {}, silence()).epochs.back().loss;
+  };
+  EXPECT_DOUBLE_EQ(learned(true), learned(false));
+  // Three targets are not twelve.
+  options.targets = test::random_array(rng, {40, 3});
+  const DatasetPtr fewer = from_arrays(inputs, {}, std::move(options));
+  test::Net net("net");
+  const ValueId x = net.dense("dense", net.input({-1, 6}), 6, 12);
+  const Graph folded = net.build(
+      net.builder.add("Reshape", "fold", {x, net.builder.constant("to", test::integers({-1, 4, 3}))}));
+  Recipe one = recipe();
+  one.loss = "mse";
+  EXPECT_EQ(fault_of([&] { train(folded, fewer, nullptr, one, {}, silence()); }), Fault::mismatch);
+  // Nor are twelve numbers in three columns scores of classes.
+  const DatasetPtr labelled = from_arrays(inputs, std::vector<std::int64_t>(40, 1), {});
+  EXPECT_EQ(fault_of([&] { train(folded, labelled, nullptr, recipe(), {}, silence()); }), Fault::mismatch);
+}
+
 TEST(Trainer, LearnsAndReportsWhatTheTrainedNetworkDoes) {
   const TrainingResult result = trained(recipe());
   ASSERT_EQ(result.epochs.size(), 3u);
