@@ -57,14 +57,27 @@ std::optional<int> Graph::find_node(std::string_view name) const {
   return find_by_name(nodes_, nodes_by_name_, name);
 }
 
+namespace {
+
+// Factors of zeros and ones take elements away; nobody has learned them.
+bool is_mask(const Array& factors) {
+  const std::span<const float> values = factors.as<float>();
+  return std::ranges::all_of(values, [](float value) { return value == 0 || value == 1; }) &&
+         std::ranges::find(values, 0.0F) != values.end();
+}
+
+}  // namespace
+
 std::int64_t Graph::parameter_count() const {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const auto& constant = values_[i].constant;
-    if (constant && constant->dtype() == DType::float32 && !constant->shape().empty() &&
-        !consumers_[i].empty()) {
-      count += constant->count();
-    }
+    if (!constant || constant->dtype() != DType::float32 || constant->shape().empty() ||
+        consumers_[i].empty())
+      continue;
+    const bool multiplies = std::ranges::all_of(
+        consumers_[i], [&](int node) { return nodes_[static_cast<std::size_t>(node)].op == "Mul"; });
+    if (!multiplies || !is_mask(*constant)) count += constant->count();
   }
   return count;
 }

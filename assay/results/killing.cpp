@@ -184,7 +184,11 @@ std::vector<report::Definition> study_definitions(const mutation::KillDesign& de
        "training "
        "data do not kill are left out",
        paper},
-      {"unstable", fmt::format("killed with a power below {}", design.power), paper},
+      {"unstable",
+       fmt::format("killed with a power below {}; of an operator: mutants that its score rests on (where an "
+                   "option is sought, that at the mildest value killed)",
+                   design.power),
+       paper},
       {"trivial, redundant",
        "a record kills a mutant when most networks trained without the fault get it right and most trained "
        "with it "
@@ -228,10 +232,15 @@ report::Document document_of(const mutation::KillingStudy& study, const mutation
   report::Document document;
   const KillCounts counts = counts_of(study, 1, design.power);
   const std::optional<double>& score = study.scores[0];
-  document.headline =
-      fmt::format("{}: {}; {} of {} mutants killed, {} survived, {} need more runs", network,
-                  score ? "mutation score " + report::percent(*score) : "no operator has a mutation score",
-                  counts.killed, study.mutants.size(), counts.survived, counts.too_few_runs);
+  const bool any_score = !study.operators.empty() &&
+                         std::ranges::any_of(study.operators[0], [](const mutation::OperatorKilling& of) {
+                           return of.score.has_value();
+                         });
+  const char* const none = any_score ? "no operator has a mutation score without an unstable mutant"
+                                     : "no operator has a mutation score";
+  document.headline = fmt::format("{}: {}; {} of {} mutants killed, {} survived, {} need more runs", network,
+                                  score ? "mutation score " + report::percent(*score) : none, counts.killed,
+                                  study.mutants.size(), counts.survived, counts.too_few_runs);
   document.facts = {{"mutation_score", "mutation score", optional_cell(score), Kind::percent},
                     count_fact("mutants", "mutants", study.mutants.size()),
                     count_fact("killed", "killed", counts.killed),

@@ -82,9 +82,16 @@ std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::st
 }
 
 std::vector<std::filesystem::path> paths_in(const std::string& text) {
-  std::vector<std::filesystem::path> paths{text, text + ".data",
-                                           std::filesystem::path(text).replace_extension(".json")};
-  for (std::string& part : parts_of(text, ",[]=")) paths.emplace_back(std::move(part));
+  std::vector<std::filesystem::path> paths;
+  const auto add = [&](std::filesystem::path path) {
+    paths.push_back(path);
+    // Weights in the format of Keras have their architecture beside them.
+    if (path.extension() == ".h5" || path.extension() == ".hdf5")
+      paths.push_back(path.replace_extension(".json"));
+  };
+  add(text);
+  paths.emplace_back(text + ".data");
+  for (std::string& part : parts_of(text, ",[]=")) add(std::move(part));
   return paths;
 }
 

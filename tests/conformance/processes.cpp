@@ -30,7 +30,9 @@ void report(int pipe, const Result& result) {
 
 [[noreturn]] void be_the_child(int pipe, const std::function<Result()>& run) {
   limit(RLIMIT_CPU, processor_seconds);
+#ifndef __SANITIZE_ADDRESS__  // which takes room for shadows of all memory
   limit(RLIMIT_AS, memory_bytes);
+#endif
   limit(RLIMIT_CORE, 0);
   Result result;
   try {
