@@ -58,7 +58,7 @@ void ModelInput::declare(CLI::App& app, bool positional) {
   adaptation_.declare(app);
 }
 
-Session ModelInput::open(Context& context, const Dataset* dataset) const {
+Session ModelInput::open(Context& context, const Dataset* dataset) {
   if (path_.empty())
     fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   const Graph graph = read_network(path_, context);
@@ -66,6 +66,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) const {
   SessionOptions options = session_options(context, dataset);
   if (!input_shape_.empty()) take_shapes(input_shape_, options);
   Graph network = adapted(graph, adaptation, dataset, context.progress);
+  decision_ = adaptation.decision.empty() ? 0 : output_position(graph, adaptation.decision);
   check_result_replaced(network.hash(), context.settings);
   Session session(std::move(network), std::move(options));
   for (const std::string& notice : session.notices()) context.progress.notice(notice);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <assay/adapt.h>
 #include <assay/dataset.h>
 #include <assay/evaluate.h>
 #include <assay/session.h>
@@ -21,11 +22,17 @@ class ModelInput {
   // `positional`: may also stand without its flag.
   void declare(CLI::App& app, bool positional = false);
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
-  Session open(Context& context, const Dataset* dataset = nullptr) const;
+  Session open(Context& context, const Dataset* dataset = nullptr);
+  // The network that was opened, or an edit of it, with its outputs in the order that the file has:
+  // --decision put one of them in front.
+  Graph in_order_of_file(const Graph& graph) const { return with_first_output_at(graph, decision_); }
+  // Where the output that decides stands in the file.
+  std::size_t decision() const { return decision_; }
   const std::string& path() const { return path_; }
 
  private:
   std::string path_, input_shape_;
+  std::size_t decision_ = 0;
   Adaptation adaptation_;
 };
 

@@ -1,5 +1,7 @@
 #include "assay/audit/choices.h"
 
+#include <assay/error.h>
+#include <assay/evaluate.h>
 #include <assay/extend/criteria.h>
 #include <assay/mutation.h>
 #include <assay/mutation_draw.h>
@@ -22,8 +24,19 @@ std::vector<std::string> with_layers(const std::vector<std::string>& criteria,
   return all;
 }
 
+void require_classes(const Session& session, const Dataset& test) {
+  if (test.target_width() == 0 && class_count(session) > 0) return;
+  fail(Fault::usage,
+       "network '{}' gives no classes for {}, by which an audit's own mutants are killed; judge mutants by "
+       "how "
+       "far outputs differ (assay mutate --margin M --state FILE) and audit with them (--mutants FILE), or "
+       "with none (--count 0)",
+       session.graph().name(), test.describe());
+}
+
 mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,
                                        const DrawnMutants& options, Progress& progress) {
+  require_classes(session, *test);
   const mutation::Subject subject(session);
   mutation::DrawOptions draw;
   for (const std::string& text : mutation::presets().find("deepmutation").specs)

@@ -20,7 +20,10 @@ struct DrawnMutants {
   std::uint64_t seed = 1;
   std::size_t batch = 0;
 };
-// Mutants of the network, judged by all records of `test`.
+// Throws Error{usage}, with what to do instead, where outputs are no classes: mutants drawn for an audit are
+// killed by another class.
+void require_classes(const Session& session, const Dataset& test);
+// Mutants of the network, judged by all records of `test`. Throws as above.
 mutation::MutationState judged_mutants(const Session& session, const DatasetPtr& test,
                                        const DrawnMutants& options, Progress& progress);
 

@@ -324,11 +324,11 @@ class Learner {
 
   Shown look(const Batch& batch, const Tensors& given) const {
     const ValueId logits = session_.logits();
-    const std::span<const ValueId> outputs =
-        wishes_.traces && training_->target_width() == 0 ? std::span(&logits, 1) : std::span<const ValueId>();
+    const bool classify = wishes_.traces && training_->target_width() == 0 && class_count(session_) > 0;
+    const std::span<const ValueId> outputs = classify ? std::span(&logits, 1) : std::span<const ValueId>();
     Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
     Shown shown{batch.indices, notes_of(batch), contents_of(batch), std::move(seen.layers), {}, {}};
-    if (!outputs.empty())
+    if (classify)
       shown.predicted = predicted_classes(session_, seen.outputs.at(logits), batch.indices.size());
     if (wishes_.traces) shown.labels = batch.labels;
     return shown;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <assay/error.h>
+#include <assay/evaluate.h>
 #include <assay/selection.h>
 #include "assay/coverage/measurer.h"
 #include "assay/coverage/profile_json.h"
@@ -94,7 +95,10 @@ double RecordFacts::doubt(const std::string& name) const {
 }
 
 Observations measure(const Session& session, CoverageState& state, DatasetPtr test,
-                     const MeasureOptions& options, Progress& progress) {
+                     const MeasureOptions& asked, Progress& progress) {
+  MeasureOptions options = asked;
+  // What is remembered of records is by their classes: outputs for each position name none.
+  options.remember_records = asked.remember_records && class_count(session) > 0;
   require_profile_fits(state.profile(), session.graph().hash(), session.graph().name());
   if (options.shards == 0 || options.shard == 0 || options.shard > options.shards) {
     fail(Fault::usage, "there is no shard {} of {}; shards count from 1", options.shard, options.shards);

@@ -32,6 +32,7 @@ Observer::Observer(const Session& session, const Profile& profile, bool with_ext
 }
 
 Observer::Seen Observer::observe(const Tensors& given, std::size_t records, bool classify) const {
+  classify = classify && class_count(session_) > 0;
   const ValueId logits = session_.logits();
   const std::span<const ValueId> outputs = classify ? std::span(&logits, 1) : std::span<const ValueId>();
   Session::Observed observed = session_.observe(given, taps_, outputs);

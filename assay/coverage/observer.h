@@ -17,15 +17,16 @@ class Observer {
     std::vector<Activations> layers;
     std::vector<std::vector<float>> least, greatest;  // empty unless extremes were asked for
     Tensors outputs;
-    std::vector<std::int64_t> predicted;  // empty unless asked for
+    std::vector<std::int64_t> predicted;  // empty unless asked for, and where outputs name no classes
     // `indices`: what the records are called; `labels` may be empty. A view, to be used while this lives.
     ActivationBatch batch(std::span<const std::size_t> indices,
                           std::span<const std::int64_t> labels = {}) const {
       return {indices, layers, least, greatest, predicted, labels};
     }
   };
-  // One forward pass of so many records; with `classify` the logits and the classes they name as well. Throws
-  // Error{mismatch} when a layer has another number of neurons than the profile knows.
+  // One forward pass of so many records; with `classify` the logits and the classes they name as well, where
+  // they name any (class_count()). Throws Error{mismatch} when a layer has another number of neurons than the
+  // profile knows.
   Seen observe(const Tensors& given, std::size_t records, bool classify) const;
 
  private:

@@ -34,8 +34,12 @@ class NumpySource final : public Source {
  public:
   NumpySource(const DataSpec& spec, NpyRows inputs, const std::optional<Array>& outputs,
               const std::optional<Array>& ids = std::nullopt, std::string name = {},
-              std::vector<OtherRows> others = {})
-      : path_(spec.path), name_(std::move(name)), inputs_(std::move(inputs)), others_(std::move(others)) {
+              std::vector<OtherRows> others = {}, std::string passed_over = {})
+      : path_(spec.path),
+        name_(std::move(name)),
+        passed_over_(std::move(passed_over)),
+        inputs_(std::move(inputs)),
+        others_(std::move(others)) {
     const Shape& shape = inputs_.shape();
     shape_.assign(shape.begin() + 1, shape.end());
     if (outputs) take_outputs(*outputs);
@@ -76,7 +80,10 @@ class NumpySource final : public Source {
     return {values.begin(), values.end()};
   }
   void read(std::size_t index, void* out) const override { inputs_.read(index, dtype(), out); }
-  std::string format() const override { return "NumPy"; }
+  std::string format() const override {
+    return passed_over_.empty() ? "NumPy"
+                                : fmt::format("NumPy, texts in '{}' passed over as labels", passed_over_);
+  }
 
  private:
   // Integers, one per record or one-hot, are classes; anything else are regression targets.
@@ -135,7 +142,7 @@ class NumpySource final : public Source {
     return true;
   }
 
-  std::string path_, name_;
+  std::string path_, name_, passed_over_;
   NpyRows inputs_;
   std::vector<OtherRows> others_;
   Array targets_;
@@ -144,6 +151,10 @@ class NumpySource final : public Source {
   std::size_t width_ = 0;
   Shape shape_;
 };
+
+constexpr std::string_view numbered_classes =
+    ": classes are whole numbers from 0 (numpy.unique(y, return_inverse=True)[1]), or names in a table that "
+    "labels=FILE.csv names";
 
 // Names of arrays that may stand for something.
 std::vector<std::string> array_names(const NpzFile& archive) {
@@ -162,6 +173,9 @@ const NpzEntry* find_array(const NpzFile& archive, const std::string& name) {
 
 const NpzEntry& array_named(const NpzFile& archive, const DataSpec& spec, const std::string& name) {
   if (const NpzEntry* const entry = find_array(archive, name)) return *entry;
+  if (archive.find(name) != nullptr)
+    fail(Fault::data, "{}: array '{}' holds text, and numbers are needed{}", spec.path, name,
+         name == spec.text("y") ? numbered_classes : "");
   fail(Fault::data, "{}: no array is named '{}'; there are {}", spec.path, name,
        joined(array_names(archive)));
 }
@@ -215,31 +229,48 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   const bool ids_are_input = std::ranges::find(inputs, "ids", &OtherRows::name) != inputs.end();
   const auto outputs = whole(array_for(archive, spec, "y", usual_y));
   const auto ids = whole(ids_are_input ? nullptr : archive.find("ids"));
+  // Texts where outputs are looked for.
+  std::string passed_over;
+  for (const std::string& name : usual_y) {
+    if (!outputs && passed_over.empty() && archive.find(name) != nullptr) passed_over = name;
+  }
   OtherRows first = std::move(inputs.front());
   inputs.erase(inputs.begin());
   return std::make_unique<NumpySource>(spec, std::move(first.rows), outputs, ids, std::move(first.name),
-                                       std::move(inputs));
+                                       std::move(inputs), std::move(passed_over));
 }
 
 std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
   require_file(spec.path);
   if (spec.path.ends_with(".npz")) return open_npz(spec);
+  for (const char* option : {"x", "part", "inputs"}) {
+    if (spec.has(option))
+      fail(Fault::usage, "{}: {}= chooses among the arrays of an .npz archive; this is one array", spec.path,
+           option);
+  }
+  if (spec.has("y") && spec.has("labels"))
+    fail(Fault::usage, "{}: y= and labels= name the same; say one of them", spec.path);
+  const std::string labels = spec.text("labels"), y = spec.text("y", labels);
+  if (spec.has("y") && !y.ends_with(".npy"))
+    fail(Fault::usage, "{}: y={} is no .npy file; tables are named by labels=FILE.csv or targets=FILE.csv",
+         spec.path, y);
   std::optional<Array> outputs;
-  const std::string labels = spec.text("labels");
-  if (!labels.empty() && !is_table_name(labels)) outputs = parse_npy(read_file(labels), labels);
+  if (!y.empty() && !is_table_name(y)) outputs = parse_npy(read_file(y), y);
   return std::make_unique<NumpySource>(spec, NpyRows(spec.path), outputs);
 }
 
 }  // namespace
 
 FormatInfo numpy_format() {
-  return {"numpy",
-          ".npy arrays and .npz archives; x=NAME and y=NAME choose arrays, part=test takes x_test and y_test",
-          {"x", "y", "part", "inputs"},
-          [](const fs::path& path, std::string_view head) {
-            return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
-          },
-          open_numpy};
+  return {
+      "numpy",
+      ".npy arrays (labels: y=FILE.npy) and .npz archives; x=NAME and y=NAME choose arrays, part=test takes "
+      "x_test and y_test",
+      {"x", "y", "part", "inputs"},
+      [](const fs::path& path, std::string_view head) {
+        return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
+      },
+      open_numpy};
 }
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <set>
@@ -59,6 +60,7 @@ class Prepared final : public Dataset {
     check_shape();
     chosen_.resize(source_->size());
     std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
+    facts_.others = source_->others();
     prepare();
     read_labels();
     read_targets();
@@ -67,7 +69,6 @@ class Prepared final : public Dataset {
     facts_.size = chosen_.size();
     facts_.dtype = source_->dtype();
     facts_.input_name = source_->input_name();
-    facts_.others = source_->others();
     facts_.has_labels = !labels_.empty();
     facts_.description = description();
   }
@@ -121,7 +122,7 @@ class Prepared final : public Dataset {
     return text + ")";
   }
 
-  // Further inputs are taken as they are.
+  // Further inputs are taken as they are, but for pictures with channels last.
   NamedArray read_other(std::size_t which, std::span<const std::size_t> indices) const {
     const InputFacts& input = facts_.others[which];
     const std::size_t step =
@@ -130,6 +131,8 @@ class Prepared final : public Dataset {
     for (std::size_t i = 0; i < indices.size(); ++i) {
       std::byte* const at = bytes.data() + i * step;
       source_->read_other(which, chosen_.at(indices[i]), at);
+      if (preparation_.from_channels_last && is_picture(input))
+        put_channels_first({at, step}, static_cast<std::size_t>(input.record_shape[0]), size_of(input.dtype));
       if (input.dtype != DType::float32) continue;
       const std::span values(reinterpret_cast<const float*>(at), step / sizeof(float));
       if (!std::ranges::all_of(values, [](float v) { return std::isfinite(v); }))
@@ -140,6 +143,17 @@ class Prepared final : public Dataset {
     Shape shape = input.record_shape;
     shape.insert(shape.begin(), static_cast<std::int64_t>(indices.size()));
     return {input.name, Array(input.dtype, std::move(shape), std::move(bytes))};
+  }
+
+  static bool is_picture(const InputFacts& input) { return input.record_shape.size() == 3; }
+
+  static void put_channels_first(std::span<std::byte> elements, std::size_t channels, std::size_t size) {
+    const std::vector<std::byte> copy(elements.begin(), elements.end());
+    const std::size_t plane = elements.size() / size / channels;
+    for (std::size_t c = 0; c < channels; ++c) {
+      for (std::size_t p = 0; p < plane; ++p)
+        std::memcpy(&elements[(c * plane + p) * size], &copy[(p * channels + c) * size], size);
+    }
   }
 
   // Records without elements could be any number, giant ones exhaust memory.
@@ -165,7 +179,11 @@ class Prepared final : public Dataset {
       if (facts_.record_shape.size() < 2)
         fail(Fault::usage, "data '{}': layout=nhwc needs records with channels, these are {}", text_,
              to_string(facts_.record_shape));
-      std::rotate(facts_.record_shape.begin(), facts_.record_shape.end() - 1, facts_.record_shape.end());
+      const auto put_first = [](Shape& shape) { std::rotate(shape.begin(), shape.end() - 1, shape.end()); };
+      put_first(facts_.record_shape);
+      for (InputFacts& other : facts_.others) {
+        if (is_picture(other)) put_first(other.record_shape);
+      }
     }
     if (facts_.record_shape.size() == 2 && source_->is_8bit())
       facts_.record_shape.insert(facts_.record_shape.begin(), 1);

@@ -109,8 +109,11 @@ std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& outpu
   const Tensor targets = to_tensor(batch.targets);
   const Tensor values = output.to(at::kCPU).reshape({output.size(0), -1});
   if (values.sizes() != targets.sizes()) {
-    fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
-         session_.graph().name(), values.size(1), dataset_.target_width());
+    const bool by_position = output.dim() > 2 && values.size(1) > targets.size(1) && targets.size(1) > 1 &&
+                             values.size(1) % targets.size(1) == 0;
+    fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets{}",
+         session_.graph().name(), values.size(1), dataset_.target_width(),
+         by_position ? "; classes for each position (pixels, tokens) are not supported" : "");
   }
   const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
   return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
@@ -151,10 +154,11 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
                                             std::size_t records) {
   require_rows(session, logits, records);
   if (!is_row(logits.sizes().vec())) {
-    fail(
-        Fault::unsupported,
-        "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, classes]",
-        session.graph().name(), to_string(logits.sizes().vec()));
+    fail(Fault::unsupported,
+         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
+         "classes]. "
+         "Outputs for each position can be compared with numeric targets, as many as there are outputs",
+         session.graph().name(), to_string(logits.sizes().vec()));
   }
   const Tensor scores = logits.reshape({logits.size(0), -1});
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;

@@ -65,7 +65,10 @@ std::string shape_hint(const Shape& record, const Shape& wanted) {
     if (record[0] == wanted[0]) return "the sizes differ: resize the images in the data specification";
   }
   if (is_static(wanted) && element_count(record) == element_count(wanted)) {
-    return "the number of elements is the same, but their order is ambiguous";
+    return wanted.size() == 1 ? "the number of elements is the same: flatten=1 in the data specification "
+                                "makes them vectors, "
+                                "channel by channel"
+                              : "the number of elements is the same, but their order is ambiguous";
   }
   return "are these the data that the network was trained for?";
 }
@@ -189,11 +192,12 @@ Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known
   if (form.batch_axis < 0) tensor = common_number(tensor, value.name);
   const at::ScalarType wanted = scalar_type(value.dtype);
   if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
+    const bool of_bytes = value.dtype == DType::uint8;
     fail(Fault::mismatch,
-         "input '{}' of network '{}' takes {} numbers (tokens, say), but the records hold fractions; is the "
-         "scaling "
-         "of the data meant for another network?",
-         value.name, graph.name(), to_string(value.dtype));
+         "input '{}' of network '{}' takes {} numbers ({}), but the records hold fractions; {}", value.name,
+         graph.name(), to_string(value.dtype), of_bytes ? "8-bit pictures, say" : "tokens, say",
+         of_bytes ? "of pictures, say scale=1 in the data specification, which keeps them from 0 to 255"
+                  : "is the scaling of the data meant for another network?");
   }
   tensor = tensor.to(wanted);
   return form.batch_axis > 0 ? tensor.movedim(0, form.batch_axis).contiguous() : tensor;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 #include "assay/model/element_type.h"
 
@@ -36,19 +37,29 @@ std::optional<std::size_t> numbered(std::string_view text, std::size_t count) {
 
 }  // namespace
 
+std::size_t output_position(const Graph& graph, std::string_view output) {
+  const std::span<const ValueId> ids = graph.outputs();
+  const auto found = std::ranges::find_if(ids, [&](ValueId id) { return graph.value(id).name == output; });
+  if (found != ids.end()) return static_cast<std::size_t>(found - ids.begin());
+  if (const auto number = numbered(output, ids.size())) return *number;
+  std::string names;
+  for (const ValueId id : ids)
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
+  fail(Fault::usage, "network '{}' has no output '{}'; it has {}", graph.name(), output, names);
+}
+
+Graph with_first_output_at(const Graph& graph, std::size_t position) {
+  if (position == 0) return graph;
+  std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
+  std::rotate(ids.begin(), ids.begin() + 1, ids.begin() + static_cast<std::ptrdiff_t>(position) + 1);
+  GraphBuilder edit(graph);
+  edit.set_outputs(std::move(ids));
+  return edit.build();
+}
+
 Graph with_decision(const Graph& graph, std::string_view output) {
   std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
-  auto found = std::ranges::find_if(ids, [&](ValueId id) { return graph.value(id).name == output; });
-  if (found == ids.end()) {
-    if (const auto number = numbered(output, ids.size()))
-      found = ids.begin() + static_cast<std::ptrdiff_t>(*number);
-  }
-  if (found == ids.end()) {
-    std::string names;
-    for (const ValueId id : ids)
-      names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
-    fail(Fault::usage, "network '{}' has no output '{}'; it has {}", graph.name(), output, names);
-  }
+  const auto found = ids.begin() + static_cast<std::ptrdiff_t>(output_position(graph, output));
   const std::vector<DType> types = element_types(graph);
   if (const DType type = types[static_cast<std::size_t>(*found)];
       type != DType::float32 && type != DType::float64)

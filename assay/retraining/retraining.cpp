@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include <assay/adapt.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
@@ -159,7 +160,7 @@ class Retrainer {
     FinishedRuns::Outcome outcome{scores(graph, name, ignored), {}};
     const std::filesystem::path file = file_of(condition, repeat);
     if (!file.empty()) {
-      write_onnx(graph, file);
+      write_onnx(with_first_output_at(graph, plan_.decision), file);
       outcome.network = hash_hex(read_file(file));
     }
     return outcome;

@@ -4,6 +4,7 @@
 // decision, channels first, numbers of 16 bits, gradients through steps. Each makes a new graph that shares
 // the weights that stay.
 
+#include <cstddef>
 #include <filesystem>
 #include <string_view>
 
@@ -20,6 +21,11 @@ Graph with_weights(const Graph& graph, const std::filesystem::path& file);
 // The output of that name, or number from 0 (negative: from the end), comes first: it is what decides. Throws
 // Error{usage} with the names that there are.
 Graph with_decision(const Graph& graph, std::string_view output);
+// Where that output stands among all of them, from 0. Throws as above where there is none.
+std::size_t output_position(const Graph& graph, std::string_view output);
+// Undoes with_decision(), for files that keep their order: the first output stands at `position` again, edits
+// in between or not. REQUIRES: so many outputs.
+Graph with_first_output_at(const Graph& graph, std::size_t position);
 
 // The input of that name is the number, for all records; branches and loops that then follow from constants
 // are written out. Throws Error{usage} where there is no such input, it is the only one, or its shape is

@@ -58,7 +58,7 @@ struct MeasureOptions {
       {};  // the state so far is noted here now and then, and gone on from; empty: never
   double journal_seconds = 10;
   std::size_t growth_points = 0;  // so many times on the way, coverage is noted
-  bool remember_records = false;  // RecordFacts are kept
+  bool remember_records = false;  // RecordFacts are kept, where the network classifies
   bool remember_items = false;    // ids of covered items are kept per record, for choosing tests
 };
 

@@ -158,6 +158,20 @@ TEST_F(PoolOfNetwork, CriteriaAreAskedLayerByLayer) {
   EXPECT_EQ(with_layers({"nc[threshold=0.5]", "dsc"}, *profile), expected);
 }
 
+TEST_F(PoolOfNetwork, MutantsOfRegressionAreToBeJudgedBefore) {
+  Rng rng(3);
+  const DatasetPtr targets = from_arrays(test::uniform_array(rng, {10, 1, 12, 12}), {},
+                                         {.name = "targets", .targets = test::uniform_array(rng, {10, 5})});
+  try {
+    judged_mutants(session, targets, {.count = 2}, silence());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_THAT(error.what(), HasSubstr("assay mutate --margin M --state FILE"));
+    EXPECT_THAT(error.what(), HasSubstr("--mutants FILE"));
+  }
+}
+
 TEST_F(PoolOfNetwork, MutantsAreDrawnOfDeepMutationsOperators) {
   const mutation::MutationState state = judged_mutants(session, test, {.count = 2, .quality = 1}, silence());
   EXPECT_EQ(state.model_hash(), session.graph().hash());

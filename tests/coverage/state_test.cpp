@@ -294,6 +294,24 @@ TEST_F(State, ObservationsAreWhatHappened) {
   EXPECT_EQ(counted, 131u);
 }
 
+// Outputs for each position name no classes, and most criteria need none.
+TEST(OutputsForEachPosition, AreMeasuredWithoutClasses) {
+  test::Net net("segments");
+  const ValueId x = net.relu("relu", net.conv("seen", net.input({-1, 1, 6, 6}), 1, 4, 3));
+  const Session session(net.build(net.conv("scores", x, 4, 3, 1)));
+  const DatasetPtr data = from_arrays(test::uniform_array(net.rng, {20, 1, 6, 6}), {}, {.name = "scenes"});
+  LearnOptions options;
+  for (const char* name : {"nc", "lsc"}) options.criteria.emplace_back(parse_spec("criterion", name));
+  auto profile = std::make_shared<const Profile>(learn_profile(session, data, options, silence()).profile);
+  ASSERT_EQ(profile->traces.size(), 1U);
+  EXPECT_TRUE(profile->traces[0]->predicted.empty());
+  CoverageState state(profile, {parse_spec("criterion", "nc")}, false);
+  const Observations seen = measure(session, state, data, {.remember_records = true}, silence());
+  EXPECT_EQ(state.records(), 20U);
+  EXPECT_TRUE(seen.records.empty());
+  EXPECT_FALSE(state.total(0)->result().empty());
+}
+
 TEST(RecordRanges, JoinAndFindWhatIsMissing) {
   RecordRanges ranges;
   ranges.add(10, 20);

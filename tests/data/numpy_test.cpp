@@ -73,6 +73,17 @@ TEST(Npy, BytesAreImagesIntegersAreTokensFloatsAreValues) {
   EXPECT_THAT(values(*floats, 1), ElementsAre(7, 8));
 }
 
+TEST(Npy, OutputsStandInAFileOfTheirOwn) {
+  const std::string x = put("x.npy", npy_bytes(header("<f4", "(3, 1)"), raw_bytes<float>({1, 2, 3})));
+  const std::string y = put("y.npy", npy_bytes(header("<i8", "(3,)"), raw_bytes<std::int64_t>({2, 0, 1})));
+  EXPECT_THAT(labels(*open_dataset(x + ",y=" + y)), ElementsAre(2, 0, 1));
+  EXPECT_THAT(labels(*open_dataset(x + ",labels=" + y)), ElementsAre(2, 0, 1));
+  expect_data_error(Fault::io, {"absent.npy"}, x + ",y=absent.npy");
+  expect_data_error(Fault::usage, {"y= and labels="}, x + ",y=" + y + ",labels=" + y);
+  expect_data_error(Fault::usage, {"labels=FILE.csv"}, x + ",y=names.csv");
+  expect_data_error(Fault::usage, {"part= chooses among the arrays"}, x + ",part=test");
+}
+
 TEST(Npz, WhatIsWrittenIsRead) {
   const std::string path = temporary("a.npz").string();
   const Array x = Array::of<float>({3, 2}, {1, 2, 3, 4, 5, 6});
@@ -144,6 +155,22 @@ TEST(Npz, TextsNameRecords) {
   EXPECT_THROW(with("|S0", ""), Error);
 }
 
+TEST(Npz, PicturesOfEveryInputHaveTheirChannelsTurned) {
+  const std::string path = temporary("two.npz").string();
+  const Array stored =
+      Array::of<float>({2, 1, 2, 3}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  write_npz(path, {{"left", stored}, {"right", stored}, {"table", Array::of<float>({2, 2}, {1, 2, 3, 4})}});
+  const auto data = open_dataset(path + ",inputs=left+right+table,layout=nhwc");
+  const std::size_t second[] = {1};
+  const Batch batch = data->read(second);
+  EXPECT_THAT(batch.inputs.as<float>(), ElementsAre(7, 10, 8, 11, 9, 12));
+  ASSERT_EQ(batch.others.size(), 2U);
+  EXPECT_EQ(batch.others[0].values.shape(), (Shape{1, 3, 1, 2}));
+  EXPECT_EQ(data->facts().others[0].record_shape, (Shape{3, 1, 2}));
+  EXPECT_THAT(batch.others[0].values.as<float>(), ElementsAre(7, 10, 8, 11, 9, 12));
+  EXPECT_THAT(batch.others[1].values.as<float>(), ElementsAre(3, 4));
+}
+
 // Entries in the order of the names; compressed or as they are.
 std::string zipped(const std::map<std::string, std::string>& entries, zip_int32_t method,
                    const std::string& comment = {}) {
@@ -163,6 +190,16 @@ std::vector<float> row_of(const NpyRows& rows, std::size_t index) {
   std::vector<float> values(static_cast<std::size_t>(element_count(rows.shape()) / rows.shape()[0]));
   rows.read(index, DType::float32, values.data());
   return values;
+}
+
+TEST(Npz, TextsAreNoLabelsAndSaidToBeTexts) {
+  const std::string path = zipped({{"x.npy", npy_bytes(header("<f4", "(2, 1)"), raw_bytes<float>({1, 2}))},
+                                   {"y.npy", npy_bytes(header("|S3", "(2,)"), "catdog")}},
+                                  ZIP_CM_STORE);
+  const auto data = open_dataset(path);
+  EXPECT_FALSE(data->has_labels());
+  EXPECT_NE(data->describe().find("texts in 'y' passed over"), std::string::npos) << data->describe();
+  expect_data_error(Fault::data, {"array 'y' holds text", "whole numbers from 0"}, path + ",y=y");
 }
 
 // What is too large for memory is the same as what is not.

@@ -132,6 +132,49 @@ TEST(SeveralOutputs, TheFirstWithScoresDecidesUnlessAnotherIsNamed) {
     EXPECT_THROW(with_decision(graph, wrong), Error) << wrong;
 }
 
+TEST(SeveralOutputs, GoBackToTheOrderOfTheFile) {
+  const Graph graph = two_heads();
+  for (const char* output : {"third", "1", "-3"}) {
+    const std::size_t position = output_position(graph, output);
+    GraphBuilder edit(output[0] == '-' ? graph : with_decision(graph, output));
+    // An edit that gives the deciding output another name.
+    edit.insert_after(edit.outputs()[0], "Identity", "edited");
+    const Graph edited = edit.build(), back = with_first_output_at(edited, position);
+    ASSERT_EQ(back.outputs().size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(back.value(back.outputs()[i]).name,
+                i == position ? "edited" : graph.value(graph.outputs()[i]).name)
+          << output;
+    }
+  }
+  EXPECT_EQ(with_first_output_at(with_decision(graph, "third"), 2).hash(), graph.hash());
+  EXPECT_THROW(output_position(graph, "fourth"), Error);
+}
+
+// What would make records of another form fit is said.
+TEST(Records, ThatDoNotFitAreToldWhatHelps) {
+  const auto message = [](const Graph& graph, const Array& records) -> std::string {
+    try {
+      const Session session(graph, {.threads = 1});
+      session.bind(records);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::mismatch);
+      return error.what();
+    }
+    return "no error";
+  };
+  Net flat("flat");
+  EXPECT_THAT(message(flat.build(flat.dense("out", flat.input({-1, 48}), 48, 2)),
+                      test::uniform_array(flat.rng, {2, 3, 4, 4})),
+              HasSubstr("flatten=1"));
+  Net bytes("bytes");
+  const ValueId x = bytes.builder.add("Cast", "float", {bytes.input({-1, 1, 4, 4}, DType::uint8)},
+                                      {{"to", std::int64_t{1}}});
+  EXPECT_THAT(message(bytes.build(bytes.dense("out", bytes.flatten("flatten", x), 16, 2)),
+                      test::uniform_array(bytes.rng, {2, 1, 4, 4})),
+              HasSubstr("scale=1"));
+}
+
 // A sequence with time first and a state with directions first, both of fixed shape.
 TEST(RecurrentStates, HaveTheirBatchOnTheSecondAxis) {
   for (const std::int64_t batch : {1, -1}) {

@@ -75,6 +75,23 @@ TEST(Evaluate, MeasuresRegression) {
   EXPECT_TRUE(result.predictions.empty());
 }
 
+TEST(Evaluate, ClassesForEachPositionAreRefused) {
+  test::Net net("segments");
+  const Session session(net.build(net.conv("scores", net.input({-1, 1, 4, 4}), 1, 3, 1)));
+  const auto message = [&](RecordOptions options) -> std::string {
+    try {
+      evaluate(session, from_arrays(test::uniform_array(net.rng, {2, 1, 4, 4}), {}, std::move(options)), {},
+               silence());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(message({.targets = test::uniform_array(net.rng, {2, 16})}),
+              HasSubstr("48 numbers a record, but the data have 16 targets; classes for each position"));
+  EXPECT_THAT(message({}), HasSubstr("numeric targets"));
+}
+
 TEST(Evaluate, CountsAndNamesNonFiniteRecords) {
   const DatasetPtr clean = records({2}, rows, {1, 0, 1, 0, 0});
   const auto infinite = std::make_shared<test::Spoiled>(clean, std::vector<std::size_t>{1}, 0,

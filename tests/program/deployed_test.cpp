@@ -97,6 +97,62 @@ TEST_F(Deployed, WithSeveralOutputs) {
   EXPECT_NE(wrong.err.find("it has 'label', 'second', 'third'"), std::string::npos) << wrong.err;
 }
 
+// --decision chooses what is judged and trained; files that are written keep the order of the outputs.
+TEST_F(Deployed, WithSeveralOutputsThatStayInOrder) {
+  Net net("heads", 2);
+  const ValueId x = net.relu("relu", net.dense("hidden", net.input({-1, 4}), 4, 6));
+  net.builder.output(net.dense("first", x, 6, 2));
+  net.builder.output(net.dense("second", x, 6, 3));
+  net.builder.output(net.dense("third", x, 6, 5));
+  std::vector<std::int64_t> classes;
+  for (std::int64_t i = 0; i < 60; ++i) classes.push_back(i % 5);
+  write_records("data.npz", net.builder.build(), {{"input", test::uniform_array(net.rng, {60, 4})}}, classes);
+  const std::string data = " data.npz,range=0:1 ", network = " --quiet --model model.onnx --decision third ";
+  const auto written = [&](const std::string& command, const std::string& file) {
+    const Outcome outcome = assay(command);
+    ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.err;
+    const Graph graph = read_model(folder / file);
+    std::vector<std::string> names;
+    for (const ValueId id : graph.outputs()) names.push_back(graph.value(id).name);
+    EXPECT_EQ(names, (std::vector<std::string>{"first", "second", "third"})) << command;
+  };
+  written("prune" + network + "--units layer=hidden,units=0 --test" + data + "--out pruned.onnx",
+          "pruned.onnx");
+  written("mutate export" + network + "--mutant 'gf@hidden#1' --out mutant.onnx", "mutant.onnx");
+  written("retrain" + network + "--train" + data + "--test" + data + "--add" + data +
+              "--count 10 --repeats 1 --epochs 1 --against none --evaluate-on none --out-dir retrained",
+          "retrained/given.onnx");
+  written("train" + network + "--data" + data + "--epochs 1 --out trained.onnx", "trained.onnx");
+  // The third output is the one that was trained.
+  const Graph before = read_model(folder / "model.onnx"), after = read_model(folder / "trained.onnx");
+  const auto changed = [&](const std::string& name) {
+    const auto was = before.constant(*before.find_value(name)).as<float>(),
+               is = after.constant(*after.find_value(name)).as<float>();
+    return !std::ranges::equal(was, is);
+  };
+  EXPECT_TRUE(changed("third/b"));
+  EXPECT_EQ(assay("train --quiet --model model.onnx --data" + data + "--epochs 1 --out first.onnx").code, 6)
+      << "five classes for the first output, which has two";
+  EXPECT_EQ(assay("train --quiet --architecture lenet5 --decision 0 --data" + data + "--out no.onnx").code,
+            1);
+}
+
+// Outputs for each position of records without labels: criteria that need no classes are measured.
+TEST_F(Deployed, WithOutputsForEachPosition) {
+  Net net("segments", 5);
+  const ValueId x = net.relu("relu", net.conv("seen", net.input({-1, 1, 6, 6}), 1, 4, 3));
+  const Graph graph = net.build(net.conv("scores", x, 4, 3, 1));
+  write_onnx(graph, folder / "model.onnx");
+  write_npz(folder / "data.npz", {{"x", test::uniform_array(net.rng, {40, 1, 6, 6})}});
+  const std::string cover = "cover --quiet --model model.onnx --train data.npz --test data.npz ";
+  const Outcome measured = assay(cover + "--criterion nc --criterion kmnc --json cover.json");
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  EXPECT_EQ(assay(cover + "--criterion 'idc[m=2]'").code, 4);
+  const Outcome judged = assay("evaluate --quiet --model model.onnx --data data.npz");
+  EXPECT_EQ(judged.code, 4);
+  EXPECT_NE(judged.err.find("numeric targets"), std::string::npos) << judged.err;
+}
+
 TEST_F(Deployed, WithSeveralInputs) {
   Net net("pair", 4);
   const ValueId a = net.builder.input("a", DType::float32, {-1, 3}),

@@ -25,7 +25,8 @@ TEST_F(TrainProgram, FlagsAndFileSayTheSameRecipe) {
       "--epochs 2 --optimiser 'sgd[momentum=0.9,nesterov=true]' --learning-rate 0.01 --loss "
       "'huber[delta=0.5]' "
       "--initialiser keras,he-normal --regularisation 'l2[amount=0.001]' --clip-norm 3 --clip-value 0.5 "
-      "--no-shuffling --validation-share 0.25 --patience 5 --min-delta 0.001 --train-batch 32 --decay 0.01");
+      "--no-shuffling --validation-share 0.25 --patience 5 --min-delta 0.001 --train-batch 32 --decay 0.01 "
+      "--decision logits");
   EXPECT_NE(result("--epochs 2")["provenance"]["recipe_hash"], flags["provenance"]["recipe_hash"]);
   write_file(folder / "assay.toml", R"([train]
 epochs = 2
@@ -42,6 +43,7 @@ patience = 5
 min-delta = 0.001
 train-batch = 32
 decay = 0.01
+decision = "logits"
 )");
   const auto file = result("");
   EXPECT_EQ(file["tables"], flags["tables"]);

@@ -76,6 +76,7 @@ class Audit final : public Command {
   report::Document run(Context& context) override {
     const DatasetPtr test = test_.open(), train = train_.open();
     const Session session = model_.open(context, test.get());
+    if (mutants_.empty() && count_ > 0) audit::require_classes(session, *test);
     if (!sizes_.empty()) {
       for (const std::int64_t size : parse_positive(sizes_, ',', "--sizes", "6,8,10"))
         options_.sizes.push_back(static_cast<std::size_t>(std::max<std::int64_t>(size, 0)));

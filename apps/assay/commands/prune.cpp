@@ -35,10 +35,11 @@ class Prune final : public Command {
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
     const inspection::Pruning pruning = inspection::prune(*session, units, test, options_, context.progress);
-    if (!out_.empty()) write_onnx(pruning.graph, out_);
+    const Graph pruned = model_.in_order_of_file(pruning.graph);
+    if (!out_.empty()) write_onnx(pruned, out_);
     report::Document document = results::document_of(pruning, session->graph(), units, options_.mask);
     results::add_provenance(document, session->graph(), {{"test", test}});
-    document.provenance.emplace_back("pruned_hash", pruning.graph.hash());
+    document.provenance.emplace_back("pruned_hash", pruned.hash());
     return document;
   }
 

@@ -88,7 +88,7 @@ void SourceMutants::leave_out(bool training, EffectiveOptions& effective) const 
   }
 }
 
-SourceStudy SourceMutants::open(const ModelInput& model, Context& context) const {
+SourceStudy SourceMutants::open(ModelInput& model, Context& context) const {
   refuse_pruning();
   for (const CLI::Option* option : own_) {
     if (trainer_.empty() && option->get_name().starts_with("--trainer-") && option->count() > 0)

@@ -35,7 +35,7 @@ class SourceMutants {
   void leave_out(bool training, EffectiveOptions& effective) const;
 
   // Throws Error{usage} for flags that contradict each other.
-  SourceStudy open(const ModelInput& model, Context& context) const;
+  SourceStudy open(ModelInput& model, Context& context) const;
   // The network trained without a fault.
   Session original(const SourceStudy& study, Context& context) const;
   // A mutant's network.
