@@ -307,7 +307,7 @@ void Measurer::remember(const Batch& batch, const std::vector<std::int64_t>& pre
   const Tensor rows = logits.reshape({logits.size(0), -1}).to(at::kCPU, at::kFloat);
   const bool known = session_.ends_in_sigmoid(), several = rows.size(1) > 1;
   Tensor probabilities = known ? rows : several ? at::softmax(rows, 1) : at::sigmoid(rows);
-  if (known && several) probabilities = rows / rows.sum(1, true);
+  if (known && several) probabilities = rows / rows.sum(1, true).clamp_min(1e-30);
   if (!several) probabilities = at::cat({1 - probabilities, probabilities}, 1);
   probabilities = probabilities.contiguous();
   const auto classes = static_cast<std::size_t>(probabilities.size(1));

@@ -54,11 +54,16 @@ Table warning_table(const std::vector<Warning>& warnings) {
 
 std::string to_csv(const Table& table) {
   std::string text;
-  for (std::size_t i = 0; i < table.columns.size(); ++i)
-    text += (i == 0 ? "" : ",") + csv_field(table.columns[i].id);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (i > 0) text += ',';
+    text += csv_field(table.columns[i].id);
+  }
   text += "\r\n";
   for (const auto& row : table.rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) text += (i == 0 ? "" : ",") + cell_text(row[i]);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) text += ',';
+      text += cell_text(row[i]);
+    }
     text += "\r\n";
   }
   return text;

@@ -28,7 +28,7 @@ Tensor signed_target(const Answers& answers) {
 Tensor cross_entropy(const Answers& answers, const SpecOptions&) {
   if (answers.scores.size(1) > 1) {
     if (!answers.probabilities) return at::cross_entropy_loss(answers.scores, answers.labels);
-    const Tensor p = answers.scores / answers.scores.sum(1, true);
+    const Tensor p = answers.scores / answers.scores.sum(1, true).clamp_min(tiny);
     return at::nll_loss(p.clamp(tiny, 1 - tiny).log(), answers.labels);
   }
   const Tensor y = answers.target();

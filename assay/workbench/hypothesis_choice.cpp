@@ -31,7 +31,7 @@ class SomeHypotheses final : public inspection::Annotator {
   std::string version() const override {
     std::string version = whole_->version();
     if (version.empty()) return version;
-    for (const std::size_t place : places_) version += "/" + std::to_string(place);
+    for (const std::size_t place : places_) version += fmt::format("/{}", place);
     return version;
   }
   std::vector<std::string> notices() const override { return whole_->notices(); }

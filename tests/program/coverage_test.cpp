@@ -131,7 +131,8 @@ TEST_F(CoverageProgram, ChosenTestsKeepTheCoverage) {
                 .code,
             0);
   const auto covered = [&](const std::string& file) {
-    for (const auto& row : nlohmann::json::parse(bytes(file))["tables"]["criteria"]["rows"]) {
+    const auto result = nlohmann::json::parse(bytes(file));
+    for (const auto& row : result["tables"]["criteria"]["rows"]) {
       if (row["criterion"] == "kmnc" && row["layer"] == "all") return row["covered"].dump();
     }
     return std::string("none");
