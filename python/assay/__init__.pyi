@@ -102,6 +102,7 @@ def train(
     *,
     architecture: SpecLike | None = ...,
     model: ModelLike | list[ModelLike] | None = ...,
+    decision: str | PathLike[str] | None = ...,
     validation: SpecLike | None = ...,
     out: str | PathLike[str] | None = ...,
     checkpoint: str | PathLike[str] | None = ...,
