@@ -10,10 +10,10 @@ case ${1:-address} in
     cmake --preset asan
     cmake --build --preset asan
     # Leaks are off: libtorch and protobuf keep process-wide tables that are never freed.
-    # Left out is what is loaded into a Python without it, and what leaves less memory than it needs.
+    # Left out is what is loaded into a Python without it, and what makes packages.
     # Tests that kill load a library of theirs before the sanitizer's.
     ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-      ctest --preset asan -E "^(python|package|hardness)\$"
+      ctest --preset asan -E "^(python|package)\$"
     ;;
   thread)
     # GCC's OpenMP library does not tell ThreadSanitizer how its threads wait for each other. That of LLVM does, and
