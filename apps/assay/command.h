@@ -56,7 +56,7 @@ class Command {
   virtual bool shared() const { return false; }
   // Throws Error for everything a user can get wrong.
   virtual report::Document run(Context& context) = 0;
-  // Called when the result of run() stands in all files that were asked for.
+  // Called when the result of run() stands in all files that were asked for, or is the caller's.
   virtual void result_written() {}
 };
 

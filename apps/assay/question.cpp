@@ -141,7 +141,9 @@ report::Document ask(const Question& question, Progress& progress) {
     datasets.push_back(std::make_unique<NamedDataset>(name, dataset));
   forget_interrupt();
   try {
-    return app::answer(posed.flags, *posed.command, posed.settings, progress);
+    report::Document document = app::answer(posed.flags, *posed.command, posed.settings, progress);
+    posed.command->result_written();
+    return document;
   } catch (const Error& error) {
     const std::string message = app::with_flags(error.what());
     if (message == error.what()) throw;

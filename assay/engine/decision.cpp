@@ -11,11 +11,8 @@ namespace {
 
 bool moves(const Node& node) { return node.op == "Transpose" || has_trait(node.op, Trait::reshapes); }
 
-// One row for each record, whatever axes of size 1 there are: [N, K], [N, K, 1, 1], [N].
-bool is_rows(const ValueInfo& info) {
-  return !info.shape.empty() && info.batch_axis == 0 && info.batch_multiple == 1 &&
-         std::ranges::count_if(info.shape.begin() + 1, info.shape.end(),
-                               [](auto size) { return size != 1; }) < 2;
+bool holds_rows(const ValueInfo& info) {
+  return info.batch_axis == 0 && info.batch_multiple == 1 && is_rows(info.shape);
 }
 
 // True for nodes that pass their first input on unchanged in inference, but for axes of size 1 in rows.
@@ -24,7 +21,7 @@ bool passes_through(const Node& node, std::span<const ValueInfo> infos) {
   if (!moves(node)) return false;
   const ValueInfo &in = infos[static_cast<std::size_t>(node.inputs[0])],
                   &out = infos[static_cast<std::size_t>(node.outputs[0])];
-  return (node.op != "Transpose" && in.shape == out.shape) || (is_rows(in) && is_rows(out));
+  return (node.op != "Transpose" && in.shape == out.shape) || (holds_rows(in) && holds_rows(out));
 }
 
 // The node that determines the value, past nodes that change nothing; nullptr for inputs and constants.
@@ -40,7 +37,7 @@ const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> in
 // Whether a softmax is over all that a record has, where it has one row.
 bool is_over_rows(const Node& softmax, std::span<const ValueInfo> infos) {
   const ValueInfo& info = infos[static_cast<std::size_t>(softmax.outputs[0])];
-  if (!is_rows(info)) return true;
+  if (!holds_rows(info)) return true;
   const auto rank = static_cast<std::int64_t>(info.shape.size());
   const std::int64_t axis = softmax.integer("axis", -1);
   const std::size_t from_front = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
@@ -68,7 +65,12 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
     return {.logits = node->inputs[0], .softmax = true};
   return {.logits = output,
           .sigmoid = (node && is_sigmoid(node->op)) ||
-                     (is_rows(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
+                     (holds_rows(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
+}
+
+bool is_rows(const Shape& shape) {
+  return !shape.empty() &&
+         std::ranges::count_if(shape.begin() + 1, shape.end(), [](auto size) { return size != 1; }) < 2;
 }
 
 ValueId deciding_output(const Graph& graph, ValueId logits) {

@@ -7,6 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include "assay/engine/decision.h"
 #include "assay/engine/evaluation_json.h"
 #include "assay/engine/evaluator.h"
 #include "assay/engine/shared_walk.h"
@@ -17,12 +18,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
-
-// Of a value of shape [n, classes] or [n], whatever axes of size 1 there are besides.
-bool is_row(const Shape& shape) {
-  return !shape.empty() &&
-         std::ranges::count_if(shape.begin() + 1, shape.end(), [](auto size) { return size != 1; }) < 2;
-}
 
 }  // namespace
 
@@ -145,7 +140,7 @@ void require_rows(const Session& session, const Tensor& logits, std::size_t reco
 
 std::size_t class_count(const Session& session) {
   const Shape& shape = session.shape(session.logits());
-  if (!is_row(shape)) return 0;
+  if (!is_rows(shape)) return 0;
   const auto count = static_cast<std::size_t>(element_count(shape) / std::max<std::int64_t>(1, shape[0]));
   return count == 1 ? 2 : count;  // one says yes or no
 }
@@ -153,7 +148,7 @@ std::size_t class_count(const Session& session) {
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
                                             std::size_t records) {
   require_rows(session, logits, records);
-  if (!is_row(logits.sizes().vec())) {
+  if (!is_rows(logits.sizes().vec())) {
     fail(Fault::unsupported,
          "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
          "classes]. "

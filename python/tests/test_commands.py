@@ -168,6 +168,12 @@ def test_the_result_is_that_of_the_program(command, number, inside, program):
     assert lasting(ours, "ours") == lasting(theirs, "theirs")
 
 
+def test_a_pack_that_is_made_here_is_finished(inside):
+    assay.evidence("net.onnx", "train.npz", "test.npz[:20]", out="finished")
+    gates = json.loads(assay.verify("finished").to_json())["gates"]
+    assert gates and all(gate["passed"] for gate in gates)
+
+
 @pytest.mark.parametrize("command", sorted(CASES))
 def test_every_flag_is_a_keyword_with_a_line_of_help(command):
     function = assay.commands[command]
