@@ -23,6 +23,11 @@ void Adaptation::declare(CLI::App& app) {
                "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
 }
 
+bool Adaptation::given() const {
+  return !fixed_.empty() || !options_.decision.empty() || precision_ != "float32" ||
+         options_.straight_through;
+}
+
 AdaptOptions Adaptation::options() const {
   AdaptOptions options = options_;
   for (const std::string& text : fixed_) {

@@ -11,6 +11,7 @@ namespace assay::app {
 class Adaptation {
  public:
   void declare(CLI::App& app);
+  bool given() const;
   // Throws Error{usage} for a precision that does not exist.
   AdaptOptions options() const;
 

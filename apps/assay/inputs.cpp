@@ -65,8 +65,8 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   const AdaptOptions adaptation = adaptation_.options();
   SessionOptions options = session_options(context, dataset);
   if (!input_shape_.empty()) take_shapes(input_shape_, options);
-  Graph network = adapted(graph, adaptation, dataset, context.progress);
-  decision_ = adaptation.decision.empty() ? 0 : output_position(graph, adaptation.decision);
+  auto [network, form] = adapted(graph, adaptation, dataset, context.progress);
+  form_ = form;
   check_result_replaced(network.hash(), context.settings);
   Session session(std::move(network), std::move(options));
   for (const std::string& notice : session.notices()) context.progress.notice(notice);

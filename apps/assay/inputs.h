@@ -23,16 +23,13 @@ class ModelInput {
   void declare(CLI::App& app, bool positional = false);
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr);
-  // The network that was opened, or an edit of it, with its outputs in the order that the file has:
-  // --decision put one of them in front.
-  Graph in_order_of_file(const Graph& graph) const { return with_first_output_at(graph, decision_); }
-  // Where the output that decides stands in the file.
-  std::size_t decision() const { return decision_; }
+  // How the file has what was turned: for in_form_of_file() of the network that was opened, or an edit of it.
+  const FileForm& form() const { return form_; }
   const std::string& path() const { return path_; }
 
  private:
   std::string path_, input_shape_;
-  std::size_t decision_ = 0;
+  FileForm form_;
   Adaptation adaptation_;
 };
 

@@ -43,7 +43,7 @@ void NetworksInput::open(Context& context, const Dataset& data, report::Document
     const Graph graph = read_network(path, context);
     const std::string name =
         path.starts_with('@') ? graph.name() : std::filesystem::path(path).stem().string();
-    add(name, adapted(graph, adaptation, &data, context.progress), options);
+    add(name, adapted(graph, adaptation, &data, context.progress).graph, options);
     tell_rounding(graph, *sessions_.back(), adaptation, &data, context.progress);
   }
   for (const std::string& text : mutants_) {

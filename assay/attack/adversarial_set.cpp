@@ -136,6 +136,8 @@ std::string spec_of_file(const std::filesystem::path& file, const Dataset& datas
                ? fmt::format("{}{},range={}:{}", path, inputs, range->low[0], range->high[0])
                : path + inputs;
   // Levels are scaled to [0, 1]; then (v - mean) / std has the bounds low and high.
+  const std::vector<float> nothing(range->low.size(), 0), all(range->low.size(), 255);
+  if (range->low == nothing && range->high == all) return path + inputs + ",scale=1";
   std::vector<double> means, deviations;
   bool unit = true;
   for (std::size_t c = 0; c < range->low.size(); ++c) {

@@ -9,6 +9,7 @@
 #include <assay/evaluate.h>
 #include <assay/extend/operator_traits.h>
 #include "assay/attack/outputs_of_rows.h"
+#include "assay/attack/preparation.h"
 #include "assay/engine/input_form.h"
 
 namespace assay::attack {
@@ -64,7 +65,7 @@ void require_slopes(const Session& session, std::span<const Tensor> gradients) {
 void require_attackable(const Session& session, ValueId input) {
   const Graph& graph = session.graph();
   const DType type = graph.value(input).dtype;
-  if (at::isFloatingType(scalar_type(type))) return;
+  if (at::isFloatingType(scalar_type(type)) || becomes_real(graph, input)) return;
   fail(Fault::unsupported,
        "network '{}' takes {} numbers (tokens, say), which cannot be changed a little; attacks are for "
        "inputs of real numbers",
@@ -78,7 +79,7 @@ AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool 
       input_(input == no_value ? session.graph().inputs()[0] : input),
       decision_(regression ? session.logits() : before_sigmoid(session)),
       batch_axis_(axis_of(session, input_)),
-      type_(scalar_type(session.graph().value(input_).dtype)),
+      type_(takes_levels(session, input_) ? at::kFloat : scalar_type(session.graph().value(input_).dtype)),
       sigmoid_(!regression && session.ends_in_sigmoid() && decision_ == session.logits()) {}
 
 Tensors AttackedNetwork::bind(const Tensor& points, const HeldInputs& held) const {

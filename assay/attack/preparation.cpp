@@ -26,9 +26,21 @@ Tensor bounds(const std::vector<float>& values, const Shape& record) {
   return at::tensor(values).repeat_interleave(elements / width).reshape(shape);
 }
 
+bool are_levels(const ValidRange& range) {
+  return std::ranges::all_of(range.low, [](float low) { return low == 0; }) &&
+         std::ranges::all_of(range.high, [](float high) { return high == 255; });
+}
+
 ValidRange declared_range(const Session& session, const Dataset& dataset) {
-  require_attackable(session, session.first_input(dataset.facts()));
+  const ValueId input = session.first_input(dataset.facts());
+  require_attackable(session, input);
   const auto range = dataset.valid_range();
+  if (range && takes_levels(session, input) && !are_levels(*range))
+    fail(Fault::data,
+         "network '{}' takes levels from 0 to 255, but values of '{}' are valid in another range; of "
+         "pictures, "
+         "say scale=1 in the data specification",
+         session.graph().name(), dataset.describe());
   if (range) return *range;
   fail(Fault::data,
        "data '{}' do not say which values are valid, and attacks must stay among them; add range=LOW:HIGH, "
@@ -52,6 +64,10 @@ std::optional<std::int64_t> class_number(const std::string& text) {
 std::uint64_t key_of(const std::string& id) { return hash_128(id.data(), id.size())[0]; }
 
 }  // namespace
+
+bool takes_levels(const Session& session, ValueId input) {
+  return session.graph().value(input).dtype == DType::uint8;
+}
 
 Preparation::Preparation(const Session& session, const Dataset& dataset, PreparationOptions options)
     : dataset_(dataset),

@@ -8,6 +8,9 @@
 
 namespace assay::attack {
 
+// Whether an attackable input takes 8-bit levels, so that records have to be stored as such.
+bool takes_levels(const Session& session, ValueId input);
+
 struct PreparationOptions {
   std::uint64_t seed = 1;
   double margin = 0.2;          // regression: an output that moves by more than this is a success
@@ -16,8 +19,8 @@ struct PreparationOptions {
 
 class Preparation {
  public:
-  // Throws Error{data} when the data declare no valid range, Error{usage} for a target that does not exist.
-  // Session and data set must outlive this.
+  // Throws Error{data} when the data declare no valid range or not that of the levels, Error{usage} for a
+  // target that does not exist. Session and data set must outlive this.
   Preparation(const Session& session, const Dataset& dataset, PreparationOptions options);
 
   const AttackedNetwork& network() const { return network_; }

@@ -34,20 +34,27 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// What takes levels is stored as such.
+AttackOptions with_levels(AttackOptions options, const Session& session, const Dataset& dataset) {
+  options.levels = options.levels || takes_levels(session, session.first_input(dataset.facts()));
+  return options;
+}
+
 class Run {
  public:
   Run(const Session& session, DatasetPtr dataset, const AttackChoice& choice, const AttackOptions& options)
       : session_(session),
         dataset_(std::move(dataset)),
-        options_(options),
+        options_(with_levels(options, session, *dataset_)),
         spec_(whole_spec(choice)),
         attack_(make_attack(choice)),
         preparation_(session, *dataset_,
                      {options.seed, options.margin,
                       spec_.options.contains("target") ? spec_.options.at("target") : "none"}),
-        type_(options.levels ? DType::uint8 : DType::float32),
+        type_(options_.levels ? DType::uint8 : DType::float32),
         set_(*dataset_, type_) {
     summary_.spec = spec_;
+    summary_.levels = options_.levels;
     if (options_.batch == 0) options_.batch = std::min(large_batch, session.preferred_batch());
   }
 

@@ -20,7 +20,9 @@ Graph with_choices(Graph graph, const AdaptOptions& options) {
 
 }  // namespace
 
-Graph adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress) {
+AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress) {
+  FileForm form;
+  if (!options.decision.empty()) form.decision = output_position(graph, options.decision);
   graph = with_choices(std::move(graph), options);
   if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
       takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
@@ -29,6 +31,7 @@ Graph adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Pro
                     "have them",
                     graph.name()));
     graph = with_channels_first(graph, graph.inputs()[0]);
+    form.channels_last = true;
   }
   if (options.straight_through) {
     Graph passing = straight_through(graph);
@@ -37,7 +40,7 @@ Graph adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Pro
            graph.name());
     graph = std::move(passing);
   }
-  return in_precision(graph, options.precision);
+  return {in_precision(graph, options.precision), form};
 }
 
 void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,

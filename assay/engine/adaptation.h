@@ -21,10 +21,15 @@ struct AdaptOptions {
   bool straight_through = false;
 };
 
+struct AdaptedNetwork {
+  Graph graph;
+  FileForm form;  // for in_form_of_file()
+};
+
 // Where records are pictures and the network takes their channels last, it is turned to take them first, with
 // a notice. `data`: may be null. Throws Error{usage} for an output that is not there, and for steps that are
 // not there.
-Graph adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress);
+AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress);
 
 // With another precision: how far the decisions on the first records are from those in float32, as a notice.
 // `plain`: the network before adapted(); `session`: of the one after.

@@ -11,6 +11,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/differentiable.h"
+#include "assay/engine/input_form.h"
 #include "assay/engine/static_graph.h"
 
 namespace assay {
@@ -91,7 +92,8 @@ bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
   for (std::int64_t i = 0; i < tensor.dim(); ++i) {
     if (i != info.batch_axis && tensor.size(i) != info.shape[static_cast<std::size_t>(i)]) return false;
   }
-  return info.single == (tensor.scalar_type() == at::kFloat);
+  const bool single = tensor.scalar_type() == at::kFloat;
+  return info.single == single || (single && becomes_real(graph_, id));
 }
 
 bool FastPath::can_run(const Tensors& given, const Request& request) const {

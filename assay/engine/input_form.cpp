@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/model/element_type.h"
 
 namespace assay {
 namespace {
@@ -152,6 +153,25 @@ InputForm input_form(const Graph& graph, ValueId input, const RecordShapes& know
   }
   form.record = *fitting;
   return form;
+}
+
+bool becomes_real(const Graph& graph, ValueId input) {
+  if (graph.value(input).dtype != DType::uint8) return false;
+  const std::vector<DType> types = element_types(graph);
+  std::vector<ValueId> bytes{input};
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const bool is_output = std::ranges::find(graph.outputs(), bytes[i]) != graph.outputs().end();
+    if (is_output || graph.consumers(bytes[i]).empty()) return false;
+    for (const int n : graph.consumers(bytes[i])) {
+      const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+      const DType type = types[static_cast<std::size_t>(node.outputs[0])];
+      if (node.op == "Cast" && (type == DType::float32 || type == DType::float64)) continue;
+      if (node.inputs[0] != bytes[i] || !(node.op == "Transpose" || has_trait(node.op, Trait::reshapes)))
+        return false;
+      bytes.push_back(node.outputs[0]);
+    }
+  }
+  return true;
 }
 
 Shape record_of(const Array& records) {

@@ -39,6 +39,10 @@ std::optional<Shape> fit_record(const Shape& record, const Shape& wanted);
 // likely cause.
 Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known, const Array& records);
 
+// Whether the input takes bytes that become real numbers before anything is computed of them: a network of
+// 8-bit pictures then computes of fractions what lies between them.
+bool becomes_real(const Graph& graph, ValueId input);
+
 // What records bring for one input.
 struct NamedShape {
   std::string name;

@@ -135,7 +135,12 @@ class Explorer {
       fail(Fault::unsupported, "data '{}' have {} inputs a record; exploration changes records with one",
            dataset_->describe(), dataset_->facts().others.size() + 1);
     for (const ExploredNetwork& network : networks) {
-      attack::require_attackable(*network.session, network.session->first_input(dataset_->facts()));
+      const ValueId input = network.session->first_input(dataset_->facts());
+      attack::require_attackable(*network.session, input);
+      if (attack::takes_levels(*network.session, input) && !options_.search.levels)
+        fail(Fault::usage,
+             "network '{}' takes levels from 0 to 255; findings have to be stored as such, not as float32",
+             network.name);
       all.push_back(std::make_unique<attack::AttackedNetwork>(
           *network.session, preparation_.network().units(), dataset_->target_width() > 0));
     }

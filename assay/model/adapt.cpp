@@ -35,6 +35,44 @@ std::optional<std::size_t> numbered(std::string_view text, std::size_t count) {
   return static_cast<std::size_t>(number);
 }
 
+using Order = std::vector<std::int64_t>;
+const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
+
+// The same network whose input has its axes in that order: a Transpose back is put in front, or those of the
+// file that made this order are taken away.
+Graph turned(const Graph& graph, ValueId input, const Order& order, const std::string& role) {
+  const Shape& shape = graph.value(input).shape;
+  if (shape.size() != 4)
+    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name,
+         shape.size());
+  GraphBuilder edit(graph);
+  const auto readers = graph.consumers(input);
+  const bool there = std::ranges::all_of(readers, [&](int n) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    return node.op == "Transpose" && node.integers("perm", {}) == order;
+  });
+  const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();
+  if (there && !is_output) {
+    for (const int n : readers) edit.remove_node(n);
+  } else {
+    edit.insert_after(input, "Transpose", edit.unused_name(graph.value(input).name + role), {},
+                      {{"perm", order == to_first ? to_last : to_first}});
+  }
+  Shape after;
+  for (const std::int64_t axis : order) after.push_back(shape[static_cast<std::size_t>(axis)]);
+  edit.set_type(input, graph.value(input).dtype, std::move(after));
+  return edit.build();
+}
+
+Graph with_first_output_at(const Graph& graph, std::size_t position) {
+  if (position == 0) return graph;
+  std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
+  std::rotate(ids.begin(), ids.begin() + 1, ids.begin() + static_cast<std::ptrdiff_t>(position) + 1);
+  GraphBuilder edit(graph);
+  edit.set_outputs(std::move(ids));
+  return edit.build();
+}
+
 }  // namespace
 
 std::size_t output_position(const Graph& graph, std::string_view output) {
@@ -46,15 +84,6 @@ std::size_t output_position(const Graph& graph, std::string_view output) {
   for (const ValueId id : ids)
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", graph.value(id).name);
   fail(Fault::usage, "network '{}' has no output '{}'; it has {}", graph.name(), output, names);
-}
-
-Graph with_first_output_at(const Graph& graph, std::size_t position) {
-  if (position == 0) return graph;
-  std::vector<ValueId> ids(graph.outputs().begin(), graph.outputs().end());
-  std::rotate(ids.begin(), ids.begin() + 1, ids.begin() + static_cast<std::ptrdiff_t>(position) + 1);
-  GraphBuilder edit(graph);
-  edit.set_outputs(std::move(ids));
-  return edit.build();
 }
 
 Graph with_decision(const Graph& graph, std::string_view output) {
@@ -130,27 +159,12 @@ bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record)
 }
 
 Graph with_channels_first(const Graph& graph, ValueId input) {
-  using Order = std::vector<std::int64_t>;
-  const Order to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
-  const Shape& shape = graph.value(input).shape;
-  if (shape.size() != 4)
-    fail(Fault::usage, "input '{}' has {} axes; channels of pictures stand on 4", graph.value(input).name,
-         shape.size());
-  GraphBuilder edit(graph);
-  const auto readers = graph.consumers(input);
-  const bool turned = std::ranges::all_of(readers, [&](int n) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
-    return node.op == "Transpose" && node.integers("perm", {}) == to_first;
-  });
-  const bool is_output = std::ranges::find(graph.outputs(), input) != graph.outputs().end();
-  if (turned && !is_output) {
-    for (const int n : readers) edit.remove_node(n);
-  } else {
-    edit.insert_after(input, "Transpose", edit.unused_name(graph.value(input).name + "/channels_last"), {},
-                      {{"perm", to_last}});
-  }
-  edit.set_type(input, graph.value(input).dtype, {shape[0], shape[3], shape[1], shape[2]});
-  return edit.build();
+  return turned(graph, input, to_first, "/channels_last");
+}
+
+Graph in_form_of_file(const Graph& graph, const FileForm& form) {
+  const Graph ordered = with_first_output_at(graph, form.decision);
+  return form.channels_last ? turned(ordered, ordered.inputs()[0], to_last, "/channels_first") : ordered;
 }
 
 Graph straight_through(const Graph& graph) {

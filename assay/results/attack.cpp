@@ -46,12 +46,11 @@ std::string success_definition(const Dataset& data, const attack::AttackOptions&
   return "the network names another class than before (with a target: the target), " + after;
 }
 
-void add_attack(report::Document& document, const attack::AttackSummary& summary,
-                const attack::AttackOptions& options) {
+void add_attack(report::Document& document, const attack::AttackSummary& summary) {
   if (summary.lost > 0)
     document.notices.push_back(fmt::format("{}: {} of the successes found are none any more once stored{}",
                                            summary.spec.name, summary.lost,
-                                           options.levels ? " as 8-bit levels" : ""));
+                                           summary.levels ? " as 8-bit levels" : ""));
   if (summary.attacked == 0)
     document.notices.push_back(fmt::format(
         "{}: there was nothing to attack, the network is wrong on every record", summary.spec.name));
@@ -93,7 +92,7 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
         fmt::format("{} {} {}", &s == &summaries.front() ? "" : ",", s.spec.name, report::percent(rate));
     for (const auto& [ending, records] : s.endings)
       endings.rows.push_back({s.spec.text(), ending, report::count_cell(records)});
-    add_attack(document, s, options);
+    add_attack(document, s);
   }
   document.tables = {summary_table(summaries)};
   if (!endings.rows.empty()) document.tables.push_back(std::move(endings));

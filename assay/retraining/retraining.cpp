@@ -160,7 +160,7 @@ class Retrainer {
     FinishedRuns::Outcome outcome{scores(graph, name, ignored), {}};
     const std::filesystem::path file = file_of(condition, repeat);
     if (!file.empty()) {
-      write_onnx(with_first_output_at(graph, plan_.decision), file);
+      write_onnx(in_form_of_file(graph, plan_.form), file);
       outcome.network = hash_hex(read_file(file));
     }
     return outcome;

@@ -23,9 +23,6 @@ Graph with_weights(const Graph& graph, const std::filesystem::path& file);
 Graph with_decision(const Graph& graph, std::string_view output);
 // Where that output stands among all of them, from 0. Throws as above where there is none.
 std::size_t output_position(const Graph& graph, std::string_view output);
-// Undoes with_decision(), for files that keep their order: the first output stands at `position` again, edits
-// in between or not. REQUIRES: so many outputs.
-Graph with_first_output_at(const Graph& graph, std::size_t position);
 
 // The input of that name is the number, for all records; branches and loops that then follow from constants
 // are written out. Throws Error{usage} where there is no such input, it is the only one, or its shape is
@@ -47,6 +44,14 @@ bool takes_channels_last(const Graph& graph, ValueId input, const Shape& record)
 // The same network with that input taking channels first, as Assay holds pictures: a Transpose is put in
 // front, or those that stood there are taken away.
 Graph with_channels_first(const Graph& graph, ValueId input);
+
+// How a file has what was turned to run, so that what is made of the network is written as it was read.
+struct FileForm {
+  std::size_t decision = 0;    // where the output that is first now stands there
+  bool channels_last = false;  // whether the first input takes channels last there
+};
+// Undoes with_decision() and with_channels_first(), edits in between or not. REQUIRES: so many outputs.
+Graph in_form_of_file(const Graph& graph, const FileForm& form);
 
 // Sign, Round, Floor and Ceil pass gradients and relevance as if they were not there; Sign only where its
 // operand is within -1 and 1 (Bengio et al., 2013; Hubara et al., 2016). Values stay the same.

@@ -80,7 +80,8 @@ struct AttackOptions {
   std::uint64_t seed = 1;
   bool all = false;  // attack also records that the network gets wrong (they are to leave the class it names)
   bool only_successful = false;  // store only records that succeed
-  bool levels = false;           // store 8-bit levels of the valid range, not float32
+  // Store 8-bit levels of the valid range, not float32; always so where the network takes levels.
+  bool levels = false;
   std::filesystem::path journal =
       {};  // where finished batches are kept, so that the same attack goes on from them; empty: nowhere
   double margin = 0.2;  // regression: outputs that move by more than this are a success
@@ -95,6 +96,7 @@ struct AttackSummary {
   std::string data;  // the spec under which the file is to be opened: path and preprocessing
   std::size_t walked = 0, attacked = 0, stored = 0, succeeded = 0;
   std::size_t lost = 0;                        // succeeded in the search and no more after storing
+  bool levels = false;                         // stored as 8-bit levels
   double l0 = 0, l2 = 0, linf = 0;             // l0: elements changed by more than 1e-6 of the range
   double forward = 0, backward = 0;            // passes per attacked record
   double seconds = 0;                          // of the search

@@ -44,8 +44,8 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements);
 std::string impossible(const Gate& gate, std::span<const Measurement> measurements);
 
 struct Ratchet {
-  std::string tolerance = "0";    // exact decimal: how much worse a figure may be
-  std::vector<std::string> only;  // names with selectors as gates have them, "kmnc[layer=*]"; empty: all
+  std::string tolerance = "0";         // exact decimal: how much worse a figure may be
+  std::vector<std::string> only = {};  // names with selectors as gates have them, "kmnc[layer=*]"; empty: all
 };
 
 // One gate per measurement of the baseline that is chosen: now at least as good as then, exactly, less the

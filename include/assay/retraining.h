@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/adapt.h>
 #include <assay/dataset.h>
 #include <assay/training.h>
 
@@ -64,7 +65,7 @@ struct RetrainingPlan {
       1;  // repeat r draws additions and trains with streams of (seed, r), the same for all conditions
   std::filesystem::path journal;   // finished runs are kept here and not run again; empty: none
   std::filesystem::path networks;  // folder for CONDITION.onnx of the first repeat; empty: none
-  std::size_t decision = 0;        // where the network's first output stands in those files
+  FileForm form = {};              // in which those files are written
 };
 
 // One fine-tuned network.

@@ -7,6 +7,7 @@
 #include <assay/attack.h>
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include <assay/extend/random.h>
 #include <assay/model.h>
 #include "assay/attack/preparation.h"
 #include "assay/data/numpy.h"
@@ -104,6 +105,74 @@ TEST_F(AttackingData, WorksInUnitsOfTheRangeWhateverThePreprocessing) {
     const Tensor written = to_tensor(open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs);
     expect_near({0.0, 0.2, -0.6, 0.4}, written, levels ? 0.01 : 1e-6);
   }
+}
+
+// Bytes of two channels last, made real behind a Transpose or before it, and what the same network of real
+// numbers says.
+Graph of_bytes(bool cast, bool turned) {
+  Net net(cast ? "bytes" : "reals", 5);
+  ValueId x = net.builder.input("input", cast ? DType::uint8 : DType::float32, {-1, 3, 4, 2});
+  const auto real = [&] {
+    if (cast) x = net.builder.add("Cast", "real", {x}, {{"to", std::int64_t{1}}});
+  };
+  if (!turned) real();
+  x = net.builder.add("Transpose", "first", {x}, {{"perm", std::vector<std::int64_t>{0, 3, 1, 2}}});
+  if (turned) real();
+  x = net.builder.add(
+      "Mul", "shares",
+      {x, net.builder.constant("level", Array::of<float>({}, std::vector<float>{1 / 255.0F}))});
+  x = net.relu("relu", net.conv("conv", x, 2, 4, 3));
+  return net.build(net.dense("logits", net.flatten("flatten", x), 8, 3));
+}
+
+TEST_F(AttackingData, BytesThatBecomeRealNumbersAreAttackedAndStoredAsBytes) {
+  Rng rng(3);
+  std::vector<std::uint8_t> levels(20 * 24);
+  for (std::uint8_t& level : levels) level = static_cast<std::uint8_t>(rng.below(256));
+  write_npz(folder / "bytes.npz", {{"x", Array::of<std::uint8_t>({20, 3, 4, 2}, levels)}});
+  const auto attacked = [&](const Graph& graph, const std::string& spec, const AttackOptions& options) {
+    const Session one(graph, one_thread);
+    const DatasetPtr bytes = open_dataset((folder / "bytes.npz").string() + ",scale=1,range=0:255");
+    AttackSummary summary = attack_dataset(one, bytes, parse_spec("attack", spec),
+                                           folder / (graph.name() + ".npz"), options, silence());
+    EXPECT_TRUE(summary.levels);
+    return std::pair(summary, read_npz(summary.file));
+  };
+  for (const bool turned : {false, true}) {
+    for (const char* spec : {"fgsm[eps=0.2]", "pgd[eps=0.1]", "jsma"}) {
+      const auto [plain, expected] = attacked(of_bytes(false, turned), spec, {.levels = true});
+      const auto [summary, arrays] = attacked(of_bytes(true, turned), spec, {});
+      EXPECT_GT(summary.succeeded, 0U) << spec;
+      EXPECT_EQ(summary.succeeded, plain.succeeded) << spec;
+      ASSERT_EQ(arrays.at("x").dtype(), DType::uint8);
+      EXPECT_TRUE(std::ranges::equal(arrays.at("x").as<std::uint8_t>(), expected.at("x").as<std::uint8_t>()));
+      EXPECT_THAT(summary.data, testing::EndsWith(".npz,scale=1"));
+      EXPECT_EQ(open_dataset(summary.data)->valid_range()->high, std::vector<float>{255});
+    }
+  }
+}
+
+TEST_F(AttackingData, BytesOfAnotherRangeOrThatAreNumbersOfSomethingAreRefused) {
+  write_npz(folder / "bytes.npz",
+            {{"x", Array::of<std::uint8_t>({1, 3, 4, 2}, std::vector<std::uint8_t>(24))}});
+  const auto refusal = [&](const Graph& graph, const std::string& options) -> std::string {
+    try {
+      const Session one(graph, one_thread);
+      attack_dataset(one, open_dataset((folder / "bytes.npz").string() + options), Spec{"fgsm", {}},
+                     folder / "out.npz", {}, silence());
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_THAT(refusal(of_bytes(true, false), ",scale=1,range=0:100"), testing::HasSubstr("scale=1"));
+  Net net("numbers");
+  ValueId x = net.builder.input("input", DType::uint8, {-1, 3, 4, 2});
+  x = net.builder.add("Add", "next", {x, x});
+  x = net.builder.add("Cast", "real", {x}, {{"to", std::int64_t{1}}});
+  EXPECT_THAT(
+      refusal(net.build(net.dense("logits", net.flatten("flatten", x), 24, 3)), ",scale=1,range=0:255"),
+      testing::HasSubstr("uint8 numbers"));
 }
 
 TEST_F(AttackingData, TargetsAreReachedOrTheAttackHasFailed) {

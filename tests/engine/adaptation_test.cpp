@@ -32,7 +32,7 @@ TEST(Adaptation, NothingAskedChangesNothing) {
   const Graph graph = test::lenet_like();
   const DatasetPtr data = pictures({1, 12, 12});
   Notices notices;
-  EXPECT_EQ(adapted(graph, {}, data.get(), notices).hash(), graph.hash());
+  EXPECT_EQ(adapted(graph, {}, data.get(), notices).graph.hash(), graph.hash());
   tell_rounding(graph, Session(graph), {}, data.get(), notices);
   EXPECT_THAT(notices.texts, ElementsAre());
 }
@@ -42,7 +42,7 @@ TEST(Adaptation, HowFarAPrecisionIsFromFloat32IsSaid) {
   const DatasetPtr data = pictures({1, 12, 12});
   const AdaptOptions options{.precision = Precision::bfloat16};
   Notices notices;
-  const Session session(adapted(graph, options, data.get(), notices));
+  const Session session(adapted(graph, options, data.get(), notices).graph);
   EXPECT_NE(session.graph().hash(), graph.hash());
   tell_rounding(graph, session, options, data.get(), notices);
   ASSERT_EQ(notices.texts.size(), 1U);
@@ -61,11 +61,11 @@ TEST(Adaptation, ChannelsStandWherePicturesHaveThem) {
   const Graph graph = net.build(net.dense("logits", x, 64, 5));
   const DatasetPtr data = pictures({3, 6, 6});
   Notices notices;
-  const Session session(adapted(graph, {}, data.get(), notices));
+  const Session session(adapted(graph, {}, data.get(), notices).graph);
   ASSERT_EQ(notices.texts.size(), 1U);
   EXPECT_THAT(notices.texts[0], HasSubstr("takes channels last"));
   notices.texts.clear();
-  EXPECT_EQ(adapted(graph, {}, nullptr, notices).hash(), graph.hash());
+  EXPECT_EQ(adapted(graph, {}, nullptr, notices).graph.hash(), graph.hash());
   EXPECT_THAT(notices.texts, ElementsAre()) << "no records tell where channels are";
 }
 

@@ -109,6 +109,11 @@ TEST(ChannelsLast, AreTurnedToComeFirst) {
     const auto transposes =
         std::ranges::count_if(turned.nodes(), [](const Node& node) { return node.op == "Transpose"; });
     EXPECT_EQ(transposes, converted ? 0 : 1);
+    const Graph back = in_form_of_file(turned, {.channels_last = true});
+    EXPECT_EQ(back.value(back.inputs()[0]).shape, (Shape{-1, 6, 5, 3}));
+    EXPECT_EQ(back.nodes().size(), graph.nodes().size());
+    EXPECT_TRUE(at::allclose(outputs_of(Session(back), records.permute({0, 2, 3, 1}).contiguous()), expected,
+                             1e-5, 1e-6));
   }
 }
 
@@ -139,7 +144,7 @@ TEST(SeveralOutputs, GoBackToTheOrderOfTheFile) {
     GraphBuilder edit(output[0] == '-' ? graph : with_decision(graph, output));
     // An edit that gives the deciding output another name.
     edit.insert_after(edit.outputs()[0], "Identity", "edited");
-    const Graph edited = edit.build(), back = with_first_output_at(edited, position);
+    const Graph edited = edit.build(), back = in_form_of_file(edited, {.decision = position});
     ASSERT_EQ(back.outputs().size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(back.value(back.outputs()[i]).name,
@@ -147,7 +152,7 @@ TEST(SeveralOutputs, GoBackToTheOrderOfTheFile) {
           << output;
     }
   }
-  EXPECT_EQ(with_first_output_at(with_decision(graph, "third"), 2).hash(), graph.hash());
+  EXPECT_EQ(in_form_of_file(with_decision(graph, "third"), {.decision = 2}).hash(), graph.hash());
   EXPECT_THROW(output_position(graph, "fourth"), Error);
 }
 

@@ -68,6 +68,38 @@ TEST_F(Exploring, KeepsOnlyWhatDisagrees) {
   }
 }
 
+TEST_F(Networks, OfBytesAreExploredByLevels) {
+  const auto of_bytes = [](std::uint64_t seed) {
+    Net net("bytes" + std::to_string(seed), seed);
+    ValueId x = net.builder.input("input", DType::uint8, {-1, 6});
+    x = net.builder.add("Cast", "real", {x}, {{"to", std::int64_t{1}}});
+    x = net.builder.add(
+        "Mul", "shares",
+        {x, net.builder.constant("level", Array::of<float>({}, std::vector<float>{1 / 255.0F}))});
+    x = net.builder.add("Tanh", "tanh", {net.dense("hidden", x, 6, 9)});
+    return net.build(net.dense("logits", x, 9, 4));
+  };
+  const Tensor levels = (random_records(20, {6}) * 255).round().to(at::kByte);
+  write_npz(folder / "bytes.npz", {{"x", to_array(levels)}});
+  use({of_bytes(1), of_bytes(2)}, open_dataset((folder / "bytes.npz").string() + ",scale=1,range=0:255"));
+  ExploreOptions asked = options();
+  EXPECT_THROW(explore::explore(networks, data, asked, silence()), Error) << "float32 is no input of theirs";
+  asked.search.levels = true;
+  Exploration result = explore::explore(networks, data, asked, silence());
+  ASSERT_GT(result.findings.size(), 0U);
+  const StoredFindings stored = store(networks, *data, result.findings, asked, folder, silence());
+  const DatasetPtr written = open_dataset(stored.data);
+  for (std::size_t i = 0; i < written->size(); ++i) {
+    const Batch one = written->read(std::vector<std::size_t>{i});
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Session& session = *sessions[k];
+      const ValueId logits = session.logits();
+      const Tensor scores = session.run(session.bind(one), std::span(&logits, 1)).at(logits);
+      EXPECT_EQ(scores.argmax(1).item<std::int64_t>(), result.findings[i].classes[k]);
+    }
+  }
+}
+
 TEST_F(Exploring, GainsAddUpToTheCoverage) {
   const Exploration result = run(options());
   for (std::size_t k = 0; k < 3; ++k) {

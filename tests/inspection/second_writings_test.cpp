@@ -248,7 +248,9 @@ TEST(ByHand, ScoresOfFewRowsOfAKindHaveNotConverged) {
         if (measure == std::string("auc")) {
           EXPECT_EQ(score.status, held == 1 ? "too_few_rows" : "") << held;
           // 0.025^(1 / held): as many draws, all alike.
-          if (held == 5) EXPECT_NEAR(score.low, 0.47818, 1e-4);
+          if (held == 5) {
+            EXPECT_NEAR(score.low, 0.47818, 1e-4);
+          }
         }
       }
     }

@@ -77,6 +77,24 @@ TEST_F(Deployed, WithChannelsLast) {
       "evaluate --model model.onnx --data data.npz,layout=nhwc,range=0:1 --expect-accuracy 1 --tolerance 0");
   EXPECT_EQ(turned.code, 0) << turned.err;
   EXPECT_NE(turned.err.find("turned to take them first"), std::string::npos) << turned.err;
+  // What is written takes them last, as the file that was read.
+  const std::string data = " data.npz,layout=nhwc,range=0:1 ", network = " --quiet --model model.onnx ";
+  const auto written = [&](const std::string& command, const std::string& file) {
+    const Outcome outcome = assay(command);
+    ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.err;
+    const Graph made = read_model(folder / file);
+    EXPECT_EQ(made.value(made.inputs()[0]).shape, (Shape{-1, 8, 8, 3})) << command;
+    EXPECT_EQ(made.nodes().size(), graph.nodes().size()) << command;
+  };
+  written("prune" + network + "--units layer=hidden,units=0 --mask --test" + data + "--out pruned.onnx",
+          "pruned.onnx");
+  written("mutate export" + network + "--test" + data + "--mutant 'ws@hidden#1' --out mutant.onnx",
+          "mutant.onnx");
+  written("retrain" + network + "--train" + data + "--test" + data + "--add" + data +
+              "--count 10 --repeats 1 --epochs 1 --against none --evaluate-on none --out-dir retrained",
+          "retrained/given.onnx");
+  written("train" + network + "--data" + data + "--epochs 1 --out trained.onnx", "trained.onnx");
+  written("model" + network + "--data" + data + "--write copy.onnx", "copy.onnx");
 }
 
 TEST_F(Deployed, WithSeveralOutputs) {

@@ -71,6 +71,7 @@ class AttackCommand final : public Command {
       summaries.push_back(attack::attack_dataset(session, data, specs[i], file, options_, context.progress));
     }
     ranks().leave_to_first();
+    if (summaries.front().levels) context.effective["levels"] = {"true"};
     for (const attack::AttackSummary& summary : summaries)
       std::filesystem::remove(attack::journal_of(summary.file));
     results::append(document, results::document_of(summaries, options_, session.graph(), *data));

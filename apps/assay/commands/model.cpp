@@ -33,7 +33,9 @@ class Model final : public Command {
     if (measure_ && !plan_) fail(Fault::usage, "--measure times the stretches of --plan; give both");
     report::Document document = results::document_of(session, dead);
     if (plan_) results::add_plan(document, session, measure_);
-    if (!write_.empty()) write_onnx(session.graph(), write_);
+    // The output that decides stays in front, for programs that take the first one.
+    if (!write_.empty())
+      write_onnx(in_form_of_file(session.graph(), {.channels_last = model_.form().channels_last}), write_);
     if (data) document.provenance.emplace_back("data_hash", data->hash());
     return document;
   }

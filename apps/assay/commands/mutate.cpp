@@ -186,7 +186,7 @@ class Mutate final : public Command {
       document.headline += "; --mutant TEXT names one";
     } else if (action_ == "export") {
       const mutation::Mutant& mutant = exported_mutant(drawn);
-      write_onnx(model_.in_order_of_file(source_.network(study, mutant, context)), out_);
+      write_onnx(in_form_of_file(source_.network(study, mutant, context), model_.form()), out_);
       document.headline =
           fmt::format("{}: {}", out_, mutation::apply(study.program, study.subject, mutant).summary);
     } else {
@@ -307,7 +307,7 @@ class Mutate final : public Command {
   void exported(const mutation::Subject& subject, const mutation::Drawn& drawn,
                 report::Document& document) const {
     const mutation::Mutation made = mutation::apply(subject, exported_mutant(drawn));
-    write_onnx(model_.in_order_of_file(made.graph), out_);
+    write_onnx(in_form_of_file(made.graph, model_.form()), out_);
     results::append(document, results::document_of(made, 20));
     document.headline = fmt::format("{}: {}", out_, made.summary);
   }

@@ -35,7 +35,7 @@ class Prune final : public Command {
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
     const inspection::Pruning pruning = inspection::prune(*session, units, test, options_, context.progress);
-    const Graph pruned = model_.in_order_of_file(pruning.graph);
+    const Graph pruned = in_form_of_file(pruning.graph, model_.form());
     if (!out_.empty()) write_onnx(pruned, out_);
     report::Document document = results::document_of(pruning, session->graph(), units, options_.mask);
     results::add_provenance(document, session->graph(), {{"test", test}});

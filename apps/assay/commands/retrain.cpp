@@ -93,7 +93,7 @@ class Retrain final : public Command {
     plan.repeats = repeats_;
     plan.seed = context.settings.seed;
     plan.networks = out_;
-    plan.decision = model_.decision();
+    plan.form = model_.form();
     if (!checkpoint_.empty()) plan.journal = journal();
     return plan;
   }

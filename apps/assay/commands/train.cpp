@@ -22,11 +22,7 @@ class Train final : public Command {
                    "published architecture: " + joined(training::architectures().names()))
         ->type_name("SPEC");
     app.add_option("--model", model_, "network file to train instead (see --initialiser)")->type_name("FILE");
-    app.add_option(
-           "--decision", decision_,
-           "output that is trained, by name or number from 0, where --model has several (default: the "
-           "first one of floating-point numbers)")
-        ->type_name("NAME");
+    adaptation_.declare(app);
     data_.declare(app);
     validation_.declare(app);
     app.add_option("--out", out_, "where the trained network goes, as ONNX")->type_name("FILE.onnx");
@@ -58,15 +54,17 @@ class Train final : public Command {
     if (architecture_.empty() == model_.empty())
       fail(Fault::usage, "what to train? give either --architecture NAME or --model FILE");
     if (out_.empty()) fail(Fault::usage, "where should the trained network go? give --out FILE.onnx");
-    if (model_.empty() && !decision_.empty())
-      fail(Fault::usage, "--decision has no effect: published architectures have one output");
+    if (model_.empty() && adaptation_.given())
+      fail(Fault::usage,
+           "--fix, --decision, --precision and --straight-through are for --model; published architectures "
+           "have one input, one output and no steps");
     training::Recipe recipe = options_.recipe(validation_.given());
     recipe.seed = context.settings.seed;
     recipe.checkpoint = checkpoint_;
-    Graph graph = architecture_.empty() ? read_model(model_) : training::build_architecture(architecture_);
-    const std::size_t decision = decision_.empty() ? 0 : output_position(graph, decision_);
-    if (!decision_.empty()) graph = with_decision(graph, decision_);
     const DatasetPtr data = data_.open(), validation = validation_.given() ? validation_.open() : nullptr;
+    auto [graph, form] = adapted(
+        architecture_.empty() ? read_network(model_, context) : training::build_architecture(architecture_),
+        adaptation_.options(), data.get(), context.progress);
     const SessionOptions options = session_options(context, data.get());
     const std::vector<inspection::Specialisation> wanted = specialisations();
     training::AuxiliaryLoss auxiliary;
@@ -79,7 +77,7 @@ class Train final : public Command {
     }
     training::TrainingResult result = training::train(
         graph, data, validation, recipe, options, context.progress, wanted.empty() ? nullptr : &auxiliary);
-    result.graph = with_first_output_at(result.graph, decision);  // as in the file
+    result.graph = in_form_of_file(result.graph, form);
     write_onnx(result.graph, out_);
     report::Document document = results::document_of(result, recipe, *data, validation.get());
     document.headline += "; written to " + out_;
@@ -103,8 +101,9 @@ class Train final : public Command {
     return options;
   }
 
-  std::string architecture_, model_, decision_, out_, checkpoint_, vocabulary_, padding_;
+  std::string architecture_, model_, out_, checkpoint_, vocabulary_, padding_;
   std::vector<std::string> specialise_, hypotheses_;
+  Adaptation adaptation_;
   RecipeOptions options_{10};
   DataInput data_{"data", "training records"},
       validation_{"validation", "records that choose the best epoch"};
