@@ -202,8 +202,13 @@ void Reader::read_node(const onnx::NodeProto& proto, int index) {
   if (read_classical(proto, node)) return;
   if (const onnx::FunctionProto* function = function_of(proto))
     return call_function(*function, proto, node.name);
-  const bool quantised = proto.domain() == "com.microsoft" && is_quantised_extension(node.op);
-  if (!is_standard(proto.domain()) && !quantised) refuse_domain(proto, node);
+  const bool extension = proto.domain() == "com.microsoft";
+  if (extension && is_fused_extension(node.op)) {
+    node.op.insert(0, fused_domain);
+    return read_operator(proto, std::move(node));
+  }
+  if (!is_standard(proto.domain()) && !(extension && is_quantised_extension(node.op)))
+    refuse_domain(proto, node);
   if (read_sequence(proto, node) || read_optional(proto, node) || read_control(proto, node)) return;
   read_operator(proto, std::move(node));
 }

@@ -435,6 +435,18 @@ ValueId Upgrade::constant(std::string_view role, Array array) {
   return graph.new_constant(fmt::format("{}/{}", node.name, role), std::move(array));
 }
 
+ValueId Upgrade::integers(std::string_view role, const std::vector<std::int64_t>& values) {
+  return constant(role, Array::of<std::int64_t>({std::ssize(values)}, values));
+}
+
+ValueId Upgrade::integer(std::string_view role, std::int64_t value) {
+  return constant(role, Array::of<std::int64_t>({}, std::vector{value}));
+}
+
+ValueId Upgrade::real(std::string_view role, float value) {
+  return constant(role, Array::of<float>({}, std::vector{value}));
+}
+
 ValueId Upgrade::before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                         std::map<std::string, Attribute> attributes) {
   const std::string name = graph.unique_node_name(fmt::format("{}/{}", node.name, role));
@@ -458,6 +470,15 @@ void Upgrade::behind(std::string_view role, std::string op, ValueId second_input
   node.outputs[0] = inner;
 }
 
+void Upgrade::forward(std::size_t output, ValueId value) {
+  if (output >= node.outputs.size() || node.outputs[output] == no_value) return;
+  graph.add({.name = graph.unique_node_name(fmt::format("{}/output_{}", node.name, output)),
+             .op = "Identity",
+             .inputs = {value},
+             .outputs = {node.outputs[output]},
+             .attributes = {}});
+}
+
 void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   if (node.outputs.empty()) fail(Fault::model, "{}: the node has no output", node.describe());
   Upgrade upgrade{graph, node, {}};
@@ -467,6 +488,7 @@ void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   for (const UpgradeRule& rule : rules) {
     if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);
   }
+  upgrade_fused(upgrade);
   upgrade_quantised(upgrade);
   upgrade_attention(upgrade);
   while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();

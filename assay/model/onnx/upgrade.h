@@ -15,7 +15,8 @@
 //   * operands line up as in NumPy (before set 7 an attribute said where);
 //   * Cast and EyeLike name element types that Assay holds; a cast to a shorter type is followed by one to
 //   the type that holds it;
-//   * quantised products and sums are those of the de-quantised values, quantised again.
+//   * quantised products and sums are those of the de-quantised values, quantised again;
+//   * operators that ONNX Runtime's graph optimisations fuse are apart again.
 //
 // Constants and Identity of constants are no nodes: see onnx_read.cpp. docs/models.md has the table for
 // users.
@@ -39,12 +40,17 @@ struct Upgrade {
   // Sets input i, filling with no_value up to it.
   void set_input(std::size_t i, ValueId id);
   ValueId constant(std::string_view role, Array array);
+  ValueId integers(std::string_view role, const std::vector<std::int64_t>& values);
+  ValueId integer(std::string_view role, std::int64_t value);  // without axes, as the next
+  ValueId real(std::string_view role, float value);
   // A node of its own in front: `role` becomes part of its name. Returns its output.
   ValueId before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                  std::map<std::string, Attribute> attributes = {});
   // The node's first output now goes through a node that is added after it; called again, one in front of
   // that.
   void behind(std::string_view role, std::string op, ValueId second_input = no_value);
+  // The value is the node's output of that number, if anyone named it.
+  void forward(std::size_t output, ValueId value);
   std::vector<Node> nodes_behind;
 };
 
@@ -65,6 +71,14 @@ void upgrade_quantised(Upgrade& upgrade);
 void upgrade_attention(Upgrade& upgrade);
 // Operators of the domain com.microsoft that upgrade_quantised() knows.
 bool is_quantised_extension(std::string_view op);
+
+// Root-mean-square normalisation, and what ONNX Runtime's graph optimisations leave behind (domain
+// com.microsoft, which such nodes carry in front of their operator until they are apart), as the operators
+// that were fused.
+void upgrade_fused(Upgrade& upgrade);
+inline constexpr std::string_view fused_domain = "com.microsoft.";
+// Operators of that domain that upgrade_fused() knows.
+bool is_fused_extension(std::string_view op);
 
 // Applies what `opset` needs, then adds the node (and what goes with it) to the graph.
 void add_upgraded(OnnxGraph& graph, Node node, int opset);

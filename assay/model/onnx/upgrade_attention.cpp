@@ -13,14 +13,6 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-ValueId numbers_constant(Upgrade& u, std::string_view role, const Numbers& values, bool single = false) {
-  return u.constant(role, Array::of<std::int64_t>(single ? Shape{} : Shape{std::ssize(values)}, values));
-}
-
-ValueId real_constant(Upgrade& u, std::string_view role, float value) {
-  return u.constant(role, Array::of<float>({}, std::vector{value}));
-}
-
 std::int64_t rank_of(const Upgrade& u, std::size_t input) {
   if (!u.has_input(input)) fail(Fault::model, "{}: input {} is missing", u.node.describe(), input);
   const auto rank = u.graph.rank(u.node.inputs[input]);
@@ -36,7 +28,7 @@ ValueId by_heads(Upgrade& u, std::string_view role, ValueId x, std::int64_t head
   if (heads < 1) fail(Fault::model, "{}: {} heads", u.node.describe(), heads);
   const std::string name(role);
   const ValueId apart =
-      u.before(name + "_heads", "Reshape", {x, numbers_constant(u, name + "_shape", {0, 0, heads, -1})});
+      u.before(name + "_heads", "Reshape", {x, u.integers(name + "_shape", {0, 0, heads, -1})});
   return u.before(name + "_by_head", "Transpose", {apart}, {{"perm", Numbers{0, 2, 1, 3}}});
 }
 
@@ -44,26 +36,25 @@ ValueId by_heads(Upgrade& u, std::string_view role, ValueId x, std::int64_t head
 void join_heads(Upgrade& u, ValueId x) {
   const ValueId turned = u.before("by_position", "Transpose", {x}, {{"perm", Numbers{0, 2, 1, 3}}});
   u.node.op = "Reshape";
-  u.node.inputs = {turned, numbers_constant(u, "joined", {0, 0, -1})};
+  u.node.inputs = {turned, u.integers("joined", {0, 0, -1})};
 }
 
 ValueId length_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t axis) {
   const ValueId size = u.before(role, "Shape", {x}, {{"start", axis}, {"end", axis + 1}});
-  return u.before(std::string(role) + "_number", "Squeeze", {size, numbers_constant(u, "front", {0})});
+  return u.before(std::string(role) + "_number", "Squeeze", {size, u.integers("front", {0})});
 }
 
 ValueId positions_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t upright) {
   const std::string name(role);
   const ValueId count = length_of(u, name + "_count", x, 2);
-  const ValueId all = u.before(
-      name, "Range", {numbers_constant(u, "zero", {0}, true), count, numbers_constant(u, "one", {1}, true)});
-  return u.before(name + "_upright", "Unsqueeze", {all, numbers_constant(u, name + "_axis", {upright})});
+  const ValueId all = u.before(name, "Range", {u.integer("zero", 0), count, u.integer("one", 1)});
+  return u.before(name + "_upright", "Unsqueeze", {all, u.integers(name + "_axis", {upright})});
 }
 
 // Where the condition does not hold scores are minus infinity.
 ValueId masked(Upgrade& u, std::string_view role, ValueId scores, ValueId condition) {
   return u.before(role, "Where",
-                  {condition, scores, real_constant(u, "never", -std::numeric_limits<float>::infinity())});
+                  {condition, scores, u.real("never", -std::numeric_limits<float>::infinity())});
 }
 
 // Groups of heads of queries share one of keys and values.
@@ -73,17 +64,8 @@ ValueId shared(Upgrade& u, std::string_view role, ValueId x, std::int64_t heads,
     fail(Fault::model, "{}: {} heads do not share {}", u.node.describe(), heads, of);
   Numbers places;
   for (std::int64_t head = 0; head < heads; ++head) places.push_back(head / (heads / of));
-  return u.before(role, "Gather", {x, numbers_constant(u, std::string(role) + "_places", places)},
+  return u.before(role, "Gather", {x, u.integers(std::string(role) + "_places", places)},
                   {{"axis", std::int64_t{1}}});
-}
-
-void forward(Upgrade& u, std::size_t output, ValueId value) {
-  if (output >= u.node.outputs.size() || u.node.outputs[output] == no_value) return;
-  u.graph.add({.name = u.graph.unique_node_name(fmt::format("{}/output_{}", u.node.name, output)),
-               .op = "Identity",
-               .inputs = {value},
-               .outputs = {u.node.outputs[output]},
-               .attributes = {}});
 }
 
 // Vaswani et al., "Attention is all you need", 2017; grouped as in Ainslie et al., 2023.
@@ -114,12 +96,12 @@ void attention(Upgrade& u) {
     k = u.before("all_keys", "Concat", {u.node.inputs[4], k}, {{"axis", std::int64_t{2}}});
     v = u.before("all_values", "Concat", {u.node.inputs[5], v}, {{"axis", std::int64_t{2}}});
   }
-  forward(u, 1, k);
-  forward(u, 2, v);
+  u.forward(1, k);
+  u.forward(2, v);
   k = shared(u, "shared_keys", k, heads, groups);
   v = shared(u, "shared_values", v, heads, groups);
   if (u.node.has("scale")) {
-    q = u.before("scaled", "Mul", {q, real_constant(u, "scale", u.node.real("scale", 1))});
+    q = u.before("scaled", "Mul", {q, u.real("scale", u.node.real("scale", 1))});
   } else {
     const ValueId size =
         u.before("size", "Cast", {length_of(u, "head_size", q, 3)}, {{"to", std::int64_t{1}}});
@@ -128,7 +110,7 @@ void attention(Upgrade& u) {
   const ValueId turned = u.before("turned_keys", "Transpose", {k}, {{"perm", Numbers{0, 1, 3, 2}}});
   ValueId scores = u.before("scores", "MatMul", {q, turned});
   const std::int64_t mode = u.node.integer("qk_matmul_output_mode", 0);
-  if (mode == 0) forward(u, 3, scores);
+  if (mode == 0) u.forward(3, scores);
   if (u.has_input(3)) {
     const bool truth = u.graph.declared_type(u.node.inputs[3]) == 9 ||
                        (u.graph.constant(u.node.inputs[3]) != nullptr &&
@@ -141,15 +123,15 @@ void attention(Upgrade& u) {
         u.before("seen", "GreaterOrEqual", {positions_of(u, "rows", q, 1), positions_of(u, "columns", k, 0)});
     scores = masked(u, "causal", scores, seen);
   }
-  if (mode == 1) forward(u, 3, scores);
+  if (mode == 1) u.forward(3, scores);
   if (softcap != 0) {
-    const ValueId cap = real_constant(u, "cap", softcap);
+    const ValueId cap = u.real("cap", softcap);
     scores = u.before("capped", "Mul",
                       {u.before("cap_tanh", "Tanh", {u.before("uncapped", "Div", {scores, cap})}), cap});
   }
-  if (mode == 2) forward(u, 3, scores);
+  if (mode == 2) u.forward(3, scores);
   const ValueId weights = u.before("weights", "Softmax", {scores}, {{"axis", std::int64_t{-1}}});
-  if (mode == 3) forward(u, 3, weights);
+  if (mode == 3) u.forward(3, weights);
   u.node.attributes.clear();
   u.node.outputs.resize(1);
   if (flat) return join_heads(u, u.before("mixed", "MatMul", {weights, v}));
@@ -160,10 +142,9 @@ void attention(Upgrade& u) {
 ValueId sliced(Upgrade& u, std::string_view role, ValueId x, std::int64_t begin, std::int64_t end,
                std::int64_t step) {
   const std::string name(role);
-  return u.before(
-      name, "Slice",
-      {x, numbers_constant(u, name + "_begin", {begin}), numbers_constant(u, name + "_end", {end}),
-       numbers_constant(u, name + "_axis", {-1}), numbers_constant(u, name + "_step", {step})});
+  return u.before(name, "Slice",
+                  {x, u.integers(name + "_begin", {begin}), u.integers(name + "_end", {end}),
+                   u.integers(name + "_axis", {-1}), u.integers(name + "_step", {step})});
 }
 
 // Su et al., "RoFormer", 2021: pairs of features turn by an angle that grows with the position.
@@ -180,7 +161,7 @@ void rotary_embedding(Upgrade& u) {
     if (u.has_input(3))
       values = u.before(std::string(role) + "_at", "Gather", {values, u.node.inputs[3]},
                         {{"axis", std::int64_t{0}}});
-    return u.before(role, "Unsqueeze", {values, numbers_constant(u, std::string(role) + "_axis", {1})});
+    return u.before(role, "Unsqueeze", {values, u.integers(std::string(role) + "_axis", {1})});
   };
   const ValueId cosine = cache("cosine", 1), sine = cache("sine", 2);
   const ValueId turning = part > 0 ? sliced(u, "turning", x, 0, part, 1) : x;
@@ -205,11 +186,11 @@ void rotary_embedding(Upgrade& u) {
       "imaginary", "Add", {product("first_sine", first, sine), product("second_cosine", second, cosine)});
   ValueId turned = no_value;
   if (interleaved) {
-    const ValueId behind = numbers_constant(u, "behind", {-1});
+    const ValueId behind = u.integers("behind", {-1});
     real = u.before("real_upright", "Unsqueeze", {real, behind});
     imaginary = u.before("imaginary_upright", "Unsqueeze", {imaginary, behind});
     const ValueId pairs = u.before("pairs", "Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
-    turned = u.before("turned", "Reshape", {pairs, numbers_constant(u, "flat", {0, 0, 0, -1})});
+    turned = u.before("turned", "Reshape", {pairs, u.integers("flat", {0, 0, 0, -1})});
   } else {
     turned = u.before("turned", "Concat", {real, imaginary}, {{"axis", std::int64_t{-1}}});
   }
