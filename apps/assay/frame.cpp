@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <limits>
 
 #include <assay/extend/question.h>
 #include <assay/session.h>
@@ -12,6 +14,7 @@
 #include "assay/engine/waiting.h"
 #include "assay/support/machine.h"
 #include "assay/support/memory.h"
+#include "assay/support/parse.h"
 #include "assay/support/ranks.h"
 #include "assay/support/text.h"
 
@@ -51,6 +54,20 @@ void name_warnings(report::Document& document) {
   document.headline += fmt::format(" [doubtful: {}]", joined(ids));
 }
 
+// An empty value is mostly a variable that is not set, and a comparison with NaN is never true: a gate would
+// be open.
+std::string no_value_at_all(const std::string& text) {
+  if (text.empty()) return "the value is empty";
+  std::string word = text.substr(text[0] == '-' || text[0] == '+' ? 1 : 0);
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word == "nan" || word == "inf" || word == "infinity" ? fmt::format("'{}' is no number", text) : "";
+}
+
+std::string no_seed(const std::string& text) {
+  if (number_of<std::int64_t>(text).value_or(-1) >= 0) return "";
+  return fmt::format("'{}' is no whole number from 0 to {}", text, std::numeric_limits<std::int64_t>::max());
+}
+
 }  // namespace
 
 void declare_common(CLI::App& app, Settings& settings) {
@@ -81,7 +98,9 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->group(group);
   app.add_flag("--strict", settings.strict, "end with exit code 9 where the result has warnings")
       ->group(group);
-  app.add_option("--seed", settings.seed, "seed of everything random")->group(group);
+  app.add_option("--seed", settings.seed, "seed of everything random")
+      ->check(CLI::Validator(no_seed, ""))
+      ->group(group);
   app.add_option("--threads", settings.threads, "threads; 0: all cores")
       ->check(CLI::Range(0, 4096))
       ->group(group);
@@ -100,11 +119,22 @@ void declare_common(CLI::App& app, Settings& settings) {
       ->check(CLI::Range(0.0, 1e6))
       ->default_str("")
       ->group(group);
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() > 0) option->check(CLI::Validator(no_value_at_all, ""));
+  }
 }
 
 std::string fallback_of(const CLI::Option& option) {
   const std::string text = option.get_default_str();
   return text == "[]" || text == "{}" ? "" : text;
+}
+
+std::vector<std::string> words_of(const CLI::Option& option) {
+  // "TEXT:{mean,max}", as against "UINT:INT in [1 - 200]".
+  const std::string whole = option.get_type_name();
+  const std::size_t begin = whole.find(":{");
+  if (begin == std::string::npos) return {};
+  return parts_of(whole.substr(begin + 2, whole.find('}', begin) - begin - 2), ",");
 }
 
 report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress) {

@@ -17,6 +17,9 @@ void declare_common(CLI::App& app, Settings& settings);
 // "[]" or, from 2.4 on, as "{}".
 std::string fallback_of(const CLI::Option& option);
 
+// What alone the option takes, where that is a list of words.
+std::vector<std::string> words_of(const CLI::Option& option);
+
 // The command's document, with its name and what it rests on. `command` has its flags and their values.
 report::Document answer(const CLI::App& sub, Command& command, const Settings& settings, Progress& progress);
 

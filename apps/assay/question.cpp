@@ -54,23 +54,13 @@ struct Posed {
   std::size_t own = 0;  // the options from here on are common
 };
 
-// "UINT:INT in [1 - 200]" and "TEXT:{mean,max}" tell type and words.
-void take_type(const CLI::Option& option, QuestionFlag& flag) {
-  const std::string whole = option.get_type_name();
-  const std::size_t colon = whole.find(':');
-  flag.type = whole.substr(0, colon);
-  if (colon == std::string::npos || whole[colon + 1] != '{') return;
-  std::string words = whole.substr(colon + 2);
-  words.resize(words.find('}'));
-  flag.words = split_specs(words);
-}
-
 QuestionFlag described(const CLI::Option& option) {
   QuestionFlag flag{name_of(option), option.get_description(), {}, {}};
   flag.is_switch = option.get_expected_max() == 0;
   flag.repeats = option.get_expected_max() > 1;
   if (flag.is_switch) return flag;
-  take_type(option, flag);
+  flag.type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  flag.words = app::words_of(option);
   flag.fallback = app::fallback_of(option);
   return flag;
 }

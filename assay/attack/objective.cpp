@@ -26,6 +26,17 @@ AttackedNetwork::Objective loss(const AttackProblem& problem) {
   };
 }
 
+AttackedNetwork::Objective scaled_loss(const AttackProblem& problem) {
+  return [classes = classes_of(problem), sign = problem.targeted() ? -1.0 : 1.0](
+             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
+    direction_of_cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, slopes);
+  };
+}
+
+AttackedNetwork::Objective loss_for(Norm norm, const AttackProblem& problem) {
+  return norm == Norm::l2 ? loss(problem) : scaled_loss(problem);
+}
+
 AttackedNetwork::Objective score_of(const Tensor& classes) {
   return [classes = numbers(classes)](std::size_t row, std::span<const float>, std::span<float> slopes) {
     slopes[static_cast<std::size_t>(classes[row])] += 1;

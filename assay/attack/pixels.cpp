@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include <assay/error.h>
 #include <assay/extend/attack_problem.h>
 #include <assay/relevance.h>
 
@@ -17,7 +18,14 @@ Pixels pixels_of(const Tensor& inputs) {
 
 std::size_t pixels_in(const Pixels& pixels, double share) {
   // A share such as 0.02 is not exact: 0.02 * 50 must be 1 pixel.
-  return static_cast<std::size_t>(std::floor(share * static_cast<double>(pixels.count) * (1 + 1e-12)));
+  const auto all = static_cast<double>(pixels.count);
+  const auto count = static_cast<std::size_t>(std::floor(share * all * (1 + 1e-12)));
+  if (count == 0)
+    fail(Fault::usage,
+         "share={} of the {} pixels of a record is none, so that the attack would change nothing; give at "
+         "least {}",
+         share, pixels.count, 1 / all);
+  return count;
 }
 
 Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<std::size_t>>& chosen,

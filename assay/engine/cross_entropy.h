@@ -14,4 +14,10 @@ namespace assay {
 double cross_entropy(std::span<const float> scores, std::size_t label, double factor,
                      std::span<float> slopes);
 
+// The same slopes times the power of two that brings 1 - p to between one half and one: where only their
+// direction matters, they do not vanish in float32 however sure the network is, and keep their signs bit for
+// bit.
+void direction_of_cross_entropy(std::span<const float> scores, std::size_t label, double factor,
+                                std::span<float> slopes);
+
 }  // namespace assay

@@ -45,6 +45,33 @@ bool is_over_rows(const Node& softmax, std::span<const ValueInfo> infos) {
          info.shape[from_front] * info.shape[0] == element_count(info.shape);
 }
 
+// Whether a value is one number for each record of `rows`, which has one row.
+bool sums_rows(ValueId sum, ValueId rows, std::span<const ValueInfo> infos) {
+  const ValueInfo &one = infos[static_cast<std::size_t>(sum)], &all = infos[static_cast<std::size_t>(rows)];
+  return holds_rows(all) && one.shape.size() == all.shape.size() && element_count(one.shape) == all.shape[0];
+}
+
+// The scores of a softmax that is spelt out: exp(log-softmax), exp(z - log-sum-exp), exp(z) over its sum.
+ValueId scores_of_spelt_softmax(const Graph& graph, const Node& node, std::span<const ValueInfo> infos) {
+  const auto from = [&](const Node& reader, std::size_t input) {
+    return origin(graph, reader.inputs[input], infos);
+  };
+  if (node.op == "Exp") {
+    const Node* inner = from(node, 0);
+    if (inner && inner->op == "LogSoftmax" && is_over_rows(*inner, infos)) return inner->inputs[0];
+    if (!inner || inner->op != "Sub") return no_value;
+    const Node* sum = from(*inner, 1);
+    const bool same = sum && sum->op == "ReduceLogSumExp" && sum->inputs[0] == inner->inputs[0] &&
+                      sums_rows(sum->outputs[0], inner->inputs[0], infos);
+    return same ? inner->inputs[0] : no_value;
+  }
+  if (node.op != "Div") return no_value;
+  const Node *exp = from(node, 0), *sum = from(node, 1);
+  const bool spelt = exp && exp->op == "Exp" && sum && sum->op == "ReduceSum" && from(*sum, 0) == exp &&
+                     sums_rows(sum->outputs[0], exp->outputs[0], infos);
+  return spelt ? exp->inputs[0] : no_value;
+}
+
 // A clipped or averaged sigmoid or softmax, one that is spelt out, the second of two softmaxes.
 bool is_probability(const Graph& graph, ValueId output) {
   constexpr double rounding = 1e-6;
@@ -63,6 +90,9 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   const Node* node = origin(graph, output, infos);
   if (node && is_softmax(node->op) && is_over_rows(*node, infos))
     return {.logits = node->inputs[0], .softmax = true};
+  if (const ValueId scores_before = node ? scores_of_spelt_softmax(graph, *node, infos) : no_value;
+      scores_before != no_value)
+    return {.logits = scores_before, .softmax = true};
   return {.logits = output,
           .sigmoid = (node && is_sigmoid(node->op)) ||
                      (holds_rows(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
@@ -80,7 +110,9 @@ ValueId deciding_output(const Graph& graph, ValueId logits) {
       const int producer = graph.producer(id);
       if (producer < 0) break;
       const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
-      if (node.inputs.empty() || !(is_softmax(node.op) || is_pass_through(node.op) || moves(node))) break;
+      const bool spelt = node.op == "Exp" || node.op == "Sub" || node.op == "Div";
+      if (node.inputs.empty() || !(spelt || is_softmax(node.op) || is_pass_through(node.op) || moves(node)))
+        break;
       id = node.inputs[0];
     }
   }

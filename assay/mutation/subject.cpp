@@ -152,13 +152,12 @@ double deviation_of(const Graph& graph, const SubjectLayer& layer) {
   return std::sqrt(squares / count);
 }
 
-// For each value whether a layer with weights, or a product of activations, depends on it.
-std::vector<bool> feeds_layers(const Graph& graph, const std::vector<Layer>& layers) {
-  std::vector<bool> begins(graph.nodes().size()), feeds(graph.values().size());
-  for (const Layer& layer : layers) begins[at(layer.node)] = layer.carries_weights;
+// For each value whether one of the nodes depends on it.
+std::vector<bool> feeds(const Graph& graph, const std::vector<bool>& nodes) {
+  std::vector<bool> feeds(graph.values().size());
   for (std::size_t n = graph.nodes().size(); n-- > 0;) {
     const Node& node = graph.nodes()[n];
-    const bool on = begins[n] || std::ranges::any_of(node.outputs, [&](ValueId id) {
+    const bool on = nodes[n] || std::ranges::any_of(node.outputs, [&](ValueId id) {
                       return id != no_value && feeds[at(id)];
                     });
     if (!on) continue;
@@ -181,9 +180,21 @@ bool is_output_function(const Session& session, const SubjectLayer& layer) {
 Subject::Subject(const Session& session) : graph_(session.graph()) {
   for (std::size_t id = 0; id < graph_.values().size(); ++id)
     shapes_.push_back(session.shape(static_cast<ValueId>(id)));
-  const std::vector<bool> feeds = feeds_layers(graph_, session.layers());
+  std::vector<bool> weighted(graph_.nodes().size()), deciding = weighted;
+  for (const Layer& layer : session.layers()) weighted[at(layer.node)] = layer.carries_weights;
+  if (const int node = graph_.producer(session.logits()); node >= 0) deciding[at(node)] = true;
+  const std::vector<bool> feeds_layers = feeds(graph_, weighted), feeds_decision = feeds(graph_, deciding);
+  const auto decides = [&](const Layer& layer) {
+    return deciding[at(layer.node)] ||
+           std::ranges::any_of(graph_.nodes()[at(layer.node)].outputs,
+                               [&](ValueId id) { return id != no_value && feeds_decision[at(id)]; });
+  };
   for (const Layer& layer : session.layers()) {
     if (!layer.carries_weights) continue;
+    if (!decides(layer)) {
+      left_out_.push_back({layer.name, "the output that decides does not depend on it"});
+      continue;
+    }
     SubjectLayer one;
     one.layer = layer;
     if (std::string reason = find_layer_weights(graph_, one); !reason.empty()) {
@@ -200,7 +211,7 @@ Subject::Subject(const Session& session) : graph_(session.graph()) {
     one.output_shape = shape(layer.value);
     find_negatable(graph_, one, add_separate_biases(graph_, one, one.output_shape.size()));
     one.deviation = deviation_of(graph_, one);
-    one.last = !feeds[at(layer.value)];
+    one.last = !feeds_layers[at(layer.value)];
     one.output_function = is_output_function(session, one);
     layers_.push_back(std::move(one));
   }

@@ -42,7 +42,9 @@ report::Table summary_table(const std::vector<attack::AttackSummary>& summaries)
 std::string success_definition(const Dataset& data, const attack::AttackOptions& options) {
   const std::string after = "judged on the record as read back from its file";
   if (data.target_width() > 0)
-    return fmt::format("the output moved by more than {}, {}", options.margin, after);
+    return fmt::format(
+        "the output moved by more than {} away from its target (upwards where it is the target), {}",
+        options.margin, after);
   return "the network names another class than before (with a target: the target), " + after;
 }
 

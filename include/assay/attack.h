@@ -84,7 +84,8 @@ struct AttackOptions {
   bool levels = false;
   std::filesystem::path journal =
       {};  // where finished batches are kept, so that the same attack goes on from them; empty: nowhere
-  double margin = 0.2;  // regression: outputs that move by more than this are a success
+  double margin =
+      0.2;  // regression: outputs that move by more than this away from their targets are a success
 };
 
 // What one attack did. Success, distances and predictions are those of the records as read back from the

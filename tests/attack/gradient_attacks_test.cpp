@@ -100,6 +100,26 @@ TEST(ConfidentRecords, KeepTheLeadingPartOfTheGradient) {
   }
 }
 
+// Scores many times as great decide alike; 1 - p is then nothing in float32, and from 745 on in float64.
+TEST(ConfidentRecords, MoveHoweverSureTheNetworkIs) {
+  const auto moved = [](const std::string& spec, float factor) {
+    std::vector<float> weights;
+    for (const float w : {1.0F, -0.5F, 2.0F, -1.0F, 0.25F, 0.5F}) weights.push_back(w * factor);
+    const Session session(linear({3, 2}, weights), one_thread);
+    const AttackedNetwork network(session, InputUnits{}, false);
+    const Tensor x = at::tensor(std::vector<float>{0.9F, 0.2F, 0.8F}).reshape({1, 3});
+    return list(perturbed(spec, network, problem_of(network, x))[0]);
+  };
+  for (const char* spec : {"fgsm[eps=0.2]", "fgsm[eps=0.2,norm=l1]", "bim[eps=0.2,step=0.1,steps=2]",
+                           "mi-fgsm[eps=0.2,steps=2]"}) {
+    const std::vector<double> expected = moved(spec, 1);
+    for (const float factor : {60.0F, 300.0F, 1e5F}) {
+      const std::vector<double> found = moved(spec, factor);
+      for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(found[i], expected[i], 1e-6) << spec << " " << factor;
+    }
+  }
+}
+
 TEST_P(GradientAttack, FgsmTakesTheWrittenOutStep) {
   for (const std::string norm : {"linf", "l2", "l1"}) {
     const Tensor found = perturbed("fgsm[eps=0.2,norm=" + norm + "]", *network, problem);

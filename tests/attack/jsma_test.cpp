@@ -56,8 +56,8 @@ TEST(Jsma, AgreesWithTheAlgorithmWrittenOut) {
     const Plain plain(*session, record);
     const AttackProblem problem = aimed(problem_of(network, random_records(2, record)));
     for (const auto& [spec, theta, gamma] :
-         {std::tuple("jsma[gamma=0.3]", 1.0, 0.3), std::tuple("jsma[theta=-1,gamma=0.3]", -1.0, 0.3),
-          std::tuple("jsma[theta=0.3,gamma=0.1]", 0.3, 0.1)}) {
+         {std::tuple("jsma[gamma=0.4]", 1.0, 0.4), std::tuple("jsma[theta=-1,gamma=0.4]", -1.0, 0.4),
+          std::tuple("jsma[theta=0.3,gamma=0.4]", 0.3, 0.4)}) {
       const Tensor found = perturbed(spec, network, problem);
       for (std::int64_t row = 0; row < problem.size(); ++row) {
         const int target = static_cast<int>(problem.targets[row].item<std::int64_t>());

@@ -175,6 +175,19 @@ TEST_F(AttackingData, BytesOfAnotherRangeOrThatAreNumbersOfSomethingAreRefused) 
       testing::HasSubstr("uint8 numbers"));
 }
 
+TEST_F(AttackingData, WhatWouldChangeNothingIsRefused) {
+  for (const char* spec :
+       {"salt-pepper[share=0.4]", "noise-random[share=0.4]", "removal[share=0.4]", "jsma[gamma=0.9]"}) {
+    try {
+      attack(spec);
+      ADD_FAILURE() << spec;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::usage) << spec;
+      EXPECT_THAT(error.what(), testing::HasSubstr("give at least")) << spec;
+    }
+  }
+}
+
 TEST_F(AttackingData, TargetsAreReachedOrTheAttackHasFailed) {
   EXPECT_EQ(attack("fgsm[eps=0.1,target=1]").attacked,
             1u);  // of the two right ones, one is of class 1 already

@@ -1,5 +1,6 @@
 #include <assay/evaluate.h>
 
+#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include "assay/engine/decision.h"
 #include "assay/engine/layers/dead_neurons.h"
 #include "tests/engine/graphs.h"
 #include "tests/support/records.h"
@@ -302,6 +304,53 @@ TEST(Evaluate, ASoftmaxIsFoundBehindWhatMovesItsRows) {
   });
   EXPECT_TRUE(clipped.ends_in_sigmoid());
   EXPECT_EQ(evaluate(clipped, data, {}, silence()).predictions, expected);
+}
+
+TEST(Evaluate, ASoftmaxThatIsSpeltOutIsOne) {
+  const auto session = [](const std::function<ValueId(GraphBuilder&, ValueId)>& ending) {
+    test::Net net("spelt", 3);
+    const ValueId x = net.dense("dense", net.input({-1, 4}), 4, 3);
+    return Session(net.build(ending(net.builder, x)));
+  };
+  const auto over = [](GraphBuilder& b, const std::string& op, ValueId x, std::int64_t axis = 1) {
+    return b.add(op, op, {x, b.constant(op + "/axes", test::integers({axis}))});
+  };
+  const auto data = records({4}, {1, 0, 2, 1, 0, 3, 1, 1, 2, 2, 0, 5}, {0, 1, 1});
+  const Session usual = session([](GraphBuilder& b, ValueId x) { return b.add("Softmax", "softmax", {x}); });
+  const Tensor inputs = to_tensor(data->read(std::vector<std::size_t>{0, 1, 2}).inputs);
+  const auto values = [&](const Session& one, ValueId id) {
+    return one.run({{one.graph().inputs()[0], inputs}}, std::span(&id, 1)).at(id);
+  };
+  const Tensor expected = values(usual, usual.graph().outputs()[0]);
+  const std::vector<std::function<ValueId(GraphBuilder&, ValueId)>> endings{
+      [&](GraphBuilder& b, ValueId x) { return b.add("Exp", "exp", {b.add("LogSoftmax", "log", {x})}); },
+      [&](GraphBuilder& b, ValueId x) {
+        return b.add("Exp", "exp", {b.add("Sub", "less", {x, over(b, "ReduceLogSumExp", x)})});
+      },
+      [&](GraphBuilder& b, ValueId x) {
+        const ValueId exp = b.add("Exp", "exp", {x});
+        return b.add("Div", "share", {exp, over(b, "ReduceSum", exp)});
+      },
+      [&](GraphBuilder& b, ValueId x) {
+        const ValueId exp = b.add("Exp", "exp", {b.add("Sub", "less", {x, over(b, "ReduceMax", x)})});
+        return b.add("Div", "share", {exp, over(b, "ReduceSum", exp)});
+      }};
+  for (const auto& ending : endings) {
+    const Session spelt = session(ending);
+    EXPECT_TRUE(spelt.ends_in_softmax());
+    EXPECT_EQ(class_count(spelt), 3U);
+    EXPECT_EQ(deciding_output(spelt.graph(), spelt.logits()), spelt.graph().outputs()[0]);
+    EXPECT_TRUE(at::allclose(values(spelt, spelt.graph().outputs()[0]), expected, 1e-5, 1e-6));
+    EXPECT_TRUE(at::allclose(at::softmax(values(spelt, spelt.logits()), 1), expected, 1e-5, 1e-6));
+  }
+  // A sum over something else is none.
+  EXPECT_FALSE(session([&](GraphBuilder& b, ValueId x) {
+                 const ValueId exp = b.add("Exp", "exp", {x});
+                 return b.add(
+                     "Div", "share",
+                     {exp, b.add("ReduceSum", "sum",
+                                 {b.add("Abs", "abs", {x}), b.constant("axes", test::integers({1}))})});
+               }).ends_in_softmax());
 }
 
 TEST(Predict, TellsTheOutputThatDecides) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include <assay/adapt.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
@@ -231,6 +232,25 @@ TEST(Subject, KnowsWhatCannotBeMutated) {
   EXPECT_EQ(out, (std::set<std::string>{"scores", "context"}));
   EXPECT_EQ(subject.layers().size(), 7U);
   EXPECT_NE(message_of([&] { subject.layer("scores"); }).find("cannot be mutated"), std::string::npos);
+}
+
+TEST(Subject, LeavesOutWhatTheDecisionDoesNotDependOn) {
+  Net net("heads", 2);
+  const ValueId x = net.relu("relu", net.dense("shared", net.input({-1, 4}), 4, 6));
+  net.builder.output(net.builder.add("Softmax", "softmax", {net.dense("first", x, 6, 3)}));
+  net.builder.output(net.dense("second", net.dense("before", x, 6, 6), 6, 2));
+  const auto names = [](const Graph& graph) {
+    const Subject subject = subject_of(graph);
+    std::vector<std::string> mutated, left_out;
+    for (const SubjectLayer& layer : subject.layers()) mutated.push_back(layer.name());
+    for (const Subject::LeftOut& one : subject.left_out()) left_out.push_back(one.layer);
+    return std::pair(mutated, left_out);
+  };
+  using Names = std::vector<std::string>;
+  const Graph graph = net.builder.build();
+  EXPECT_EQ(names(graph), std::pair(Names({"shared", "first"}), Names({"before", "second"})));
+  EXPECT_EQ(names(with_decision(graph, "1")),
+            std::pair(Names({"shared", "before", "second"}), Names({"first"})));
 }
 
 TEST(Subject, FindsBiasesPreactivationsAndLastLayers) {

@@ -89,5 +89,38 @@ TEST_F(Frame, CompletionKnowsEverySubcommand) {
   EXPECT_EQ(assay("completion bash > c.sh && bash -n c.sh").code, 0);
 }
 
+TEST_F(Frame, CompletionOffersWordsAndFilesWithSpaces) {
+  write_file(folder / "two words.npz", "");
+  const auto offered = [&](const std::string& typed, int word) {
+    write_file(folder / "ask.sh",
+               fmt::format("cd '{}'; . ./c.sh; COMP_WORDS=(assay {}); COMP_CWORD={}; _assay; "
+                           "for one in \"${{COMPREPLY[@]}}\"; do echo \"<$one>\"; done\n",
+                           folder.string(), typed, word));
+    const Outcome asked = assay("--version >/dev/null; bash ask.sh");
+    EXPECT_EQ(asked.err, "");
+    return asked.out;
+  };
+  ASSERT_EQ(assay("completion bash > c.sh && true").code, 0);
+  EXPECT_EQ(offered("cov", 1), "<cover>\n");
+  EXPECT_EQ(offered("cover --engine on", 3), "<onednn>\n");
+  EXPECT_EQ(offered("mutate exp", 2), "<export>\n");
+  EXPECT_EQ(offered("cover --test two", 3), "<two words.npz>\n");
+  EXPECT_EQ(offered("cover --expect", 2), "<--expect-accuracy>\n");
+}
+
+// An empty variable or a NaN must not open a gate.
+TEST_F(Frame, ValuesThatAreNoneAreRefused) {
+  const std::string evaluated = std::string(evaluation) + " ";
+  for (const char* wrong :
+       {"--no-worse-than ''", "--expect-accuracy nan", "--expect-accuracy 0.5 --tolerance NaN", "--json ''",
+        "--memory inf", "--seed -1", "--seed 18446744073709551616", "--seed 1.5"}) {
+    const Outcome outcome = assay(evaluated + wrong);
+    EXPECT_EQ(outcome.code, 1) << wrong << outcome.err;
+  }
+  EXPECT_EQ(assay(evaluated + "--seed 9223372036854775807 --quiet").code, 0);
+  write_file(folder / "gate.toml", "[evaluate]\nexpect-accuracy = nan\n");
+  EXPECT_EQ(assay(evaluated + "--config gate.toml").code, 1);
+}
+
 }  // namespace
 }  // namespace assay

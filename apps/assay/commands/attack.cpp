@@ -39,7 +39,7 @@ class AttackCommand final : public Command {
            "draw so many records of each attack: before, after, difference (records of pictures only)")
         ->check(CLI::Range(0, 1000));
     app.add_option("--margin", options_.margin,
-                   "regression: an output that moves by more than this is a success")
+                   "regression: an output that moves by more than this away from its target is a success")
         ->check(CLI::PositiveNumber);
     check_.declare(app);
   }

@@ -21,7 +21,7 @@ Tensor Ball::keep(const Tensor& point, const Tensor& centre) const {
 
 Tensor ascend(const AttackedNetwork& network, const AttackProblem& problem, Tensor point, const Ball& ball,
               double step, std::size_t steps) {
-  const auto objective = loss(problem);
+  const auto objective = loss_for(ball.norm, problem);
   for (std::size_t i = 0; i < steps; ++i) {
     const Tensor gradient = network.slope(problem, point, objective);
     point = ball.keep((point + step * steepest(gradient, ball.norm)).clamp(0, 1), problem.inputs);

@@ -37,6 +37,11 @@ class Jsma final : public Attack {
                 at::arange(problem.size(), problem.labels.options())};
     const auto iterations =
         static_cast<std::size_t>(std::floor(static_cast<double>(rest.admissible.size(1)) * gamma_ / 2));
+    if (iterations == 0)
+      fail(
+          Fault::usage,
+          "attack 'jsma': gamma={} of {} features is no pair, so that nothing would change; give at least {}",
+          gamma_, rest.admissible.size(1), 2.0 / static_cast<double>(rest.admissible.size(1)));
     for (std::size_t i = 0; i < iterations && rest.problem.size() > 0; ++i) advance(network, rest, result);
     if (rest.problem.size() > 0) {
       for (std::int64_t row = 0; row < rest.problem.size(); ++row)

@@ -20,7 +20,7 @@ class MiFgsm final : public Attack {
                                            : options.number("step", 0)) {}
 
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const auto objective = loss(problem);
+    const auto objective = scaled_loss(problem);
     Tensor point = problem.inputs, velocity = at::zeros_like(point);
     for (std::size_t i = 0; i < steps_; ++i) {
       const Tensor gradient = network.slope(problem, point, objective);

@@ -51,8 +51,8 @@ void flatten_contrast(const Picture& picture, double amount, Rng&, std::span<flo
 }
 
 void salt_and_pepper(const Picture& picture, double amount, Rng& rng, std::span<float> units) {
-  const auto count =
-      std::min(picture.places(), static_cast<std::size_t>(amount * static_cast<double>(picture.places())));
+  const auto wanted = static_cast<std::size_t>(amount * static_cast<double>(picture.places()));
+  const auto count = std::clamp<std::size_t>(wanted, 1, picture.places());  // a corrupted record differs
   for (const std::size_t place : rng.sample(picture.places(), count)) {
     const float value = rng.below(2) == 0 ? 0.0F : 1.0F;
     for (std::size_t c = 0; c < picture.channels; ++c) units[c * picture.places() + place] = value;
