@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "apps/assay/frame.h"
 #include "apps/assay/words.h"
 #include "assay/support/text.h"
 #include "assay/support/toml_file.h"
@@ -59,7 +60,7 @@ void give_values(CLI::Option& option, std::vector<std::string> values, const std
     for (const std::string& value : values) option.add_result(value);
     option.run_callback();
   } catch (const CLI::Error& error) {
-    fail(Fault::usage, "{}: {}", place, error.what());
+    fail(Fault::usage, "{}: {}", place, message_of(error));
   }
 }
 

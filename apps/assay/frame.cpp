@@ -129,6 +129,14 @@ std::string fallback_of(const CLI::Option& option) {
   return text == "[]" || text == "{}" ? "" : text;
 }
 
+std::string message_of(const CLI::Error& error) {
+  const std::string text = error.what();
+  const std::size_t range = text.find(" not in range "),
+                    bound = text.find(" to ", std::min(range, text.size()));
+  const bool open = bound != std::string::npos && text.size() - bound > 300;
+  return open ? fmt::format("{} is no number from 0 on", text.substr(0, range)) : text;
+}
+
 std::vector<std::string> words_of(const CLI::Option& option) {
   // "TEXT:{mean,max}", as against "UINT:INT in [1 - 200]".
   const std::string whole = option.get_type_name();

@@ -17,6 +17,9 @@ void declare_common(CLI::App& app, Settings& settings);
 // "[]" or, from 2.4 on, as "{}".
 std::string fallback_of(const CLI::Option& option);
 
+// What the error says, without bounds that are as long as the greatest number.
+std::string message_of(const CLI::Error& error);
+
 // What alone the option takes, where that is a list of words.
 std::vector<std::string> words_of(const CLI::Option& option);
 

@@ -182,7 +182,7 @@ int run(int argc, char** argv) {
     flush_standard_output();
     return code;
   } catch (const CLI::ParseError& error) {
-    std::string message = error.what();
+    std::string message = message_of(error);
     if (argc > 1 && argv[1][0] != '-' && root.get_subcommands().empty()) {
       message = fmt::format("no subcommand is named '{}'{}", argv[1], did_you_mean(argv[1], names));
     } else if (!root.get_subcommands().empty()) {

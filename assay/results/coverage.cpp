@@ -491,13 +491,16 @@ report::Table record_table(const coverage::CoverageState& state, const coverage:
 
 void add_facts(report::Document& document, const coverage::CoverageState& state) {
   std::uint64_t labelled = 0, correct = 0;
+  bool whole = true;
   for (const auto& part : state.parts()) {
     labelled += part->labelled;
     correct += part->correct;
+    whole &= part->non_finite.empty();
   }
   document.facts.push_back({"records", "test records", report::count_cell(state.records()), Kind::count});
   if (labelled > 0)
-    document.facts.push_back({"test_accuracy", "test accuracy",
+    document.facts.push_back({"test_accuracy",
+                              whole ? "test accuracy" : "test accuracy, of the records that are left",
                               static_cast<double>(correct) / static_cast<double>(labelled), Kind::percent});
   document.facts.push_back(
       {"training_records", "training records", report::count_cell(state.profile().records), Kind::count});

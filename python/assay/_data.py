@@ -277,6 +277,17 @@ def _frame(
 
 
 def _numbers(table: Any, columns: Sequence[str]) -> Any:
+    def refuse(name: str, row: Any, value: Any) -> None:
+        raise DataError(
+            f"column '{name}', row '{row}': '{value}' is no number; drop the row, turn the column into numbers, or "
+            "name those that are with inputs="
+        ) from None
+
+    for name in columns:  # from 2.2 on pandas makes NaN of what is missing among whole numbers
+        column = table[name]
+        if column.dtype.kind != "f" and column.isna().any():
+            row = int(np.flatnonzero(column.isna().to_numpy())[0])
+            refuse(name, table.index[row], column.iloc[row])
     try:
         return np.ascontiguousarray(table[columns].to_numpy(dtype=np.float32))
     except (TypeError, ValueError) as error:
@@ -285,10 +296,7 @@ def _numbers(table: Any, columns: Sequence[str]) -> Any:
                 try:
                     np.array([value], object).astype(np.float32)
                 except (TypeError, ValueError):
-                    raise DataError(
-                        f"column '{name}', row '{row}': '{value}' is no number; drop the row, turn the column into "
-                        "numbers, or name those that are with inputs="
-                    ) from None
+                    refuse(name, row, value)
         raise DataError(f"the columns {', '.join(map(str, columns))} are no numbers: {error}") from error
 
 

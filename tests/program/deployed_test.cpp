@@ -84,7 +84,9 @@ TEST_F(Deployed, WithChannelsLast) {
     ASSERT_EQ(outcome.code, 0) << command << "\n" << outcome.err;
     const Graph made = read_model(folder / file);
     EXPECT_EQ(made.value(made.inputs()[0]).shape, (Shape{-1, 8, 8, 3})) << command;
-    EXPECT_EQ(made.nodes().size(), graph.nodes().size()) << command;
+    const auto transposes =
+        std::ranges::count_if(made.nodes(), [](const Node& node) { return node.op == "Transpose"; });
+    EXPECT_EQ(transposes, 1) << command;
   };
   written("prune" + network + "--units layer=hidden,units=0 --mask --test" + data + "--out pruned.onnx",
           "pruned.onnx");

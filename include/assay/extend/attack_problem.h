@@ -75,8 +75,7 @@ struct InputUnits {
   std::optional<ValidRange> range = {};  // as the data declare it
 };
 
-// Throws Error{unsupported} when the input takes integers, but for 8-bit levels that the network makes real
-// numbers before it computes: searches go between them, records are stored as levels.
+// Throws Error{unsupported} for an input of integers, but for bytes that become real numbers before all else.
 void require_attackable(const Session& session, ValueId input);
 
 class AttackedNetwork {
