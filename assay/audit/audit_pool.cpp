@@ -66,9 +66,10 @@ Seen measured(const Session& session, std::shared_ptr<const coverage::Profile> p
       session, state, test, {.batch = batch, .remember_records = true, .remember_items = true}, progress);
   for (std::size_t c = 0; c < choices.size(); ++c) {
     const auto total = state.total(c);
-    seen.criteria.push_back({.name = state.specs()[c].text(),
-                             .rows = rows_of(seen.observations.items[c]),
-                             .coverable = coverable_of(total->result())});
+    seen.criteria.push_back(
+        {.name = state.specs()[c].text(),
+         .rows = rows_of(seen.observations.items[c]),
+         .coverable = coverable_of(coverage::result_of(*total, state.specs()[c].text()))});
     const auto* valued = coverage::ability<coverage::Valued>(*total);
     if (valued == nullptr) continue;
     const coverage::RecordValues values = valued->values();

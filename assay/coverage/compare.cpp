@@ -40,8 +40,9 @@ Comparison compare(const CoverageState& here, const CoverageState& there, std::s
     const auto first = here.total(c),
                second = there.total(static_cast<std::size_t>(match - there.specs().begin()));
     const auto* comparable = ability<Comparable>(*first);
+    const std::string name = here.specs()[c].text();
     ComparedCriterion compared{
-        here.specs()[c].text(), first->result(), second->result(),
+        name, result_of(*first, name), result_of(*second, name),
         comparable ? comparable->difference(*second, examples) : std::vector<Difference>{}};
     for (const Difference& difference : compared.layers) {
       comparison.only_here += difference.only_here;

@@ -193,7 +193,7 @@ Observations Measurer::finish(bool with_growth) {
 void Measurer::note_growth() {
   GrowthPoint point{part_.records, {}};
   for (std::size_t c = 0; c < state_.specs().size(); ++c) {
-    const std::vector<Coverage> rows = state_.total(c)->result();
+    const std::vector<Coverage> rows = state_.result(c);
     point.values.push_back(rows.back().value);
   }
   seen_.growth.push_back(std::move(point));

@@ -71,7 +71,7 @@ PossibleCriteria possible_criteria(const Session& session, const DatasetPtr& tra
     MeasureOptions measuring;
     measuring.batch = options.batch;
     measure(session, state, some, measuring, silence());
-    for (std::size_t c = 0; c < wanted.size(); ++c) state.total(c)->result();
+    for (std::size_t c = 0; c < wanted.size(); ++c) state.result(c);
   });
 }
 

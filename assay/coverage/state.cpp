@@ -15,11 +15,16 @@ std::string spec_list(std::span<const Spec> specs) {
   return text;
 }
 
+std::shared_ptr<const Profile> given(std::shared_ptr<const Profile> profile) {
+  if (!profile) fail(Fault::usage, "no profile is given; learn_profile() makes one");
+  return profile;
+}
+
 }  // namespace
 
 CoverageState::CoverageState(std::shared_ptr<const Profile> profile, std::vector<CriterionChoice> criteria,
                              bool by_class)
-    : profile_(std::move(profile)),
+    : profile_(given(std::move(profile))),
       profile_hash_(profile_->hash()),
       choices_(std::move(criteria)),
       by_class_(by_class) {
@@ -145,6 +150,11 @@ std::unique_ptr<Criterion> CoverageState::total(std::size_t criterion, const std
   return sum;
 }
 
+std::vector<Coverage> CoverageState::result(std::size_t criterion, const std::string& context,
+                                            std::int64_t only_class) const {
+  return result_of(*total(criterion, context, only_class), specs_[criterion].text());
+}
+
 std::vector<std::string> CoverageState::contexts() const {
   std::vector<std::string> names;
   for (const auto& part : parts_) {
@@ -173,7 +183,7 @@ std::vector<CoverageFigure> CoverageState::figures() const {
   for (std::size_t c = 0; c < specs_.size(); ++c) {
     for (const std::string& context : contexts_of) {
       for (const std::int64_t only_class : classes_of) {
-        for (Coverage& coverage : total(c, context, only_class)->result())
+        for (Coverage& coverage : result(c, context, only_class))
           all.push_back({c, specs_[c].text(), context, only_class, std::move(coverage)});
       }
     }

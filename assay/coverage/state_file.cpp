@@ -29,6 +29,17 @@ Json part_to_json(const CoveragePart& part) {
   return json;
 }
 
+// Objects that were given for a criterion are not in the file.
+Spec known_criterion(const std::string& text) {
+  Spec spec = parse_spec("criterion", text);
+  if (!criteria().contains(spec.name))
+    throw std::runtime_error(fmt::format(
+        "it has a criterion '{}', which is not in the catalogue; one of your own is to be added to it before "
+        "(coverage::criteria().add() in C++, assay.register() in Python)",
+        spec.name));
+  return spec;
+}
+
 }  // namespace
 
 Json CoverageState::save() const {
@@ -104,9 +115,10 @@ CoverageState CoverageState::read(const std::filesystem::path& path, std::shared
            path.string());
     }
     if (!profile) profile = std::make_shared<const Profile>(profile_from(json.at("profile")));
-    std::vector<CriterionChoice> criteria;
-    for (const Json& spec : json.at("criteria")) criteria.emplace_back(spec.get<std::string>());
-    CoverageState state(std::move(profile), std::move(criteria), json.at("by_class").get<bool>());
+    std::vector<CriterionChoice> choices;
+    for (const Json& spec : json.at("criteria"))
+      choices.emplace_back(known_criterion(spec.get<std::string>()));
+    CoverageState state(std::move(profile), std::move(choices), json.at("by_class").get<bool>());
     state.profile_hash_ = hash;
     state.read_parts(json);
     return state;

@@ -20,10 +20,11 @@ Guide::Guide(std::vector<const attack::AttackedNetwork*> networks,
     Part& part = parts_[k];
     part.network = networks[k];
     part.profile = profiles[k];
+    part.name = criterion.spec().text();
     part.criterion = coverage::make_criterion(*part.profile, criterion);
     part.observer = std::make_unique<coverage::Observer>(networks[k]->session(), *part.profile,
                                                          part.criterion->wants_extremes());
-    part.guiding = &coverage::required<coverage::Guiding>(*part.criterion, criterion.spec().text());
+    part.guiding = &coverage::required<coverage::Guiding>(*part.criterion, part.name);
     part.itemised = coverage::ability<coverage::Itemised>(*part.criterion);
     if (part.itemised != nullptr) part.itemised->collect_into(&part.items);
     for (const coverage::LayerStatistics& layer : part.profile->statistics)
@@ -95,7 +96,8 @@ std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(const Tensor& 
 }
 
 coverage::Coverage Guide::coverage(std::size_t network) const {
-  const std::vector<coverage::Coverage> rows = parts_[network].criterion->result();
+  const std::vector<coverage::Coverage> rows =
+      coverage::result_of(*parts_[network].criterion, parts_[network].name);
   const auto all = std::ranges::find(rows, "all", &coverage::Coverage::layer);
   return all != rows.end() ? *all : rows.front();
 }

@@ -48,6 +48,7 @@ class Guide {
   struct Part {
     const attack::AttackedNetwork* network;
     std::shared_ptr<const coverage::Profile> profile;
+    std::string name;  // of the criterion
     std::unique_ptr<coverage::Criterion> criterion;
     std::unique_ptr<coverage::Observer> observer;
     const coverage::Guiding* guiding = nullptr;     // the criterion

@@ -218,7 +218,7 @@ report::Table layer_table(const coverage::CoverageState& state) {
                       false};
   std::vector<std::vector<coverage::Coverage>> results;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    std::vector<coverage::Coverage> rows = state.total(c)->result();
+    std::vector<coverage::Coverage> rows = state.result(c);
     if (std::ranges::all_of(rows, [](const coverage::Coverage& row) { return row.coverable.empty(); }))
       continue;
     results.push_back(std::move(rows));
@@ -412,7 +412,7 @@ report::Table growth_table(const coverage::CoverageState& state, const coverage:
                       {},
                       true};
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    if (state.total(c)->result().back().coverable.empty()) continue;
+    if (state.result(c).back().coverable.empty()) continue;
     for (const coverage::GrowthPoint& point : seen.growth)
       table.rows.push_back({report::count_cell(point.records), state.specs()[c].text(), point.values[c]});
   }
@@ -523,7 +523,7 @@ std::string headline_of(const coverage::CoverageState& state, const std::string&
   constexpr std::size_t most = 4;  // criteria; the table has them all
   std::vector<std::string> texts;
   for (std::size_t c = 0; c < std::min(most, state.specs().size()); ++c) {
-    const std::vector<coverage::Coverage> rows = state.total(c)->result();
+    const std::vector<coverage::Coverage> rows = state.result(c);
     texts.push_back(state.specs()[c].text() + " " + figure_of(rows));
   }
   if (state.specs().size() > most)

@@ -16,8 +16,8 @@ report::Cell value_cell(const coverage::Coverage& coverage) {
 }
 
 // Layer by layer for criteria whose layers do not add up, otherwise all layers together.
-std::vector<coverage::Coverage> summary_of(const coverage::Criterion& criterion) {
-  std::vector<coverage::Coverage> rows = criterion.result();
+std::vector<coverage::Coverage> summary_of(const coverage::Criterion& criterion, const Spec& spec) {
+  std::vector<coverage::Coverage> rows = coverage::result_of(criterion, spec.text());
   const auto all = std::ranges::find(rows, "all", &coverage::Coverage::layer);
   if (all != rows.end()) return {*all};
   return rows;
@@ -30,7 +30,7 @@ report::Table extension_table(const coverage::CoverageState& state) {
                       {},
                       false};
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
-    for (const coverage::Coverage& coverage : summary_of(*state.total(c)))
+    for (const coverage::Coverage& coverage : summary_of(*state.total(c), state.specs()[c]))
       table.rows.push_back({state.specs()[c].text(), coverage.layer, value_cell(coverage)});
   }
   return table;
@@ -44,7 +44,8 @@ void add_column(report::Table& table, const coverage::CoverageState& state,
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     const auto both = state.total(c);
     both->merge(*extension.state.total(c));
-    for (const coverage::Coverage& coverage : summary_of(*both)) (row++)->push_back(value_cell(coverage));
+    for (const coverage::Coverage& coverage : summary_of(*both, state.specs()[c]))
+      (row++)->push_back(value_cell(coverage));
   }
 }
 

@@ -93,6 +93,9 @@ class CoverageState {
   // All parts of a context ("all": of every context) and class (every_class: of every class) together.
   std::unique_ptr<Criterion> total(std::size_t criterion, const std::string& context = "all",
                                    std::int64_t only_class = every_class) const;
+  // What that has found, as result_of().
+  std::vector<Coverage> result(std::size_t criterion, const std::string& context = "all",
+                               std::int64_t only_class = every_class) const;
   std::vector<std::string> contexts() const;
   std::vector<std::int64_t> classes() const;  // empty unless by class
   std::vector<CoverageFigure> figures() const;
@@ -105,7 +108,8 @@ class CoverageState {
 
   // What save() gives as CBOR with a checksum, written under a temporary name and renamed.
   void write(const std::filesystem::path& path) const;
-  // Throws Error{io} or Error{data}. With a profile, criteria can observe more records; throws
+  // Criteria are found in the catalogue by name: add those that were given as objects to it before. Throws
+  // Error{io} or Error{data}. With a profile, criteria can observe more records; throws
   // Error{mismatch} when the state was measured with another one.
   static CoverageState read(const std::filesystem::path& path,
                             std::shared_ptr<const Profile> profile = nullptr);

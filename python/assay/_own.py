@@ -121,10 +121,12 @@ class Criterion(_Named):
                 self.top = max(self.top, other.top)
             def result(self):
                 return self.top                       # or (covered, coverable), or a dict by layer
-            def save(self): return self.top           # what json.dumps takes
+            def save(self): return self.top           # what json.dumps takes: numbers, texts, lists, dicts
             def load(self, state): self.top = state
 
-    Batches come in any order and split in any way; ``merge`` must not care about order either.
+    Batches come in any order and split in any way; ``merge`` must not care about order either. ``load`` gets what
+    ``save`` gave, NaN and infinities too, tuples as lists and keys as texts; whole numbers have 64 bits at most. A file
+    with the state is read back where the criterion is registered (:func:`register`).
     """
 
     _kind = "criterion"
@@ -250,26 +252,30 @@ class _Checked:
     def merge(self, other: _Checked) -> None:
         self._own.merge(other._own)
 
-    def result(self) -> Any:
+    def result(self) -> dict[str, Any]:
         found = self._own.result()
-        for layer, value in found.items() if isinstance(found, dict) else [("all", found)]:
-            if not _is_coverage(value):
+        figures = found if isinstance(found, dict) else {"all": found}
+        made = {layer: _figure(value) for layer, value in figures.items() if isinstance(layer, str)}
+        for layer, value in figures.items():
+            if made.get(layer) is None:
                 raise UsageError(
-                    f"criterion {self._name}: result() gave {value!r} for '{layer}'; a number is wanted, or (covered, "
+                    f"criterion {self._name}: result() gave {value!r} for {layer!r}; a number is wanted, or (covered, "
                     "coverable), whole numbers of which the first is no larger, or a dict of these by layer"
                 )
-        return found
+        if not made:
+            raise UsageError(f"criterion {self._name}: result() gave {found!r}; name a layer in it, or 'all'")
+        return made
 
 
-def _is_coverage(value: Any) -> bool:
+def _figure(value: Any) -> float | tuple[str, str, float] | None:
+    """A measure, or counts as texts (they may be of any size) with their share; None for what is neither."""
     try:
         if not isinstance(value, tuple):
-            float(value)
-            return not isinstance(value, str)
+            return None if isinstance(value, (str, bytes)) else float(value)
         covered, coverable = map(_index, value)
-        return 0 <= covered <= coverable
-    except (TypeError, ValueError):
-        return False
+        return (str(covered), str(coverable), covered / coverable if coverable else 0.0) if 0 <= covered <= coverable else None
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 _Class = TypeVar("_Class", bound=type)
@@ -311,6 +317,16 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 def clusterer(function: _Function) -> _Function:
     """Makes ``function(values, min_k, max_k) -> centroids`` a clusterer under its name: ``values`` [n] float64 are one
     neuron's activations in ascending order, the result one or more different numbers. For ``cover(clusterer=...)``."""
+
+    def checked(values: Array, min_k: int, max_k: int) -> list[float]:
+        found = function(values, min_k=min_k, max_k=max_k)
+        try:
+            if not isinstance(found, (str, bytes)):
+                return [float(value) for value in found]
+        except (TypeError, ValueError, OverflowError):
+            pass
+        raise UsageError(f"clusterer {function.__name__}: gave {found!r}; one or more different numbers are wanted")
+
     _registrars["clusterer"](
         {
             "kind": "clusterer",
@@ -319,7 +335,7 @@ def clusterer(function: _Function) -> _Function:
             "definition": "",
             "options": {},
         },
-        function,
+        checked,
     )
     return function
 

@@ -25,17 +25,64 @@ std::map<std::pair<std::string, std::string>, py::object>& registry() {
   return all;
 }
 
-json json_of(const py::object& object) {
-  return json::parse(py::module_::import("json").attr("dumps")(object).cast<std::string>());
+// Of what json.loads() gives. Value by value, as its text cannot hold a NaN or an infinity.
+json value_of(const py::handle& object) {
+  if (object.is_none()) return nullptr;
+  if (py::isinstance<py::bool_>(object)) return object.cast<bool>();
+  if (py::isinstance<py::float_>(object)) return object.cast<double>();
+  if (py::isinstance<py::str>(object)) return object.cast<std::string>();
+  if (py::isinstance<py::int_>(object)) {
+    const auto number = py::reinterpret_borrow<py::int_>(object);
+    if (number < py::int_(0)) return number.cast<std::int64_t>();
+    return number.cast<std::uint64_t>();
+  }
+  if (py::isinstance<py::list>(object)) {
+    json list = json::array();
+    for (const py::handle item : py::reinterpret_borrow<py::list>(object)) list.push_back(value_of(item));
+    return list;
+  }
+  json entries = json::object();
+  for (const auto& [name, item] : py::reinterpret_borrow<py::dict>(object))
+    entries[name.cast<std::string>()] = value_of(item);
+  return entries;
 }
-py::object object_of(const json& value) { return py::module_::import("json").attr("loads")(value.dump()); }
+json json_of(const std::string& criterion, const py::object& object) {
+  const py::module_ text = py::module_::import("json");
+  const py::object plain =
+      text.attr("loads")(text.attr("dumps")(object));  // tuples are lists, keys are texts
+  try {
+    return value_of(plain);
+  } catch (const py::cast_error&) {
+    fail(Fault::usage,
+         "criterion {}: save() gives a whole number of more than 64 bits, or a text that is no UTF-8; "
+         "give such numbers as texts",
+         criterion);
+  }
+}
+py::object object_of(const json& value) {
+  if (value.is_null()) return py::none();
+  if (value.is_boolean()) return py::bool_(value.get<bool>());
+  if (value.is_number_float()) return py::float_(value.get<double>());
+  if (value.is_number_unsigned()) return py::int_(value.get<std::uint64_t>());
+  if (value.is_number_integer()) return py::int_(value.get<std::int64_t>());
+  if (value.is_string()) return py::str(value.get_ref<const std::string&>());
+  if (value.is_array()) {
+    py::list list;
+    for (const json& item : value) list.append(object_of(item));
+    return list;
+  }
+  py::dict entries;
+  for (const auto& [name, item] : value.items()) entries[py::str(name)] = object_of(item);
+  return entries;
+}
 
 // --- criteria
 
+// Of a figure as _own._figure() makes it: a measure, or counts of any size as texts with their share.
 coverage::Coverage coverage_from(const std::string& layer, const py::handle& value) {
   if (py::isinstance<py::tuple>(value)) {
-    const auto [covered, coverable] = value.cast<std::pair<std::uint64_t, std::uint64_t>>();
-    return coverage::coverage_of(layer, covered, coverable);
+    const auto [covered, coverable, share] = value.cast<std::tuple<std::string, std::string, double>>();
+    return {layer, covered, coverable, share, covered, coverable, share, {}};
   }
   coverage::Coverage coverage;
   coverage.layer = layer;
@@ -73,17 +120,15 @@ class OwnCriterion final : public coverage::Criterion {
 
   std::vector<coverage::Coverage> result() const override {
     return in_python([&] {
-      const py::object found = self_.get().attr("result")();
       std::vector<coverage::Coverage> all;
-      if (!py::isinstance<py::dict>(found)) return std::vector{coverage_from("all", found)};
-      for (const auto& [layer, value] : found.cast<py::dict>())
+      for (const auto& [layer, value] : self_.get().attr("result")().cast<py::dict>())
         all.push_back(coverage_from(layer.cast<std::string>(), value));
       return all;
     });
   }
 
   json save() const override {
-    return in_python([&] { return json_of(self_.get().attr("save")()); });
+    return in_python([&] { return json_of(name_, self_.get().attr("save")()); });
   }
   void load(const json& state) override {
     in_python([&] { self_.get().attr("load")(object_of(state)); });

@@ -308,6 +308,9 @@ class Broken(assay.Criterion):
             "more": (5, 3),
             "parts": (0.5, 1.0),
             "layer": {"conv1": (1, 3), "conv2": (5, 3)},
+            "empty": {},
+            "number": {3: 1.0},
+            "infinite": 10**400,
         }
         return wrong.get(self.where, 1.0)
 
@@ -331,11 +334,58 @@ def test_interrupts_of_callbacks_arrive(model, arrays):
         assay.cover(model, "digits:50", arrays[0], criterion="broken[where=interrupt]")
 
 
-@pytest.mark.parametrize("where", ["type", "tuple", "none", "negative", "more", "parts", "layer"])
+@pytest.mark.parametrize("where", ["type", "tuple", "none", "negative", "more", "parts", "layer", "empty", "number", "infinite"])
 def test_wrong_results_of_callbacks_are_exceptions(where, model, arrays):
     assay.register(Broken)
     with pytest.raises(assay.UsageError, match="criterion broken"):
         assay.cover(model, "digits:50", arrays[0], criterion=f"broken[where={where}]")
+
+
+class Odd(assay.Criterion):
+    """Counts beyond 64 bits; a state with what JSON's text cannot hold."""
+
+    name = "odd"
+
+    def __init__(self, layers, options):
+        self.seen = [float("-inf"), float("nan"), (1, True), {"a": 2**63, "b": -(2**63)}, None, "\u00e4"]
+
+    def observe(self, batch):
+        pass
+
+    def merge(self, other):
+        self.seen = other.seen
+
+    def result(self):
+        return (2**70, 2**71)
+
+    def save(self):
+        return self.seen
+
+    def load(self, state):
+        assert repr(state) == "[-inf, nan, [1, True], {'a': 9223372036854775808, 'b': -9223372036854775808}, None, '\u00e4']"
+        self.seen = state
+
+
+def test_states_and_counts_of_a_criterion_are_kept_as_they_are(model, arrays, tmp_path):
+    a = assay.cover(model, "digits:50", arrays[0][:20], criterion=Odd, state=tmp_path / "a.cov")
+    b = assay.cover(model, "digits:50", arrays[0][20:], criterion=Odd, state=tmp_path / "b.cov")
+    rows = assay.combine([a, b]).table("criteria").rows
+    assert [row["coverage"] for row in rows] == [0.5] and int(rows[0]["covered"]) == 2**70
+
+
+def test_a_state_with_whole_numbers_beyond_64_bits_is_an_exception(model, arrays, tmp_path):
+    wide = type("Wide", (Odd,), {"name": "wide", "save": lambda self: [2**64]})
+    with pytest.raises(assay.UsageError, match="criterion wide: save.. .* 64 bits"):
+        assay.cover(model, "digits:50", arrays[0], criterion=wide, state=tmp_path / "wide.cov")
+
+
+@pytest.mark.parametrize("found", [None, "12", 3, [None], [10**400]])
+def test_wrong_results_of_clusterers_are_exceptions(found, model, arrays):
+    def clusters(values, min_k, max_k):
+        return found
+
+    with pytest.raises(assay.UsageError, match="clusterer clusters: gave"):
+        assay.cover(model, assay.data(*arrays), assay.data(*arrays), criterion="idc[m=3]", clusterer=clusters)
 
 
 @pytest.mark.parametrize(

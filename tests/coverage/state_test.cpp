@@ -1,6 +1,7 @@
 #include <assay/coverage_state.h>
 #include <assay/extend/abilities.h>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -310,6 +311,64 @@ TEST(OutputsForEachPosition, AreMeasuredWithoutClasses) {
   EXPECT_EQ(state.records(), 20U);
   EXPECT_TRUE(seen.records.empty());
   EXPECT_FALSE(state.total(0)->result().empty());
+}
+
+// A criterion that is given as an object, and tells whatever it is made to tell.
+class Told final : public Criterion {
+ public:
+  explicit Told(std::vector<Coverage> rows) : rows_(std::move(rows)) {}
+  void observe(const ActivationBatch&) override {}
+  void merge(const Criterion&) override {}
+  std::vector<Coverage> result() const override { return rows_; }
+  nlohmann::json save() const override { return nullptr; }
+  void load(const nlohmann::json&) override {}
+
+ private:
+  std::vector<Coverage> rows_;
+};
+
+CriterionChoice told(std::vector<Coverage> rows) {
+  auto info = std::make_shared<CriterionInfo>();
+  info->make = [rows = std::move(rows)](const CriterionSetup&) { return std::make_unique<Told>(rows); };
+  return {"told", std::move(info)};
+}
+
+template <typename Work>
+std::string message_of(Fault fault, const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), fault) << error.what();
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST_F(State, ResultsOfOwnCriteriaAreRowsOfWholeNumbers) {
+  const auto row = [](std::string covered, std::string coverable) {
+    Coverage one = coverage_of("all", 1, 2);
+    one.covered = std::move(covered);
+    one.coverable = std::move(coverable);
+    return one;
+  };
+  const auto figures = [&](std::vector<Coverage> rows) {
+    return CoverageState(profile, {told(std::move(rows))}, false).figures().size();
+  };
+  EXPECT_EQ(figures({row("1", "2"), row("", "")}), 2U);
+  const std::vector<std::vector<Coverage>> wrong{{}, {row("x", "y")}, {row("", "4")}};
+  for (const std::vector<Coverage>& rows : wrong)
+    EXPECT_THAT(message_of(Fault::usage, [&] { figures(rows); }), testing::HasSubstr("criterion told"));
+}
+
+TEST_F(State, WithOwnCriteriaIsReadWhereTheyAreInTheCatalogue) {
+  CoverageState(profile, {told({coverage_of("all", 1, 2)})}, false).write(path);
+  EXPECT_THAT(message_of(Fault::data, [&] { CoverageState::read(path); }),
+              testing::HasSubstr("criteria().add()"));
+}
+
+TEST(CoverageStates, NeedAProfile) {
+  EXPECT_THAT(message_of(Fault::usage, [] { CoverageState(nullptr, {}, false); }),
+              testing::HasSubstr("no profile"));
 }
 
 TEST(RecordRanges, JoinAndFindWhatIsMissing) {

@@ -32,6 +32,21 @@ std::string reasons(const LayerStatistics& layer) {
 
 }  // namespace
 
+std::vector<Coverage> result_of(const Criterion& criterion, const std::string& name) {
+  std::vector<Coverage> rows = criterion.result();
+  if (rows.empty())
+    fail(Fault::usage, "criterion {}: result() gives nothing; give a row for a layer or \"all\"", name);
+  const auto whole = [](const std::string& count) {
+    return count.find_first_not_of("0123456789") == std::string::npos;
+  };
+  for (const Coverage& row : rows) {
+    if (!whole(row.covered) || !whole(row.coverable) || (row.covered.empty() && !row.coverable.empty()))
+      fail(Fault::usage, "criterion {}: result() gives {} of {} for '{}'; whole numbers are wanted", name,
+           row.covered, row.coverable, row.layer);
+  }
+  return rows;
+}
+
 Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t coverable) {
   return coverage_of(std::move(layer), covered, coverable, covered, coverable);
 }

@@ -63,6 +63,10 @@ class Criterion {
   virtual bool wants_extremes() const { return false; }
 };
 
+// What a criterion has found. Throws Error{usage}, which calls it `name`, where result() gives no row, or
+// counts that are no whole numbers.
+std::vector<Coverage> result_of(const Criterion& criterion, const std::string& name);
+
 // The "all" of layers whose counts add up.
 Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t coverable);
 Coverage coverage_of(std::string layer, std::uint64_t covered, std::uint64_t coverable,
