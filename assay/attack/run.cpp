@@ -16,6 +16,7 @@
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/attacked_batch.h"
 #include "assay/attack/preparation.h"
+#include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/hash.h"
 
@@ -222,7 +223,7 @@ class Run {
 AttackSummary attack_dataset(const Session& session, DatasetPtr dataset, const AttackChoice& attack,
                              const std::filesystem::path& file, const AttackOptions& options,
                              Progress& progress) {
-  return Run(session, std::move(dataset), attack, options).run(file, progress);
+  return Run(session, given_data(dataset), attack, options).run(file, progress);
 }
 
 std::filesystem::path journal_of(const std::filesystem::path& file) { return file.string() + ".journal"; }

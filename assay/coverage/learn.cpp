@@ -18,6 +18,7 @@
 #include "assay/coverage/profile_json.h"
 #include "assay/coverage/quantiles.h"
 #include "assay/coverage/settings.h"
+#include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/threads.h"
 
@@ -470,7 +471,7 @@ std::vector<bool> usable_rows(std::span<const Activations> layers, std::span<con
 
 Learned learn_profile(const Session& session, DatasetPtr training, const LearnOptions& options,
                       Progress& progress) {
-  return Learner(session, std::move(training), options).learn(progress);
+  return Learner(session, given_data(training), options).learn(progress);
 }
 
 }  // namespace assay::coverage

@@ -12,6 +12,7 @@
 #include "assay/coverage/profile_json.h"
 #include "assay/coverage/rank_journals.h"
 #include "assay/coverage/shared_measure.h"
+#include "assay/data/given.h"
 #include "assay/support/binary.h"
 #include "assay/support/hash.h"
 #include "assay/support/ranks.h"
@@ -96,6 +97,7 @@ double RecordFacts::doubt(const std::string& name) const {
 
 Observations measure(const Session& session, CoverageState& state, DatasetPtr test,
                      const MeasureOptions& asked, Progress& progress) {
+  given_data(test);
   MeasureOptions options = asked;
   // What is remembered of records is by their classes: outputs for each position name none.
   options.remember_records = asked.remember_records && class_count(session) > 0;

@@ -5,6 +5,7 @@
 
 #include <assay/error.h>
 #include <assay/progress.h>
+#include "assay/data/given.h"
 #include "assay/support/hash.h"
 
 namespace assay {
@@ -20,7 +21,7 @@ std::string Dataset::id(std::size_t index) const { return std::to_string(index);
 
 std::int64_t Dataset::label(std::size_t index) const {
   if (!has_labels()) fail(Fault::usage, "{}: its records have no labels", describe());
-  return read(std::span(&index, 1)).labels.at(0);
+  return read_as_promised(*this, std::span(&index, 1)).labels[0];
 }
 
 std::string Dataset::hash() const {

@@ -1,5 +1,6 @@
 #include <assay/dataset.h>
 
+#include "assay/data/given.h"
 #include "assay/data/named.h"
 #include "assay/data/spec.h"
 #include "assay/data/views.h"
@@ -16,7 +17,7 @@ NamedObjects<DatasetPtr>& named_datasets() {
 }  // namespace
 
 NamedDataset::NamedDataset(std::string name, DatasetPtr dataset) : name_(std::move(name)) {
-  named_datasets().add(name_, std::move(dataset));
+  named_datasets().add(name_, given_data(dataset));
 }
 
 NamedDataset::~NamedDataset() { named_datasets().remove(name_); }

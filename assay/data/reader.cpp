@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <assay/dataset.h>
+#include "assay/data/given.h"
 
 namespace assay {
 
@@ -23,8 +24,8 @@ struct BatchReader::State {
   void work() {
     try {
       for (std::size_t begin = 0; begin < indices.size(); begin += batch) {
-        Batch next =
-            dataset->read(std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
+        Batch next = read_as_promised(
+            *dataset, std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return stop || ready.size() < ahead; });
         if (stop) return;
@@ -44,7 +45,7 @@ struct BatchReader::State {
 BatchReader::BatchReader(DatasetPtr dataset, std::size_t batch, std::vector<std::size_t> indices,
                          std::size_t ahead)
     : state_(std::make_unique<State>()) {
-  state_->dataset = std::move(dataset);
+  state_->dataset = given_data(dataset);
   state_->batch = std::max<std::size_t>(batch, 1);
   state_->ahead = std::max<std::size_t>(ahead, 1);
   state_->indices = std::move(indices);

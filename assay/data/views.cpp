@@ -6,6 +6,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include "assay/data/given.h"
 #include "assay/support/hash.h"
 
 namespace assay {
@@ -14,7 +15,7 @@ namespace {
 // Has the facts, ids and labels of the data set below until told otherwise.
 class View : public Dataset {
  public:
-  explicit View(DatasetPtr below) : Dataset(below->facts()), below_(std::move(below)) {}
+  explicit View(DatasetPtr below) : Dataset(given_data(below)->facts()), below_(std::move(below)) {}
   std::string id(std::size_t index) const override { return below_->id(index); }
   std::int64_t label(std::size_t index) const override { return below_->label(index); }
 
@@ -88,7 +89,7 @@ class Joined final : public View {
     if (has_labels()) batch.labels.resize(indices.size());
     for (std::size_t p = 0; p < parts_.size(); ++p) {
       if (wanted[p].empty()) continue;
-      const Batch piece = parts_[p]->read(wanted[p]);
+      const Batch piece = read_as_promised(*parts_[p], wanted[p]);
       inputs.take(piece.inputs, rows[p]);
       if (target_width() > 0) targets.take(piece.targets, rows[p]);
       for (std::size_t o = 0; o < others.size(); ++o) others[o].take(piece.others[o].values, rows[p]);
@@ -281,7 +282,7 @@ class Held final : public View {
     std::call_once(once_, [this] {
       std::vector<std::size_t> all(size());
       std::iota(all.begin(), all.end(), std::size_t{0});
-      records_ = below().read(all);
+      records_ = read_as_promised(below(), all);
     });
     for (const std::size_t i : indices)
       if (i >= size()) fail(Fault::usage, "{} has no record at position {}", describe(), i);
@@ -307,6 +308,7 @@ class Held final : public View {
 
 DatasetPtr joined(std::vector<DatasetPtr> parts) {
   if (parts.empty()) fail(Fault::usage, "nothing to join: no data sets");
+  for (const DatasetPtr& part : parts) given_data(part);
   return parts.size() == 1 ? parts.front() : std::make_shared<Joined>(std::move(parts));
 }
 
@@ -320,7 +322,7 @@ DatasetPtr relabelled(DatasetPtr whole, std::vector<std::int64_t> labels) {
 
 DatasetPtr held_in_memory(DatasetPtr whole, std::uint64_t most) {
   std::int64_t elements =
-      element_count(whole->record_shape()) + static_cast<std::int64_t>(whole->target_width());
+      element_count(given_data(whole)->record_shape()) + static_cast<std::int64_t>(whole->target_width());
   for (const InputFacts& other : whole->facts().others) elements += 2 * element_count(other.record_shape);
   const auto bytes = static_cast<double>(elements) * static_cast<double>(size_of(whole->dtype())) *
                      static_cast<double>(whole->size());

@@ -9,6 +9,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/data/given.h"
 
 namespace assay {
 namespace {
@@ -95,7 +96,7 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
   const double expected = bounds.expected;
   if (!evaluation.accuracy) {
     fail(Fault::usage, "an accuracy of {:.2f} % was declared, but '{}' has no labels to compare with",
-         expected * 100, dataset->describe());
+         expected * 100, given_data(dataset)->describe());
   }
   constexpr double rounding = 1e-12;  // of a decimal as a double
   const double least = expected - bounds.below, most = expected + bounds.above;

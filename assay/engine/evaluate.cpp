@@ -7,6 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
+#include "assay/data/given.h"
 #include "assay/engine/decision.h"
 #include "assay/engine/evaluation_json.h"
 #include "assay/engine/evaluator.h"
@@ -168,7 +169,7 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
                     Progress& progress) {
   const ValueId logits = session.logits();
-  Evaluator evaluator(session, *dataset);
+  Evaluator evaluator(session, *given_data(dataset));
   walk_together<Evaluator::Answers>(
       session, dataset, options, progress,
       [&](const Batch& batch, const Tensors& inputs) {

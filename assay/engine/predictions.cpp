@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include "assay/data/csv.h"
+#include "assay/data/given.h"
 #include "assay/data/numpy.h"
 #include "assay/engine/decision.h"
 #include "assay/engine/evaluation_json.h"
@@ -87,7 +88,7 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
                     Progress& progress) {
   const ValueId logits = session.logits(), output = deciding_output(session.graph(), logits);
   const std::vector<ValueId> wanted{output, logits};
-  const bool regression = dataset->target_width() > 0;
+  const bool regression = given_data(dataset)->target_width() > 0;
   Predictions all;
   Evaluator evaluator(session, *dataset);
   std::vector<Tensor> outputs, targets;

@@ -77,6 +77,9 @@ Session::State::State(Graph graph_, SessionOptions options_)
       options(std::move(options_)),
       shapes{options.record_shape, options.record_shapes},
       device(device_named(options.device)) {
+  if (graph.outputs().empty())
+    fail(Fault::model, "network '{}' has no outputs; read_model() and GraphBuilder make networks",
+         graph.name());
   require_engine(options);
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);

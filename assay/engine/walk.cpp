@@ -5,6 +5,7 @@
 #include <span>
 
 #include <assay/dataset.h>
+#include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/frames.h"
 
@@ -21,7 +22,7 @@ std::size_t batches_per_piece(std::size_t batches, std::size_t ranks) {
 
 void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress,
           const std::function<void(const Batch&, const Tensors&)>& visit) {
-  const std::size_t size = options.records ? options.records->size() : dataset->size();
+  const std::size_t size = options.records ? options.records->size() : given_data(dataset)->size();
   Stage stage(progress, options.stage, size, "records");
   if (size == 0) return;
   BatchReader reader(dataset, options.batch > 0 ? options.batch : session.preferred_batch(),
@@ -35,7 +36,7 @@ void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options
 void walk_pieces(const Session& session, const DatasetPtr& dataset, const WalkOptions& options,
                  Progress& progress, const std::function<std::string(const Batch&, const Tensors&)>& look,
                  const std::function<void(std::string_view)>& take) {
-  std::vector<std::size_t> records(options.records ? options.records->size() : dataset->size());
+  std::vector<std::size_t> records(options.records ? options.records->size() : given_data(dataset)->size());
   if (options.records)
     records = *options.records;
   else

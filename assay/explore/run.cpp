@@ -14,6 +14,7 @@
 #include <assay/extend/constraint.h>
 #include "assay/attack/preparation.h"
 #include "assay/coverage/profile_json.h"
+#include "assay/data/given.h"
 #include "assay/engine/crew.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/explore/choice.h"
@@ -116,6 +117,11 @@ class Explorer {
     if (networks.size() < 2)
       fail(Fault::usage,
            "differences need at least two networks; give another file, or mutants of the one (int8, say)");
+    if (options.round == 0 || options.search.width == 0)
+      fail(Fault::usage,
+           "a round has at least one seed, and at least one search is under way at a time; the round "
+           "is {}, the width {}",
+           options.round, options.search.width);
     if (options.search.target && *options.search.target >= networks.size()) {
       fail(Fault::usage, "there is no network {}; they count from 0 to {}", *options.search.target,
            networks.size() - 1);
@@ -528,7 +534,7 @@ std::vector<std::uint8_t> stored(const Tensor& point, bool levels) {
 
 Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds,
                     const ExploreOptions& options, Progress& progress) {
-  return Explorer(networks, std::move(seeds), options).run(progress);
+  return Explorer(networks, given_data(seeds), options).run(progress);
 }
 
 }  // namespace assay::explore

@@ -10,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/inspection.h>
+#include "assay/data/given.h"
 #include "assay/inspection/alignment.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
@@ -136,7 +137,10 @@ class Pass {
     require_unique(names, "network");
     names.clear();
     for (const UnitGroup& group : groups_) {
-      names.push_back(fmt::format("{}/{}", models_.at(group.model).name, group.name));
+      if (group.model >= models_.size())
+        fail(Fault::usage, "group '{}' is of network {}; they count from 0 to {}", group.name, group.model,
+             models_.size() - 1);
+      names.push_back(fmt::format("{}/{}", models_[group.model].name, group.name));
     }
     require_unique(names, "group");
     if (options_.shards == 0 || options_.shard == 0 || options_.shard > options_.shards)
@@ -566,7 +570,7 @@ class Pass {
 Inspection inspect(const std::vector<InspectedModel>& models, const std::vector<UnitGroup>& groups,
                    const DatasetPtr& dataset, const std::vector<AnnotatorChoice>& hypotheses,
                    const InspectOptions& options, Progress& progress) {
-  return Pass(models, groups, dataset, hypotheses, options, progress).run();
+  return Pass(models, groups, given_data(dataset), hypotheses, options, progress).run();
 }
 
 }  // namespace assay::inspection

@@ -12,6 +12,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/data/given.h"
 #include "assay/engine/crew.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
@@ -23,6 +24,14 @@ namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
+
+Graph made(const PlannedMutant& mutant) {
+  const std::string key = mutant.description.key();
+  if (!mutant.make) fail(Fault::usage, "mutant '{}': there is no function that makes its network", key);
+  Graph graph = mutant.make();
+  if (graph.outputs().empty()) fail(Fault::usage, "mutant '{}': a network without outputs was made", key);
+  return graph;
+}
 
 class Runner {
  public:
@@ -304,7 +313,7 @@ class Runner {
       if (std::ranges::all_of(places, [&](const Place* place) { return known[place->known_as]; })) continue;
       if (!replay) {
         const PlannedMutant& mutant = mutants_[index];
-        replay.emplace(session, mutant.make(), options_.naive, mutant.separate);
+        replay.emplace(session, made(mutant), options_.naive, mutant.separate);
       }
       run_chunk(*replay, block, chunk, places, state_.mutants()[position], found, figures);
       stop = is_beyond(state_.mutants()[position].killed.count() + found.killed.count());
@@ -398,7 +407,7 @@ class Runner {
 MutationState run_mutants(const Session& session, const std::vector<PlannedMutant>& mutants,
                           DatasetPtr dataset, const RunOptions& options, const MutationState* earlier,
                           RunFigures& figures, Progress& progress) {
-  return Runner(session, mutants, std::move(dataset), options, figures).run(earlier, progress);
+  return Runner(session, mutants, given_data(dataset), options, figures).run(earlier, progress);
 }
 
 }  // namespace assay::mutation

@@ -10,6 +10,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/data/given.h"
 #include "assay/engine/evaluation_json.h"
 #include "assay/engine/shared_walk.h"
 
@@ -345,7 +346,7 @@ std::size_t LayerImportance::smallest_m(double share, std::size_t cap) const {
 Importance analyse_importance(const Session& session, DatasetPtr training, std::span<const Layer> layers,
                               const ImportanceOptions& options, Progress& progress) {
   if (layers.empty()) fail(Fault::usage, "importance analysis needs at least one layer");
-  Analyser analyser(session, *training, layers, options);
+  Analyser analyser(session, *given_data(training), layers, options);
   walk_together<Found>(
       session, training, {.batch = options.batch, .stage = "importance"}, progress,
       [&](const Batch& batch, const Tensors& inputs) { return analyser.look(batch, inputs); },

@@ -13,6 +13,7 @@
 #include <assay/extend/optimisers.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include "assay/data/given.h"
 #include "assay/data/views.h"
 #include "assay/support/hash.h"
 #include "assay/training/checkpoint.h"
@@ -290,6 +291,7 @@ std::pair<DatasetPtr, DatasetPtr> divided(const DatasetPtr& data, double share) 
 
 TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
                      const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary) {
+  given_data(training);
   check_recipe(recipe, validation != nullptr);
   if (recipe.validation_share > 0)
     std::tie(training, validation) = divided(training, recipe.validation_share);

@@ -24,7 +24,9 @@ namespace assay::mutation {
 struct PlannedMutant {
   MutantOutcome description;
   std::function<Graph()> make;
-  bool separate = false;  // a network of its own (trained), not an edit of the original's graph
+  // A network of its own (trained), not an edit of the original's graph; known where the graphs' values
+  // differ.
+  bool separate = false;
 };
 // One that was drawn. The subject must outlive the result. Throws as apply().
 PlannedMutant planned(const Subject& subject, const Mutant& mutant);

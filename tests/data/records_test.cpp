@@ -275,5 +275,47 @@ TEST(OwnDataset, NeedsFactsAndReadOnly) {
             from_arrays(Array::of<float>({4, 1}, std::vector<float>{0, 1, 2, 3}), {0, 1, 0, 1})->hash());
 }
 
+// Facts that read() does not keep.
+class Unkept final : public Dataset {
+ public:
+  Unkept(DatasetFacts facts, Batch batch) : Dataset(std::move(facts)), batch_(std::move(batch)) {}
+  Batch read(std::span<const std::size_t>) const override { return batch_; }
+
+ private:
+  Batch batch_;
+};
+
+TEST(OwnDataset, IsReadAsItsFactsPromise) {
+  const DatasetFacts facts{.size = 2, .record_shape = {1}, .description = "mine"};
+  const Array one = Array::zeros(DType::float32, {1, 1}), two = Array::zeros(DType::float32, {2, 1});
+  const auto expect_refused = [&](const std::string& what, const DatasetFacts& of, Batch batch) {
+    const auto set = std::make_shared<Unkept>(of, std::move(batch));
+    expect_error(Fault::data, {"mine", what}, [&] { BatchReader(set, 2).next(); });
+    expect_error(Fault::data, {"mine", "promise"}, [&] {
+      joined({set, set})->read(std::vector<std::size_t>{0, 1});
+    });
+  };
+  DatasetFacts labelled = facts, aimed = facts;
+  labelled.has_labels = true, labelled.class_names = {"a", "b"};
+  aimed.target_width = 2;
+  Batch whole;
+  whole.indices = {0, 1};
+  whole.inputs = two;
+  EXPECT_TRUE(BatchReader(std::make_shared<Unkept>(facts, whole), 2).next());
+  expect_refused("labels", labelled, whole);
+  expect_refused("targets", aimed, whole);
+  whole.inputs = one;
+  expect_refused("inputs", facts, whole);
+  expect_refused("positions", facts, {});
+  expect_error(Fault::data, {"mine", "promise"}, [&] { Unkept(labelled, whole).label(0); });
+}
+
+TEST(DataSets, AreGiven) {
+  for (const std::function<void()>& call : std::vector<std::function<void()>>{
+           [] { selected(nullptr, {0}); }, [] { relabelled(nullptr, {0}); }, [] { joined({nullptr}); },
+           [] { BatchReader(nullptr, 1); }, [] { NamedDataset("none", nullptr); }})
+    expect_error(Fault::usage, {"no data set is given"}, call);
+}
+
 }  // namespace
 }  // namespace assay::testing

@@ -421,5 +421,15 @@ TEST(Session, RefusesMoreMemoryThanAllowed) {
   const Session other(test::lenet_like());  // lifts the limit again
 }
 
+TEST(Session, RefusesANetworkWithoutOutputs) {
+  try {
+    const Session session{Graph()};
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::model);
+    EXPECT_THAT(error.what(), HasSubstr("no outputs"));
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -100,6 +100,14 @@ TEST_F(Networks, OfBytesAreExploredByLevels) {
   }
 }
 
+TEST_F(Exploring, NeedsASeedAndASearchAtATime) {
+  ExploreOptions no_round = options(), no_width = options();
+  no_round.round = 0;
+  no_width.search.width = 0;
+  EXPECT_THROW(run(no_round), Error);
+  EXPECT_THROW(run(no_width), Error);
+}
+
 TEST_F(Exploring, GainsAddUpToTheCoverage) {
   const Exploration result = run(options());
   for (std::size_t k = 0; k < 3; ++k) {

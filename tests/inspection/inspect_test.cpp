@@ -326,6 +326,7 @@ TEST(Inspect, HypothesesOfOneNameAreRefused) {
   EXPECT_THROW(inspect({model}, {{"fc1", 0, "fc1"}}, random_records({4}, 5), {one, one}, {}, silence()),
                Error);
   EXPECT_THROW(inspect({model}, {}, random_records({4}, 5), {one}, {}, silence()), Error);
+  EXPECT_THROW(inspect({model}, {{"fc1", 1, "fc1"}}, random_records({4}, 5), {one}, {}, silence()), Error);
 }
 
 }  // namespace

@@ -288,5 +288,37 @@ TEST_F(RunOfMutants, ResultsKeptInAFileAreNotRunAgain) {
   fs::remove(path);
 }
 
+// A network that is no edit of the original's graph, whatever its maker says.
+TEST_F(RunOfMutants, NetworksOfTheirOwnAreKnownAsSuch) {
+  GraphBuilder build("other");
+  testing_mutation::Weights w(build);
+  const Shape record = session.shape(session.graph().inputs()[0]);
+  Shape free = record;
+  free[0] = -1;
+  const ValueId flat = build.add("Flatten", "flat", {build.input("image", DType::float32, free)});
+  build.output(build.add("MatMul", "scores", {flat, w("w", {element_count(record), 3})}));
+  const Graph other = build.build();
+  MutantOutcome description;
+  description.id = description.op = description.operator_name = "other";
+  mutants = {{description, [=] { return other; }, true}};
+  const auto expected = matrix(run({.quality = 2}));
+  mutants[0].separate = false;
+  EXPECT_EQ(matrix(run({.quality = 2})), expected);
+}
+
+TEST_F(RunOfMutants, MutantsHaveNetworks) {
+  for (const std::function<Graph()>& make :
+       {std::function<Graph()>(), std::function<Graph()>([] { return Graph(); })}) {
+    mutants[0].make = make;
+    try {
+      run({});
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::usage) << error.what();
+      EXPECT_NE(std::string(error.what()).find("mutant '"), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::mutation

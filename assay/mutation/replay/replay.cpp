@@ -25,6 +25,14 @@ bool fixes_batch(const Graph& graph) {
   });
 }
 
+// Edits of a graph keep its values under their numbers and add others behind.
+bool is_edit(const Graph& original, const Graph& mutant) {
+  const auto same = [](const Value& a, const Value& b) { return a.name == b.name; };
+  return std::ranges::equal(original.inputs(), mutant.inputs()) &&
+         mutant.values().size() >= original.values().size() &&
+         std::equal(original.values().begin(), original.values().end(), mutant.values().begin(), same);
+}
+
 }  // namespace
 
 Block::Block(const Session& session) : session_(session) {
@@ -98,8 +106,8 @@ const Tensor& Block::value(std::size_t index, ValueId id) {
 Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
     : original_(original),
       mutant_(std::move(mutant)),
-      separate_(separate),
-      naive_(naive || separate || fixes_batch(original.graph())) {
+      separate_(separate || !is_edit(original.graph(), mutant_)),
+      naive_(naive || separate_ || fixes_batch(original.graph())) {
   if (separate_) check_separate();
   if (naive_) return;
   const auto known = static_cast<ValueId>(original.graph().values().size());

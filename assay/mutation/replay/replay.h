@@ -54,8 +54,9 @@ class Replay {
  public:
   // `naive`: no shortcut, the whole mutant for every record; what the others are measured against, and the
   // only way for networks whose file fixes the batch size. `separate`: the mutant was not made by editing the
-  // original's graph (it was trained), so that it is run whole and its inputs are those of the original in
-  // their order. Throws Error{mismatch} when a separate network takes other inputs or gives other outputs.
+  // original's graph (it was trained; graphs that do not look like an edit are taken so, too), so that it is
+  // run whole and its inputs are those of the original in their order. Throws Error{mismatch} when a separate
+  // network takes other inputs or gives other outputs.
   Replay(const Session& original, Graph mutant, bool naive = false, bool separate = false);
 
   // False when the mutant computes what the original computes.
