@@ -15,6 +15,7 @@
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/attacked_batch.h"
+#include "assay/attack/given_tensor.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
@@ -133,7 +134,11 @@ class Run {
     const Tensor chosen = at::tensor(rows, at::kLong);
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
-    const Tensor points = attack_->perturb(preparation_.network(), problem).clamp(0, 1);
+    // A problem of its own: whatever the attack writes into it, the records stay as they are.
+    const Tensor points =
+        given_tensor(fmt::format("attack {}: perturb()", spec_.name),
+                     attack_->perturb(preparation_.network(), all.at(chosen)), problem.inputs)
+            .clamp(0, 1);
     result.seconds = since(start);
     const Tensor scores = preparation_.network().scores_of(
         problem, preparation_.network().outputs(preparation_.network().bind(points, problem.held)));

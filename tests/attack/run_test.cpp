@@ -265,6 +265,47 @@ TEST(AttackedNetworks, OfTokensAreRefused) {
   }
 }
 
+class Own final : public Attack {
+ public:
+  explicit Own(std::function<Tensor(const AttackProblem&)> made) : made_(std::move(made)) {}
+  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+    return made_(problem);
+  }
+
+ private:
+  std::function<Tensor(const AttackProblem&)> made_;
+};
+
+TEST_F(AttackingData, OwnAttacksGiveTensorsAsTheyGotThem) {
+  const auto run = [&](const std::function<Tensor(const AttackProblem&)>& made) {
+    return attack_dataset(session, open_dataset(data()), {"mine", std::make_shared<Own>(made)},
+                          folder / "out" / "own.npz", {.all = true}, silence());
+  };
+  const AttackSummary zeros = run([](const AttackProblem& p) { return at::zeros_like(p.inputs); });
+  const AttackSummary in_place = run([](const AttackProblem& p) {
+    p.labels.fill_(0), p.scores.fill_(0);
+    return p.inputs.mul_(0);
+  });
+  EXPECT_GT(zeros.linf + zeros.succeeded, 0);
+  EXPECT_EQ(in_place.succeeded, zeros.succeeded);
+  EXPECT_EQ(in_place.records.at(0).linf, zeros.records.at(0).linf);
+  const std::vector<std::function<Tensor(const AttackProblem&)>> wrong{
+      [](const AttackProblem&) { return Tensor(); },
+      [](const AttackProblem& p) { return p.inputs.slice(0, 0, 1); },
+      [](const AttackProblem& p) { return p.inputs.unsqueeze(1); },
+      [](const AttackProblem& p) { return p.inputs.to(at::kDouble); },
+      [](const AttackProblem& p) { return p.inputs * std::nan(""); }};
+  for (const auto& made : wrong) {
+    try {
+      run(made);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::usage) << error.what();
+      EXPECT_THAT(error.what(), testing::HasSubstr("attack mine: perturb() gives "));
+    }
+  }
+}
+
 TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {
   // A sigmoid so far out that its slope vanishes; the attack looks at what goes into it.
   GraphBuilder build("yes-no");

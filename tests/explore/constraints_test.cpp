@@ -324,5 +324,57 @@ TEST(Shrink, TakesBackWhatIsNotNeeded) {
   EXPECT_TRUE(kept.eq(found).all().item<bool>());
 }
 
+// One of the caller's own, which makes something of what it is given.
+class OwnConstraint final : public Constraint {
+ public:
+  using Make = std::function<Tensor(const Tensor&)>;
+  explicit OwnConstraint(Make make) : make_(std::move(make)) {}
+  Tensor direction(const Searches&, const Tensor&, const Tensor& wanted) const override {
+    return make_(wanted);
+  }
+  Tensor kept(const Searches&, const Tensor& points) const override { return make_(points); }
+  Tensor shown(const Searches&, const Tensor& points) const override { return make_(points); }
+  Tensor integers(std::int64_t) const override { return make_(at::zeros({1}, at::kBool)); }
+
+ private:
+  Make make_;
+};
+
+TEST(OwnConstraints, GiveTensorsAsTheyGotThem) {
+  const Tensor points = pictures();
+  const Searches searches = searches_from(points);
+  const auto of = [](OwnConstraint::Make make) {
+    return make_constraint(
+        std::vector<ConstraintChoice>{{"mine", std::make_shared<OwnConstraint>(std::move(make))}});
+  };
+  const Tensor before = points.clone();
+  const auto in_place = of([](const Tensor& given) { return given.mul_(0); });
+  EXPECT_EQ(in_place->direction(searches, points, points).abs().sum().item<float>(), 0);
+  EXPECT_EQ(in_place->shown(searches, points).abs().sum().item<float>(), 0);
+  EXPECT_TRUE(points.equal(before));
+  for (const OwnConstraint::Make& make :
+       std::vector<OwnConstraint::Make>{[](const Tensor&) { return Tensor(); },
+                                        [](const Tensor& given) { return given.slice(0, 0, 1).unsqueeze(0); },
+                                        [](const Tensor& given) { return given.to(at::kDouble); },
+                                        [](const Tensor& given) { return given * std::nan(""); }}) {
+    const auto wrong = of(make);
+    const std::vector<std::pair<std::string, std::function<void()>>> calls{
+        {"direction()", [&] { wrong->direction(searches, points, points); }},
+        {"kept()", [&] { wrong->kept(searches, points); }},
+        {"shown()", [&] { wrong->shown(searches, points); }}};
+    for (const auto& [method, call] : calls) {
+      try {
+        call();
+        ADD_FAILURE() << method;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.fault(), Fault::usage);
+        EXPECT_NE(std::string(error.what()).find("constraint mine: " + method + " gives "), std::string::npos)
+            << error.what();
+      }
+    }
+  }
+  EXPECT_THROW(of([](const Tensor& given) { return given; })->integers(3), Error);
+}
+
 }  // namespace
 }  // namespace assay::test
