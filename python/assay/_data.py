@@ -80,7 +80,16 @@ class Data:
 
     def relabelled(self, labels: Iterable[int]) -> Data:
         """The same records with other labels, one class number each."""
-        return Data(self._records.relabelled([int(label) for label in labels]))
+        return Data(self._records.relabelled([_class(label) for label in labels]))
+
+    def __copy__(self) -> Data:
+        return Data(self._records)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError(
+            "a data set is not copied or pickled, as it holds what it was made of; make it again there: "
+            "assay.data(x, y), or of the spec of its file"
+        )
 
     def _places(self, positions: Iterable[int]) -> list[int]:
         places = list(map(_place, positions))
@@ -124,6 +133,16 @@ def _place(value: Any) -> int:
     raise UsageError(f"{value} is no position; these are whole numbers, as np.flatnonzero() makes of a mask")
 
 
+def _class(value: Any) -> int:
+    try:
+        number = int(value)
+        if number == value:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise UsageError(f"{value!r} is no class number; give the position of its name in class_names")
+
+
 def _is_frame(value: Any) -> bool:
     return hasattr(value, "columns") and hasattr(value, "to_numpy")
 
@@ -138,6 +157,10 @@ def _array(value: Any) -> Any:
         value = value.detach()
         if getattr(value, "is_conj", None) is not None and value.is_conj():
             raise UsageError("complex tensors are no records")
+    if isinstance(value, np.ma.MaskedArray):
+        if np.ma.is_masked(value):
+            raise UsageError("elements of a masked array are masked; fill them, x.filled(0), or leave their records out")
+        value = value.filled()  # of which nothing is filled
     if _is_array(value):
         return value
     if hasattr(value, "to_numpy"):
@@ -157,16 +180,35 @@ def _labels(y: Any) -> Any:
     if y is None:
         return None
     labels = _array(y)
+    if str(getattr(labels, "dtype", "")).split(".")[-1] == "bool" or (
+        getattr(labels, "ndim", 1) == 2 and not _is_floating(labels)
+    ):
+        labels = _classes_of(np.asarray(_host(labels)))
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.dtype != np.int64:
         labels = labels.astype(np.int64)
     return labels
 
 
+def _classes_of(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Whole numbers and truth values, [n], [n, 1] or one-hot [n, classes], as classes [n]; others as they are."""
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    elif labels.ndim == 2 and labels.dtype.kind in "biu":
+        if ((labels == 0) | (labels == 1)).all() and (labels.sum(1) == 1).all():
+            labels = labels.argmax(1)
+    return labels.astype(np.int64) if labels.dtype.kind == "b" else labels
+
+
 def _bounds(range: tuple[Bounds, Bounds] | None) -> tuple[list[float], list[float]] | None:
     if range is None:
         return None
-    low, high = range
-    return [float(v) for v in np.atleast_1d(low)], [float(v) for v in np.atleast_1d(high)]
+    try:
+        low, high = range
+        return [float(v) for v in np.atleast_1d(low)], [float(v) for v in np.atleast_1d(high)]
+    except (TypeError, ValueError):
+        raise UsageError(
+            f"range={range!r}: a range is (least, greatest), each one number or one for each channel, such as (0, 1)"
+        ) from None
 
 
 def _is_floating(values: Any) -> bool:
@@ -362,7 +404,7 @@ def data(
         temporary file, so that memory stays free; a pandas table with ``label`` or ``target``; or a spec
         (docs/data.md): ``"test.npz,range=0:1[:500]"``.
     y
-        Classes [n], whole numbers; or floating-point regression targets [n] or [n, t].
+        Classes [n], whole numbers (or [n, 1], truth values, one-hot [n, classes]); or floating-point regression targets [n] or [n, t].
     targets
         Regression targets, [n] or [n, t], where ``y`` are classes as well.
     ids

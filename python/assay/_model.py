@@ -77,7 +77,7 @@ class Model:
         return list(self._network.constants)
 
     def weight(self, name: str) -> Array:
-        """A constant by name."""
+        """A constant by name; it cannot be written to. ``with_weights`` gives a network with another one."""
         return self._network.constant(name)  # type: ignore[no-any-return]
 
     def layers(self, data: Any = None) -> list[Layer]:
@@ -171,6 +171,15 @@ class Model:
             raise UsageError("which layers? give a name or several")
         arrays = compute(names)
         return arrays[0] if isinstance(layers, str) else dict(zip(names, arrays))
+
+    def __copy__(self) -> Model:
+        return self._edited(self._network)
+
+    def __deepcopy__(self, memo: Any) -> Model:
+        return self._edited(self._network)  # which never changes
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a network is not pickled: save() writes it to a file, which assay.load() reads")
 
     def __repr__(self) -> str:
         ports = ", ".join(f"{name} {list(shape)}" for name, shape in self.inputs.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect as _inspect
+import itertools
 import keyword
 import os
 import shutil
@@ -26,6 +27,9 @@ __all__ = ["commands"]
 
 # One question at a time: threads of the engine and its memory limit are the process's. A callback may ask, too.
 _busy = threading.RLock()
+
+#: Flags whose files are result documents.
+_documents = {"no-worse-than", "results"}
 
 #: Flags that name one network, or several.
 _networks = {"model", "twin", "voters"}
@@ -165,12 +169,22 @@ class _Files:
     def __init__(self, command: str, given: Given) -> None:
         self.command, self.given = command, given
         self.folder: str | None = None
+        self.results = 0
 
     def place(self, flag: str, name: str) -> None:
         if self.given.get(flag) is None:
             if self.folder is None:
                 self.folder = tempfile.mkdtemp(prefix="assay-")
             self.given[flag] = os.path.join(self.folder, name)
+
+    def write(self, result: Result) -> str:
+        """A result as a file beside them."""
+        if self.folder is None:
+            self.folder = tempfile.mkdtemp(prefix="assay-")
+        path = os.path.join(self.folder, f"result-{self.results}.json")
+        self.results += 1
+        result.save_json(path)
+        return path
 
     def prepare(self) -> None:
         command, given = self.command, self.given
@@ -222,7 +236,7 @@ class _Files:
     def _records(self, folder: str) -> tuple[Given, Given]:
         arrays: Given = {}
         sets: Given = {}
-        for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        for file in _files_in(folder):
             if not file.endswith(".npz"):
                 continue
             name = file[: -len(".npz")]
@@ -262,6 +276,15 @@ class _Files:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _files_in(folder: str) -> list[str]:
+    """Relative to the folder, with those of folders in it (of attacks with a / in their names)."""
+    return sorted(
+        os.path.relpath(os.path.join(place, file), folder).replace(os.sep, "/")
+        for place, _, files in os.walk(folder)
+        for file in files
+    )
+
+
 def _of_levels(levels: np.ndarray[Any, Any], source: Data | None) -> np.ndarray[Any, Any]:
     """8-bit levels of the valid range as the network takes them, float32."""
     low, high = (np.array(bounds, np.float32) for bounds in (source.range if source and source.range else ([0], [1])))
@@ -283,6 +306,24 @@ def _suspects(path: str) -> list[str]:
         return [row.get("record") or row.get("id") or "" for row in rows]
 
 
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) or is_own(value)
+
+
+def _listed(flag: Mapping[str, Any], value: Any) -> Any:
+    """Names, specs and classes of one's own as a list, whatever holds several; other values as they are."""
+    if not (flag["repeats"] or flag["type"].endswith("...")):
+        return value
+    if isinstance(value, Iterator):
+        first = list(itertools.islice(value, 1))
+        return [*first, *value] if first and _is_word(first[0]) else itertools.chain(first, value)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "U":
+        return value.ravel().tolist()
+    if isinstance(value, (tuple, set, frozenset)) and value and all(map(_is_word, value)):
+        return list(value) if isinstance(value, tuple) else sorted(value, key=str)
+    return value
+
+
 def _hold_iterables(flags: Mapping[str, Mapping[str, Any]], given: Given) -> None:
     """What can be read once only is read here, and then used as often as it is needed."""
     for name, value in given.items():
@@ -298,15 +339,23 @@ def _hold_iterables(flags: Mapping[str, Mapping[str, Any]], given: Given) -> Non
 def ask(entry: Mapping[str, Any], given: Given, progress: Progress) -> Result:
     """Poses one question. ``given``: values by name of flag."""
     flags = {flag["name"]: flag for flag in entry["flags"]}
+    for name, value in given.items():
+        given[name] = _listed(flags[name], value)
     _hold_iterables(flags, given)
     files = _Files(entry["name"], given)
     files.prepare()
     try:
+        for name in _documents & given.keys():
+            several = isinstance(given[name], (list, tuple))
+            items = [files.write(item) if isinstance(item, Result) else item for item in (given[name] if several else [given[name]])]
+            given[name] = items if several else items[0]
         with _busy:
             question = _Question()
             for name, value in given.items():
                 if name in _networks and value is not None:
-                    networks = value if isinstance(value, list) else [value]
+                    networks = list(value) if isinstance(value, (list, tuple)) else [value]
+                    if len(networks) != 1 and not flags[name]["repeats"]:
+                        raise UsageError(f"{name}: {entry['name']} is about one network, {len(networks)} are given")
                     question.flags.append((name, [question.network(name, item) for item in networks]))
                 else:
                     question.give(flags[name], value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _assay
 from ._data import Data, data as make_data
-from .errors import GateFailed, UsageError
+from .errors import DataError, FileError, GateFailed, UsageError
 
 __all__ = ["Result", "Table", "read_result", "save_report"]
 
@@ -214,12 +214,18 @@ class Result:
         return dict(self._answer.render_files(name))
 
     def save_html(self, path: str | os.PathLike[str]) -> None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_html())
+        _write(path, self.to_html())
 
     def save_json(self, path: str | os.PathLike[str]) -> None:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_json())
+        _write(path, self.to_json())
+
+    def __copy__(self) -> Result:
+        other = Result(self._answer)
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a result is not pickled: save_json() writes it to a file, which assay.read_result() reads")
 
     def _repr_html_(self) -> str:
         page = _html.escape(self.to_html(), quote=True)
@@ -269,8 +275,24 @@ class Result:
 
 def read_result(path: str | os.PathLike[str]) -> Result:
     """A result document that the program, or :meth:`Result.save_json`, wrote."""
-    with open(path, encoding="utf-8") as file:
-        return Result(_assay.read_answer(file.read(), os.fspath(path)))
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{os.fspath(path)}: is no result document: {error}") from error
+    return Result(_assay.read_answer(text, os.fspath(path)))
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    """Makes the folder, too."""
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise FileError(f"{os.fspath(path)}: {error.strerror}") from error
 
 
 def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None:
@@ -280,9 +302,7 @@ def save_report(path: str | os.PathLike[str], results: Iterable[Result]) -> None
         if not isinstance(result, Result):
             kind = "None" if result is None else f"a {type(result).__name__}"
             raise UsageError(f"a report is made of results; {kind} is none")
-    page = _assay.page([result._answer for result in results])
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(page)
+    _write(path, _assay.page([result._answer for result in results]))
 
 
 def positions_of(data: Any, ids: list[str]) -> np.ndarray[Any, Any]:

@@ -137,4 +137,9 @@ py::array numpy_of(const Tensor& given) {
 
 py::array numpy_of(const Array& array) { return numpy_of(to_tensor(array)); }
 
+py::array read_only(py::array array) {
+  array.attr("setflags")(py::arg("write") = false);
+  return array;
+}
+
 }  // namespace assay::python

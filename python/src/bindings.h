@@ -99,6 +99,8 @@ Array array_of(const py::handle& object);
 // Share the memory, which lives as long as the result.
 py::array numpy_of(const Tensor& tensor);
 py::array numpy_of(const Array& array);
+// Of memory that the library goes on using: Python may look at it.
+py::array read_only(py::array array);
 template <typename T>
 py::array_t<T> numpy_of(std::vector<T> values) {
   auto* kept = new std::vector<T>(std::move(values));

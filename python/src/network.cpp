@@ -374,7 +374,7 @@ void bind_network(py::module_& module) {
            [](const Network& n, const std::string& name) {
              const ValueId id = value_named(n.graph, name);
              if (!n.graph.is_constant(id)) fail(Fault::usage, "'{}' is no constant of the network", name);
-             return numpy_of(n.graph.constant(id));
+             return read_only(numpy_of(n.graph.constant(id)));
            })
       .def("with_constants", &with_constants)
       .def("with_weights_of",

@@ -266,7 +266,7 @@ class OwnAnnotator final : public inspection::Annotator {
       py::list texts;
       for (const inspection::RecordText& text : records.texts) texts.append(py::str(text.text));
       py::dict block;
-      block["inputs"] = numpy_of(records.batch.inputs);
+      block["inputs"] = read_only(numpy_of(records.batch.inputs));
       block["labels"] = numpy_of(records.batch.labels);
       block["indices"] =
           numpy_of(std::vector<std::int64_t>(records.batch.indices.begin(), records.batch.indices.end()));

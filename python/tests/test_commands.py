@@ -243,3 +243,29 @@ def test_states_of_results_are_combined_and_compared(inside, model):
     assert assay.diff([a, b]).command == "diff"
     with pytest.raises(assay.UsageError, match="state="):
         assay.combine([whole])
+
+
+def test_several_values_come_in_whatever_holds_several(model, arrays):
+    expected = assay.cover(model, "digits:50", arrays, criterion=["nc", "tknc"]).table("criteria").rows
+    for several in (("nc", "tknc"), {"tknc", "nc"}, (name for name in ("nc", "tknc"))):
+        assert assay.cover(model, "digits:50", arrays, criterion=several).table("criteria").rows == expected
+
+
+def test_a_result_stands_for_its_document(model, arrays, tmp_path):
+    import copy
+    import pickle
+
+    earlier = assay.evaluate(model, arrays)
+    assert assay.evaluate(model, arrays, no_worse_than=earlier).passed
+    assert copy.copy(earlier).headline == earlier.headline
+    with pytest.raises(TypeError, match="save_json"):
+        pickle.dumps(earlier)
+    earlier.save_json(tmp_path / "new" / "found.json")
+    earlier.save_html(tmp_path / "newer" / "found.html")
+    assert assay.read_result(tmp_path / "new" / "found.json").headline == earlier.headline
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(assay.DataError, match="bytes.json"):
+        assay.read_result(tmp_path / "bytes.json")
+    for call in (lambda: assay.read_result(tmp_path / "missing"), lambda: earlier.save_json(tmp_path)):
+        with pytest.raises(assay.FileError):
+            call()

@@ -403,3 +403,40 @@ def test_any_shape_and_stride_is_read_or_refused():
             assert (data.read(range(len(data)))["x"] == view.astype(np.float64)).all()
         except assay.AssayError:
             pass
+
+
+@pytest.mark.parametrize("labels", [[[1], [0], [2], [1], [0]], np.eye(3, dtype=int)[[1, 0, 2, 1, 0]], np.eye(3)[[1, 0, 2, 1, 0]] > 0])
+def test_labels_of_any_whole_numbers(labels):
+    assert assay.data(X, np.array(labels)).labels.tolist() == [1, 0, 2, 1, 0]
+
+
+def test_truth_values_are_two_classes():
+    assert assay.data(X, np.array([True, False, True, True, False])).labels.tolist() == [1, 0, 1, 1, 0]
+    torch = pytest.importorskip("torch")
+    assert assay.data(X, torch.tensor([[True], [False], [True], [True], [False]])).labels.tolist() == [1, 0, 1, 1, 0]
+
+
+def test_wrong_labels_ranges_and_masks_are_exceptions():
+    data = assay.data(X, np.arange(5))
+    for labels in (["a"] * 5, [0.5] * 5, [None] * 5):
+        with pytest.raises(assay.UsageError, match="no class number"):
+            data.relabelled(labels)
+    for range in ((0,), 1, (0, "a"), (0, 1, 2)):
+        with pytest.raises(assay.UsageError, match="range="):
+            assay.data(X, range=range)
+    masked = np.ma.masked_array(X, X > 7)
+    for call in (lambda: assay.data(masked), lambda: assay.data(X, np.ma.masked_array(np.arange(5), np.arange(5) > 3))):
+        with pytest.raises(assay.UsageError, match="masked"):
+            call()
+    assert (assay.data(np.ma.masked_array(X)).read([2])["x"] == X[[2]]).all()
+
+
+def test_data_are_made_again_not_pickled():
+    import copy
+    import pickle
+
+    data = assay.data(X)
+    assert copy.copy(data).hash == data.hash
+    for call in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="make it again"):
+            call(data)

@@ -254,3 +254,23 @@ def test_files_of_torch_are_answered_with_how_to_export_them(tmp_path):
         with pytest.raises(assay.UnsupportedError) as caught:
             assay.load(tmp_path / name)
         assert "torch.onnx.export" in str(caught.value) and len(str(caught.value).splitlines()) == 4
+
+
+def test_networks_never_change(model, tmp_path):
+    import copy
+    import pickle
+
+    before, name = model.hash, model.weights[0]
+    weight = model.weight(name)
+    with pytest.raises(ValueError, match="read-only"):
+        weight[...] = 0
+    assert model.with_weights({name: weight * 2}).hash != before
+    assert copy.deepcopy(model).hash == copy.copy(model).hash == before
+    with pytest.raises(TypeError, match=r"save\(\)"):
+        pickle.dumps(model)
+
+
+def test_one_network_is_asked(model, arrays):
+    with pytest.raises(assay.UsageError, match="one network, 2 are given"):
+        assay.evaluate([model, model], arrays)
+    assert assay.evaluate([model], arrays).facts["records"] == 60

@@ -431,3 +431,20 @@ def test_names_that_are_taken_and_things_that_are_none():
     for wrong in (3, dict, lambda: None):
         with pytest.raises(assay.UsageError):
             assay.register(wrong)
+
+
+def test_attacks_with_folders_in_their_names(model, arrays):
+    flip = type("Flip", (assay.Attack,), {"name": "team/flip", "perturb": lambda self, network, problem: 1 - problem.inputs})
+    found = assay.attack(model, assay.data(*arrays, range=(0, 1)), attack=flip)
+    assert list(found.arrays) == ["team/flip"] and len(found.data["team/flip"]) > 0
+
+
+def test_hypotheses_look_at_records_only(model, arrays):
+    class Writing(assay.Hypothesis):
+        hypotheses = ["bright"]
+
+        def annotate(self, records):
+            records.inputs[...] = 0
+
+    with pytest.raises(ValueError, match="read-only"):
+        assay.inspect(model, arrays, hypotheses=Writing, units="layer=conv1", measure="pearson")
