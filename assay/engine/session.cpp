@@ -10,6 +10,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
+#include "assay/engine/engine_threads.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/session_state.h"
 
@@ -50,6 +51,7 @@ const Graph& Session::graph() const { return state_->graph; }
 const SessionOptions& Session::options() const { return state_->options; }
 
 Tensors Session::bind(const Batch& batch) const {
+  if (options().threads != 1) require_engine_threads();
   std::vector<NamedShape> given{{batch.input_name, record_of(batch.inputs)}};
   for (const NamedArray& other : batch.others) given.push_back({other.name, record_of(other.values)});
   const std::vector<ValueId> ids = matching_inputs(graph(), given);
@@ -62,6 +64,7 @@ Tensors Session::bind(const Batch& batch) const {
 }
 
 Tensors Session::bind(const Array& inputs) const {
+  if (options().threads != 1) require_engine_threads();
   const ValueId id = matching_inputs(graph(), {{"", record_of(inputs)}})[0];
   Tensors bound;
   bound.emplace(id, bind_records(graph(), id, state_->shapes, inputs).to(state_->device));

@@ -13,8 +13,12 @@ std::string load(const std::filesystem::path& file) {
   const std::string path = std::filesystem::absolute(file).string();
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const reason = dlerror();
-    fail(Fault::io, "plug-in {} cannot be loaded: {}", file.string(), reason ? reason : "no reason given");
+    const char* const told = dlerror();
+    const std::string reason = told ? told : "no reason given";
+    // Of the library, whose functions plug-ins take from the program.
+    const bool hidden = reason.find("undefined symbol: _Z") != std::string::npos;
+    fail(Fault::io, "plug-in {} cannot be loaded: {}{}", file.string(), reason,
+         hidden ? "; a program that loads plug-ins exports the library (ENABLE_EXPORTS in CMake)" : "");
   }
   const auto* const entry = static_cast<const Entry*>(dlsym(library, "assay_plugin_entry"));
   if (entry == nullptr) {

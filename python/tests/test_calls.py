@@ -190,3 +190,32 @@ def test_nothing_leaks(model, arrays):
     assert len(gc.get_objects()) - objects < 250
     assert len(os.listdir("/proc/self/fd")) == files
     assert sys.getrefcount(x) < 10
+
+
+FORKED = """
+import multiprocessing, sys
+import assay
+
+model = assay.load(sys.argv[1], threads=2)
+records = assay.data("digits:20")
+ask = lambda model: model.predict(records)[1].tolist()
+said = ask(model)
+
+def child(queue):
+    try:
+        queue.put(ask(model))
+    except assay.UsageError as error:
+        queue.put(str(error))
+    queue.put(ask(assay.load(sys.argv[1], threads=1)))
+
+context = multiprocessing.get_context("fork")
+queue = context.SimpleQueue()
+process = context.Process(target=child, args=(queue,))
+process.start()
+assert "spawn" in queue.get()
+assert queue.get() == said
+"""
+
+
+def test_a_forked_process_is_told_what_to_do(work):
+    subprocess.run([sys.executable, "-c", FORKED, "net.onnx"], cwd=work, check=True, timeout=100)

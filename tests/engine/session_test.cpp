@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -429,6 +431,39 @@ TEST(Session, RefusesANetworkWithoutOutputs) {
     EXPECT_EQ(error.fault(), Fault::model);
     EXPECT_THAT(error.what(), HasSubstr("no outputs"));
   }
+}
+
+// What a forked process says, or "ran" when it could run a network on so many threads.
+std::string said_after_fork(const Graph& graph, int threads) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::string text = "ran";
+    try {
+      const Session session(graph, {.threads = threads});
+      session.run({{graph.inputs()[0], at::zeros({2, 1, 12, 12})}}, graph.outputs());
+    } catch (const std::exception& error) {
+      text = error.what();
+    }
+    ::_exit(::write(ends[1], text.data(), text.size()) < 0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t count; (count = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(count));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST(Session, RefusesSeveralThreadsAfterAFork) {
+  const Graph graph = test::lenet_like();
+  const Session session(graph, {.threads = 2});
+  session.run(give(session, random_tensor({8, 1, 12, 12})), graph.outputs());
+  EXPECT_THAT(said_after_fork(graph, 2), HasSubstr("spawn"));
+  EXPECT_EQ(said_after_fork(graph, 1), "ran");
 }
 
 }  // namespace

@@ -10,6 +10,10 @@
 // A plug-in is compiled against the headers of one version with one compiler and one libtorch, and refused by
 // programs built otherwise. It is code that runs with the rights of who starts the program: load what you
 // trust.
+//
+// A plug-in takes the library's functions from the program that loads it. Your own program that calls load()
+// exports them: set_target_properties(NAME PROPERTIES ENABLE_EXPORTS ON) in CMake; or Assay was built with
+// -DASSAY_SHARED=ON.
 
 #include <torch/version.h>
 
@@ -36,7 +40,7 @@ struct Entry {
   void (*enter)();      // adds to catalogues; may throw Error
 };
 
-// Loads FILE and lets it add to the catalogues; it stays loaded to the end of the process. Returns the
+// Loads FILE (in a program with ENABLE_EXPORTS, see above) and lets it add to the catalogues; it stays loaded to the end of the process. Returns the
 // plug-in's name. Loading the same file again does nothing. Before analyses run; not thread-safe. Throws
 // Error{io} for what cannot be loaded, Error{mismatch} for what is no plug-in or one built for another
 // version, and whatever the plug-in throws, with its file named.

@@ -7,6 +7,9 @@
 //   question.networks.emplace("net", graph);
 //   question.datasets.emplace("new", from_tensors(x, y));
 //   const report::Document found = ask(question, silence());
+//
+// Its functions are in a library of their own: link the CMake target assay::questions, which brings
+// assay::assay.
 
 #include <filesystem>
 #include <map>
