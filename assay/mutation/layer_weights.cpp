@@ -141,7 +141,13 @@ class Finder {
     layer_.weights.push_back(
         *at(1, recurrent_layout(directions, gates, hidden, shape_of(graph_, node_.inputs[1])[2])));
     layer_.weights.push_back(*at(2, recurrent_layout(directions, gates, hidden, hidden)));
-    add_bias(3, recurrent_layout(directions, 2 * gates, hidden, 1));
+    if (const int padding = padding_of_bias(graph_, node_); padding >= 0) {
+      if (auto bias = weights_at(graph_, padding, 0, recurrent_layout(directions, gates, hidden, 1),
+                                 layer_.layer.neurons))
+        layer_.biases.push_back(std::move(*bias));
+    } else {
+      add_bias(3, recurrent_layout(directions, 2 * gates, hidden, 1));
+    }
     add_bias(7, recurrent_layout(directions, 3, hidden, 1));
     const auto read = std::ranges::count_if(node_.outputs, [&](ValueId id) {
       return id != no_value && (!graph_.consumers(id).empty() ||
@@ -161,6 +167,12 @@ class Finder {
 
 std::string find_layer_weights(const Graph& graph, SubjectLayer& layer) {
   return Finder(graph, layer).find();
+}
+
+int padding_of_bias(const Graph& graph, const Node& node) {
+  if (!is_recurrent(node.op) || input_of(node, 3) == no_value) return -1;
+  const int producer = graph.producer(node.inputs[3]);
+  return producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "Pad" ? producer : -1;
 }
 
 std::optional<LayerWeights> weights_at(const Graph& graph, int node, std::size_t input,

@@ -113,7 +113,9 @@ bool own_bias_known(const Graph& graph, const SubjectLayer& layer) {
   for (std::size_t i = 2; i < node.inputs.size(); ++i) {
     const bool state = recurrent && i >= 4 && i != 7;  // lengths and initial states
     if (node.inputs[i] == no_value || state) continue;
+    const int padding = i == 3 ? padding_of_bias(graph, node) : -1;
     const auto known = [&](const LayerWeights& weights) {
+      if (padding >= 0) return weights.node == padding;
       return weights.node == layer.layer.node && weights.input == i;
     };
     if (std::ranges::none_of(layer.biases, known) && std::ranges::none_of(layer.weights, known)) return false;

@@ -34,8 +34,8 @@ void keras(Values& values, const Weight& weight, const Shape& shape, Rng& rng) {
     fill_uniform(values, rng, std::sqrt(6.0 / static_cast<double>(weight.fan_in + weight.fan_out)));
   } else if (weight.role == Role::table) {
     fill_uniform(values, rng, 0.05);
-  } else if (weight.role == Role::lstm_bias && shape.size() == 2 && shape[1] % 8 == 0) {
-    const std::int64_t hidden = shape[1] / 8;  // input, output, forget, cell: first of W, then of R
+  } else if (weight.role == Role::lstm_bias && shape.size() == 2 && shape[1] % (4 * weight.fan_in) == 0) {
+    const std::int64_t hidden = weight.fan_in;  // input, output, forget, cell: first of W, then of R
     for (std::int64_t d = 0; d < shape[0]; ++d) {
       std::fill_n(values.begin() + d * shape[1] + 2 * hidden, hidden, 1.0F);
     }

@@ -184,7 +184,13 @@ class Finder {
     const std::int64_t gates = shape(*input)[1], hidden = shape(*state)[2];
     add(node, 1, Role::kernel, shape(*input)[2], gates);
     add(node, 2, Role::recurrent, hidden, gates);
-    add(node, 3, node.op == "LSTM" ? Role::lstm_bias : Role::bias, hidden, gates);
+    const Role bias = node.op == "LSTM" ? Role::lstm_bias : Role::bias;
+    const Node* padding = node.inputs.size() > 3 ? producer(node.inputs[3]) : nullptr;
+    if (padding != nullptr && padding->op == "Pad") {  // one bias for both parts, and zeros for the other
+      add(*padding, 0, bias, hidden, gates);
+    } else {
+      add(node, 3, bias, hidden, gates);
+    }
     add(node, 7, Role::bias, hidden, gates);
   }
 

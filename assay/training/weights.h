@@ -12,7 +12,7 @@ enum class Role {
   kernel,     // multiplies: convolution, dense and recurrent input kernels
   recurrent,  // recurrent kernels of LSTM, GRU and RNN
   bias,
-  lstm_bias,  // [directions, 8 hidden]: the forget gate's input part begins at 1 in Keras
+  lstm_bias,  // [directions, 8 hidden], or 4 hidden: the forget gate's input part begins at 1 in Keras
   scale,      // of a normalisation
   shift,      // of a normalisation
   slope,      // of PRelu

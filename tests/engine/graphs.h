@@ -174,6 +174,24 @@ inline Graph lstm_like() {
   return net.build(net.dense("logits", state, 5, 4));
 }
 
+// The same network with one bias for both parts of its recurrent node, as Keras has it: the first half.
+inline Graph one_bias(const Graph& graph, const std::string& node) {
+  GraphBuilder edit(graph);
+  const int index = graph.find_node(node).value();
+  Node cell = graph.nodes()[static_cast<std::size_t>(index)];
+  const Array& both = graph.constant(cell.inputs[3]);
+  const std::int64_t directions = both.shape()[0], width = both.shape()[1] / 2;
+  std::vector<float> first;
+  for (std::int64_t d = 0; d < directions; ++d) {
+    const auto begin = both.as<float>().begin() + 2 * d * width;
+    first.insert(first.end(), begin, begin + width);
+  }
+  const ValueId one = edit.constant("one", Array::of<float>({directions, width}, first));
+  cell.inputs[3] = edit.add("Pad", "biases", {one, edit.constant("pads", integers({0, 0, 0, width}))});
+  edit.replace_node(index, std::move(cell));
+  return edit.build();
+}
+
 // One transformer block as exporters write it, with GELU and layer normalisation spelt out; input [N, 4, 6].
 inline Graph transformer_like() {
   Net net("transformer");

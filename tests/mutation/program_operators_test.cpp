@@ -119,15 +119,19 @@ TEST(StructureOperators, BiasesOfProductsAndRecurrentCells) {
   EXPECT_EQ(training::find_weights(bare).size(), 2U);
   EXPECT_EQ(training::find_weights(more).size(), 4U);
 
-  Program text;
-  text.graph = test::lstm_like();
-  text.training = program.training;
-  const SmallStudy recurrent(text);
-  const Graph without = recurrent.mutated("remove-bias@lstm#1").program.graph;
-  Program again = text;
-  again.graph = without;
-  const Graph with = SmallStudy(again).mutated("add-bias@lstm#1").program.graph;
-  EXPECT_EQ(training::find_weights(with).size(), training::find_weights(text.graph).size());
+  for (const Graph& cell : {test::lstm_like(), test::one_bias(test::lstm_like(), "lstm")}) {
+    Program text;
+    text.graph = cell;
+    text.training = program.training;
+    const SmallStudy recurrent(text);
+    const Graph without = recurrent.mutated("remove-bias@lstm#1").program.graph;
+    EXPECT_EQ(training::find_weights(without).size() + 1, training::find_weights(text.graph).size());
+    EXPECT_FALSE(without.find_node("biases"));
+    Program again = text;
+    again.graph = without;
+    const Graph with = SmallStudy(again).mutated("add-bias@lstm#1").program.graph;
+    EXPECT_EQ(training::find_weights(with).size(), training::find_weights(text.graph).size());
+  }
 }
 
 TEST(StructureOperators, RemoveAndAddLayers) {

@@ -159,6 +159,9 @@ TEST(Initialise, KerasDrawsOrthogonalRecurrentKernelsAndOpensForgetGates) {
   }
   const std::span<const float> bias = weights(fresh, "lstm/b");  // input, output, forget, cell; twice
   for (std::size_t i = 0; i < 40; ++i) EXPECT_EQ(bias[i], i >= 10 && i < 15 ? 1 : 0) << i;
+  const Graph single = initialise(test::one_bias(test::lstm_like(), "lstm"), "keras", 3);
+  const std::span<const float> one = weights(single, "one");
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(one[i], i >= 10 && i < 15 ? 1 : 0) << i;
 }
 
 struct Moments {

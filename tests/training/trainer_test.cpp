@@ -316,6 +316,38 @@ TEST(Trainer, BitsDoNotDependOnThreads) {
   EXPECT_EQ(learned(1), learned(3));
 }
 
+// The zeros that stand in for a second bias are no weights; all else moves as with two.
+TEST(Trainer, LearnsOneBiasOfARecurrentCellAsKerasDoes) {
+  const Graph two = test::lstm_like(), one = test::one_bias(two, "lstm");
+  constexpr std::size_t width = 20;
+  const std::span<const float> first = one.constant(*one.find_value("one")).as<float>();
+  std::vector<float> both(first.begin(), first.end());
+  both.resize(2 * width, 0.0F);
+  GraphBuilder zeroed(two);
+  zeroed.replace_constant(*two.find_value("lstm/b"), Array::of<float>({1, 2 * width}, both));
+  std::vector<std::int64_t> tokens;
+  for (std::int64_t i = 0; i < 8 * 7; ++i) tokens.push_back(i * i % 11);
+  Rng rng(3);
+  RecordOptions options;
+  options.targets = test::random_array(rng, {8, 4});
+  const DatasetPtr data = from_arrays(Array::of<std::int64_t>({8, 7}, tokens), {}, std::move(options));
+  Recipe step;
+  step.loss = "mse", step.optimiser = "sgd", step.initialiser = "keep";
+  step.learning_rate = 0.1, step.epochs = 1, step.batch = 8;
+  const Graph of_two = train(zeroed.build(), data, nullptr, step, {}, silence()).graph;
+  const Graph of_one = train(one, data, nullptr, step, {}, silence()).graph;
+  const auto after = of_one.constant(*of_one.find_value("one")).as<float>(),
+             expected = of_two.constant(*of_two.find_value("lstm/b")).as<float>();
+  ASSERT_EQ(after.size(), width);
+  double moved = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    EXPECT_NEAR(after[i], expected[i], 1e-6);
+    moved += std::abs(after[i] - first[i]);
+  }
+  EXPECT_GT(moved, 1e-4);
+  EXPECT_EQ(of_one.parameter_count() + static_cast<std::int64_t>(width), two.parameter_count());
+}
+
 // One step of gradient descent on y = w x + b with squared error, by hand.
 TEST(Trainer, OneStepOfRegressionIsTheFormulaWrittenOut) {
   const TemporaryFolder folder;

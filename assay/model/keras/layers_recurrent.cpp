@@ -44,7 +44,8 @@ Array reorder_gates(const Array& array, const std::vector<int>& order, std::int6
 // The weights of all directions, in ONNX's form.
 struct RecurrentWeights {
   std::vector<float> input, recurrent,
-      bias;  // [directions, gates * units, features], ..., [directions, 2 * gates * units]
+      bias;  // [directions, gates * units, features], ..., [directions, gates * units], twice as wide when
+             // the recurrent part has a bias of its own
   bool biased = false;
 };
 
@@ -65,7 +66,6 @@ void read_direction(LayerBuilder& layer, const Cell& cell, std::int64_t features
   if (!weights.biased) return;
   const Shape shape = two_biases ? Shape{2, width} : Shape{width};
   append(weights.bias, reorder_gates(layer.weight("bias", shape), cell.order, units));
-  if (!two_biases) weights.bias.insert(weights.bias.end(), static_cast<std::size_t>(width), 0.0F);
 }
 
 struct CellActivation {
@@ -88,17 +88,17 @@ CellActivation cell_activation(const LayerBuilder& layer, const char* key, const
 }
 
 // The attributes ONNX wants: one list of functions a direction, then their parameters in order.
-void add_activations(const LayerBuilder& layer, const Cell& cell, std::size_t directions,
+void add_activations(std::span<const LayerBuilder> directions, const Cell& cell,
                      std::map<std::string, Attribute>& attributes) {
-  const CellActivation gate = cell_activation(layer, "recurrent_activation", "hard_sigmoid");
-  const CellActivation out = cell_activation(layer, "activation", "tanh");
-  std::vector<CellActivation> functions;
-  if (cell.op == "RNN") functions = {out};
-  if (cell.op == "GRU") functions = {gate, out};
-  if (cell.op == "LSTM") functions = {gate, out, out};
   std::vector<std::string> names;
   std::vector<float> alphas, betas;
-  for (std::size_t d = 0; d < directions; ++d) {
+  for (const LayerBuilder& layer : directions) {
+    const CellActivation gate = cell_activation(layer, "recurrent_activation", "hard_sigmoid");
+    const CellActivation out = cell_activation(layer, "activation", "tanh");
+    std::vector<CellActivation> functions;
+    if (cell.op == "RNN") functions = {out};
+    if (cell.op == "GRU") functions = {gate, out};
+    if (cell.op == "LSTM") functions = {gate, out, out};
     for (const CellActivation& function : functions) {
       names.push_back(function.op);
       if (function.alpha) alphas.push_back(*function.alpha);
@@ -113,10 +113,13 @@ void add_activations(const LayerBuilder& layer, const Cell& cell, std::size_t di
 // One translation for one direction or two.
 class Recurrent {
  public:
-  // `layer` names the cell and its config; `directions` is 2 for Bidirectional with `merge` the way to
-  // combine them.
-  Recurrent(LayerBuilder layer, std::size_t directions, std::string merge)
-      : layer_(std::move(layer)), cell_(cell_of(layer_)), directions_(directions), merge_(std::move(merge)) {}
+  // A direction is its cell and config; two are those of Bidirectional, with `merge` the way to combine them.
+  Recurrent(std::vector<LayerBuilder> directions, std::string merge)
+      : directions_of_(std::move(directions)),
+        layer_(directions_of_.front()),
+        cell_(cell_of(layer_)),
+        directions_(directions_of_.size()),
+        merge_(std::move(merge)) {}
 
   KerasTensors build(std::span<const KerasTensor> inputs) {
     if (inputs.empty()) layer_.invalid("is called without tensors");
@@ -153,21 +156,30 @@ class Recurrent {
                    "_time_first"),
         layer_.constant("kernel", Array::of(Shape{d, gates * units_, features}, weights.input)),
         layer_.constant("recurrent_kernel", Array::of(Shape{d, gates * units_, units_}, weights.recurrent)),
-        weights.biased ? layer_.constant("bias", Array::of(Shape{d, 2 * gates * units_}, weights.bias))
-                       : no_value};
+        weights.biased ? bias(weights, d, reset_after ? 2 * gates * units_ : gates * units_) : no_value};
     add_states(initial, operands);
     std::map<std::string, Attribute> attributes{{"hidden_size", units_},
                                                 {"direction", std::string(directions_ == 2 ? "bidirectional"
                                                                           : backwards_     ? "reverse"
                                                                                            : "forward")}};
     if (cell_.op == "GRU") attributes["linear_before_reset"] = std::int64_t{reset_after};
-    add_activations(layer_, cell_, directions_, attributes);
+    add_activations(directions_of_, cell_, attributes);
     std::vector<std::string_view> names{"_steps", "_last"};
     if (cell_.op == "LSTM") names.push_back("_cell");
     const auto outputs = layer_.add(std::string(cell_.op), "", operands, attributes, names);
     y_ = outputs[0];
     h_ = outputs[1];
     if (outputs.size() > 2) c_ = outputs[2];
+  }
+
+  // ONNX has a bias for the input and one for the recurrent part. Where Keras has one for both, zeros that
+  // nobody learns stand in for the other.
+  ValueId bias(const RecurrentWeights& weights, std::int64_t directions, std::int64_t width) {
+    const ValueId own = layer_.constant("bias", Array::of(Shape{directions, width}, weights.bias));
+    const std::int64_t missing = 2 * static_cast<std::int64_t>(cell_.order.size()) * units_ - width;
+    if (missing == 0) return own;
+    return layer_.add("Pad", "_biases", {own, layer_.constant("bias_pads", integers({0, 0, 0, missing}))},
+                      {{"mode", std::string("constant")}}, "_biases");
   }
 
   // Initial states given as further inputs: h, and c for an LSTM.
@@ -243,7 +255,8 @@ class Recurrent {
     }
   }
 
-  LayerBuilder layer_;
+  std::vector<LayerBuilder> directions_of_;
+  LayerBuilder& layer_;
   const Cell& cell_;
   std::size_t directions_;
   std::string merge_;
@@ -252,10 +265,36 @@ class Recurrent {
   ValueId y_ = no_value, h_ = no_value, c_ = no_value;
 };
 
+// The layer that goes backwards: one of its own where the config has one, else like the other. One node
+// computes both, so they may differ in their activations only.
+LayerBuilder backward_of(LayerBuilder& layer, const LayerBuilder& forward) {
+  if (!layer.config().has("backward_layer")) return forward;
+  LayerBuilder backward = layer.inner(layer.config().child("backward_layer"));
+  const LayerConfig &a = forward.config(), &b = backward.config();
+  const auto refuse = [&](const std::string& what) {
+    layer.unsupported(fmt::format("a backward_layer that differs in {}", what),
+                      "make both directions alike but for their activations, or export the model to ONNX");
+  };
+  if (a.class_name() != b.class_name()) {
+    refuse(fmt::format("its class ({} and {})", a.class_name(), b.class_name()));
+  }
+  if (a.size("units", 0) != b.size("units", 0)) {
+    refuse(fmt::format("units ({} and {})", a.size("units", 0), b.size("units", 0)));
+  }
+  const std::pair<const char*, bool> flags[] = {
+      {"use_bias", true}, {"reset_after", false}, {"return_sequences", false}, {"return_state", false}};
+  for (const auto& [key, otherwise] : flags) {
+    if (a.flag(key, otherwise) != b.flag(key, otherwise)) refuse(key);
+  }
+  if (!a.flag("go_backwards", false) && !b.flag("go_backwards", true))
+    layer.invalid("its backward_layer goes forward");
+  return backward;
+}
+
 }  // namespace
 
 KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  return Recurrent(layer, 1, "concat").build(inputs);
+  return Recurrent({layer}, "concat").build(inputs);
 }
 
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
@@ -263,7 +302,8 @@ KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inp
   if (merge != "concat" && merge != "sum" && merge != "ave" && merge != "mul") {
     layer.unsupported(fmt::format("merge_mode '{}'", merge), "use concat, sum, ave or mul");
   }
-  return Recurrent(layer.inner(layer.config().child("layer")), 2, merge).build(inputs);
+  const LayerBuilder forward = layer.inner(layer.config().child("layer"));
+  return Recurrent({forward, backward_of(layer, forward)}, merge).build(inputs);
 }
 
 // Applies a layer to every step: steps are folded into the batch and unfolded again. Dense does so by itself.

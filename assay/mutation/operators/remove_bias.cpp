@@ -8,17 +8,24 @@ namespace {
 
 void remove_bias(const SubjectLayer& layer, Edit& edit) {
   edit.note(layer, -1, "has no bias");
-  edit.restructure([&layer](GraphBuilder& builder) {
+  const Graph& graph = edit.subject().graph();
+  edit.restructure([&layer, &graph](GraphBuilder& builder) {
     for (const LayerWeights& bias : layer.biases) {
-      Node node = builder.nodes()[static_cast<std::size_t>(bias.node)];
+      int index = bias.node;
+      std::size_t input = bias.input;
+      // Keras's recurrent layers have one bias, which a Pad makes two of.
+      const ValueId padded = builder.nodes()[static_cast<std::size_t>(index)].outputs[0];
+      if (builder.nodes()[static_cast<std::size_t>(index)].op == "Pad") index = layer.layer.node, input = 3;
+      Node node = builder.nodes()[static_cast<std::size_t>(index)];
       if (node.op == "Add") {
-        node.inputs = {node.inputs[1 - bias.input]};
+        node.inputs = {node.inputs[1 - input]};
         node.op = "Identity";
       } else {
-        node.inputs[bias.input] = no_value;
+        node.inputs[input] = no_value;
         while (node.inputs.back() == no_value) node.inputs.pop_back();
       }
-      builder.replace_node(bias.node, std::move(node));
+      builder.replace_node(index, std::move(node));
+      if (index != bias.node && graph.consumers(padded).size() == 1) builder.remove_node(bias.node);
     }
   });
 }

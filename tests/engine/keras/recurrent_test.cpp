@@ -132,6 +132,19 @@ TEST(KerasRecurrent, LSTM) {
   }
 }
 
+TEST(KerasRecurrent, HasAsManyParametersAsInKeras) {
+  const auto count = [](const std::string& class_name, const std::string& more,
+                        const std::vector<Shape>& shapes) {
+    Network network({steps, features});
+    network.add(class_name, config(more, false), shapes);
+    return network.read().parameter_count();
+  };
+  EXPECT_EQ(count("LSTM", "", weights(4)), 16 * (features + units + 1));
+  EXPECT_EQ(count("SimpleRNN", "", weights(1)), 4 * (features + units + 1));
+  EXPECT_EQ(count("GRU", R"("reset_after": false)", weights(3)), 12 * (features + units + 1));
+  EXPECT_EQ(count("GRU", R"("reset_after": true)", weights(3, true)), 12 * (features + units + 2));
+}
+
 TEST(KerasRecurrent, LSTMOfKeras2HasHardSigmoidGates) {
   Network network({steps, features}, "2.2.4");
   const auto w =
@@ -218,6 +231,50 @@ TEST(KerasBidirectional, CombinesBothDirections) {
       EXPECT_TRUE(same(network.run(sequence_input()), expected)) << c.mode << sequences;
     }
   }
+}
+
+std::string inner(const std::string& key, const std::string& class_name, const std::string& more) {
+  return "\"" + key + R"(": {"class_name": ")" + class_name + R"(", "config": {"name": ")" + key + "\", " +
+         more + "}}";
+}
+
+TEST(KerasBidirectional, ABackwardLayerOfItsOwnHasItsOwnActivations) {
+  Network network({steps, features});
+  const auto one = weights(4);
+  auto both = one;
+  both.insert(both.end(), one.begin(), one.end());
+  const auto w = network.add(
+      "Bidirectional",
+      R"("merge_mode": "sum", )" + inner("layer", "LSTM", config("", false)) + ", " +
+          inner(
+              "backward_layer", "LSTM",
+              R"("units": 4, "activation": "tanh", "recurrent_activation": "hard_sigmoid", "go_backwards": true)"),
+      both);
+  const Values forward = last(plain_recurrent(sequence_input(), lstm({w[0], w[1], w[2]})));
+  const Values backward =
+      last(plain_recurrent(sequence_input(), lstm({w[3], w[4], w[5]}, hard_sigmoid), true));
+  EXPECT_TRUE(same(network.run(sequence_input()), tabulate({2, units}, [&](const Shape& i) {
+                     return double{at(forward, i)} + at(backward, i);
+                   })));
+}
+
+TEST(KerasBidirectional, ABackwardLayerOfAnotherSizeIsRefused) {
+  const auto fault = [](const std::string& class_name, const std::string& more) -> std::string {
+    Network network({steps, features});
+    network.add("Bidirectional", R"("merge_mode": "concat", )" + inner("layer", "LSTM", config("", false)) +
+                                     ", " + inner("backward_layer", class_name, more));
+    try {
+      network.read();
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::unsupported);
+      return error.what();
+    }
+  };
+  EXPECT_NE(fault("LSTM", R"("units": 3)").find("a backward_layer that differs in units (4 and 3)"),
+            std::string::npos);
+  EXPECT_NE(fault("GRU", R"("units": 4)").find("differs in its class (LSTM and GRU)"), std::string::npos);
+  EXPECT_NE(fault("LSTM", R"("units": 4, "use_bias": false)").find("differs in use_bias"), std::string::npos);
 }
 
 TEST(KerasRecurrent, StatesGoFromEncoderToDecoder) {
