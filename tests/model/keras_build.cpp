@@ -205,7 +205,7 @@ void write_keras(const fs::path& path, const std::string& config,
   const fs::path h5 = path.string() + ".weights";
   {
     Hdf5Writer file(h5);
-    file.group("layers");
+    if (weights.empty()) file.group("layers");
     for (const auto& [name, values] : weights) file.dataset(name, values);
   }
   std::ostringstream bytes;

@@ -132,7 +132,7 @@ inline const std::vector<Network>& networks() {
       {"square", square_dense},
       {"grouped", grouped},
       {"bilstm", [] { return recurrent("LSTM", 4, true); }},
-      {"one-bias", [] { return one_bias(recurrent("LSTM", 4, true), "cell"); }},
+      {"onebias", [] { return one_bias(recurrent("LSTM", 4, true), "cell"); }},
       {"gru", [] { return recurrent("GRU", 3, false); }},
       {"rnn", [] { return recurrent("RNN", 1, true); }},
       {"shared", shared_weights},

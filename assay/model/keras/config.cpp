@@ -305,13 +305,15 @@ class ModelReader {
   int major_;
 };
 
-int major_version(const std::string& version, const json& root) {
+// `text` is the JSON: no version and "dim_ordering" are Keras 1's, which did not always record its version.
+int major_version(const std::string& version, const json& root, std::string_view json_text) {
   std::string text = version;
   if (text.empty() && root.is_object() && root.contains("keras_version") &&
       root["keras_version"].is_string()) {
     text = root["keras_version"].get<std::string>();
   }
   if (!text.empty() && text[0] >= '1' && text[0] <= '9') return text[0] - '0';
+  if (json_text.find("\"dim_ordering\"") != std::string_view::npos) return 1;
   return root.is_object() && root.contains("module") ? 3 : 2;
 }
 
@@ -324,7 +326,7 @@ KerasModel parse_keras_config(std::string_view text, const std::string& source, 
     backend = root["backend"].get<std::string>();
   }
   try {
-    KerasModel model = ModelReader(source, major_version(version, root)).read(root);
+    KerasModel model = ModelReader(source, major_version(version, root, text)).read(root);
     model.flips_kernels = backend == "theano";
     return model;
   } catch (const json::exception& error) {

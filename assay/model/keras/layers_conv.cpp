@@ -34,12 +34,49 @@ std::vector<int> kernel_order(std::size_t rank) {
   return order;
 }
 
+// The next weight as Keras 1 stored it, in the order of Keras 2: with the channels in front where the images
+// have them there ("th"), of one dimension with an axis of size 1 more, and transposed
+// convolutions with their last two axes the other way round.
+Array kernel_of_keras1(LayerBuilder& layer, std::string_view label, Shape shape) {
+  const std::size_t rank = shape.size() - 2;
+  const std::int64_t a = shape[rank], b = shape[rank + 1];
+  const bool transposed_convolution = layer.class_name().ends_with("Transpose");
+  if (rank == 1) {
+    const Shape found = layer.next_shape();
+    if (found.size() == 3) return layer.weight(label, shape);
+    if (found == Shape{b, a, shape[0], 1} && found != Shape{shape[0], 1, a, b})
+      return transposed(layer.weight(label, found), {2, 3, 1, 0}).reshaped(shape);
+    return layer.weight(label, {shape[0], 1, a, b}).reshaped(shape);
+  }
+  if (!layer.channels_first_config()) {
+    if (!transposed_convolution) return layer.weight(label, shape);
+    std::swap(shape[rank], shape[rank + 1]);
+    std::vector<int> order(rank + 2);
+    std::iota(order.begin(), order.end(), 0);
+    std::swap(order[rank], order[rank + 1]);
+    return transposed(layer.weight(label, shape), order);
+  }
+  if (layer.class_name().starts_with("Separable"))
+    layer.unsupported("the kernel that Keras 1 stored with channels first", "save the model with Keras 2");
+  std::vector<int> order(rank + 2);
+  std::iota(order.begin(), order.end() - 2, 2);
+  order[rank] = transposed_convolution ? 0 : 1;
+  order[rank + 1] = transposed_convolution ? 1 : 0;
+  Shape stored(shape.begin(), shape.end() - 2);
+  if (transposed_convolution)
+    stored.insert(stored.begin(), {a, b});
+  else
+    stored.insert(stored.begin(), {b, a});
+  return transposed(layer.weight(label, stored), order);
+}
+
 // The next weight: a kernel with Keras's shape [window..., a, b].
 Array kernel_weight(LayerBuilder& layer, std::string_view label, const Window& window, std::int64_t a,
                     std::int64_t b) {
   Shape shape = window.size;
   shape.insert(shape.end(), {a, b});
-  Array kernel = layer.weight(label, shape);
+  Array kernel =
+      layer.keras_major() == 1 ? kernel_of_keras1(layer, label, shape) : layer.weight(label, shape);
   if (!layer.flips_kernels()) return kernel;
   std::vector<int> axes(window.size.size());
   std::iota(axes.begin(), axes.end(), 0);

@@ -100,12 +100,44 @@ class NamedWeights final : public KerasWeights {
   std::set<std::string> used_;
 };
 
+// The groups of a file by their paths. Under Windows, TensorFlow 2.12 to 2.15 wrote a path as one name with
+// backslashes in it ("layers\dense"): it is read as a path.
+class Groups {
+ public:
+  explicit Groups(const Hdf5File& file) : file_(file) {
+    for (const std::string& name : file.children("")) {
+      std::string path = name;
+      std::replace(path.begin(), path.end(), '\\', '/');
+      if (path != name) names_.emplace(path, name);
+    }
+  }
+
+  bool has(const std::string& path) const {
+    const auto below = names_.lower_bound(path + "/");
+    return file_.is_group(stored(path)) || (below != names_.end() && below->first.starts_with(path + "/"));
+  }
+  // The path in the file.
+  std::string stored(const std::string& path) const {
+    for (auto end = path.size(); end != std::string::npos && end > 0; end = path.rfind('/', end - 1)) {
+      const auto found = names_.find(path.substr(0, end));
+      if (found != names_.end()) return found->second + path.substr(end);
+    }
+    return path;
+  }
+  std::vector<std::string> children(const std::string& path) const { return file_.children(stored(path)); }
+
+ private:
+  const Hdf5File& file_;
+  std::map<std::string, std::string> names_;  // with backslashes, by their paths
+};
+
 // Keras 3: groups named after the layers' classes, numbered in the order of the model's layers.
 class NumberedWeights final : public KerasWeights {
  public:
-  NumberedWeights(const Hdf5File& file, const std::string& group, const KerasModel& model) : file_(file) {
+  NumberedWeights(std::shared_ptr<const Groups> file, const std::string& group, const KerasModel& model)
+      : file_(std::move(file)) {
     std::map<std::string, int> count;
-    const std::string container = container_of(file, group);
+    const std::string container = container_of(*file_, group);
     for (const KerasLayer& layer : model.layers) {
       const std::string base = keras_snake_case(layer.config.class_name());
       const int number = count[base]++;
@@ -114,9 +146,9 @@ class NumberedWeights final : public KerasWeights {
   }
 
   // The group that holds the layers' groups; empty when there is none.
-  static std::string container_of(const Hdf5File& file, const std::string& group) {
+  static std::string container_of(const Groups& file, const std::string& group) {
     for (const char* name : {"layers", "_layer_checkpoint_dependencies"}) {
-      if (file.is_group(join_path(group, name))) return join_path(group, name);
+      if (file.has(join_path(group, name))) return join_path(group, name);
     }
     return join_path(group, "layers");
   }
@@ -134,15 +166,15 @@ class NumberedWeights final : public KerasWeights {
  private:
   // A layer's own variables, then those of the parts it is made of, in the order Keras lists them.
   void collect(const std::string& group, int depth, std::vector<std::string>& result) const {
-    if (depth > 4 || !file_.is_group(group)) return;
+    if (depth > 4 || !file_->has(group)) return;
     const std::string variables = join_path(group, "vars");
-    if (file_.is_group(variables)) {
+    if (file_->has(variables)) {
       std::map<int, std::string> by_number;
-      for (const std::string& name : file_.children(variables)) {
+      for (const std::string& name : file_->children(variables)) {
         int number = 0;
         const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
         if (error == std::errc() && end == name.data() + name.size())
-          by_number[number] = join_path(variables, name);
+          by_number[number] = join_path(file_->stored(variables), name);
       }
       for (auto& [number, path] : by_number) result.push_back(std::move(path));
     }
@@ -151,7 +183,7 @@ class NumberedWeights final : public KerasWeights {
     }
   }
 
-  const Hdf5File& file_;
+  std::shared_ptr<const Groups> file_;
   std::map<std::string, std::string> groups_;
 };
 
@@ -180,8 +212,9 @@ std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const Ker
     if (*group && !file.is_group(group)) continue;
     if (file.texts(group, "layer_names")) return std::make_unique<NamedWeights>(file, group);
   }
-  if (file.is_group("layers") || file.is_group("_layer_checkpoint_dependencies")) {
-    return std::make_unique<NumberedWeights>(file, "", model);
+  auto groups = std::make_shared<const Groups>(file);
+  if (groups->has(NumberedWeights::container_of(*groups, ""))) {
+    return std::make_unique<NumberedWeights>(std::move(groups), "", model);
   }
   fail(Fault::model, "{}: holds no Keras weights (no 'layer_names' attribute, no 'layers' group)",
        file.name());

@@ -280,6 +280,25 @@ TEST(Keras3, ArchiveWithTensorsInsideItsCalls) {
                    tabulate({2, 3}, [&](const Shape& i) { return double{at(a, i)} + at(b, i); })));
 }
 
+TEST(Keras3, ArchivesWrittenUnderWindows) {
+  // TensorFlow 2.13 joined the names of groups with backslashes.
+  const std::string inner = sequential_json(
+      {layer_json("Dense", "hidden", R"("units": 3, "activation": "relu", "batch_input_shape": [null, 4])")});
+  const std::string nested = inner.substr(0, inner.size() - 1) + R"(, "name": "model"})";
+  const auto path = temporary("windows.keras");
+  const Values k1 = random_values({4, 3}, 1), b1 = random_values({3}, 2), k2 = random_values({3, 2}, 3),
+               b2 = random_values({2}, 4);
+  write_keras(path, sequential_json({nested, layer_json("Dense", "out", R"("units": 2)")}),
+              {{R"(_layer_checkpoint_dependencies\sequential\layers\dense/vars/0)", k1},
+               {R"(_layer_checkpoint_dependencies\sequential\layers\dense/vars/1)", b1},
+               {R"(_layer_checkpoint_dependencies\dense/vars/0)", k2},
+               {R"(_layer_checkpoint_dependencies\dense/vars/1)", b2}},
+              "2.13.1");
+  const Values x = random_values({2, 4}, 5);
+  const Values hidden = map(plain_dense(x, k1, b1), [](double v) { return std::max(v, 0.0); });
+  EXPECT_TRUE(same(run_graph(read_keras_zip(path), {x}).front(), plain_dense(hidden, k2, b2)));
+}
+
 TEST(Keras1, OldNamesAreUnderstood) {
   const auto path = temporary("old.h5");
   const Values kernel = random_values({3, 2, 1, 4}, 1), bias = random_values({4}, 2),
@@ -305,6 +324,56 @@ TEST(Keras1, OldNamesAreUnderstood) {
   Values pooled = plain_pool(conv, {{2, 2}, {2, 2}, {1, 1}, "valid"}, largest);
   pooled.shape = {2, 16};
   EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x}).front(), plain_dense(pooled, small, b)));
+}
+
+// [rows, columns, stack, filters] as Keras 1 stored it with dim_ordering "th".
+Values filters_first(const Values& kernel) {
+  const Shape& s = kernel.shape;
+  return tabulate({s[3], s[2], s[0], s[1]}, [&](const Shape& i) {
+    return at(kernel, {i[2], i[3], i[1], i[0]});
+  });
+}
+
+TEST(Keras1, KernelsHaveTheFiltersInFrontWhereChannelsComeFirst) {
+  // All sizes are 3: the shape does not tell the order.
+  const auto path = temporary("th.h5");
+  const Values kernel = random_values({3, 3, 3, 3}, 1), bias = random_values({3}, 2);
+  const std::string config =
+      "{\"class_name\": \"Sequential\", \"config\": [" +
+      layer_json("Convolution2D", "conv",
+                 R"("nb_filter": 3, "nb_row": 3, "nb_col": 3, "border_mode": "valid", "dim_ordering": "th",
+                 "bias": true, "activation": "linear", "batch_input_shape": [null, 3, 5, 4])") +
+      "]}";
+  const Values x = random_values({2, 5, 4, 3}, 4);  // in channels-last for the second writing
+  const auto first = [](const Values& v) {
+    return tabulate({v.shape[0], v.shape[3], v.shape[1], v.shape[2]}, [&](const Shape& i) {
+      return at(v, {i[0], i[2], i[3], i[1]});
+    });
+  };
+  const Values expected = first(plain_conv(x, kernel, bias, {{3, 3}, {1, 1}, {1, 1}, "valid"}));
+  for (const char* version : {"1.2.2", ""}) {  // the first ones recorded none
+    write_h5(path, config, {{"conv", {{"conv_W:0", filters_first(kernel)}, {"conv_b:0", bias}}}}, version);
+    EXPECT_TRUE(same(run_graph(read_keras_h5(path), {first(x)}, true).front(), expected)) << version;
+  }
+}
+
+TEST(Keras1, ConvolutionsOfOneDimensionHaveAnAxisMore) {
+  const auto path = temporary("conv1d.h5");
+  const Values kernel = random_values({3, 2, 4}, 1), bias = random_values({4}, 2);
+  const std::string config =
+      "{\"class_name\": \"Sequential\", \"config\": [" +
+      layer_json("Convolution1D", "conv", R"("nb_filter": 4, "filter_length": 3, "border_mode": "valid",
+                 "subsample_length": 1, "bias": true, "activation": "linear", "batch_input_shape": [null, 6, 2])") +
+      "]}";
+  const Values x = random_values({2, 6, 2}, 4);
+  const Values expected = plain_conv(x, kernel, bias, {{3}, {1}, {1}, "valid"});
+  const Values turned = tabulate({4, 2, 3, 1}, [&](const Shape& i) {
+    return at(kernel, {i[2], i[1], i[0]});
+  });
+  for (const Values& stored : {Values{{3, 1, 2, 4}, kernel.data}, turned}) {
+    write_h5(path, config, {{"conv", {{"conv_W:0", stored}, {"conv_b:0", bias}}}}, "1.2.2");
+    EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x}).front(), expected)) << to_string(stored.shape);
+  }
 }
 
 }  // namespace
