@@ -163,7 +163,8 @@ class Assembler {
     const std::string owner = join(owner_, layer.name);
     const std::string name = join(path_, call == 0 ? layer.name : fmt::format("{}@{}", layer.name, call + 1));
     const auto refuse_argument = [&] {
-      const std::string& argument = layer.calls[call].unsupported_argument;
+      const bool causal = layer.calls[call].causal && !layer.config.class_name().ends_with("Attention");
+      const std::string argument = causal ? "'use_causal_mask'" : layer.calls[call].unsupported_argument;
       if (argument.empty()) return;
       fail(Fault::unsupported,
            "{}: call argument {} is not supported; call the layer with tensors only, or export the "
@@ -182,6 +183,7 @@ class Assembler {
     known->second.next = 0;
     graph_.reserved.insert(name);
     LayerBuilder builder(graph_, layer.config, known->second, name, owner);
+    builder.set_causal(layer.calls[call].causal);
     KerasTensors outputs = build(builder, inputs);
     if (builder.more_weights()) {
       fail(Fault::model, "{}: {} has {} weights for it where {} are expected", layer.config.where(),

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <set>
@@ -77,8 +78,10 @@ class CallReader {
     } else {
       collect(node);
     }
-    call_.inputs.insert(call_.inputs.end(), states_.begin(), states_.end());
-    states_.clear();
+    for (std::vector<KerasRef>& named : named_) {
+      call_.inputs.insert(call_.inputs.end(), named.begin(), named.end());
+      named.clear();
+    }
     return std::move(call_);
   }
 
@@ -105,8 +108,11 @@ class CallReader {
     for (const auto& [key, value] : arguments.items()) {
       if (value.is_null() || value == json(false) || value == json::array() || value == json::object())
         continue;
-      if (key == "initial_state") {
-        collect(value, states_);
+      const auto place = std::find(names.begin(), names.end(), key);
+      if (place != names.end()) {
+        collect(value, named_[static_cast<std::size_t>(place - names.begin())]);
+      } else if (key == "use_causal_mask") {
+        call_.causal = true;
       } else if (key == "training" && !is_true(value)) {
         continue;
       } else {
@@ -115,9 +121,11 @@ class CallReader {
     }
   }
 
+  // Arguments that are tensors, in the order they follow those without a name.
+  static constexpr std::array<std::string_view, 4> names{"query", "value", "key", "initial_state"};
   std::string where_;
   KerasCall call_;
-  std::vector<KerasRef> states_;
+  std::array<std::vector<KerasRef>, names.size()> named_;
 };
 
 // Reads one architecture, models within it included.
@@ -226,7 +234,8 @@ class ModelReader {
       model.layers.insert(model.layers.begin(), implied_input(model, root));
     }
     for (std::size_t i = 1; i < model.layers.size(); ++i) {
-      model.layers[i].calls = {{.inputs = {{model.layers[i - 1].name, 0, 0}}, .unsupported_argument = {}}};
+      model.layers[i].calls = {
+          {.inputs = {{model.layers[i - 1].name, 0, 0}}, .causal = false, .unsupported_argument = {}}};
     }
     model.inputs = {{model.layers.front().name, 0, 0}};
     model.outputs = {{model.layers.back().name, 0, 0}};

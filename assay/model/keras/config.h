@@ -22,7 +22,8 @@ struct KerasRef {
 };
 
 struct KerasCall {
-  std::vector<KerasRef> inputs;      // tensors in `initial_state` follow the others
+  std::vector<KerasRef> inputs;      // those named query, value, key and initial_state follow the others
+  bool causal = false;               // use_causal_mask
   std::string unsupported_argument;  // a call argument we would have to honour; empty when there is none
 };
 

@@ -78,6 +78,8 @@ class LayerBuilder {
   const std::string& name() const { return name_; }
   int keras_major() const { return graph_.major; }
   bool flips_kernels() const { return graph_.flips_kernels; }
+  bool causal() const { return causal_; }  // the call's use_causal_mask
+  void set_causal(bool causal) { causal_ = causal; }
 
   // The same call with the config of a layer inside this one (Bidirectional, TimeDistributed).
   LayerBuilder inner(LayerConfig config) const;
@@ -126,6 +128,7 @@ class LayerBuilder {
   LayerConfig config_;
   LayerWeights& weights_;
   std::string name_, owner_;
+  bool causal_ = false;
 };
 
 // Where a Keras axis is stored.

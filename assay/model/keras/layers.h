@@ -36,6 +36,11 @@ KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs
 KerasTensors advanced_activation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
+// keras_layers_attention.cpp
+KerasTensors multi_head_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors additive_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
 // keras_layers_shape.cpp
 KerasTensors identity(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors dropout(LayerBuilder& layer, std::span<const KerasTensor> inputs);
