@@ -28,7 +28,7 @@ void refuse(const Upgrade& u, bool given, std::string_view what) {
   if (given) fail(Fault::unsupported, "{}: {} is not supported", u.node.describe(), what);
 }
 
-std::int64_t rank_of(const Upgrade& u, std::size_t input) {
+std::int64_t known_rank(const Upgrade& u, std::size_t input) {
   const auto rank = u.graph.rank(needed(u, input));
   if (!rank)
     fail(Fault::unsupported, "{}: the number of axes of input {} is not known", u.node.describe(), input);
@@ -132,7 +132,7 @@ ValueId turned(Upgrade& u, std::size_t input, const char* attribute, const char*
   if (u.node.integer(attribute, 0) == 0) return matrix;
   if (auto weights = turned_weights(u.graph.constant(matrix))) return u.constant(role, std::move(*weights));
   Numbers order;
-  for (std::int64_t axis = 0; axis < rank_of(u, input); ++axis) order.push_back(axis);
+  for (std::int64_t axis = 0; axis < known_rank(u, input); ++axis) order.push_back(axis);
   if (order.size() < 2) return matrix;
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return u.before(role, "Transpose", {matrix}, {{"perm", order}});
@@ -236,7 +236,7 @@ void root_mean_square(Upgrade& u, ValueId x, ValueId scale, std::int64_t axis, f
   if (axis < 0) {
     for (; axis < 0; ++axis) axes.push_back(axis);
   } else {
-    for (const std::int64_t rank = rank_of(u, 0); axis < rank; ++axis) axes.push_back(axis);
+    for (const std::int64_t rank = known_rank(u, 0); axis < rank; ++axis) axes.push_back(axis);
   }
   const ValueId mean =
       u.before("mean_square", "ReduceMean", {u.before("square", "Mul", {x, x}), u.integers("axes", axes)});
@@ -329,7 +329,7 @@ ValueId places(Upgrade& u, std::string_view role, ValueId x, std::int64_t axis) 
 // each key of a record, each query and key, or the number of keys of a record. `keys` has the keys on axis 1.
 ValueId bias_of_mask(Upgrade& u, std::size_t input, ValueId keys) {
   constexpr std::int64_t real = 1, whole = 7;
-  const std::int64_t rank = rank_of(u, input);
+  const std::int64_t rank = known_rank(u, input);
   ValueId mask = u.node.inputs[input];
   if (rank == 1) {
     const ValueId length = u.before("lengths", "Cast", {mask}, {{"to", whole}});
@@ -400,7 +400,7 @@ void attention_of_weights(Upgrade& u, ValueId x, ValueId weights) {
   attend(u, qkv[0], qkv[1], qkv[2], 3, 5);
 }
 
-void attention(Upgrade& u) { attention_of_weights(u, needed(u, 0), needed(u, 1)); }
+void fused_attention(Upgrade& u) { attention_of_weights(u, needed(u, 0), needed(u, 1)); }
 
 // (x, weights, bias, scale of x, scale of weights, mask, zero of x, zero of weights, past)
 void quantised_attention(Upgrade& u) {
@@ -439,7 +439,7 @@ std::vector<ValueId> unpacked(Upgrade& u, std::string_view role, ValueId x, std:
 void multi_head_attention(Upgrade& u) {
   for (std::size_t i = 6; i < u.node.inputs.size(); ++i) refuse(u, u.has_input(i), "a past");
   ValueId q = needed(u, 0), k = optional_input(u, 1), v = optional_input(u, 2);
-  if (rank_of(u, 0) == 5) {
+  if (known_rank(u, 0) == 5) {
     const auto all = unpacked(u, "parts", q, 3);
     q = all[0], k = all[1], v = all[2];
   } else if (v == no_value && k != no_value) {
@@ -467,12 +467,12 @@ void multi_head_attention(Upgrade& u) {
 }
 
 // (x, positions, cosines, sines); positions are those of each token, or of the first one.
-void rotary_embedding(Upgrade& u) {
+void fused_rotary_embedding(Upgrade& u) {
   refuse(u, u.node.real("scale", 1) != 1 || u.node.integer("is_packed_batching", 0) != 0,
          "a scale or packing");
   ValueId x = needed(u, 0), positions = needed(u, 1);
-  const std::int64_t rank = rank_of(u, 0);
-  if (rank_of(u, 1) == 1) {
+  const std::int64_t rank = known_rank(u, 0);
+  if (known_rank(u, 1) == 1) {
     positions =
         unsqueezed(u, "positions_of_records",
                    u.before("positions", "Add", {places(u, "tokens", x, rank == 3 ? 1 : 2), positions}), {0});
@@ -499,7 +499,7 @@ struct FusedRule {
 };
 
 constexpr FusedRule extensions[] = {
-    {"Attention", attention},
+    {"Attention", fused_attention},
     {"BiasGelu", bias_gelu},
     {"EmbedLayerNormalization", embed_layer_normalization},
     {"FastGelu", fast_gelu},
@@ -512,7 +512,7 @@ constexpr FusedRule extensions[] = {
     {"MultiHeadAttention", multi_head_attention},
     {"QAttention", quantised_attention},
     {"QuickGelu", quick_gelu},
-    {"RotaryEmbedding", rotary_embedding},
+    {"RotaryEmbedding", fused_rotary_embedding},
     {"SimplifiedLayerNormalization", rms_normalization},
     {"SkipLayerNormalization", skip_layer_normalization},
     {"SkipSimplifiedLayerNormalization", skip_rms_normalization},
