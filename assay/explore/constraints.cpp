@@ -11,7 +11,7 @@
 namespace assay::explore {
 namespace {
 
-struct Part {
+struct Member {
   std::shared_ptr<const Constraint> constraint;
   std::string name;
   bool own = false;  // an object of the caller's, in no catalogue
@@ -26,11 +26,11 @@ struct Part {
 
 class Together final : public Constraint {
  public:
-  explicit Together(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  explicit Together(std::vector<Member> parts) : parts_(std::move(parts)) {}
 
   Tensor direction(const Searches& searches, const Tensor& points, const Tensor& wanted) const override {
     Tensor allowed = wanted;
-    for (const Part& part : parts_) {
+    for (const Member& part : parts_) {
       allowed = part.asked("direction()", allowed, [&](const Tensor& given) {
         return part.constraint->direction(searches, part.own ? points.clone() : points, given);
       });
@@ -39,7 +39,7 @@ class Together final : public Constraint {
   }
   Tensor kept(const Searches& searches, const Tensor& points) const override {
     Tensor result = points;
-    for (const Part& part : parts_) {
+    for (const Member& part : parts_) {
       result = part.asked("kept()", result,
                           [&](const Tensor& given) { return part.constraint->kept(searches, given); });
     }
@@ -47,18 +47,18 @@ class Together final : public Constraint {
   }
   Tensor shown(const Searches& searches, const Tensor& points) const override {
     Tensor result = points;
-    for (const Part& part : parts_) {
+    for (const Member& part : parts_) {
       result = part.asked("shown()", result,
                           [&](const Tensor& given) { return part.constraint->shown(searches, given); });
     }
     return result;
   }
   bool on_a_line() const override {
-    return std::ranges::any_of(parts_, [](const Part& part) { return part.constraint->on_a_line(); });
+    return std::ranges::any_of(parts_, [](const Member& part) { return part.constraint->on_a_line(); });
   }
   Shrinking shrinking() const override {
     Shrinking common;
-    for (const Part& part : parts_) {
+    for (const Member& part : parts_) {
       common.scale &= part.constraint->shrinking().scale;
       common.elements &= part.constraint->shrinking().elements;
     }
@@ -66,12 +66,12 @@ class Together final : public Constraint {
   }
   std::size_t patience() const override {
     std::size_t longest = Constraint::patience();
-    for (const Part& part : parts_) longest = std::max(longest, part.constraint->patience());
+    for (const Member& part : parts_) longest = std::max(longest, part.constraint->patience());
     return longest;
   }
   Tensor integers(std::int64_t elements) const override {
     Tensor all;
-    for (const Part& part : parts_) {
+    for (const Member& part : parts_) {
       const Tensor own = part.constraint->integers(elements);
       if (!own.defined()) continue;
       attack::given_tensor(fmt::format("constraint {}: integers()", part.name), own,
@@ -82,7 +82,7 @@ class Together final : public Constraint {
   }
 
  private:
-  std::vector<Part> parts_;
+  std::vector<Member> parts_;
 };
 
 }  // namespace
@@ -113,7 +113,7 @@ Catalogue<ConstraintInfo>& constraints() {
 #undef LIST
 
 std::unique_ptr<Constraint> make_constraint(std::span<const ConstraintChoice> choices) {
-  std::vector<Part> parts;
+  std::vector<Member> parts;
   for (const ConstraintChoice& choice : choices) {
     if (choice.object()) {
       parts.push_back({choice.object(), choice.spec().name, true});
