@@ -8,6 +8,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/keras/layer.h"
+#include "assay/model/keras/layers.h"
 #include "assay/model/keras/weights.h"
 
 namespace assay {
@@ -21,6 +22,7 @@ DType input_dtype(const LayerConfig& config) {
 // Whether any layer expects channels first; then inputs and outputs stay as Keras has them.
 bool channels_first(const KerasModel& model) {
   return std::any_of(model.layers.begin(), model.layers.end(), [](const KerasLayer& layer) {
+    if (layer.steps) return channels_first(*layer.steps);
     return layer.model
                ? channels_first(*layer.model)
                : layer.config.has("data_format") && layer.config.text("data_format", "") == "channels_first";
@@ -175,6 +177,16 @@ class Assembler {
       refuse_argument();
       const auto inner = weights_.nested(layer);
       return Assembler(graph_, *layer.model, *inner, name, owner).assemble(inputs);
+    }
+    if (layer.steps) {
+      refuse_argument();
+      const auto inner = weights_.nested(layer);
+      graph_.reserved.insert(name);
+      LayerWeights none;
+      LayerBuilder builder(graph_, layer.config, none, name, owner);
+      return keras::each_step(builder, inputs, [&](const KerasTensor& step) {
+        return Assembler(graph_, *layer.steps, *inner, name, owner).assemble(std::span(&step, 1));
+      });
     }
     const BuildLayer build = find_keras_layer(layer.config);
     refuse_argument();

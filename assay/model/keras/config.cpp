@@ -184,6 +184,11 @@ class ModelReader {
     }
     if (!config.is_object()) fail(Fault::model, "{}: its config is not an object", where());
     upgrade_keras1(class_name, config);
+    if (class_name == "TimeDistributed" && config.contains("layer") && config["layer"].is_object()) {
+      json& inner = config["layer"];
+      if (inner.contains("config") && is_model(inner.value("class_name", ""), inner["config"]))
+        result.steps = std::make_shared<const KerasModel>(read(inner, depth + 1));
+    }
     result.config = LayerConfig(class_name, where(), std::make_shared<const json>(std::move(config)));
     return result;
   }

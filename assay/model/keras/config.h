@@ -34,6 +34,8 @@ struct KerasLayer {
   LayerConfig config;
   std::vector<KerasCall> calls;             // a shared layer has several; an InputLayer none
   std::shared_ptr<const KerasModel> model;  // set when the layer is a model itself
+  std::shared_ptr<const KerasModel>
+      steps;  // set when it is a TimeDistributed: the model it applies to each step
 };
 
 struct KerasModel {

@@ -3,6 +3,8 @@
 // The functions behind the layer table, one family a file. Each translates one call of a layer; see
 // BuildLayer.
 
+#include <functional>
+
 #include "assay/model/keras/layer.h"
 
 namespace assay::keras {
@@ -23,11 +25,14 @@ KerasTensors average_pooling(LayerBuilder& layer, std::span<const KerasTensor> i
 KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // keras_layers_norm.cpp
 KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors unit_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors rescaling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
@@ -50,6 +55,8 @@ KerasTensors permute(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors repeat_vector(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors zero_padding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // keras_layers_merge.cpp
 KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -65,6 +72,9 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+// The results of `apply` for every step of the input: steps are folded into the batch and unfolded again.
+KerasTensors each_step(LayerBuilder& layer, std::span<const KerasTensor> inputs,
+                       const std::function<KerasTensors(const KerasTensor&)>& apply);
 
 // Number of spatial dimensions a class name ends with ("Conv2DTranspose": 2); 0 when it names none.
 std::size_t spatial_rank(const std::string& class_name);

@@ -125,6 +125,32 @@ KerasTensor gelu(ActivationWriter& write, bool approximate) {
   return write.result("Mul", {half, gate});
 }
 
+// x beyond -0.5 and 0.5, moved towards 0 by `bias`; 0 between them.
+KerasTensor shrink(ActivationWriter& write, float bias) {
+  return write.result("Shrink", {write.x().value}, {{"lambd", 0.5F}, {"bias", bias}});
+}
+
+// x - tanh(x)
+KerasTensor tanh_shrink(ActivationWriter& write) {
+  const ValueId x = write.x().value;
+  return write.result("Sub", {x, write.step("Tanh", "tanh", {x})});
+}
+
+// -softplus(-x)
+KerasTensor log_sigmoid(ActivationWriter& write) {
+  const ValueId negative = write.step("Neg", "negative", {write.x().value});
+  return write.result("Neg", {write.step("Softplus", "softplus", {negative})});
+}
+
+// (x + sqrt(x^2 + 4)) / 2
+KerasTensor squareplus(ActivationWriter& write) {
+  const ValueId x = write.x().value;
+  const ValueId square = write.step("Mul", "square", {x, x});
+  const ValueId shifted = write.step("Add", "shifted", {square, write.number("b", 4)});
+  const ValueId sum = write.step("Add", "sum", {x, write.step("Sqrt", "root", {shifted})});
+  return write.result("Mul", {sum, write.number("half", 0.5)});
+}
+
 struct SimpleActivation {
   std::string_view name, op;
 };
@@ -157,6 +183,13 @@ KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
   if (name == "elu" || name == "ELU") {
     return write.result("Elu", {write.x().value}, {{"alpha", static_cast<float>(config.real("alpha", 1))}});
   }
+  if (name == "celu") return write.result("Celu", {write.x().value}, {{"alpha", 1.0F}});
+  if (name == "hard_tanh") return clip(write, write.x().value, -1, 1);
+  if (name == "hard_shrink") return shrink(write, 0);
+  if (name == "soft_shrink") return shrink(write, 0.5F);
+  if (name == "tanh_shrink") return tanh_shrink(write);
+  if (name == "log_sigmoid") return log_sigmoid(write);
+  if (name == "squareplus") return squareplus(write);
   if (name == "leaky_relu") return general_relu(write, 0.2, 0, {});
   if (name == "LeakyReLU")
     return general_relu(write, config.real("negative_slope", config.real("alpha", 0.3)), 0, {});

@@ -106,6 +106,41 @@ KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTenso
       {{"num_groups", groups}, {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}}, ""))};
 }
 
+// x / sqrt(mean of x^2 + epsilon) * scale (Zhang and Sennrich 2019)
+KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const KerasTensor x = layer.as_keras(layer.single(inputs));
+  const auto axes = layer.config().integers("axis");
+  if (axes.size() > 1 || (axes.size() == 1 && layer.keras_axis(axes[0], x.rank()) + 1 != x.rank()))
+    layer.unsupported("normalising axes other than the last", "use axis -1");
+  const Array scale = layer.weight("scale", {layer.known(x, x.rank() - 1)});
+  const auto epsilon = static_cast<float>(layer.config().real("epsilon", 1e-6));
+  const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands) {
+    return layer.add(op, suffix, std::move(operands), {}, suffix);
+  };
+  const ValueId square = step("Mul", "_square", {x.value, x.value});
+  const ValueId mean = step("ReduceMean", "_mean", {square, layer.constant("axes", integers({-1}))});
+  const ValueId shifted = step("Add", "_shifted", {mean, layer.constant("epsilon", scalar(epsilon))});
+  const ValueId normal = step("Div", "_normal", {x.value, step("Sqrt", "_spread", {shifted})});
+  return {x.with(step("Mul", "", {normal, layer.constant("scale", scale)}))};
+}
+
+// x / |x|, with a length of at least 1e-6 (Keras 3: 1e-12)
+KerasTensors unit_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  KerasTensor x = layer.single(inputs);
+  if (x.layout == Layout::flattened) x = layer.as_keras(x);
+  auto axes = layer.config().integers("axis");
+  if (axes.empty()) axes = {-1};
+  for (std::int64_t& axis : axes) axis = stored_axis(x, layer.keras_axis(axis, x.rank()));
+  const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands) {
+    return layer.add(op, suffix, std::move(operands), {}, suffix);
+  };
+  const ValueId square = step("Mul", "_square", {x.value, x.value});
+  const ValueId sum = step("ReduceSum", "_sum", {square, layer.constant("axes", integers(axes))});
+  const ValueId least = layer.constant("least", scalar(layer.keras_major() >= 3 ? 1e-24F : 1e-12F));
+  const ValueId length = step("Sqrt", "_length", {step("Max", "_above", {sum, least})});
+  return {x.with(step("Div", "", {x.value, length}))};
+}
+
 // (x - mean) / max(sqrt(variance), 1e-7), with statistics given in the config or learned by adapt().
 KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   KerasTensor x = layer.single(inputs);

@@ -84,4 +84,26 @@ KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> input
   return {image_result(layer, x, value, x.channels, positions)};
 }
 
+// Pictures of another size, between pixel centres.
+KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const Image x = as_image(layer, inputs, 2);
+  for (const char* key : {"crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias"}) {
+    if (layer.config().flag(key, false)) layer.unsupported(key, "leave it out");
+  }
+  const std::string method = layer.config().text("interpolation", "bilinear");
+  std::map<std::string, Attribute> attributes{{"coordinate_transformation_mode", std::string("half_pixel")},
+                                              {"axes", std::vector<std::int64_t>{2, 3}}};
+  if (method == "nearest") {
+    attributes.insert({{"mode", std::string("nearest")}, {"nearest_mode", std::string("round_prefer_ceil")}});
+  } else if (method == "bilinear") {
+    attributes.insert({"mode", std::string("linear")});
+  } else {
+    layer.unsupported(fmt::format("interpolation '{}'", method), "use nearest or bilinear");
+  }
+  const Shape size{layer.config().size("height", 0), layer.config().size("width", 0)};
+  const ValueId sizes = layer.constant("sizes", integers(size));
+  const ValueId value = layer.add("Resize", "", {x.tensor.value, no_value, no_value, sizes}, attributes, "");
+  return {image_result(layer, x, value, x.channels, size)};
+}
+
 }  // namespace assay::keras

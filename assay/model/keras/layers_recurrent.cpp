@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 
 #include "assay/model/keras/arrays.h"
@@ -306,18 +307,13 @@ KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inp
   return Recurrent({forward, backward_of(layer, forward)}, merge).build(inputs);
 }
 
-// Applies a layer to every step: steps are folded into the batch and unfolded again. Dense does so by itself.
-KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const LayerConfig config = layer.config().child("layer");
-  LayerBuilder inner = layer.inner(config);
-  KerasTensor x = layer.as_keras(layer.single(inputs));
+KerasTensors each_step(LayerBuilder& layer, std::span<const KerasTensor> inputs,
+                       const std::function<KerasTensors(const KerasTensor&)>& apply) {
+  const KerasTensor x = layer.as_keras(layer.single(inputs));
   if (x.rank() < 3) layer.invalid("its input has no steps");
   if (!x.masked_by.empty()) {
     layer.unsupported(fmt::format("the mask of layer '{}'", x.masked_by), "set its mask_zero to false");
   }
-  if (config.class_name() == "Dense") return dense(inner, std::span(&x, 1));
-  const BuildLayer build = find_keras_layer(config);
-
   const Shape outer = x.shape;
   std::vector<std::int64_t> folded{-1};
   for (std::size_t axis = 2; axis < x.rank(); ++axis) folded.push_back(layer.known(x, axis));
@@ -325,8 +321,7 @@ KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> 
   KerasTensor one = x.with(
       layer.add("Reshape", "_folded", {x.value, layer.constant("folded", integers(folded))}, {}, "_folded"));
   one.shape = folded;
-  LayerBuilder step = layer.inner_named(config, "_step");
-  const KerasTensors results = build(step, std::span(&one, 1));
+  const KerasTensors results = apply(one);
   if (results.size() != 1) layer.unsupported("an inner layer with several outputs", "use one output");
   KerasTensor result = layer.as_keras(results.front());
   std::vector<std::int64_t> unfolded{-1, steps};
@@ -336,6 +331,21 @@ KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> 
   result.shape = unfolded;
   result.shape[0] = outer[0];
   return {result};
+}
+
+// Applies a layer to every step. Dense does so by itself.
+KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const LayerConfig config = layer.config().child("layer");
+  if (config.class_name() == "Dense" && layer.single(inputs).rank() >= 3 && inputs[0].masked_by.empty()) {
+    LayerBuilder inner = layer.inner(config);
+    const KerasTensor x = layer.as_keras(inputs[0]);
+    return dense(inner, std::span(&x, 1));
+  }
+  const BuildLayer build = find_keras_layer(config);
+  return each_step(layer, inputs, [&](const KerasTensor& one) {
+    LayerBuilder step = layer.inner_named(config, "_step");
+    return build(step, std::span(&one, 1));
+  });
 }
 
 }  // namespace assay::keras

@@ -181,4 +181,46 @@ KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs) 
   return {result};
 }
 
+// The middle of pictures.
+KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const KerasTensor& x = layer.single(inputs);
+  layer.require_rank(x, 4);
+  KerasTensor result = x;
+  std::vector<std::int64_t> starts, ends, axes;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t axis = first_position(layer) + i;
+    const std::int64_t size = layer.config().size(i == 0 ? "height" : "width", 0),
+                       extent = layer.known(x, axis);
+    if (size > extent) {
+      layer.unsupported(fmt::format("cropping {} positions to {}", extent, size),
+                        "resize before with a Resizing layer");
+    }
+    starts.push_back((extent - size) / 2);
+    ends.push_back(starts.back() + size);
+    axes.push_back(stored_axis(x, axis));
+    result.shape[axis] = size;
+  }
+  result.value = layer.add("Slice", "",
+                           {x.value, layer.constant("starts", integers(starts)),
+                            layer.constant("ends", integers(ends)), layer.constant("axes", integers(axes))},
+                           {}, "");
+  return {result};
+}
+
+// Zeros where all features of a step have the mask's value. The mask itself must not be used.
+KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const KerasTensor x = layer.as_keras(layer.single(inputs));
+  const auto masked = static_cast<float>(layer.config().real("mask_value", 0));
+  const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands) {
+    return layer.add(op, suffix, std::move(operands), {}, suffix);
+  };
+  const ValueId equal = step("Equal", "_equal", {x.value, layer.constant("mask_value", scalar(masked))});
+  const ValueId zero = layer.constant("zero", scalar(0)), one = layer.constant("one", scalar(1));
+  const ValueId differs = step("Where", "_differs", {equal, zero, one});
+  const ValueId seen = step("ReduceMax", "_seen", {differs, layer.constant("axes", integers({-1}))});
+  KerasTensor result = x.with(step("Mul", "", {x.value, seen}));
+  result.masked_by = layer.name();
+  return {result};
+}
+
 }  // namespace assay::keras

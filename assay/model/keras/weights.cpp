@@ -160,7 +160,9 @@ class NumberedWeights final : public KerasWeights {
   }
 
   std::unique_ptr<KerasWeights> nested(const KerasLayer& model) override {
-    return std::make_unique<NumberedWeights>(file_, groups_.at(model.name), *model.model);
+    const std::string& group = groups_.at(model.name);
+    if (model.steps) return std::make_unique<NumberedWeights>(file_, join_path(group, "layer"), *model.steps);
+    return std::make_unique<NumberedWeights>(file_, group, *model.model);
   }
 
  private:

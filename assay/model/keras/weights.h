@@ -18,6 +18,7 @@ class KerasWeights {
   virtual ~KerasWeights() = default;
   // Paths of the layer's datasets in the order Keras keeps them; empty for a layer without weights.
   virtual std::vector<std::string> paths(const KerasLayer& layer) = 0;
+  // Those of the model that the layer is, or applies to each step.
   virtual std::unique_ptr<KerasWeights> nested(const KerasLayer& model) = 0;
   // Layers that have weights in the file but which paths() and nested() were never asked for.
   virtual std::vector<std::string> unused() const { return {}; }

@@ -38,6 +38,15 @@ const Named functions[] = {
     {"exponential", [](double x) { return std::exp(x); }},
     {"leaky_relu", [](double x) { return x > 0 ? x : 0.2 * x; }},
     {"mish", [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
+    {"celu", [](double x) { return x > 0 ? x : std::expm1(x); }},
+    {"hard_tanh", [](double x) { return clip(x, -1, 1); }},
+    {"hard_shrink", [](double x) { return std::abs(x) > 0.5 ? x : 0.0; }},
+    {"soft_shrink", [](double x) { return x > 0.5    ? x - 0.5
+                                          : x < -0.5 ? x + 0.5
+                                                     : 0.0; }},
+    {"tanh_shrink", [](double x) { return x - std::tanh(x); }},
+    {"log_sigmoid", [](double x) { return -std::log1p(std::exp(-x)); }},
+    {"squareplus", [](double x) { return (x + std::sqrt(x * x + 4)) / 2; }},
     {"hard_silu", [](double x) { return x * clip(x / 6 + 0.5, 0, 1); }},
 };
 

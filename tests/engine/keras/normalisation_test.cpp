@@ -95,6 +95,37 @@ TEST(KerasGroupNormalization, NormalisesGroupsOfChannels) {
                    })));
 }
 
+TEST(KerasUnitNormalization, DividesByTheLength) {
+  for (const auto& [axis, positions] : {std::pair{"-1", false}, std::pair{"[1, 2]", true}}) {
+    Network network({2, 3, 4});
+    network.add("UnitNormalization", std::string(R"("axis": )") + axis);
+    Values x = random_values({2, 2, 3, 4}, 7);
+    std::fill_n(x.data.begin(), 4, 0.0F);  // of no length
+    EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&, over = positions](const Shape& i) {
+                       double squares = 0;
+                       tabulate(x.shape, [&](const Shape& j) {
+                         const bool together = over ? i[0] == j[0] && i[3] == j[3]
+                                                    : std::equal(i.begin(), i.end() - 1, j.begin());
+                         if (together) squares += double{at(x, j)} * at(x, j);
+                         return 0.0;
+                       });
+                       return at(x, i) / std::sqrt(std::max(squares, 1e-12));
+                     })));
+  }
+}
+
+TEST(KerasRMSNormalization, DividesByTheRootOfTheMeanSquare) {
+  Network network({3, 4}, "3.9.0");
+  const auto w = network.add("RMSNormalization", R"("axis": -1, "epsilon": 0.01)", {{4}});
+  const Values x = random_values({2, 3, 4}, 7);
+  EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
+                     double squares = 0;
+                     for (std::int64_t c = 0; c < 4; ++c)
+                       squares += double{at(x, {i[0], i[1], c})} * at(x, {i[0], i[1], c});
+                     return at(x, i) / std::sqrt(squares / 4 + 0.01) * at(w[0], {i[2]});
+                   })));
+}
+
 TEST(KerasNormalization, SubtractsAndDivides) {
   Network network({2, 2, 3});
   network.add_with("Normalization", R"("axis": [-1])", {numbers({3}, {1, 2, 3}), numbers({3}, {4, 9, 16})});

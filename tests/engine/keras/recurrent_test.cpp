@@ -328,6 +328,43 @@ TEST(KerasTimeDistributed, DenseAndConvolution) {
   EXPECT_TRUE(same(images.run(x), expected));
 }
 
+TEST(KerasTimeDistributed, AModelForEachStep) {
+  // Pictures through a small network, what it gives through an LSTM.
+  const Values kernel = random_values({2, 2, 1, 2}, 1), bias = random_values({2}, 2),
+               dense = random_values({12, features}, 3);
+  std::vector<Values> w;
+  for (std::uint64_t i = 0; i < 3; ++i) w.push_back(random_values(weights(4)[i], 10 + i));
+  const std::string model = sequential_json(
+      {layer_json("Conv2D", "conv",
+                  R"("filters": 2, "kernel_size": [2, 2], "batch_input_shape": [null, 3, 4, 1])"),
+       layer_json("Flatten", "flat"), layer_json("Dense", "out", R"("units": 3, "use_bias": false)")});
+  const std::string config_text =
+      sequential_json({layer_json("TimeDistributed", "each",
+                                  "\"batch_input_shape\": [null, 5, 3, 4, 1], \"layer\": " + model),
+                       layer_json("LSTM", "lstm", config("", false))});
+  const auto path = temporary("pictures.h5");
+  write_h5(path, config_text,
+           {{"each", {{"conv/kernel:0", kernel}, {"conv/bias:0", bias}, {"out/kernel:0", dense}}},
+            {"lstm", {{"lstm/kernel:0", w[0]}, {"lstm/recurrent_kernel:0", w[1]}, {"lstm/bias:0", w[2]}}}});
+  const auto archive = temporary("pictures.keras");
+  const std::string inside = "layers/time_distributed/layer/layers/";
+  write_keras(archive, config_text,
+              {{inside + "conv2d/vars/0", kernel},
+               {inside + "conv2d/vars/1", bias},
+               {inside + "dense/vars/0", dense},
+               {"layers/lstm/cell/vars/0", w[0]},
+               {"layers/lstm/cell/vars/1", w[1]},
+               {"layers/lstm/cell/vars/2", w[2]}});
+  const Values x = random_values({2, steps, 3, 4, 1}, 8);
+  Values flat = plain_conv({{2 * steps, 3, 4, 1}, x.data}, kernel, bias, {{2, 2}, {1, 1}, {1, 1}, "valid"});
+  flat.shape = {2 * steps, 12};
+  Values sequence = plain_dense(flat, dense, {});
+  sequence.shape = {2, steps, features};
+  const Values expected = last(plain_recurrent(sequence, lstm(w)));
+  EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x}).front(), expected));
+  EXPECT_TRUE(same(run_graph(read_keras_zip(archive), {x}).front(), expected));
+}
+
 TEST(KerasRecurrent, AMaskIsRefused) {
   Network network({steps});
   network.add("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {{4, 3}});

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include <assay/error.h>
 #include "network.h"
 
 namespace assay::testing {
@@ -110,6 +112,60 @@ TEST(KerasCropping, RemovesMargins) {
   EXPECT_TRUE(same(network.run(x), tabulate({1, 4, 3, 2}, [&](const Shape& i) {
                      return at(x, {i[0], i[1] + 1, i[2] + 2, i[3]});
                    })));
+}
+
+TEST(KerasResizing, TakesTheNearestPixelOrInterpolates) {
+  const Values x = random_values({1, 5, 4, 2}, 3);
+  for (const bool nearest : {true, false}) {
+    Network network({5, 4, 2});
+    network.add("Resizing", std::string(R"("height": 3, "width": 7, "interpolation": ")") +
+                                (nearest ? "nearest" : "bilinear") + "\"");
+    // Where the centre of pixel `i` of `to` lies among `from`.
+    const auto place = [](std::int64_t i, double from, double to) {
+      return (static_cast<double>(i) + 0.5) * from / to;
+    };
+    const auto weight = [&](std::int64_t p, double position, double from) {
+      const double centre = std::min(std::max(position - 0.5, 0.0), from - 1);
+      return std::max(0.0, 1 - std::abs(static_cast<double>(p) - centre));
+    };
+    EXPECT_TRUE(same(network.run(x),
+                     tabulate({1, 3, 7, 2},
+                              [&](const Shape& i) {
+                                const double row = place(i[1], 5, 3), column = place(i[2], 4, 7);
+                                if (nearest) {
+                                  return double{at(x, {0, static_cast<std::int64_t>(row),
+                                                       static_cast<std::int64_t>(column), i[3]})};
+                                }
+                                double sum = 0;
+                                for (std::int64_t r = 0; r < 5; ++r) {
+                                  for (std::int64_t c = 0; c < 4; ++c)
+                                    sum += weight(r, row, 5) * weight(c, column, 4) * at(x, {0, r, c, i[3]});
+                                }
+                                return sum;
+                              })))
+        << nearest;
+  }
+}
+
+TEST(KerasCenterCrop, KeepsTheMiddle) {
+  Network network({6, 5, 2});
+  network.add("CenterCrop", R"("height": 3, "width": 4)");
+  const Values x = random_values({1, 6, 5, 2}, 3);
+  EXPECT_TRUE(same(network.run(x), tabulate({1, 3, 4, 2}, [&](const Shape& i) {
+                     return at(x, {i[0], i[1] + 1, i[2], i[3]});
+                   })));
+}
+
+TEST(KerasMasking, ZerosStepsThatAreMasked) {
+  Network network({3, 2});
+  network.add("Masking", R"("mask_value": -1.0)");
+  network.add("Dense", R"("units": 2, "use_bias": false)", {{2, 2}});
+  Network without({3, 2});
+  const auto w = without.add("Dense", R"("units": 2, "use_bias": false)", {{2, 2}});
+  EXPECT_TRUE(same(network.run(numbers({1, 3, 2}, {-1, 2, -1, -1, 0, 3})),
+                   plain_dense(numbers({1, 3, 2}, {-1, 2, 0, 0, 0, 3}), w[0], {})));
+  network.add("LSTM", R"("units": 2)", {{2, 8}, {2, 8}, {8}});
+  EXPECT_THROW(network.read(), Error);
 }
 
 TEST(KerasIdentity, LayersOfTrainingDoNothing) {
