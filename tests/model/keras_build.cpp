@@ -248,7 +248,7 @@ std::string functional_json(const std::vector<std::string>& layers, const std::v
 std::string shape_json(const Shape& record) {
   std::vector<std::string> dims{"null"};
   for (const auto dim : record) dims.push_back(dim < 0 ? "null" : std::to_string(dim));
-  return "[" + joined(dims) + "]";
+  return fmt::format("[{}]", joined(dims));
 }
 
 std::string input_json(const std::string& name, const Shape& record, const std::string& more) {
@@ -261,7 +261,7 @@ std::string input_json(const std::string& name, const Shape& record, const std::
 std::string call_json(const std::vector<std::string>& layers) {
   std::vector<std::string> list;
   for (const auto& item : layers) list.push_back(fmt::format(R"(["{}", 0, 0, {{}}])", item));
-  return "[" + joined(list) + "]";
+  return fmt::format("[{}]", joined(list));
 }
 
 }  // namespace assay::testing
