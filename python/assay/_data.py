@@ -158,9 +158,10 @@ def _array(value: Any) -> Any:
         if getattr(value, "is_conj", None) is not None and value.is_conj():
             raise UsageError("complex tensors are no records")
     if isinstance(value, np.ma.MaskedArray):
-        if np.ma.is_masked(value):
+        masked: Any = value  # NumPy's own annotations of these come and go
+        if masked.mask.any():
             raise UsageError("elements of a masked array are masked; fill them, x.filled(0), or leave their records out")
-        value = value.filled()  # of which nothing is filled
+        value = masked.filled()  # of which nothing is filled
     if _is_array(value):
         return value
     if hasattr(value, "to_numpy"):

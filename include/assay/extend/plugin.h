@@ -40,10 +40,10 @@ struct Entry {
   void (*enter)();      // adds to catalogues; may throw Error
 };
 
-// Loads FILE (in a program with ENABLE_EXPORTS, see above) and lets it add to the catalogues; it stays loaded to the end of the process. Returns the
-// plug-in's name. Loading the same file again does nothing. Before analyses run; not thread-safe. Throws
-// Error{io} for what cannot be loaded, Error{mismatch} for what is no plug-in or one built for another
-// version, and whatever the plug-in throws, with its file named.
+// Loads FILE (in a program with ENABLE_EXPORTS, see above) and lets it add to the catalogues; it stays loaded
+// to the end of the process. Returns the plug-in's name. Loading the same file again does nothing. Before
+// analyses run; not thread-safe. Throws Error{io} for what cannot be loaded, Error{mismatch} for what is no
+// plug-in or one built for another version, and whatever the plug-in throws, with its file named.
 std::string load(const std::filesystem::path& file);
 
 }  // namespace assay::plugin
