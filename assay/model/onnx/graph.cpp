@@ -125,6 +125,10 @@ std::optional<std::int64_t> OnnxGraph::rank_after(const Node& node) const {
     const Array* shape = constant(node.inputs[1]);
     return shape == nullptr ? std::nullopt : std::optional(shape->count());
   }
+  if (node.op == "Gather") {
+    const auto data = rank_of(0), indices = rank_of(1);
+    return data && indices ? std::optional(*data + *indices - 1) : std::nullopt;
+  }
   if (node.op == "MatMul") {
     const auto a = rank_of(0), b = rank_of(1);
     return a && b && *a >= 2 && *b >= 2 ? std::optional(std::max(*a, *b)) : std::nullopt;

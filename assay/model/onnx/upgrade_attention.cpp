@@ -70,12 +70,13 @@ ValueId shared(Upgrade& u, std::string_view role, ValueId x, std::int64_t heads,
 
 // Vaswani et al., "Attention is all you need", 2017; grouped as in Ainslie et al., 2023.
 void attention(Upgrade& u) {
-  const bool flat = rank_of(u, 0) == 3;
+  // The number of heads is said of three axes only.
+  const bool flat = u.node.integer("q_num_heads", 0) > 0 || rank_of(u, 0) == 3;
   const auto heads_in = [&](std::size_t input, const char* attribute) {
     if (flat) return u.node.integer(attribute, 0);
     return u.graph.dimension(u.node.inputs[input], 1).value_or(1);
   };
-  rank_of(u, 1), rank_of(u, 2);
+  if (!flat) rank_of(u, 1), rank_of(u, 2);
   const std::int64_t heads = heads_in(0, "q_num_heads"), groups = heads_in(1, "kv_num_heads");
   const bool causal = u.node.integer("is_causal", 0) != 0, past = u.has_input(4);
   const float softcap = u.node.real("softcap", 0);
@@ -150,11 +151,14 @@ ValueId sliced(Upgrade& u, std::string_view role, ValueId x, std::int64_t begin,
 // Su et al., "RoFormer", 2021: pairs of features turn by an angle that grows with the position.
 void rotary_embedding(Upgrade& u) {
   constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
-  const bool flat = rank_of(u, 0) == 3, interleaved = u.node.integer("interleaved", 0) != 0;
+  const std::int64_t heads = u.node.integer("num_heads", 0);
+  const bool unknown = u.has_input(0) && !u.graph.rank(u.node.inputs[0]);
+  const bool flat = (unknown && heads > 0) || rank_of(u, 0) == 3,
+             interleaved = u.node.integer("interleaved", 0) != 0;
   const std::int64_t part = u.node.integer("rotary_embedding_dim", 0);
   if (!u.has_input(1) || !u.has_input(2)) fail(Fault::model, "{}: the caches are missing", u.node.describe());
   ValueId x = u.node.inputs[0];
-  if (flat) x = by_heads(u, "x", x, u.node.integer("num_heads", 0));
+  if (flat) x = by_heads(u, "x", x, heads);
   // [batch, 1, positions, size / 2]
   const auto cache = [&](const char* role, std::size_t input) {
     ValueId values = u.node.inputs[input];

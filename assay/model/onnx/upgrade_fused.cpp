@@ -439,14 +439,13 @@ std::vector<ValueId> unpacked(Upgrade& u, std::string_view role, ValueId x, std:
 void multi_head_attention(Upgrade& u) {
   for (std::size_t i = 6; i < u.node.inputs.size(); ++i) refuse(u, u.has_input(i), "a past");
   ValueId q = needed(u, 0), k = optional_input(u, 1), v = optional_input(u, 2);
-  if (known_rank(u, 0) == 5) {
+  if (k == no_value) {
     const auto all = unpacked(u, "parts", q, 3);
     q = all[0], k = all[1], v = all[2];
-  } else if (v == no_value && k != no_value) {
+  } else if (v == no_value) {
     const auto all = unpacked(u, "parts", k, 2);
     k = all[0], v = all[1];
   }
-  if (k == no_value || v == no_value) fail(Fault::model, "{}: keys or values are missing", u.node.describe());
   k = by_position(u, "keys", k);
   v = by_position(u, "values", v);
   if (u.has_input(3)) {
@@ -471,23 +470,24 @@ void fused_rotary_embedding(Upgrade& u) {
   refuse(u, u.node.real("scale", 1) != 1 || u.node.integer("is_packed_batching", 0) != 0,
          "a scale or packing");
   ValueId x = needed(u, 0), positions = needed(u, 1);
-  const std::int64_t rank = known_rank(u, 0);
+  std::int64_t heads = u.node.integer("num_heads", 0);
+  const std::int64_t rank = !u.graph.rank(x) && heads > 0 ? 3 : known_rank(u, 0);
   if (known_rank(u, 1) == 1) {
     positions =
         unsqueezed(u, "positions_of_records",
                    u.before("positions", "Add", {places(u, "tokens", x, rank == 3 ? 1 : 2), positions}), {0});
   }
-  std::map<std::string, Attribute> attributes{
-      {"interleaved", u.node.integer("interleaved", 0)},
-      {"num_heads", u.node.integer("num_heads", 0)},
-      {"rotary_embedding_dim", u.node.integer("rotary_embedding_dim", 0)}};
-  if (rank == 3 && u.node.integer("num_heads", 0) == 0) {
+  if (rank == 3 && heads == 0) {
     const Array* cosines = u.graph.constant(needed(u, 2));
     const auto width = u.graph.dimension(x, 2);
     if (cosines == nullptr || cosines->shape().size() != 2 || cosines->shape()[1] < 1 || !width)
       fail(Fault::unsupported, "{}: the number of heads is not known", u.node.describe());
-    attributes["num_heads"] = *width / (2 * cosines->shape()[1]);
+    heads = *width / (2 * cosines->shape()[1]);
   }
+  std::map<std::string, Attribute> attributes{
+      {"interleaved", u.node.integer("interleaved", 0)},
+      {"num_heads", heads},
+      {"rotary_embedding_dim", u.node.integer("rotary_embedding_dim", 0)}};
   u.node.inputs = {x, needed(u, 2), needed(u, 3), positions};
   u.node.attributes = std::move(attributes);
   u.node.op = "RotaryEmbedding";
