@@ -32,6 +32,21 @@ constexpr const char* ops[] = {"Squeeze",
                                "Flatten",
                                "Gelu"};
 
+// Of domain com.microsoft.
+constexpr const char* fused_ops[] = {"Attention",
+                                     "BiasGelu",
+                                     "EmbedLayerNormalization",
+                                     "FusedConv",
+                                     "FusedGemm",
+                                     "FusedMatMulActivation",
+                                     "MatMulNBits",
+                                     "MultiHeadAttention",
+                                     "QAttention",
+                                     "RotaryEmbedding",
+                                     "SimplifiedLayerNormalization",
+                                     "SkipLayerNormalization",
+                                     "SkipSimplifiedLayerNormalization"};
+
 onnx::AttributeProto& attribute(onnx::NodeProto& node, const char* name,
                                 onnx::AttributeProto::AttributeType type) {
   auto& added = *node.add_attribute();
@@ -99,6 +114,25 @@ std::string one_operator(const char* op, int opset) {
   return model.SerializeAsString();
 }
 
+std::string fused_operator(const char* op) {
+  onnx::ModelProto model = header(17);
+  add_weight(model, "w", onnx::TensorProto::INT64);
+  add_weight(model, "h", onnx::TensorProto::FLOAT16);
+  add_weight(model, "b", onnx::TensorProto::UINT8);
+  auto& node = *model.mutable_graph()->add_node();
+  node.set_op_type(op);
+  node.set_domain("com.microsoft");
+  for (const char* output : {"y", "u", "v", "s"}) node.add_output(output);
+  for (const char* input : {"x", "b", "h", "b", "w", "h", "x", "h"}) node.add_input(input);
+  for (const char* name :
+       {"K", "N", "block_size", "num_heads", "unidirectional", "interleaved", "transA", "transB"})
+    attribute(node, name, onnx::AttributeProto::INT).set_i(2);
+  attribute(node, "bits", onnx::AttributeProto::INT).set_i(4);
+  attribute(node, "alpha", onnx::AttributeProto::FLOAT).set_f(0.5F);
+  attribute(node, "activation", onnx::AttributeProto::STRING).set_s("Clip");
+  return model.SerializeAsString();
+}
+
 }  // namespace
 
 std::vector<std::string> onnx_seeds() {
@@ -106,6 +140,7 @@ std::vector<std::string> onnx_seeds() {
   for (const char* op : ops) {
     for (const int opset : {7, 9, 11, 17, 21}) seeds.push_back(one_operator(op, opset));
   }
+  for (const char* op : fused_ops) seeds.push_back(fused_operator(op));
   return seeds;
 }
 
