@@ -21,14 +21,31 @@ namespace fs = std::filesystem;
 // ONNX files are protobuf messages, which end at 2 GiB.
 constexpr std::uint64_t largest_onnx = std::uint64_t{1} << 31;
 
+[[noreturn]] void fail_saved_model(const fs::path& folder) {
+  fail(Fault::unsupported,
+       "is a TensorFlow SavedModel, which is not read; save the model with model.save('net.keras'), or "
+       "export it:\n"
+       "  python -m tf2onnx.convert --saved-model {} --output net.onnx",
+       folder.string());
+}
+
+[[noreturn]] void fail_folder(const fs::path& path) {
+  if (fs::exists(path / "saved_model.pb")) fail_saved_model(path);
+  if (fs::exists(path / "config.json") &&
+      (fs::exists(path / "model.weights.h5") || fs::exists(path / "model.weights.json"))) {
+    fail(Fault::unsupported,
+         "is a .keras archive that was unpacked; pack it again:\n"
+         "  cd {} && zip -r ../model.keras .",
+         path.string());
+  }
+  fail(Fault::unsupported, "is a folder; give the file of the network in it");
+}
+
 std::string first_bytes(const fs::path& path) {
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
   if (!fs::exists(status)) fail(Fault::io, "no such file");
-  if (fs::is_directory(status)) {
-    fail(Fault::unsupported,
-         "is a folder; a TensorFlow SavedModel must be exported to .onnx (tf2onnx) or .keras first");
-  }
+  if (fs::is_directory(status)) fail_folder(path);
   if (!fs::is_regular_file(status)) fail(Fault::io, "is not a regular file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail(Fault::io, "cannot be opened");
@@ -64,6 +81,8 @@ constexpr std::string_view weights_key = ",weights=";
 Graph read_by_content(const fs::path& path) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
+  if (path.filename() == "saved_model.pb")
+    fail_saved_model(path.has_parent_path() ? path.parent_path() : fs::path("."));
   if (path.extension() == ".safetensors")
     fail(Fault::unsupported,
          "holds weights without their network; name both: NETWORK.onnx,weights={}, where the network's "

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 
@@ -201,6 +202,59 @@ TEST(KerasUnsupported, SaysWhatWouldHelp) {
                            {"x"}, {"d"}),
            {});
   expect_error([&] { read_keras_h5(path); }, Fault::unsupported, {"layer 'd' (Dense)", "'training'"});
+}
+
+TEST(KerasUnsupported, KnowsOtherFilesAndLayers) {
+  const auto path = temporary("other.h5");
+  const auto read = [&](const std::string& layer) {
+    write_h5(path,
+             sequential_json({layer_json("InputLayer", "in", R"("batch_shape": [null, 4, 4, 2])"), layer}),
+             {});
+    read_keras_h5(path);
+  };
+  expect_error([&] { read(layer_json("MaxPooling2D", "p", R"("data_format": "foo")")); }, Fault::model,
+               {"layer 'p' (MaxPooling2D)", "'data_format' is 'foo'"});
+  try {
+    read(layer_json("RandomCrop", "c"));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("did you mean"), std::string::npos) << error.what();
+  }
+  fs::remove(temporary("other.json"));
+  {
+    Hdf5Writer file(path);
+    file.dataset("measurements", numbers({2}, {1, 2}));
+  }
+  expect_error([&] { read_keras_h5(path); }, Fault::model, {"an HDF5 file without a Keras model"});
+  const auto sharded = temporary("sharded.keras");
+  write_zip(sharded, {{"config.json", lenet_json()}, {"model.weights.json", "{}"}});
+  expect_error([&] { read_keras_zip(sharded); }, Fault::unsupported, {"several files", "model.save("});
+  write_file(temporary("model.weights.json"), "{}");
+  expect_error([&] { read_keras_h5(temporary("model.weights.json")); }, Fault::unsupported,
+               {"several files"});
+}
+
+TEST(KerasWeightFiles, NumbersThatAreNoneAreNoticedAndCountersAreNot) {
+  const auto path = temporary("notices.h5");
+  const std::string config =
+      sequential_json({layer_json("Normalization", "n", R"("axis": [-1], "batch_input_shape": [null, 2])"),
+                       layer_json("Dense", "d", R"("units": 1, "use_bias": false)")});
+  {
+    Hdf5Writer file(path);
+    file.text("", "model_config", config);
+    file.dataset("model_weights/n/n/mean:0", numbers({2}, {1, 2}));
+    file.dataset("model_weights/n/n/variance:0", numbers({2}, {1, 2}));
+    file.integers("model_weights/n/n/count:0", {7});
+    file.dataset("model_weights/d/d/kernel:0", numbers({2, 1}, {NAN, 2}));
+    file.texts("model_weights/n", "weight_names", {"n/mean:0", "n/variance:0", "n/count:0"});
+    file.texts("model_weights/d", "weight_names", {"d/kernel:0"});
+    file.texts("model_weights", "layer_names", {"n", "d"});
+  }
+  const Graph graph = read_keras_h5(path);
+  ASSERT_EQ(graph.notices().size(), 1U);
+  EXPECT_NE(graph.notices()[0].find("layer 'd' (Dense): weight 'kernel' holds numbers that are NaN"),
+            std::string::npos)
+      << graph.notices()[0];
 }
 
 // ---- damaged and hostile files

@@ -297,7 +297,16 @@ TEST(ReadModel, NamesTheFileAndKnowsFormatsByTheirContent) {
   EXPECT_THROW(read_model(folder / "model"), Error);
   write_file(folder / "model", std::string("PK\x03\x04", 4) + "truncated");
   EXPECT_THROW(read_model(folder / "model"), Error);
-  expect_error(Fault::unsupported, {folder.string(), "SavedModel"}, [&] { read_model(folder); });
+  expect_error(Fault::unsupported, {folder.string(), "is a folder"}, [&] { read_model(folder); });
+  write_file(folder / "config.json", "{}");
+  write_file(folder / "model.weights.h5", "");
+  expect_error(Fault::unsupported, {folder.string(), ".keras archive that was unpacked", "zip -r"},
+               [&] { read_model(folder); });
+  write_file(folder / "saved_model.pb", "\x08\x01");
+  for (const auto& saved : {folder, folder / "saved_model.pb"}) {
+    expect_error(Fault::unsupported, {"SavedModel", "tf2onnx.convert --saved-model " + folder.string()},
+                 [&] { read_model(saved); });
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "assay/model/keras/layer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <assay/error.h>
@@ -74,7 +75,11 @@ Array LayerBuilder::weight(std::string_view label, const Shape& expected) {
   if (known != weights_.arrays.end()) return known->second;
   const std::string dtype = graph_.weights->describe(weights_.paths[index]).dtype;
   if (dtype != "float32") ++graph_.widened[dtype];
-  return weights_.arrays.emplace(index, graph_.weights->read(weights_.paths[index])).first->second;
+  const Array& read =
+      weights_.arrays.emplace(index, graph_.weights->read(weights_.paths[index])).first->second;
+  if (!std::ranges::all_of(read.as<float>(), [](float w) { return std::isfinite(w); }))
+    notice(fmt::format("weight '{}' holds numbers that are NaN or infinite", label));
+  return read;
 }
 
 std::string LayerBuilder::unique(std::set<std::string>& names, std::string_view suffix) const {
@@ -202,7 +207,10 @@ std::size_t LayerBuilder::keras_axis(std::int64_t axis, std::size_t rank) const 
 }
 
 bool LayerBuilder::channels_first_config() const {
-  return config_.text("data_format", "channels_last") == "channels_first";
+  const std::string format = config_.text("data_format", "channels_last");
+  if (format != "channels_last" && format != "channels_first")
+    invalid(fmt::format("'data_format' is '{}'; Keras has channels_last and channels_first", format));
+  return format == "channels_first";
 }
 
 std::int64_t stored_axis(const KerasTensor& tensor, std::size_t keras_axis) {

@@ -92,6 +92,7 @@ class LayerBuilder {
 
   // The layer's next weight, as float32. Throws Error{model} naming layer, weight, expected and found shape.
   Array weight(std::string_view label, const Shape& expected);
+  void skip_weight() { ++weights_.next; }  // leaves it unread
   bool more_weights() const { return weights_.next < weights_.paths.size(); }
   // Shape of the next weight; empty when there is none.
   Shape next_shape() const;

@@ -117,6 +117,53 @@ constexpr std::array kinds{
     LayerKind{"ZeroPadding3D", keras::zero_padding},
 };
 
+// Classes of Keras that are not translated: whoever writes one does not mean another.
+constexpr std::array<std::string_view, 45> others{"AdaptiveAveragePooling1D",
+                                                  "AdaptiveAveragePooling2D",
+                                                  "AdaptiveAveragePooling3D",
+                                                  "AdaptiveMaxPooling1D",
+                                                  "AdaptiveMaxPooling2D",
+                                                  "AdaptiveMaxPooling3D",
+                                                  "AugMix",
+                                                  "AutoContrast",
+                                                  "CategoryEncoding",
+                                                  "ConvLSTM1D",
+                                                  "ConvLSTM2D",
+                                                  "ConvLSTM3D",
+                                                  "CuDNNGRU",
+                                                  "CuDNNLSTM",
+                                                  "CutMix",
+                                                  "Discretization",
+                                                  "EinsumDense",
+                                                  "Equalization",
+                                                  "FlaxLayer",
+                                                  "GRUCell",
+                                                  "GroupedQueryAttention",
+                                                  "HashedCrossing",
+                                                  "Hashing",
+                                                  "Highway",
+                                                  "IntegerLookup",
+                                                  "JaxLayer",
+                                                  "LSTMCell",
+                                                  "LocallyConnected1D",
+                                                  "LocallyConnected2D",
+                                                  "MaxoutDense",
+                                                  "MelSpectrogram",
+                                                  "MixUp",
+                                                  "RNN",
+                                                  "RandAugment",
+                                                  "RandomCrop",
+                                                  "STFTSpectrogram",
+                                                  "SimpleRNNCell",
+                                                  "Solarization",
+                                                  "SpectralNormalization",
+                                                  "StackedRNNCells",
+                                                  "StringLookup",
+                                                  "SyncBatchNormalization",
+                                                  "TFSMLayer",
+                                                  "TextVectorization",
+                                                  "TorchModuleWrapper"};
+
 }  // namespace
 
 BuildLayer find_keras_layer(const LayerConfig& config) {
@@ -132,7 +179,9 @@ BuildLayer find_keras_layer(const LayerConfig& config) {
          config.where());
   }
   std::vector<std::string> names;
-  for (const LayerKind& kind : kinds) names.emplace_back(kind.class_name);
+  if (std::ranges::find(others, name) == others.end()) {
+    for (const LayerKind& kind : kinds) names.emplace_back(kind.class_name);
+  }
   fail(Fault::unsupported, "{}: layers of this class cannot be read{}; export the model to ONNX instead",
        config.where(), did_you_mean(name, names));
 }

@@ -158,7 +158,7 @@ KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inp
     const Array m = layer.weight("mean", shape), v = layer.weight("variance", shape);
     mean.assign(m.as<float>().begin(), m.as<float>().end());
     variance.assign(v.as<float>().begin(), v.as<float>().end());
-    if (layer.more_weights()) layer.weight("count", {});
+    if (layer.more_weights()) layer.skip_weight();  // how many records adapt() saw
   }
   for (float& value : variance) value = std::max(std::sqrt(value), 1e-7F);
   const ValueId centred = layer.add(

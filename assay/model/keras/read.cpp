@@ -10,6 +10,7 @@
 #include "assay/model/keras/assemble.h"
 #include "assay/model/keras/config.h"
 #include "assay/model/keras/hdf5.h"
+#include "assay/model/keras/weights.h"
 #include "assay/support/file.h"
 
 namespace assay {
@@ -48,6 +49,16 @@ std::string root_text(const Hdf5File& file, const char* attribute) {
   if (const auto text = file.text("", attribute)) return *text;
   if (file.is_group("model_weights")) return file.text("model_weights", attribute).value_or("");
   return "";
+}
+
+// Keras 3 lists the files of weights that are split here.
+constexpr const char* shard_list = "model.weights.json";
+
+[[noreturn]] void refuse_shards(const std::string& name) {
+  fail(Fault::unsupported,
+       "{}: its weights are split over several files (max_shard_size), which are not read; load the model in "
+       "Keras and save it in one: model.save('model.keras')",
+       name);
 }
 
 struct CloseZip {
@@ -89,6 +100,7 @@ std::string zip_entry(zip_t* archive, const std::string& archive_name, const cha
 
 Graph read_keras_h5(const fs::path& path) {
   const bool is_json = path.extension() == ".json";
+  if (path.filename().string().ends_with(shard_list)) refuse_shards(path.string());
   const auto weights = is_json ? weights_beside(path) : path;
   if (!weights) {
     fail(Fault::io, "{}: no weights beside it; put them in '{}'", path.string(),
@@ -103,6 +115,13 @@ Graph read_keras_h5(const fs::path& path) {
     }
   }
   const auto architecture = is_json ? path : architecture_beside(*weights);
+  if (!architecture && !holds_keras_weights(file)) {
+    fail(Fault::model,
+         "{}: an HDF5 file without a Keras model (no 'model_config', no 'layer_names', no 'layers'); give "
+         "the file "
+         "that model.save() wrote",
+         weights->string());
+  }
   if (!architecture) {
     fail(Fault::model,
          "{}: holds weights but no architecture; save the whole model, or put model.to_json() in '{}'",
@@ -123,6 +142,9 @@ Graph read_keras_zip(const fs::path& path) {
   if (zip_name_locate(archive.get(), "metadata.json", 0) >= 0) {
     version = keras_version_of(zip_entry(archive.get(), path.string(), "metadata.json", config_limit));
   }
+  if (zip_name_locate(archive.get(), "model.weights.h5", 0) < 0 &&
+      zip_name_locate(archive.get(), shard_list, 0) >= 0)
+    refuse_shards(path.string());
   return read_keras_memory(config, zip_entry(archive.get(), path.string(), "model.weights.h5", weights_limit),
                            path.string(), version);
 }

@@ -211,6 +211,14 @@ std::string keras_snake_case(const std::string& class_name) {
   return result;
 }
 
+bool holds_keras_weights(const Hdf5File& file) {
+  for (const char* group : {"model_weights", ""}) {
+    if ((!*group || file.is_group(group)) && file.texts(group, "layer_names")) return true;
+  }
+  const Groups groups(file);
+  return groups.has(NumberedWeights::container_of(groups, ""));
+}
+
 std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const KerasModel& model) {
   for (const char* group : {"model_weights", ""}) {
     if (*group && !file.is_group(group)) continue;

@@ -24,6 +24,9 @@ class KerasWeights {
   virtual std::vector<std::string> unused() const { return {}; }
 };
 
+// Whether the file has weights in a layout that Keras writes.
+bool holds_keras_weights(const Hdf5File& file);
+
 // Finds out which layout the file has. `file` and `model` must outlive the result. Throws Error{model} when
 // the file holds no Keras weights.
 std::unique_ptr<KerasWeights> open_keras_weights(const Hdf5File& file, const KerasModel& model);
