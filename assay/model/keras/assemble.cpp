@@ -107,7 +107,7 @@ class Assembler {
       fail(Fault::model, "{}: no input shape is recorded; build the model (or add an Input) before saving it",
            layer.config.where());
     }
-    KerasTensor result{.shape = *shape, .block = {}, .masked_by = {}};
+    KerasTensor result{.shape = *shape, .block = {}, .masked_by = {}, .mask = no_value};
     result.shape[0] = -1;
     result.dtype = input_dtype(layer.config);
     Shape stored = result.shape;
@@ -197,6 +197,14 @@ class Assembler {
     LayerBuilder builder(graph_, layer.config, known->second, name, owner);
     builder.set_causal(layer.calls[call].causal);
     KerasTensors outputs = build(builder, inputs);
+    for (KerasTensor& output : outputs) {
+      // A mask tells of the steps that there were when it was made.
+      const bool lost = std::ranges::any_of(inputs, [&](const KerasTensor& input) {
+        return input.mask == output.mask && (!passes_mask(layer.config.class_name()) || output.rank() < 2 ||
+                                             input.shape[1] != output.shape[1]);
+      });
+      if (lost) output.mask = no_value;
+    }
     if (builder.more_weights()) {
       fail(Fault::model, "{}: {} has {} weights for it where {} are expected", layer.config.where(),
            graph_.weights->name(), known->second.paths.size(), known->second.next);

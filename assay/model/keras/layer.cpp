@@ -19,6 +19,13 @@ std::string plain(const Shape& shape) { return to_string(shape); }
 
 }  // namespace
 
+KerasTensor KerasTensor::without_mask() const {
+  KerasTensor result = *this;
+  result.masked_by.clear();
+  result.mask = no_value;
+  return result;
+}
+
 KerasTensor KerasTensor::with(ValueId other) const {
   KerasTensor result = *this;
   result.value = other;

@@ -33,13 +33,15 @@ struct KerasTensor {
   ValueId value = no_value;
   Shape shape;  // Keras's own; axis 0 is the batch, -1 is unknown
   Layout layout = Layout::keras;
-  Shape block;            // flattened only: [positions..., channels] before flattening
-  std::string masked_by;  // the layer whose mask travels with the tensor; empty when there is none
+  Shape block;              // flattened only: [positions..., channels] before flattening
+  std::string masked_by;    // the layer whose mask travels with the tensor; empty when there is none
+  ValueId mask = no_value;  // [batch, steps] int64, 1 where a step counts; none where nobody can say
   DType dtype = DType::float32;
 
   std::size_t rank() const { return shape.size(); }
   // The same kind of tensor with another value: for element-wise operations.
   KerasTensor with(ValueId other) const;
+  KerasTensor without_mask() const;
 };
 
 using KerasTensors = std::vector<KerasTensor>;
@@ -146,5 +148,7 @@ using BuildLayer = KerasTensors (*)(LayerBuilder& layer, std::span<const KerasTe
 
 // The translation of a class of layers; throws Error{unsupported} naming the layer and what would help.
 BuildLayer find_keras_layer(const LayerConfig& config);
+// Whether Keras hands the mask of the input on to what reads the output.
+bool passes_mask(const std::string& class_name);
 
 }  // namespace assay

@@ -12,25 +12,26 @@ namespace {
 struct LayerKind {
   std::string_view class_name;
   BuildLayer build;
+  bool passes_mask = false;  // whether Keras hands the mask of its input on
 };
 
 // Every layer class we translate. InputLayer and models within models are handled where the graph is put
 // together.
 constexpr std::array kinds{
-    LayerKind{"Activation", keras::activation},
-    LayerKind{"ActivityRegularization", keras::identity},
-    LayerKind{"Add", keras::add},
+    LayerKind{"Activation", keras::activation, true},
+    LayerKind{"ActivityRegularization", keras::identity, true},
+    LayerKind{"Add", keras::add, true},
     LayerKind{"AdditiveAttention", keras::additive_attention},
-    LayerKind{"AlphaDropout", keras::identity},
+    LayerKind{"AlphaDropout", keras::identity, true},
     LayerKind{"Attention", keras::attention},
-    LayerKind{"Average", keras::average},
+    LayerKind{"Average", keras::average, true},
     LayerKind{"AveragePooling1D", keras::average_pooling},
     LayerKind{"AveragePooling2D", keras::average_pooling},
     LayerKind{"AveragePooling3D", keras::average_pooling},
-    LayerKind{"BatchNormalization", keras::batch_normalization},
-    LayerKind{"Bidirectional", keras::bidirectional},
+    LayerKind{"BatchNormalization", keras::batch_normalization, true},
+    LayerKind{"Bidirectional", keras::bidirectional, true},
     LayerKind{"CenterCrop", keras::center_crop},
-    LayerKind{"Concatenate", keras::concatenate},
+    LayerKind{"Concatenate", keras::concatenate, true},
     LayerKind{"Conv1D", keras::convolution},
     LayerKind{"Conv1DTranspose", keras::transposed_convolution},
     LayerKind{"Conv2D", keras::convolution},
@@ -40,17 +41,17 @@ constexpr std::array kinds{
     LayerKind{"Cropping1D", keras::cropping},
     LayerKind{"Cropping2D", keras::cropping},
     LayerKind{"Cropping3D", keras::cropping},
-    LayerKind{"Dense", keras::dense},
+    LayerKind{"Dense", keras::dense, true},
     LayerKind{"DepthwiseConv1D", keras::depthwise_convolution},
     LayerKind{"DepthwiseConv2D", keras::depthwise_convolution},
     LayerKind{"Dot", keras::dot},
-    LayerKind{"Dropout", keras::dropout},
-    LayerKind{"ELU", keras::advanced_activation},
+    LayerKind{"Dropout", keras::dropout, true},
+    LayerKind{"ELU", keras::advanced_activation, true},
     LayerKind{"Embedding", keras::embedding},
     LayerKind{"Flatten", keras::flatten},
-    LayerKind{"GRU", keras::recurrent},
-    LayerKind{"GaussianDropout", keras::identity},
-    LayerKind{"GaussianNoise", keras::identity},
+    LayerKind{"GRU", keras::recurrent, true},
+    LayerKind{"GaussianDropout", keras::identity, true},
+    LayerKind{"GaussianNoise", keras::identity, true},
     LayerKind{"GlobalAveragePooling1D", keras::global_average_pooling},
     LayerKind{"GlobalAveragePooling2D", keras::global_average_pooling},
     LayerKind{"GlobalAveragePooling3D", keras::global_average_pooling},
@@ -59,22 +60,22 @@ constexpr std::array kinds{
     LayerKind{"GlobalMaxPooling3D", keras::global_max_pooling},
     LayerKind{"GroupNormalization", keras::group_normalization},
     LayerKind{"Identity", keras::identity},
-    LayerKind{"LSTM", keras::recurrent},
-    LayerKind{"LayerNormalization", keras::layer_normalization},
-    LayerKind{"LeakyReLU", keras::advanced_activation},
+    LayerKind{"LSTM", keras::recurrent, true},
+    LayerKind{"LayerNormalization", keras::layer_normalization, true},
+    LayerKind{"LeakyReLU", keras::advanced_activation, true},
     LayerKind{"Masking", keras::masking},
     LayerKind{"MaxPooling1D", keras::max_pooling},
     LayerKind{"MaxPooling2D", keras::max_pooling},
     LayerKind{"MaxPooling3D", keras::max_pooling},
-    LayerKind{"Maximum", keras::maximum},
-    LayerKind{"Minimum", keras::minimum},
+    LayerKind{"Maximum", keras::maximum, true},
+    LayerKind{"Minimum", keras::minimum, true},
     LayerKind{"MultiHeadAttention", keras::multi_head_attention},
-    LayerKind{"Multiply", keras::multiply},
+    LayerKind{"Multiply", keras::multiply, true},
     LayerKind{"Normalization", keras::normalization},
-    LayerKind{"PReLU", keras::parametric_relu},
+    LayerKind{"PReLU", keras::parametric_relu, true},
     LayerKind{"Permute", keras::permute},
     LayerKind{"RMSNormalization", keras::rms_normalization},
-    LayerKind{"ReLU", keras::advanced_activation},
+    LayerKind{"ReLU", keras::advanced_activation, true},
     LayerKind{"RandomBrightness", keras::identity},
     LayerKind{"RandomColorJitter", keras::identity},
     LayerKind{"RandomContrast", keras::identity},
@@ -100,15 +101,15 @@ constexpr std::array kinds{
     LayerKind{"Resizing", keras::resizing},
     LayerKind{"SeparableConv1D", keras::separable_convolution},
     LayerKind{"SeparableConv2D", keras::separable_convolution},
-    LayerKind{"SimpleRNN", keras::recurrent},
+    LayerKind{"SimpleRNN", keras::recurrent, true},
     LayerKind{"Softmax", keras::advanced_activation},
-    LayerKind{"SpatialDropout1D", keras::identity},
+    LayerKind{"SpatialDropout1D", keras::identity, true},
     LayerKind{"SpatialDropout2D", keras::identity},
     LayerKind{"SpatialDropout3D", keras::identity},
-    LayerKind{"Subtract", keras::subtract},
-    LayerKind{"ThresholdedReLU", keras::advanced_activation},
+    LayerKind{"Subtract", keras::subtract, true},
+    LayerKind{"ThresholdedReLU", keras::advanced_activation, true},
     LayerKind{"TimeDistributed", keras::time_distributed},
-    LayerKind{"UnitNormalization", keras::unit_normalization},
+    LayerKind{"UnitNormalization", keras::unit_normalization, true},
     LayerKind{"UpSampling1D", keras::up_sampling},
     LayerKind{"UpSampling2D", keras::up_sampling},
     LayerKind{"UpSampling3D", keras::up_sampling},
@@ -184,6 +185,11 @@ BuildLayer find_keras_layer(const LayerConfig& config) {
   }
   fail(Fault::unsupported, "{}: layers of this class cannot be read{}; export the model to ONNX instead",
        config.where(), did_you_mean(name, names));
+}
+
+bool passes_mask(const std::string& class_name) {
+  return std::ranges::any_of(
+      kinds, [&](const LayerKind& kind) { return kind.class_name == class_name && kind.passes_mask; });
 }
 
 namespace keras {

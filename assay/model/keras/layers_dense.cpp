@@ -61,7 +61,12 @@ KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs)
   result.value = layer.add("Gather", "", {table, indices}, {{"axis", std::int64_t{0}}}, "");
   result.shape.push_back(width);
   result.dtype = DType::float32;
-  if (layer.config().flag("mask_zero", false)) result.masked_by = layer.name();
+  if (layer.config().flag("mask_zero", false)) {
+    constexpr std::int64_t truth = 9, whole = 7;
+    result.masked_by = layer.name();
+    const ValueId word = layer.add("Cast", "_is_word", {indices}, {{"to", truth}}, "_is_word");
+    if (x.rank() == 2) result.mask = layer.add("Cast", "_mask", {word}, {{"to", whole}}, "_mask");
+  }
   return {result};
 }
 

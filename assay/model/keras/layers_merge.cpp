@@ -52,13 +52,24 @@ KerasTensors aligned(LayerBuilder& layer, std::span<const KerasTensor> inputs, b
   return result;
 }
 
+// Steps count where they do in all tensors that have a mask; known where that is one mask.
+void join_masks(KerasTensor& result, const KerasTensor& other) {
+  if (other.masked_by.empty()) return;
+  if (result.masked_by.empty()) {
+    result.masked_by = other.masked_by;
+    result.mask = other.mask;
+  } else if (result.mask != other.mask) {
+    result.mask = no_value;
+  }
+}
+
 KerasTensor merged_like(const LayerBuilder& layer, const KerasTensors& inputs) {
   KerasTensor result = inputs.front();
   for (const KerasTensor& x : inputs) {
     for (std::size_t axis = 0; axis < x.rank(); ++axis) {
       result.shape[axis] = broadcast(layer, result.shape[axis], x.shape[axis]);
     }
-    if (result.masked_by.empty()) result.masked_by = x.masked_by;
+    join_masks(result, x);
   }
   return result;
 }
@@ -127,8 +138,9 @@ KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> input
     }
     total = total < 0 || x.shape[axis] < 0 ? -1 : total + x.shape[axis];
     values.push_back(x.value);
-    if (result.masked_by.empty()) result.masked_by = x.masked_by;
+    join_masks(result, x);
   }
+  if (axis + 1 != result.rank()) result.mask = no_value;  // steps of several tensors
   result.shape[axis] = total;
   result.value = layer.add("Concat", "", values, {{"axis", stored_axis(result, axis)}}, "");
   return {result};

@@ -49,11 +49,26 @@ KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor
   return global_pooling(layer, inputs, "GlobalMaxPool");
 }
 KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const std::string& masked_by = layer.single(inputs).masked_by;
-  if (!masked_by.empty()) {
-    layer.unsupported(fmt::format("the mask of layer '{}'", masked_by), "set its mask_zero to false");
-  }
-  return global_pooling(layer, inputs, "GlobalAveragePool");
+  const KerasTensor& given = layer.single(inputs);
+  if (given.masked_by.empty()) return global_pooling(layer, inputs, "GlobalAveragePool");
+  if (given.mask == no_value || given.rank() != 3 || layer.channels_first_config())
+    layer.unsupported(fmt::format("the mask of layer '{}'", given.masked_by), "set its mask_zero to false");
+  // The mean over the steps that count.
+  const KerasTensor x = layer.as_keras(given);
+  const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands,
+                        std::map<std::string, Attribute> attributes = {}) {
+    return layer.add(op, suffix, std::move(operands), std::move(attributes), suffix);
+  };
+  const bool keeps = layer.config().flag("keepdims", false);
+  const std::map<std::string, Attribute> keep{{"keepdims", std::int64_t{keeps}}};
+  const ValueId axis = layer.constant("time_axis", integers({1}));
+  const ValueId upright = step("Unsqueeze", "_upright", {x.mask, layer.constant("last", integers({2}))});
+  const ValueId counts = step("Cast", "_counts", {upright}, {{"to", std::int64_t{1}}});  // 1: float32
+  const ValueId sum = step("ReduceSum", "_sum", {step("Mul", "_counted", {x.value, counts}), axis}, keep);
+  KerasTensor result =
+      x.with(step("Div", "", {sum, step("ReduceSum", "_count", {counts, axis}, keep)})).without_mask();
+  result.shape = keeps ? Shape{x.shape[0], 1, x.shape[2]} : Shape{x.shape[0], x.shape[2]};
+  return {result};
 }
 
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {

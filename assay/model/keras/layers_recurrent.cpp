@@ -126,15 +126,18 @@ class Recurrent {
     if (inputs.empty()) layer_.invalid("is called without tensors");
     const KerasTensor x = layer_.as_keras(inputs[0]);
     layer_.require_rank(x, 3);
-    if (!x.masked_by.empty()) {
-      layer_.unsupported(fmt::format("the mask of layer '{}'", x.masked_by),
-                         "set its mask_zero to false and train again, or pad so that no mask is needed");
-    }
     units_ = layer_.config().size("units", 0);
     backwards_ = layer_.config().flag("go_backwards", false);
     sequences_ = layer_.config().flag("return_sequences", false);
     if (backwards_ && directions_ == 2)
       layer_.unsupported("go_backwards inside Bidirectional", "leave it out");
+    const bool both_ways = backwards_ || directions_ == 2;
+    if (!x.masked_by.empty() && (x.mask == no_value || (sequences_ && both_ways))) {
+      layer_.unsupported(
+          fmt::format("the mask of layer '{}'{}", x.masked_by,
+                      x.mask == no_value ? "" : " where the steps of a backward direction are returned"),
+          "set its mask_zero to false and train again, or pad so that no mask is needed");
+    }
     if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
     run(x, inputs.subspan(1));
     KerasTensors outputs{sequences_ ? all_steps(x) : last_step(x)};
@@ -153,11 +156,13 @@ class Recurrent {
       read_direction(layer_, cell_, features, units_, reset_after, weights);
     const auto d = static_cast<std::int64_t>(directions_);
     std::vector<ValueId> operands{
-        layer_.add("Transpose", "_time_first", {x.value}, {{"perm", std::vector<std::int64_t>{1, 0, 2}}},
-                   "_time_first"),
+        layer_.add("Transpose", "_time_first", {x.mask == no_value ? x.value : counted_first(x)},
+                   {{"perm", std::vector<std::int64_t>{1, 0, 2}}}, "_time_first"),
         layer_.constant("kernel", Array::of(Shape{d, gates * units_, features}, weights.input)),
         layer_.constant("recurrent_kernel", Array::of(Shape{d, gates * units_, units_}, weights.recurrent)),
         weights.biased ? bias(weights, d, reset_after ? 2 * gates * units_ : gates * units_) : no_value};
+    const bool masked = x.mask != no_value;
+    if (masked || !initial.empty()) operands.push_back(masked ? lengths(x) : no_value);
     add_states(initial, operands);
     std::map<std::string, Attribute> attributes{{"hidden_size", units_},
                                                 {"direction", std::string(directions_ == 2 ? "bidirectional"
@@ -171,6 +176,59 @@ class Recurrent {
     y_ = outputs[0];
     h_ = outputs[1];
     if (outputs.size() > 2) c_ = outputs[2];
+  }
+
+  ValueId step(const char* op, const char* suffix, std::vector<ValueId> operands,
+               std::map<std::string, Attribute> attributes = {}) {
+    return layer_.add(op, suffix, std::move(operands), std::move(attributes), suffix);
+  }
+
+  // Steps that are masked leave the state as it is, so that a cell may as well see the others alone. They
+  // come first, in their order; what stands behind them is beyond lengths().
+  ValueId counted_first(const KerasTensor& x) {
+    const ValueId time =
+        layer_.constant("time_axis_number", Array::of(Shape{}, std::vector<std::int64_t>{1}));
+    const std::map<std::string, Attribute> exclusive{{"exclusive", std::int64_t{1}}};
+    const auto upright = [&](const char* suffix, ValueId value, std::int64_t axis) {
+      return step("Unsqueeze", suffix,
+                  {value, layer_.constant(fmt::format("axis_{}", axis), integers({axis}))});
+    };
+    const auto cast = [&](const char* suffix, ValueId value, std::int64_t type) {
+      return step("Cast", suffix, {value}, {{"to", type}});
+    };
+    constexpr std::int64_t real = 1, whole = 7, truth = 9;
+    // Step t is number `before` among those that count: place j takes it where the two are equal.
+    const ValueId before = step("CumSum", "_before", {x.mask, time}, exclusive);
+    const ValueId ones = cast("_ones", step("Equal", "_any", {x.mask, x.mask}), whole);
+    const ValueId places = step("CumSum", "_places", {ones, time}, exclusive);
+    const ValueId there =
+        step("And", "_taken",
+             {step("Equal", "_there",
+                   {upright("_before_upright", before, 1), upright("_places_upright", places, 2)}),
+              cast("_counts", upright("_mask_upright", x.mask, 1), truth)});
+    const ValueId from =
+        step("ArgMax", "_from", {cast("_taken_real", there, real)}, {{"axis", std::int64_t{2}}});
+    return step("GatherND", "_counted_first", {x.value, from}, {{"batch_dims", std::int64_t{1}}});
+  }
+
+  ValueId lengths(const KerasTensor& x) {
+    const ValueId sum = step("ReduceSum", "_counted", {x.mask, layer_.constant("steps_axis", integers({1}))},
+                             {{"keepdims", std::int64_t{0}}});
+    return step("Cast", "_lengths", {sum}, {{"to", std::int64_t{6}}});  // 6: int32
+  }
+
+  // Steps [batch, steps, width] where they were: one that is masked repeats what was before it, zeros at
+  // first.
+  ValueId put_back(ValueId steps, const KerasTensor& x) {
+    const ValueId time =
+        layer_.constant("time_axis_number", Array::of(Shape{}, std::vector<std::int64_t>{1}));
+    const ValueId shifted =
+        step("Pad", "_behind_zeros", {steps, layer_.constant("zeros", integers({0, 1, 0, 0, 0, 0}))},
+             {{"mode", std::string("constant")}});
+    const ValueId at =
+        step("Unsqueeze", "_at",
+             {step("CumSum", "_so_far", {x.mask, time}), layer_.constant("axis_2", integers({2}))});
+    return layer_.add("GatherND", "_put_back", {shifted, at}, {{"batch_dims", std::int64_t{1}}}, "");
   }
 
   // ONNX has a bias for the input and one for the recurrent part. Where Keras has one for both, zeros that
@@ -190,7 +248,6 @@ class Recurrent {
     if (directions_ != 1) layer_.unsupported("an initial state of Bidirectional", "let it start from zero");
     if (initial.size() != wanted)
       layer_.invalid(fmt::format("is given {} initial states instead of {}", initial.size(), wanted));
-    operands.push_back(no_value);  // sequence lengths
     for (const KerasTensor& state : initial) {
       layer_.require_rank(state, 2);
       const ValueId axis = layer_.constant("direction_axis", integers({0}));
@@ -199,17 +256,17 @@ class Recurrent {
     }
   }
 
-  // [..., directions, units] to [..., width], the last node named after the layer.
-  ValueId combine(ValueId value, std::int64_t axis) {
+  // [..., directions, units] to [..., width].
+  ValueId combine(ValueId value, std::int64_t axis, const char* suffix) {
     std::vector<std::int64_t> shape(static_cast<std::size_t>(axis), 0);
     if (directions_ == 1 || merge_ == "concat") {
       shape.push_back(width());
       return layer_.add("Reshape", "_output", {value, layer_.constant("output_shape", integers(shape))}, {},
-                        "");
+                        suffix);
     }
     const char* op = merge_ == "sum" ? "ReduceSum" : merge_ == "ave" ? "ReduceMean" : "ReduceProd";
     return layer_.add(op, "_output", {value, layer_.constant("directions", integers({axis}))},
-                      {{"keepdims", std::int64_t{0}}}, "");
+                      {{"keepdims", std::int64_t{0}}}, suffix);
   }
 
   std::int64_t width() const {
@@ -229,7 +286,9 @@ class Recurrent {
     const std::vector<std::int64_t> order{2, 0, 1, 3};
     const ValueId batch_first =
         layer_.add("Transpose", "_batch_first", {steps}, {{"perm", order}}, "_batch_first");
-    KerasTensor result = x.with(combine(batch_first, 2));
+    const bool masked = x.mask != no_value;
+    const ValueId combined = combine(batch_first, 2, masked ? "_counted_steps" : "");
+    KerasTensor result = x.with(masked ? put_back(combined, x) : combined);
     result.shape = {x.shape[0], x.shape[1], width()};
     return result;
   }
@@ -238,7 +297,7 @@ class Recurrent {
     const std::vector<std::int64_t> order{1, 0, 2};
     const ValueId batch_first =
         layer_.add("Transpose", "_batch_first", {h_}, {{"perm", order}}, "_batch_first");
-    KerasTensor result = x.with(combine(batch_first, 1));
+    KerasTensor result = x.with(combine(batch_first, 1, "")).without_mask();
     result.shape = {x.shape[0], width()};
     return result;
   }
@@ -250,7 +309,7 @@ class Recurrent {
     std::vector<std::pair<ValueId, const char*>> list{{h_, "_state_h"}};
     if (cell_.op == "LSTM") list.emplace_back(c_, "_state_c");
     for (const auto& [value, name] : list) {
-      KerasTensor state = x.with(layer_.add("Squeeze", name, {value, axis}, {}, name));
+      KerasTensor state = x.with(layer_.add("Squeeze", name, {value, axis}, {}, name)).without_mask();
       state.shape = {x.shape[0], units_};
       outputs.push_back(state);
     }

@@ -68,9 +68,9 @@ KerasTensors flatten(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   if ((x.layout == Layout::channels_first && size < 0) || (first && size < 0)) {
     layer.invalid("the shape of its input must be known; give the model's Input a full shape");
   }
-  KerasTensor result = x.with(layer.add("Flatten", "", {x.value}, {{"axis", std::int64_t{1}}}, ""));
+  KerasTensor result =
+      x.with(layer.add("Flatten", "", {x.value}, {{"axis", std::int64_t{1}}}, "")).without_mask();
   result.shape = {x.shape[0], size};
-  result.masked_by.clear();
   if (x.layout == Layout::flattened) return {result};
   result.layout = Layout::keras;
   if (x.layout != Layout::channels_first && !first) return {result};
@@ -207,7 +207,7 @@ KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> input
   return {result};
 }
 
-// Zeros where all features of a step have the mask's value. The mask itself must not be used.
+// Zeros where all features of a step have the mask's value.
 KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const KerasTensor x = layer.as_keras(layer.single(inputs));
   const auto masked = static_cast<float>(layer.config().real("mask_value", 0));
@@ -220,6 +220,11 @@ KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const ValueId seen = step("ReduceMax", "_seen", {differs, layer.constant("axes", integers({-1}))});
   KerasTensor result = x.with(step("Mul", "", {x.value, seen}));
   result.masked_by = layer.name();
+  if (x.rank() == 3) {
+    const ValueId flat =
+        layer.add("Squeeze", "_flat", {seen, layer.constant("last", integers({-1}))}, {}, "_flat");
+    result.mask = layer.add("Cast", "_mask", {flat}, {{"to", std::int64_t{7}}}, "_mask");  // 7: int64
+  }
   return {result};
 }
 

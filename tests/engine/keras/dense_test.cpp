@@ -50,6 +50,7 @@ TEST(KerasEmbedding, AMaskThatDoesNotMatterIsIgnored) {
 TEST(KerasEmbedding, AMaskThatMattersIsRefused) {
   Network network({3});
   network.add("Embedding", R"("input_dim": 4, "output_dim": 2, "mask_zero": true)", {{4, 2}});
+  network.add("ZeroPadding1D", R"("padding": [1, 0])");
   network.add("GlobalAveragePooling1D");
   try {
     network.read();

@@ -365,18 +365,119 @@ TEST(KerasTimeDistributed, AModelForEachStep) {
   EXPECT_TRUE(same(run_graph(read_keras_zip(archive), {x}).front(), expected));
 }
 
-TEST(KerasRecurrent, AMaskIsRefused) {
-  Network network({steps});
-  network.add("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {{4, 3}});
-  network.add("LSTM", config("", false), weights(4));
-  try {
-    network.read();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::unsupported);
-    EXPECT_NE(std::string(error.what()).find("layer 'layer1' (LSTM): the mask of layer 'layer0'"),
-              std::string::npos)
-        << error.what();
+// Words of two records and more, those that are 0 anywhere, and what a cell gives that skips them: of the
+// steps that count, in their order. A step that is masked repeats what was before it.
+class KerasMasks : public ::testing::Test {
+ protected:
+  const Values words = numbers({4, steps}, {0, 0, 3, 1, 2, 1, 0, 2, 0, 3, 2, 1, 3, 0, 0, 0, 0, 0, 0, 0});
+  const Values table = random_values({4, features}, 21);
+
+  Values expected(const Step& cell, bool sequences) const {
+    Values result{{4, steps, units}, {}};
+    for (std::size_t n = 0; n < 4; ++n) {
+      Values counted{{1, 0, features}, {}};
+      std::vector<std::size_t> so_far;
+      for (std::size_t t = 0; t < steps; ++t) {
+        const auto word = static_cast<std::int64_t>(words.data[n * steps + t]);
+        if (word != 0) {
+          ++counted.shape[1];
+          for (std::int64_t f = 0; f < features; ++f) counted.data.push_back(at(table, {word, f}));
+        }
+        so_far.push_back(static_cast<std::size_t>(counted.shape[1]));
+      }
+      const Values all = counted.shape[1] > 0 ? plain_recurrent(counted, cell) : Values{};
+      for (const std::size_t count : so_far) {
+        for (std::size_t u = 0; u < units; ++u)
+          result.data.push_back(count == 0 ? 0 : all.data[(count - 1) * units + u]);
+      }
+    }
+    return sequences ? result : last(result);
+  }
+  Network network(const std::string& keys, bool sequences, const std::vector<Values>& w) const {
+    Network made({steps});
+    made.add_with("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {table});
+    made.add_with("LSTM", config(keys, sequences), w);
+    return made;
+  }
+};
+
+TEST_F(KerasMasks, StepsThatDoNotCountLeaveTheState) {
+  std::vector<Values> w;
+  std::uint64_t seed = 30;
+  for (const Shape& shape : weights(4)) w.push_back(random_values(shape, seed++));
+  for (const bool sequences : {false, true}) {
+    Network made = network("", sequences, w);
+    EXPECT_TRUE(same(made.run(words), expected(lstm(w), sequences))) << sequences;
+  }
+  // The mask goes on to the next layer: the mean of what counts.
+  Network averaged = network("", true, w);
+  averaged.add("GlobalAveragePooling1D");
+  const Values all = expected(lstm(w), true);
+  Values means{{4, units}, {}};
+  for (std::size_t n = 0; n < 4; ++n) {
+    for (std::size_t u = 0; u < units; ++u) {
+      double sum = 0, count = 0;
+      for (std::size_t t = 0; t < steps; ++t) {
+        if (words.data[n * steps + t] == 0) continue;
+        sum += all.data[(n * steps + t) * units + u];
+        ++count;
+      }
+      means.data.push_back(sum / count);
+    }
+  }
+  const Values found = averaged.run(words);
+  for (std::size_t i = 0; i < 3 * units; ++i) EXPECT_NEAR(found.data[i], means.data[i], 1e-5) << i;
+  EXPECT_TRUE(std::isnan(found.data[3 * units])) << "nothing counts in the last record, as Keras has it";
+}
+
+TEST_F(KerasMasks, BothDirectionsSkipThem) {
+  std::vector<Values> w;
+  std::uint64_t seed = 40;
+  for (int direction = 0; direction < 2; ++direction) {
+    for (const Shape& shape : weights(4)) w.push_back(random_values(shape, seed++));
+  }
+  Network made({steps});
+  made.add_with("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {table});
+  made.add_with("Bidirectional",
+                R"("merge_mode": "concat", "layer": {"class_name": "LSTM", "config": {"name": "inner", )" +
+                    config("", false) + "}}",
+                w);
+  const Values found = made.run(words);
+  const std::vector<Values> there(w.begin(), w.begin() + 3), back(w.begin() + 3, w.end());
+  const Values forward = expected(lstm(there), false);
+  Values turned = words;
+  for (std::size_t n = 0; n < 4; ++n)
+    std::reverse(turned.data.begin() + static_cast<std::ptrdiff_t>(n * steps),
+                 turned.data.begin() + static_cast<std::ptrdiff_t>((n + 1) * steps));
+  Network reversed({steps});
+  reversed.add_with("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {table});
+  reversed.add_with("LSTM", config("", false), back);
+  const Values backward = reversed.run(turned);
+  for (std::int64_t n = 0; n < 4; ++n) {
+    for (std::int64_t u = 0; u < units; ++u) {
+      EXPECT_NEAR(at(found, {n, u}), at(forward, {n, u}), 1e-5);
+      EXPECT_NEAR(at(found, {n, units + u}), at(backward, {n, u}), 1e-5);
+    }
+  }
+}
+
+TEST(KerasRecurrent, AMaskThatNobodyCanFollowIsRefused) {
+  // Other steps, and the same ones behind a layer that takes no mask.
+  for (const auto& [name, keys] : {std::pair("ZeroPadding1D", R"("padding": [1, 0])"),
+                                   std::pair("Reshape", R"("target_shape": [5, 3])")}) {
+    Network network({steps});
+    network.add("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {{4, 3}});
+    network.add(name, keys);
+    network.add("LSTM", config("", false), weights(4));
+    try {
+      network.read();
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::unsupported);
+      EXPECT_NE(std::string(error.what()).find("layer 'layer2' (LSTM): the mask of layer 'layer0'"),
+                std::string::npos)
+          << error.what();
+    }
   }
 }
 
