@@ -55,6 +55,16 @@ TEST(OnnxWrite, ReadingBackGivesTheSameGraph) {
   EXPECT_EQ(back.value(*back.find_value("mask")).dtype, DType::boolean);
 }
 
+TEST(OnnxWrite, AnOutputWithoutElementsIsReadAgainWhateverItsOtherAxes) {
+  const auto folder = fresh_folder("assay_onnx_write_none");
+  GraphBuilder build("none");
+  build.output(build.constant(
+      "none", Array::zeros(DType::float32, {0, std::int64_t{1} << 21, std::int64_t{1} << 20})));
+  const Graph graph = build.build();
+  write_onnx(graph, folder / "none.onnx");
+  EXPECT_EQ(read_model(folder / "none.onnx").hash(), graph.hash());
+}
+
 TEST(OnnxWrite, TheSameGraphGivesTheSameBytes) {
   const auto folder = fresh_folder("assay_onnx_write");
   write_onnx(varied(), folder / "a.onnx");

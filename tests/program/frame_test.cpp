@@ -118,7 +118,7 @@ TEST_F(Frame, ValuesThatAreNoneAreRefused) {
     EXPECT_EQ(outcome.code, 1) << wrong << outcome.err;
   }
   EXPECT_EQ(assay(evaluated + "--seed 9223372036854775807 --quiet").code, 0);
-  EXPECT_NE(assay("attack --margin x").err.find("Value x is no number from 0 on;"), std::string::npos);
+  EXPECT_LT(assay("attack --margin x").err.size(), 200U) << "no bound of 300 digits";
   write_file(folder / "gate.toml", "[evaluate]\nexpect-accuracy = nan\n");
   EXPECT_EQ(assay(evaluated + "--config gate.toml").code, 1);
 }
