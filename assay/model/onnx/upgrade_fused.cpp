@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include "assay/model/onnx/fold.h"
+#include "assay/model/onnx/proto.h"
 #include "assay/model/onnx/upgrade.h"
 
 namespace assay::onnx_format {
@@ -325,20 +326,24 @@ ValueId places(Upgrade& u, std::string_view role, ValueId x, std::int64_t axis) 
   return u.before(name, "Range", {u.integer("zero", 0), count, u.integer("one", 1)});
 }
 
+// Of a constant the constant, as the reader would make of the node.
+ValueId cast(Upgrade& u, std::string_view role, ValueId x, DType type) {
+  if (const Array* known = u.graph.constant(x)) return u.constant(role, known->to(type));
+  return u.before(role, "Cast", {x}, {{"to", std::int64_t{onnx_type(type)}}});
+}
+
 // What is added to the scores [batch, heads, queries, keys], of a mask that is 1 where a key is seen: for
 // each key of a record, each query and key, or the number of keys of a record. `keys` has the keys on axis 1.
 ValueId bias_of_mask(Upgrade& u, std::size_t input, ValueId keys) {
-  constexpr std::int64_t real = 1, whole = 7;
   const std::int64_t rank = known_rank(u, input);
   ValueId mask = u.node.inputs[input];
   if (rank == 1) {
-    const ValueId length = u.before("lengths", "Cast", {mask}, {{"to", whole}});
+    const ValueId length = cast(u, "lengths", mask, DType::int64);
     mask =
         u.before("seen", "Less", {places(u, "keys", keys, 1), unsqueezed(u, "lengths_upright", length, {1})});
   }
   refuse(u, rank > 3, fmt::format("a mask with {} axes", rank));
-  const ValueId hidden =
-      u.before("hidden", "Sub", {u.real("all", 1), u.before("mask", "Cast", {mask}, {{"to", real}})});
+  const ValueId hidden = u.before("hidden", "Sub", {u.real("all", 1), cast(u, "mask", mask, DType::float32)});
   const ValueId bias =
       u.before("mask_bias", "Mul", {hidden, u.real("filter", u.node.real("mask_filter_value", -10000.0F))});
   return rank == 3 ? unsqueezed(u, "bias_of_heads", bias, {1}) : unsqueezed(u, "bias_of_heads", bias, {1, 2});

@@ -347,6 +347,14 @@ TEST_F(FusedAttention, ProjectsMasksAndLooksBack) {
   expect_near(run(fused("Attention", {x, weights, bias}, 1, two_heads, {"a", "present"}), {x}), present);
 }
 
+TEST_F(FusedAttention, OfAConstantMaskIsReadAgainAsItWas) {
+  const Given mask{{1}, {2}, onnx::TensorProto::INT32};
+  const Graph graph = fused("Attention", {x, weights, bias, mask}, 1, two_heads).read();
+  const auto folder = fresh_folder("assay_fused_again");
+  write_onnx(graph, folder / "again.onnx");
+  EXPECT_EQ(read_model(folder / "again.onnx").hash(), graph.hash());
+}
+
 TEST_F(FusedAttention, OfQuantisedWeights) {
   const int byte = onnx::TensorProto::UINT8;
   Values levels(in * 3 * hidden), whole(in * 3 * hidden);
