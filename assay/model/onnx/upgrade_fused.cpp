@@ -536,8 +536,10 @@ void upgrade_fused(Upgrade& upgrade) {
   const std::string& op = upgrade.node.op;
   // ONNX Runtime writes the second name in the standard's domain.
   if (op == "RMSNormalization" || op == "SimplifiedLayerNormalization") return rms_normalization(upgrade);
-  if (op.starts_with(fused_domain))
-    extension(std::string_view(op).substr(fused_domain.size()))->apply(upgrade);
+  if (!op.starts_with(fused_domain)) return;
+  // A file may call any operator so.
+  if (const FusedRule* rule = extension(std::string_view(op).substr(fused_domain.size())))
+    rule->apply(upgrade);
 }
 
 bool is_fused_extension(std::string_view op) { return extension(op) != nullptr; }

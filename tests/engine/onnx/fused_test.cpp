@@ -528,6 +528,8 @@ TEST(Fused, OthersAreRefused) {
         .read();
   };
   expect_error(Fault::model, {"0 heads"}, heads_missing);
+  // A hostile file: an operator of the standard that is called so.
+  EXPECT_THROW(Session(fused("com.microsoft.Nothing", {x}, 1, {}, {"y"}, "").read(), {}), Error);
   // A damaged file: fewer inputs than any such node has.
   for (const char* op :
        {"Attention", "BiasGelu", "EmbedLayerNormalization", "FusedConv", "FusedGemm", "FusedMatMul",
