@@ -70,7 +70,7 @@ constexpr std::array kinds{
     LayerKind{"Maximum", keras::maximum, true},
     LayerKind{"Minimum", keras::minimum, true},
     LayerKind{"MultiHeadAttention", keras::multi_head_attention},
-    LayerKind{"Multiply", keras::multiply, true},
+    LayerKind{"Multiply", keras::multiply},
     LayerKind{"Normalization", keras::normalization},
     LayerKind{"PReLU", keras::parametric_relu, true},
     LayerKind{"Permute", keras::permute},

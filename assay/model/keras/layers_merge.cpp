@@ -52,15 +52,11 @@ KerasTensors aligned(LayerBuilder& layer, std::span<const KerasTensor> inputs, b
   return result;
 }
 
-// Steps count where they do in all tensors that have a mask; known where that is one mask.
+// Which steps count is known where all tensors have one mask: of several, or of some without one, versions of
+// Keras make different things.
 void join_masks(KerasTensor& result, const KerasTensor& other) {
-  if (other.masked_by.empty()) return;
-  if (result.masked_by.empty()) {
-    result.masked_by = other.masked_by;
-    result.mask = other.mask;
-  } else if (result.mask != other.mask) {
-    result.mask = no_value;
-  }
+  if (result.masked_by.empty()) result.masked_by = other.masked_by;
+  if (result.mask != other.mask) result.mask = no_value;
 }
 
 KerasTensor merged_like(const LayerBuilder& layer, const KerasTensors& inputs) {

@@ -459,6 +459,16 @@ ValueId Upgrade::before(std::string_view role, std::string op, std::vector<Value
   return out;
 }
 
+ValueId Upgrade::length(std::string_view role, ValueId x, std::int64_t axis) {
+  const ValueId size = before(role, "Shape", {x}, {{"start", axis}, {"end", axis + 1}});
+  return before(fmt::format("{}_number", role), "Squeeze", {size, integers("front", {0})});
+}
+
+ValueId Upgrade::places(std::string_view role, ValueId x, std::int64_t axis) {
+  const ValueId count = length(fmt::format("{}_count", role), x, axis);
+  return before(role, "Range", {integer("zero", 0), count, integer("one", 1)});
+}
+
 void Upgrade::behind(std::string_view role, std::string op, ValueId second_input) {
   const ValueId inner = graph.new_value(fmt::format("{}/inner", node.name));
   nodes_behind.push_back({.name = graph.unique_node_name(fmt::format("{}/{}", node.name, role)),

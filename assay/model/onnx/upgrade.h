@@ -46,6 +46,9 @@ struct Upgrade {
   // A node of its own in front: `role` becomes part of its name. Returns its output.
   ValueId before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                  std::map<std::string, Attribute> attributes = {});
+  // The size of an axis of `x` (from the front), without axes, and the numbers from 0 below it, [size].
+  ValueId length(std::string_view role, ValueId x, std::int64_t axis);
+  ValueId places(std::string_view role, ValueId x, std::int64_t axis);
   // The node's first output now goes through a node that is added after it; called again, one in front of
   // that.
   void behind(std::string_view role, std::string op, ValueId second_input = no_value);

@@ -39,16 +39,10 @@ void join_heads(Upgrade& u, ValueId x) {
   u.node.inputs = {turned, u.integers("joined", {0, 0, -1})};
 }
 
-ValueId length_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t axis) {
-  const ValueId size = u.before(role, "Shape", {x}, {{"start", axis}, {"end", axis + 1}});
-  return u.before(std::string(role) + "_number", "Squeeze", {size, u.integers("front", {0})});
-}
-
 ValueId positions_of(Upgrade& u, std::string_view role, ValueId x, std::int64_t upright) {
   const std::string name(role);
-  const ValueId count = length_of(u, name + "_count", x, 2);
-  const ValueId all = u.before(name, "Range", {u.integer("zero", 0), count, u.integer("one", 1)});
-  return u.before(name + "_upright", "Unsqueeze", {all, u.integers(name + "_axis", {upright})});
+  return u.before(name + "_upright", "Unsqueeze",
+                  {u.places(name, x, 2), u.integers(name + "_axis", {upright})});
 }
 
 // Where the condition does not hold scores are minus infinity.
@@ -104,8 +98,7 @@ void attention(Upgrade& u) {
   if (u.node.has("scale")) {
     q = u.before("scaled", "Mul", {q, u.real("scale", u.node.real("scale", 1))});
   } else {
-    const ValueId size =
-        u.before("size", "Cast", {length_of(u, "head_size", q, 3)}, {{"to", std::int64_t{1}}});
+    const ValueId size = u.before("size", "Cast", {u.length("head_size", q, 3)}, {{"to", std::int64_t{1}}});
     q = u.before("scaled", "Div", {q, u.before("root", "Sqrt", {size})});
   }
   const ValueId turned = u.before("turned_keys", "Transpose", {k}, {{"perm", Numbers{0, 1, 3, 2}}});

@@ -318,14 +318,6 @@ ValueId unsqueezed(Upgrade& u, std::string_view role, ValueId x, const Numbers& 
   return u.before(role, "Unsqueeze", {x, u.integers(std::string(role) + "_axes", axes)});
 }
 
-// Numbers of one axis (from the front) of a value, from 0.
-ValueId places(Upgrade& u, std::string_view role, ValueId x, std::int64_t axis) {
-  const std::string name(role);
-  const ValueId size = u.before(name + "_size", "Shape", {x}, {{"start", axis}, {"end", axis + 1}});
-  const ValueId count = u.before(name + "_count", "Squeeze", {size, u.integers(name + "_front", {0})});
-  return u.before(name, "Range", {u.integer("zero", 0), count, u.integer("one", 1)});
-}
-
 // Of a constant the constant, as the reader would make of the node.
 ValueId cast(Upgrade& u, std::string_view role, ValueId x, DType type) {
   if (const Array* known = u.graph.constant(x)) return u.constant(role, known->to(type));
@@ -340,7 +332,7 @@ ValueId bias_of_mask(Upgrade& u, std::size_t input, ValueId keys) {
   if (rank == 1) {
     const ValueId length = cast(u, "lengths", mask, DType::int64);
     mask =
-        u.before("seen", "Less", {places(u, "keys", keys, 1), unsqueezed(u, "lengths_upright", length, {1})});
+        u.before("seen", "Less", {u.places("keys", keys, 1), unsqueezed(u, "lengths_upright", length, {1})});
   }
   refuse(u, rank > 3, fmt::format("a mask with {} axes", rank));
   const ValueId hidden = u.before("hidden", "Sub", {u.real("all", 1), cast(u, "mask", mask, DType::float32)});
@@ -480,7 +472,7 @@ void fused_rotary_embedding(Upgrade& u) {
   if (known_rank(u, 1) == 1) {
     positions =
         unsqueezed(u, "positions_of_records",
-                   u.before("positions", "Add", {places(u, "tokens", x, rank == 3 ? 1 : 2), positions}), {0});
+                   u.before("positions", "Add", {u.places("tokens", x, rank == 3 ? 1 : 2), positions}), {0});
   }
   if (rank == 3 && heads == 0) {
     const Array* cosines = u.graph.constant(needed(u, 2));

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -477,6 +478,54 @@ TEST(KerasRecurrent, AMaskThatNobodyCanFollowIsRefused) {
       EXPECT_NE(std::string(error.what()).find("layer 'layer2' (LSTM): the mask of layer 'layer0'"),
                 std::string::npos)
           << error.what();
+    }
+  }
+}
+
+// Of a mask and a tensor without one Keras 2 makes the mask, Keras 3 none; of two masks their common steps or
+// the steps of either; behind Multiply Keras 3 has ones in steps that do not count.
+TEST(KerasRecurrent, MasksThatVersionsOfKerasMergeOtherwiseAreRefused) {
+  const std::string table = R"("input_dim": 4, "output_dim": 3)", masked = table + R"(, "mask_zero": true)";
+  const auto read = [&](const std::string& merge, const std::string& first, const std::string& second,
+                        const std::vector<std::string>& merged) {
+    const auto path = temporary("masks.h5");
+    std::vector<LayerValues> weights;
+    for (const char* name : {"a", "b"}) {
+      weights.push_back({name, {{fmt::format("{}/embeddings:0", name), random_values({4, features}, 1)}}});
+    }
+    const std::int64_t width = merge == "Concatenate" ? 2 * features : features;
+    weights.push_back({"last",
+                       {{"last/kernel:0", random_values({width, 4 * units}, 2)},
+                        {"last/recurrent_kernel:0", random_values({units, 4 * units}, 3)},
+                        {"last/bias:0", random_values({4 * units}, 4)}}});
+    write_h5(path,
+             functional_json(
+                 {input_json("x", {steps}), node_json("Embedding", "a", first, "[" + call_json({"x"}) + "]"),
+                  node_json("Embedding", "b", second, "[" + call_json({"x"}) + "]"),
+                  node_json(merge, "merge", "", "[" + call_json(merged) + "]"),
+                  node_json("LSTM", "last", config("", false), "[" + call_json({"merge"}) + "]")},
+                 {"x"}, {"last"}),
+             weights);
+    return read_keras_h5(path);
+  };
+  for (const std::string merge : {"Add", "Average", "Maximum", "Subtract", "Concatenate", "Multiply"}) {
+    EXPECT_NO_THROW(read(merge, table, table, {"a", "b"})) << merge;
+    using Case = std::pair<std::string, std::vector<std::string>>;
+    std::vector<Case> cases{{table, {"a", "b"}}, {table, {"b", "a"}}, {masked, {"a", "b"}}};
+    if (merge == "Multiply") {
+      cases.push_back({table, {"a", "a"}});
+    } else {
+      EXPECT_NO_THROW(read(merge, masked, table, {"a", "a"})) << merge;
+    }
+    for (const auto& [second, merged] : cases) {
+      try {
+        read(merge, masked, second, merged);
+        ADD_FAILURE() << merge << " of " << merged[0] << " and " << merged[1];
+      } catch (const Error& error) {
+        EXPECT_EQ(error.fault(), Fault::unsupported);
+        EXPECT_NE(std::string(error.what()).find("layer 'last' (LSTM): the mask of layer"), std::string::npos)
+            << error.what();
+      }
     }
   }
 }
