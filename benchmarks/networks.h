@@ -1,7 +1,8 @@
 #pragma once
 
 // Networks for benchmarks: the published LeNet-5 shape, a VGG-like CIFAR network, a small ResNet, ResNet-18,
-// dense layers as of ACAS Xu and recurrent ones, with random weights (speed does not depend on their values).
+// dense layers as of ACAS Xu, recurrent ones and transformers, with random weights (speed does not depend on
+// their values).
 
 #include <cmath>
 #include <map>
@@ -210,6 +211,52 @@ inline Graph rows_of_digits(const std::string& op, std::int64_t units) {
               .attributes = attributes});
   const ValueId state = build.add("Squeeze", "state", {last, integers({0})});
   build.output(build.add("MatMul", "scores", {state, random({units, 10})}));
+  return build.build();
+}
+
+// The rows of a picture as tokens of a transformer; a dense layer on the mean of what it makes of them.
+inline Graph transformer_of_rows(std::int64_t units, std::int64_t heads, int layers) {
+  constexpr std::int64_t side = 28;
+  Rng rng(1);
+  GraphBuilder build("transformer-" + std::to_string(units));
+  const auto random = [&](const Shape& shape, double scale = 0.1) {
+    std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+    for (float& value : values) value = static_cast<float>(scale * rng.normal());
+    return build.constant("", Array::of<float>(shape, values));
+  };
+  const auto integers = [&](const std::vector<std::int64_t>& values) {
+    return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
+  };
+  int count = 0;
+  const auto add = [&](const std::string& op, std::vector<ValueId> inputs,
+                       std::map<std::string, Attribute> attributes = {}) {
+    return build.add(op, op + std::to_string(count++), std::move(inputs), std::move(attributes));
+  };
+  using Ints = std::vector<std::int64_t>;
+  const auto dense = [&](ValueId x, std::int64_t in, std::int64_t out) {
+    return add("Add", {add("MatMul", {x, random({in, out})}), random({out})});
+  };
+  const auto by_head = [&](ValueId x, Ints order) {
+    return add("Transpose", {add("Reshape", {x, integers({0, 0, heads, -1})})}, {{"perm", std::move(order)}});
+  };
+  const auto normal = [&](ValueId x) {
+    return add("LayerNormalization", {x, random({units}, 1), random({units})});
+  };
+  const ValueId picture = build.input("input", DType::float32, {-1, 1, side, side});
+  const ValueId rows = add("Reshape", {picture, integers({-1, side, side})});
+  ValueId x = add("Add", {dense(rows, side, units), random({1, side, units})});
+  for (int layer = 0; layer < layers; ++layer) {
+    const ValueId queries = by_head(dense(x, units, units), {0, 2, 1, 3});
+    const ValueId keys = by_head(dense(x, units, units), {0, 2, 3, 1});
+    const ValueId values = by_head(dense(x, units, units), {0, 2, 1, 3});
+    const ValueId scores = add("Softmax", {add("MatMul", {queries, keys})});
+    const ValueId read = add("Transpose", {add("MatMul", {scores, values})}, {{"perm", Ints{0, 2, 1, 3}}});
+    const ValueId attended = dense(add("Reshape", {read, integers({0, 0, -1})}), units, units);
+    x = normal(add("Add", {x, attended}));
+    x = normal(add("Add", {x, dense(add("Gelu", {dense(x, units, 2 * units)}), 2 * units, units)}));
+  }
+  const ValueId mean = add("ReduceMean", {x, integers({1})}, {{"keepdims", std::int64_t{0}}});
+  build.output(add("Gemm", {mean, random({units, 10}), random({10})}));
   return build.build();
 }
 

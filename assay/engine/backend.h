@@ -4,7 +4,9 @@
 // own. Adding one: a class like its siblings and a line in backend.cpp.
 
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,10 +19,22 @@ namespace assay {
 // Shape of a value for a batch of one record; empty when unknown.
 using ShapeOf = std::function<const Shape&(ValueId)>;
 
-// A layer to be reduced to neuron activations while it is in cache: over the positions of each channel.
+// A layer to be reduced to neuron activations while it is in cache: over the positions of each neuron.
 struct ReducedValue {
   ValueId value = no_value;
   Reduction reduction = Reduction::mean;  // not every_position
+  std::size_t axis = 1;                   // of neurons: 1 or the last
+};
+
+// Gradients that carry epsilon relevance over values instead (relevance/compiled.h): equal maxima share, what
+// comes back to a value z is multiplied with z / (z + epsilon sgn z), and functions f pass f(x) / x.
+struct Redistribution {
+  struct Stabilised {
+    ValueId value = no_value;
+    double epsilon = 0;
+  };
+  std::vector<Stabilised> stabilised = {};
+  std::vector<ValueId> by_ratio = {};  // results of functions with f(0) = 0
 };
 
 // Nodes that follow each other in the graph's order, all of them supported.
@@ -31,6 +45,7 @@ struct StretchRequest {
   std::vector<ValueId> keep;          // values to be returned whole
   std::vector<ReducedValue> taps;     // of values that the nodes compute
   std::vector<ValueId> learned = {};  // constants whose values come with every run, as inputs do
+  std::optional<Redistribution> redistribution = {};  // of back ends that differentiate
   int threads = 1;
 };
 
@@ -52,6 +67,8 @@ class Stretch {
   virtual std::vector<Tensor> gradients(const Tensors& given, std::span<const Tensor> of_outputs,
                                         std::span<const ValueId> wanted) const;
 
+  // Whether the next is there.
+  virtual bool takes_objectives() const { return true; }
   // Both in one, for a stretch whose outputs are what the objective reads; by number, with respect to
   // constants of the sum over all records. Of back ends that differentiate.
   virtual RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
@@ -77,6 +94,12 @@ class Backend {
   // Whether Stretch::gradients() is there, and whether NaN and infinities always travel.
   virtual bool differentiates() const = 0;
   virtual bool keeps_nan() const = 0;
+  // Of a recurrent node: how long its sequences may be. REQUIRES supports().
+  virtual std::int64_t most_steps(const Graph&, const Node&) const {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+  // Whether it reduces values with neurons on the last axis, too.
+  virtual bool reduces_last_axis() const { return false; }
   // Whether the node is a stretch of its own, which reduces nothing. Its values may have the records
   // elsewhere than in front; its cost is that of one step.
   virtual bool stands_alone(const Node&) const { return false; }

@@ -55,6 +55,10 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
       products = static_cast<double>(weights.count() / units * element_count(out));
     }
   }
+  if (is_dense(node.op) && !graph.is_constant(node.inputs[1]) && !shape_of(node.inputs[0]).empty()) {
+    products =
+        static_cast<double>(element_count(shape_of(node.outputs[0])) * shape_of(node.inputs[0]).back());
+  }
   constexpr double per_element = 1, per_product = 1.0 / 25, call = 20;
   if (is_recurrent(node.op)) {  // of one step, with its many small operations
     constexpr double step = 200;
@@ -125,15 +129,19 @@ bool FastPath::fits(const Plan& plan, const Backend& backend, const Request& req
 double FastPath::cost(const Backend* backend, const Node& node) const {
   const double once =
       backend == nullptr ? kernel_cost(graph_, node, shape_of_) : backend->cost(graph_, node, shape_of_);
-  if (!is_recurrent(node.op)) return once;
+  return is_recurrent(node.op) ? once * static_cast<double>(steps_of(node)) : once;
+}
+
+// Of a recurrent node, as probed.
+std::int64_t FastPath::steps_of(const Node& node) const {
   const Shape& input = infos_[static_cast<std::size_t>(node.inputs[0])].shape;
-  const std::size_t steps = node.integer("layout", 0) != 0 ? 1 : 0;
-  return input.size() == 3 ? once * static_cast<double>(input[steps]) : once;
+  return input.size() == 3 ? input[node.integer("layout", 0) != 0 ? 1 : 0] : 1;
 }
 
 // Whether the back end can run the node as this request wants it.
 bool FastPath::takes(const Backend& backend, const Node& node, const Request& request) const {
   if (!backend.supports(graph_, node, shape_of_)) return false;
+  if (is_recurrent(node.op) && steps_of(node) > backend.most_steps(graph_, node)) return false;
   const auto tapped = [&](ValueId id) {
     return std::ranges::find(request.tapped, id, &ReducedValue::value) != request.tapped.end();
   };
@@ -198,6 +206,7 @@ FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::siz
                            .keep = {},
                            .taps = {},
                            .threads = threads_};
+  std::vector<ValueId> whole;
   std::unordered_set<ValueId> asked(request.wanted.begin(), request.wanted.end());
   asked.insert(request.visited.begin(), request.visited.end());
   std::unordered_multimap<ValueId, ReducedValue> tapped;
@@ -212,11 +221,15 @@ FastPath::Part FastPath::make_part(const Plan& plan, std::size_t begin, std::siz
           graph_.consumers(id), [&](int reader) { return std::ranges::binary_search(later, reader); });
       if (read_later || asked.contains(id)) asked_for.keep.push_back(id);
       const auto [first, last] = tapped.equal_range(id);
-      for (auto at = first; at != last; ++at) asked_for.taps.push_back(at->second);
+      const bool reduced = first != last && (first->second.axis == 1 || backend.reduces_last_axis());
+      for (auto at = first; reduced && at != last; ++at) asked_for.taps.push_back(at->second);
+      if (first == last || reduced) continue;
+      whole.push_back(id);
+      if (!contains(asked_for.keep, id)) asked_for.keep.push_back(id);
     }
   }
   std::vector<ReducedValue> taps = asked_for.taps;
-  return {begin, end, &backend, std::move(taps), backend.compile(std::move(asked_for))};
+  return {begin, end, &backend, std::move(taps), std::move(whole), backend.compile(std::move(asked_for))};
 }
 
 FastPath::FastPlan FastPath::make_plan_for(const Tensors& given, const Request& request) const {
@@ -277,14 +290,14 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
     std::vector<Tensor> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
-      matrices.push_back(at::empty({rows, shape_of_(tap.value)[1]}, at::kFloat));
+      matrices.push_back(at::empty({rows, shape_of_(tap.value)[tap.axis]}, at::kFloat));
       tapped.push_back(matrices.back().data_ptr<float>());
     }
     part.stretch->run(inputs, outputs, tapped);
     for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);
   }
   for (auto& [id, tensor] : outputs) {
-    if (contains(request.visited, id)) request.on_value(id, tensor);
+    if (contains(request.visited, id) || contains(part.whole, id)) request.on_value(id, tensor);
     values[static_cast<std::size_t>(id)] = std::move(tensor);
   }
 }
@@ -300,6 +313,7 @@ std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const R
   if (fast.parts.size() != 1 || fast.parts[0].end - fast.parts[0].begin != fast.plan.nodes.size())
     return std::nullopt;
   const Stretch& stretch = *fast.parts[0].stretch;
+  if (!stretch.takes_objectives()) return std::nullopt;
   Tensors inputs;
   for (const ValueId id : stretch.inputs()) {
     if (!given.contains(id)) return std::nullopt;

@@ -60,6 +60,7 @@ class FastPath {
     std::size_t begin = 0, end = 0;
     const Backend* backend = nullptr;
     std::vector<ReducedValue> taps;
+    std::vector<ValueId> whole;  // tapped, but not reduced by the back end
     std::shared_ptr<const Stretch> stretch;
   };
   struct FastPlan {
@@ -76,6 +77,7 @@ class FastPath {
   FastPlan make_plan_for(const Tensors& given, const Request& request) const;
   bool fits(const Plan& plan, const Backend& backend, const Request& request) const;
   double cost(const Backend* backend, const Node& node) const;
+  std::int64_t steps_of(const Node& node) const;
   bool takes(const Backend& backend, const Node& node, const Request& request) const;
   std::vector<const Backend*> choose(const Plan& plan, const Request& request) const;
   Part make_part(const Plan& plan, std::size_t begin, std::size_t end, const Backend& backend,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -26,9 +27,13 @@ Activations to_activations(const Tensor& matrix) {
 }
 
 // Layers whose neurons are the channels of a batch, reduced over everything else.
-bool reduces_channels(const Layer& layer, Reduction reduction) {
-  if (layer.batch_axis != 0 || layer.batch_multiple != 1 || layer.neuron_axes != std::vector{1}) return false;
-  return reduction != Reduction::every_position;
+// The axis of neurons where back ends may reduce the layer.
+std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction) {
+  if (layer.batch_axis != 0 || layer.batch_multiple != 1 || layer.neuron_axes.size() != 1)
+    return std::nullopt;
+  const auto axis = static_cast<std::size_t>(layer.neuron_axes[0]);
+  const bool known = axis == 1 || axis == layer.shape.size();
+  return known && reduction != Reduction::every_position ? std::optional(axis) : std::nullopt;
 }
 
 }  // namespace
@@ -147,8 +152,8 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     if (!computed) {
       add(wanted, to_return, id);
       at_the_end.push_back(id);
-    } else if (reduces_channels(*tap.layer, tap.reduction)) {
-      tapped.push_back({id, tap.reduction});
+    } else if (const auto axis = reduced_axis(*tap.layer, tap.reduction)) {
+      tapped.push_back({id, tap.reduction, *axis});
     } else {
       add(visited, to_visit, id);
     }

@@ -19,6 +19,21 @@ Reduce reduce_kind(Reduction reduction) {
   }
 }
 
+// A value that stays as it is; see Redistribution.
+class Stabiliser : public Operation {
+ public:
+  Stabiliser(int slot, std::int64_t elements, float epsilon)
+      : Operation({slot}, slot), elements_(elements), epsilon_(epsilon) {}
+  void forward(const Tile&) const override {}
+  void backward(const Tile& tile, std::span<const Slope>) const override {
+    stabilise_slopes(elements_, epsilon_, tile.value(result()), tile.slope(result()));
+  }
+
+ private:
+  std::int64_t elements_;
+  float epsilon_;
+};
+
 // Memory that values leave and others take, in whole blocks.
 class Blocks {
  public:
@@ -64,6 +79,9 @@ Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> input
       by_(wanted.begin(), wanted.end()),
       wanted_(request.keep) {
   for (const ReducedValue& tap : request.taps) wanted_.push_back(tap.value);
+  if (request.redistribution) {
+    for (const auto& [value, epsilon] : request.redistribution->stabilised) wanted_.push_back(value);
+  }
   program_.taps.resize(request.taps.size());
   for (const ValueId id : inputs) program_.inputs.push_back(define(id));
 }
@@ -102,19 +120,37 @@ ValueId Compiler::absorb_rectifier(ValueId id, Finish& finish) {
   return reader->outputs[0];
 }
 
+bool Compiler::passes_ratio(ValueId id) const {
+  if (!request_.redistribution) return false;
+  const std::vector<ValueId>& all = request_.redistribution->by_ratio;
+  return std::ranges::find(all, id) != all.end();
+}
+
+// Goes back through a value on its place, once all its readers have.
+void Compiler::stabilise() {
+  if (!request_.redistribution || !differentiates_) return;
+  for (const auto& [value, epsilon] : request_.redistribution->stabilised) {
+    if (!slots_.contains(value) || !stabilised_.insert(value).second) continue;
+    add(std::make_unique<Stabiliser>(slots_.at(value), element_count(shape(value)),
+                                     static_cast<float>(epsilon)));
+  }
+}
+
 // Notes the taps whose value has just come to be.
 void Compiler::reduce_tapped() {
   for (std::size_t t = 0; t < request_.taps.size(); ++t) {
     Tapped& tap = program_.taps[t];
     const auto found = slots_.find(request_.taps[t].value);
     if (tap.channels > 0 || found == slots_.end()) continue;
-    const std::int64_t channels = shape(request_.taps[t].value)[1];
+    const std::size_t axis = request_.taps[t].axis;
+    const std::int64_t channels = shape(request_.taps[t].value)[axis];
     tap = {.after = program_.operations.size(),
            .slot = found->second,
            .reduced = -1,
            .channels = channels,
            .positions = program_.elements[index(found->second)] / channels,
-           .kind = reduce_kind(request_.taps[t].reduction)};
+           .kind = reduce_kind(request_.taps[t].reduction),
+           .neurons_last = axis > 1};
   }
 }
 
@@ -204,6 +240,7 @@ void Compiler::find_lessons() {
 Program Compiler::compile() {
   for (const int n : request_.nodes) {
     if (!fused_.contains(n)) compile_node(*this, graph_.nodes()[index(n)]);
+    stabilise();
     reduce_tapped();
   }
   for (Tapped& tap : program_.taps) tap.reduced = scratch(tap.channels);

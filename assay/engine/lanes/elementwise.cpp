@@ -14,26 +14,29 @@ using Ints = std::vector<std::int64_t>;
 
 class Function : public Operation {
  public:
-  Function(int operand, int result, const UnaryFunction& function, std::int64_t elements)
-      : Operation({operand}, result), function_(function), elements_(elements) {}
+  Function(int operand, int result, const UnaryFunction& function, std::int64_t elements, bool by_ratio)
+      : Operation({operand}, result), function_(function), elements_(elements), by_ratio_(by_ratio) {}
   void forward(const Tile& tile) const override {
     apply(function_, elements_, tile.value(operand()), tile.value(result()));
   }
   void backward(const Tile& tile, std::span<const Slope> slopes) const override {
     if (slopes[0] == Slope::unwanted) return;
-    lanes::slopes(function_, elements_, tile.value(operand()), tile.value(result()), tile.slope(result()),
-                  slopes[0] == Slope::further, tile.slope(operand()));
+    const float *const x = tile.value(operand()), *const y = tile.value(result());
+    const bool add = slopes[0] == Slope::further;
+    if (by_ratio_) return ratio_slopes(elements_, x, y, tile.slope(result()), add, tile.slope(operand()));
+    lanes::slopes(function_, elements_, x, y, tile.slope(result()), add, tile.slope(operand()));
   }
 
  private:
   UnaryFunction function_;
   std::int64_t elements_;
+  bool by_ratio_;
 };
 
 // Two computed operands, or one and a constant.
 class Pair : public Operation {
  public:
-  // `learned`: the constant, where it comes with every run. Of sums only.
+  // `learned`: the constant, where it comes with every run. Of sums, differences and products.
   Pair(std::vector<int> operands, int result, BinaryMap map, std::vector<float> constant, Ints elements,
        ValueId learned = no_value)
       : Operation(std::move(operands), result),
@@ -47,7 +50,9 @@ class Pair : public Operation {
       to.resize(static_cast<std::size_t>(map_.elements));
       std::iota(to.begin(), to.end(), 0);
     }
-    learned_.push_back({.constant = learned, .to = std::move(to), .unique = unique});
+    const bool negative = map_.kind == Binary::subtract && map_.right_constant;
+    learned_.push_back(
+        {.constant = learned, .factor = negative ? -1.0F : 1.0F, .to = std::move(to), .unique = unique});
   }
   void forward(const Tile& tile) const override {
     apply(map_, left(tile), right(tile), tile.value(result()));
@@ -65,7 +70,19 @@ class Pair : public Operation {
     std::ranges::copy(values, constant_.begin());
   }
   void learn(const Tile& tile, std::size_t, bool add, float* sums) const override {
-    element_sums(map_.elements, width, 1, 0, tile.slope(result()), add, sums);
+    const float* slopes = tile.slope(result());
+    if (map_.kind == Binary::multiply) {
+      const BinaryMap products{.kind = Binary::multiply,
+                               .elements = map_.elements,
+                               .left_at = {},
+                               .right_at = map_.left_constant ? map_.right_at : map_.left_at};
+      apply(products, slopes, tile.value(operand()), tile.scratch());
+      slopes = tile.scratch();
+    }
+    element_sums(map_.elements, width, 1, 0, slopes, add, sums);
+  }
+  std::int64_t scratch() const override {
+    return learned_.empty() || map_.kind != Binary::multiply ? 0 : map_.elements * width;
   }
 
  private:
@@ -109,6 +126,14 @@ bool clip_bound(const Graph& graph, const Node& node, std::size_t input, float& 
   return true;
 }
 
+bool is_two(const Graph& graph, ValueId id) {
+  if (!graph.is_constant(id) || graph.constant(id).count() != 1) return false;
+  const Array& number = graph.constant(id);
+  return number.dtype() == DType::float32
+             ? number.as<float>()[0] == 2
+             : number.dtype() == DType::int64 && number.as<std::int64_t>()[0] == 2;
+}
+
 std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto plain = [](Unary kind) { return UnaryFunction{.kind = kind}; };
@@ -125,6 +150,7 @@ std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   if (node.op == "LeakyRelu") return UnaryFunction{Unary::leaky, node.real("alpha", 0.01F), 0};
   if (node.op == "Log") return plain(Unary::logarithm);
   if (node.op == "Neg") return plain(Unary::negate);
+  if (node.op == "Pow" && is_two(graph, node.inputs[1])) return plain(Unary::square);
   if (node.op == "Reciprocal") return plain(Unary::reciprocal);
   if (node.op == "Relu") return plain(Unary::rectify);
   if (node.op == "Selu" && !node.has("alpha") && !node.has("gamma")) return plain(Unary::selu);
@@ -153,8 +179,17 @@ std::optional<Binary> pair_of(const Node& node) {
   return std::nullopt;
 }
 
-// For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
-// have fewer axes; axes of size 1 are stretched.
+void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, const Array& constant,
+              int result) {
+  BinaryMap map{
+      .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
+  map.right_at = stretched(constant.shape(), shape);
+  compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
+                                      Ints{element_count(shape)}));
+}
+
+}  // namespace
+
 std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result) {
   if (operand == result) return {};
   std::vector<std::int32_t> from;
@@ -170,26 +205,16 @@ std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result) {
   return from;
 }
 
-void add_pair(Compiler& compiler, Binary kind, int operand, const Shape& shape, const Array& constant,
-              int result) {
-  BinaryMap map{
-      .kind = kind, .elements = element_count(shape), .left_at = {}, .right_at = {}, .right_constant = true};
-  map.right_at = stretched(constant.shape(), shape);
-  compiler.add(std::make_unique<Pair>(std::vector<int>{operand}, result, std::move(map), floats(constant),
-                                      Ints{element_count(shape)}));
-}
-
-}  // namespace
-
-bool supports_unary(const Graph& graph, const Node& node, const ShapeOf&) {
-  return !graph.is_constant(node.inputs[0]) && function_of(graph, node).has_value();
+bool supports_unary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  return !graph.is_constant(node.inputs[0]) && function_of(graph, node).has_value() &&
+         element_count(shape_of(node.inputs[0])) == element_count(shape_of(node.outputs[0]));
 }
 
 void compile_unary(Compiler& compiler, const Node& node) {
   const int operand = compiler.slot(node.inputs[0]);
-  compiler.add(std::make_unique<Function>(operand, compiler.define(node.outputs[0]),
-                                          *function_of(compiler.graph(), node),
-                                          element_count(compiler.shape(node.outputs[0]))));
+  compiler.add(std::make_unique<Function>(
+      operand, compiler.define(node.outputs[0]), *function_of(compiler.graph(), node),
+      element_count(compiler.shape(node.outputs[0])), compiler.passes_ratio(node.outputs[0])));
 }
 
 bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_of) {

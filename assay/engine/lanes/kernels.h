@@ -112,6 +112,7 @@ enum class Unary {
   sigmoid,
   softplus,
   softsign,
+  square,
   square_root,
   tanh,
 };
@@ -123,6 +124,12 @@ void apply(const UnaryFunction& function, std::int64_t elements, const float* op
 // slope_in = (or +=) slope_out * derivative.
 void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
             const float* slope_out, bool add, float* slope_in);
+
+// The same with the result over the operand in the place of the derivative; 1 where the operand is 0.
+void ratio_slopes(std::int64_t elements, const float* operand, const float* result, const float* slope_out,
+                  bool add, float* slope_in);
+// slope *= value / (value + epsilon sgn value), with sgn 0 = 1; 0 where that divides by 0.
+void stabilise_slopes(std::int64_t elements, float epsilon, const float* value, float* slope);
 
 enum class Binary { add, subtract, multiply, divide, maximum, minimum };
 // Element i of the result is made of element left_at[i] and right_at[i] of the operands (all of them in order
@@ -139,6 +146,34 @@ void apply(const BinaryMap& map, const float* left, const float* right, float* r
 void slopes(const BinaryMap& map, bool of_left, const float* left, const float* right, const float* slope_out,
             float* slope_in);
 
+// Products of two computed matrices: result[place + r * result_row + c * result_column] = (or +=) the sum
+// over i < inner of left[place + r * left_row + i * left_inner] * right[place + i * right_inner + c *
+// right_column].
+struct ProductPlace {
+  std::int32_t left = 0, right = 0, result = 0;
+};
+struct ProductMap {
+  std::vector<ProductPlace> places;  // of the matrices
+  std::int64_t rows = 0, inner = 0, columns = 0;
+  std::int64_t left_row = 0, left_inner = 0, right_inner = 0, right_column = 0, result_row = 0,
+               result_column = 0;
+};
+void multiply(const ProductMap& map, const float* left, const float* right, bool add, float* result);
+
+// Groups of neighbours with mean 0 and variance 1 each, times a scale and plus a shift of the element.
+struct NormalisationMap {
+  std::int64_t groups = 0, count = 0;  // elements of a group
+  float epsilon = 0;                   // beside the variance
+  std::vector<std::int32_t> scale_of;  // by element
+};
+void normalise(const NormalisationMap& map, const float* operand, const float* scale, const float* shift,
+               float* result);
+// slope_in = (or +=) what the slopes of the result say of the operand.
+void normalise_slopes(const NormalisationMap& map, const float* operand, const float* scale,
+                      const float* slope_out, bool add, float* slope_in);
+// products = slope * the normalised operand.
+void normal_products(const NormalisationMap& map, const float* operand, const float* slope, float* products);
+
 void fill(std::int64_t elements, float value, float* target);
 void add_to(std::int64_t elements, const float* source, float* target);
 
@@ -151,9 +186,27 @@ void softmax(const AxisMap& map, bool logarithm, const float* operand, float* re
 void softmax_slopes(const AxisMap& map, bool logarithm, const float* result, const float* slope_out,
                     float* slope_in);
 
+// Recurrent cells between the products of their gates. Gates lie behind each other, `hidden` elements each:
+// of an LSTM input, output, forget, candidate; of a GRU update, reset, candidate; after their functions.
+// cells = forget * before + input * candidate
+void lstm_cells(std::int64_t hidden, const float* gates, const float* before, float* cells);
+// Gates become their slopes (before their functions), the slope of the cells that of the cells before.
+// `squashed` is tanh(cells), `slope` the state's.
+void lstm_slopes(std::int64_t hidden, const float* before, const float* squashed, const float* slope,
+                 float* slope_of_cells, float* gates);
+// states = (1 - update) * candidate + update * before
+void gru_states(std::int64_t hidden, const float* gates, const float* before, float* states);
+// Update and candidate become their slopes; the state's slope what goes to the state before at once.
+void gru_slopes(std::int64_t hidden, const float* before, float* slope, float* gates);
+// Of reset * operand, whose slope is given: the gate becomes its slope and the operand its own.
+void reset_slopes(std::int64_t hidden, const float* slope, float* operand, float* reset);
+// target += left * right
+void multiply_add(std::int64_t elements, const float* left, const float* right, float* target);
+
 enum class Reduce { mean, maximum, minimum };
-// [channels][positions] to [channels].
-void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, const float* operand, float* result);
+// [channels][positions] to [channels], `channel_step` and `position_step` apart.
+void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, std::int64_t channel_step,
+            std::int64_t position_step, const float* operand, float* result);
 
 // `rows` are `width` records of `elements` floats each.
 void to_lanes(const float* const* rows, std::int64_t elements, float* tile);

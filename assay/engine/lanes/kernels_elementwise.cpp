@@ -130,6 +130,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return hn::Add(at_least(x, zero), keeping_nan(x, hn::Log1p(d, exponential(hn::Neg(hn::Abs(x))))));
     case Unary::softsign:
       return hn::Div(x, hn::Add(number(1), hn::Abs(x)));
+    case Unary::square:
+      return hn::Mul(x, x);
     case Unary::square_root:
       return hn::Sqrt(x);
     case Unary::tanh:
@@ -192,6 +194,8 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       const Vec below = hn::Add(one, hn::Abs(x));
       return hn::Div(one, hn::Mul(below, below));
     }
+    case Unary::square:
+      return hn::Add(x, x);
     case Unary::square_root:
       return hn::Div(number(0.5), y);
     case Unary::tanh:
@@ -265,6 +269,28 @@ void unary_slopes_entry(const UnaryFunction& function, std::int64_t elements, co
     const Vec derivative = derivative_of(function, hn::Load(d, operand + i), hn::Load(d, result + i));
     const Vec slope = hn::Mul(hn::Load(d, slope_out + i), derivative);
     hn::Store(add ? hn::Add(slope, hn::Load(d, slope_in + i)) : slope, d, slope_in + i);
+  });
+}
+
+void ratio_slopes_entry(std::int64_t elements, const float* operand, const float* result,
+                        const float* slope_out, bool add, float* slope_in) {
+  const Lanes16 d;
+  each_vector(elements, [&](std::int64_t i) HWY_ATTR {
+    const Vec x = hn::Load(d, operand + i);
+    const Vec ratio = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), number(1), hn::Div(hn::Load(d, result + i), x));
+    const Vec slope = hn::Mul(hn::Load(d, slope_out + i), ratio);
+    hn::Store(add ? hn::Add(slope, hn::Load(d, slope_in + i)) : slope, d, slope_in + i);
+  });
+}
+
+void stabilise_slopes_entry(std::int64_t elements, float epsilon, const float* value, float* slope) {
+  const Lanes16 d;
+  const Vec zero = hn::Zero(d);
+  each_vector(elements, [&](std::int64_t i) HWY_ATTR {
+    const Vec z = hn::Load(d, value + i);
+    const Vec below = hn::Add(z, hn::IfThenElse(hn::Lt(z, zero), hn::Set(d, -epsilon), hn::Set(d, epsilon)));
+    const Vec share = hn::IfThenElse(hn::Eq(below, zero), zero, hn::Div(z, below));
+    hn::Store(hn::Mul(hn::Load(d, slope + i), share), d, slope + i);
   });
 }
 
@@ -379,6 +405,8 @@ namespace assay::lanes {
 
 HWY_EXPORT(unary_entry);
 HWY_EXPORT(unary_slopes_entry);
+HWY_EXPORT(ratio_slopes_entry);
+HWY_EXPORT(stabilise_slopes_entry);
 HWY_EXPORT(binary_entry);
 HWY_EXPORT(binary_slopes_entry);
 HWY_EXPORT(fill_entry);
@@ -392,6 +420,13 @@ void apply(const UnaryFunction& function, std::int64_t elements, const float* op
 void slopes(const UnaryFunction& function, std::int64_t elements, const float* operand, const float* result,
             const float* slope_out, bool add, float* slope_in) {
   HWY_DYNAMIC_DISPATCH(unary_slopes_entry)(function, elements, operand, result, slope_out, add, slope_in);
+}
+void ratio_slopes(std::int64_t elements, const float* operand, const float* result, const float* slope_out,
+                  bool add, float* slope_in) {
+  HWY_DYNAMIC_DISPATCH(ratio_slopes_entry)(elements, operand, result, slope_out, add, slope_in);
+}
+void stabilise_slopes(std::int64_t elements, float epsilon, const float* value, float* slope) {
+  HWY_DYNAMIC_DISPATCH(stabilise_slopes_entry)(elements, epsilon, value, slope);
 }
 void apply(const BinaryMap& map, const float* left, const float* right, float* result) {
   HWY_DYNAMIC_DISPATCH(binary_entry)(map, left, right, result);

@@ -96,14 +96,14 @@ void pool_sum_slopes_entry(const PoolMap& map, const float* slope_out, float* sl
   });
 }
 
-void reduce_entry(Reduce kind, std::int64_t channels, std::int64_t positions, const float* operand,
-                  float* result) {
+void reduce_entry(Reduce kind, std::int64_t channels, std::int64_t positions, std::int64_t channel_step,
+                  std::int64_t position_step, const float* operand, float* result) {
   const Lanes16 d;
   const Vec share = hn::Set(d, 1.0F / static_cast<float>(positions));
   for (std::int64_t c = 0; c < channels; ++c) {
     for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d))) {
-      const float* const from = operand + c * positions * width + lane;
-      const auto at = [&](std::int64_t i) HWY_ATTR { return hn::Load(d, from + i * width); };
+      const float* const from = operand + c * channel_step + lane;
+      const auto at = [&](std::int64_t i) HWY_ATTR { return hn::Load(d, from + i * position_step); };
       Vec all;
       if (kind == Reduce::mean) {
         // Four sums, so that rounding errors stay small and additions do not wait for each other.
@@ -151,8 +151,9 @@ void pool_max_slopes(const PoolMap& map, Ties ties, const float* operand, const 
 void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in) {
   HWY_DYNAMIC_DISPATCH(pool_sum_slopes_entry)(map, slope_out, slope_in);
 }
-void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, const float* operand, float* result) {
-  HWY_DYNAMIC_DISPATCH(reduce_entry)(kind, channels, positions, operand, result);
+void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, std::int64_t channel_step,
+            std::int64_t position_step, const float* operand, float* result) {
+  HWY_DYNAMIC_DISPATCH(reduce_entry)(kind, channels, positions, channel_step, position_step, operand, result);
 }
 
 }  // namespace assay::lanes

@@ -1,8 +1,9 @@
-// What only moves elements: views, concatenation, transposition, slices, splits, padding with zeros,
-// repetition.
+// What only moves elements: views, concatenation, transposition, slices, splits, padding, places of an axis,
+// choices between an operand and a number.
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "assay/engine/lanes/operators.h"
 
@@ -19,13 +20,14 @@ struct Run {
 class Move : public Operation {
  public:
   // By operand: what goes where, and how many elements the operand has. Elements of the result that nothing
-  // goes to are zero.
+  // goes to are `rest`.
   Move(std::vector<int> operands, int result, std::vector<std::vector<Run>> runs, Ints elements_in,
-       std::int64_t elements_out)
+       std::int64_t elements_out, float rest = 0)
       : Operation(std::move(operands), result),
         runs_(std::move(runs)),
         elements_in_(std::move(elements_in)),
-        elements_out_(elements_out) {
+        elements_out_(elements_out),
+        rest_(rest) {
     std::int64_t covered = 0;
     for (const auto& of_operand : runs_) {
       for (const Run& run : of_operand) covered += run.count;
@@ -35,7 +37,7 @@ class Move : public Operation {
 
   void forward(const Tile& tile) const override {
     float* const to = tile.value(result());
-    if (partial_) fill(elements_out_, 0, to);
+    if (partial_) fill(elements_out_, rest_, to);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const float* const from = tile.value(operand(i));
       for (const Run& run : runs_[i])
@@ -58,6 +60,7 @@ class Move : public Operation {
   std::vector<std::vector<Run>> runs_;
   Ints elements_in_;
   std::int64_t elements_out_;
+  float rest_;
   bool partial_ = false;
 };
 
@@ -77,17 +80,23 @@ struct Course {
   std::int64_t start = 0, step = 1;
 };
 
-// Axes of the result in order. Elements from outside the operand are zero.
-std::vector<Run> runs_of(const Shape& in, const Shape& out, const std::vector<Course>& courses) {
+// A movement: where each axis of the result goes, in order, and on an axis that the result lacks, the place.
+struct Route {
+  std::vector<Course> courses;
+  std::optional<Course> fixed = {};
+  float rest = 0;  // of elements from outside the operand
+};
+
+std::vector<Run> runs_of(const Shape& in, const Shape& out, const Route& route) {
   Ints strides(in.size(), 1);
   for (std::size_t d = in.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * in[d + 1];
   std::vector<Run> runs;
   Ints at(out.size(), 0);
   for (std::int64_t to = 0, all = element_count(out); to < all; ++to) {
-    std::int64_t from = 0;
+    std::int64_t from = route.fixed ? route.fixed->start * strides[route.fixed->axis] : 0;
     bool inside = true;
     for (std::size_t d = 0; d < out.size(); ++d) {
-      const Course& course = courses[d];
+      const Course& course = route.courses[d];
       const std::int64_t x = course.start + course.step * at[d];
       inside &= x >= 0 && x < in[course.axis];
       from += x * strides[course.axis];
@@ -108,7 +117,7 @@ bool integers_of(const Graph& graph, const Node& node, std::size_t input, Ints& 
 }
 
 // One entry per result of the node that is a movement of its first operand; empty where it cannot be told.
-std::vector<std::vector<Course>> courses_of(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+std::vector<Route> routes_of(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
   const std::size_t rank = in.size();
   std::vector<Course> courses(out.size());
@@ -116,12 +125,30 @@ std::vector<std::vector<Course>> courses_of(const Graph& graph, const Node& node
   const auto axis_of = [&](std::int64_t axis) {
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
   };
+  if (node.op == "Gather") {
+    Ints at;
+    const std::size_t axis = axis_of(node.integer("axis", 0));
+    if (axis == 0 || !integers_of(graph, node, 1, at) || at.empty()) return {};
+    for (std::int64_t& i : at) i += i < 0 ? in[axis] : 0;
+    const std::int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      if (at[i] != at[0] + step * static_cast<std::int64_t>(i) || at[i] < 0 || at[i] >= in[axis]) return {};
+    }
+    const Course course{axis, at[0], step};
+    if (out.size() == rank) {
+      courses[axis] = course;
+      return {{courses}};
+    }
+    if (out.size() + 1 != rank) return {};
+    for (std::size_t d = axis; d < courses.size(); ++d) courses[d].axis = d + 1;
+    return {{courses, course}};
+  }
   if (out.size() != rank) return {};
   if (node.op == "Transpose") {
     const Ints order = node.integers("perm", {});
     if (order.size() != rank || order[0] != 0) return {};
     for (std::size_t d = 0; d < rank; ++d) courses[d].axis = static_cast<std::size_t>(order[d]);
-    return {courses};
+    return {{courses}};
   }
   if (node.op == "Pad") {
     Ints pads = node.integers("pads", {}), axes;
@@ -129,13 +156,14 @@ std::vector<std::vector<Course>> courses_of(const Graph& graph, const Node& node
         pads.size() != 2 * rank)
       return {};
     if (node.inputs.size() > 3 && node.inputs[3] != no_value) return {};
+    float rest = 0;
     if (node.inputs.size() > 2 && node.inputs[2] != no_value) {
       if (!is_float_constant(graph, node, 2) || graph.constant(node.inputs[2]).count() != 1) return {};
-      if (graph.constant(node.inputs[2]).as<float>()[0] != 0) return {};
+      rest = graph.constant(node.inputs[2]).as<float>()[0];
     }
     if (pads[0] != 0 || pads[rank] != 0) return {};
     for (std::size_t d = 0; d < rank; ++d) courses[d].start = -pads[d];
-    return {courses};
+    return {{courses, {}, rest}};
   }
   if (node.op == "Slice") {
     Ints starts, ends, axes, steps;
@@ -150,17 +178,17 @@ std::vector<std::vector<Course>> courses_of(const Graph& graph, const Node& node
       courses[axis].start = std::clamp<std::int64_t>(start, 0, step < 0 ? size - 1 : size);
       courses[axis].step = step;
     }
-    return {courses};
+    return {{courses}};
   }
   if (node.op == "Split") {
     const std::size_t axis = axis_of(node.integer("axis", 0));
     if (axis == 0) return {};
-    std::vector<std::vector<Course>> all;
+    std::vector<Route> all;
     std::int64_t start = 0;
     for (const ValueId id : node.outputs) {
       if (id == no_value || shape_of(id).size() != rank) return {};
       courses[axis].start = start;
-      all.push_back(courses);
+      all.push_back({courses});
       start += shape_of(id)[axis];
     }
     return all;
@@ -208,20 +236,56 @@ void compile_concat(Compiler& compiler, const Node& node) {
 }
 
 bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  return !graph.is_constant(node.inputs[0]) && !courses_of(graph, node, shape_of).empty();
+  return !graph.is_constant(node.inputs[0]) && !routes_of(graph, node, shape_of).empty();
 }
 
 void compile_movement(Compiler& compiler, const Node& node) {
   const ShapeOf shape_of = [&](ValueId id) -> const Shape& { return compiler.shape(id); };
-  const auto courses = courses_of(compiler.graph(), node, shape_of);
+  const std::vector<Route> routes = routes_of(compiler.graph(), node, shape_of);
   const Shape in = compiler.shape(node.inputs[0]);
-  for (std::size_t o = 0; o < courses.size(); ++o) {
+  for (std::size_t o = 0; o < routes.size(); ++o) {
     const Shape out = compiler.shape(node.outputs[o]);
     const int operand = compiler.slot(node.inputs[0]);
     compiler.add(std::make_unique<Move>(std::vector<int>{operand}, compiler.define(node.outputs[o]),
-                                        std::vector<std::vector<Run>>{runs_of(in, out, courses[o])},
-                                        Ints{element_count(in)}, element_count(out)));
+                                        std::vector<std::vector<Run>>{runs_of(in, out, routes[o])},
+                                        Ints{element_count(in)}, element_count(out), routes[o].rest));
   }
+}
+
+// Where a constant says which elements are those of a computed operand; the others are one number.
+bool supports_choice(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  if (!graph.is_constant(node.inputs[0])) return false;
+  const Array& condition = graph.constant(node.inputs[0]);
+  const Shape& result = shape_of(node.outputs[0]);
+  if (condition.dtype() != DType::boolean || condition.shape().size() > result.size()) return false;
+  if (condition.shape().size() == result.size() && condition.shape()[0] != 1) return false;
+  const std::size_t number = graph.is_constant(node.inputs[1]) ? 1 : 2;
+  const ValueId computed = node.inputs[3 - number];
+  return is_float_constant(graph, node, number) && graph.constant(node.inputs[number]).count() == 1 &&
+         !graph.is_constant(computed) && shape_of(computed).size() == result.size();
+}
+
+void compile_choice(Compiler& compiler, const Node& node) {
+  const Graph& graph = compiler.graph();
+  const std::size_t number = graph.is_constant(node.inputs[1]) ? 1 : 2;
+  const ValueId computed = node.inputs[3 - number];
+  const Array& condition = graph.constant(node.inputs[0]);
+  const Shape result = compiler.shape(node.outputs[0]), operand = compiler.shape(computed);
+  const std::vector<std::int32_t> truth = stretched(condition.shape(), result),
+                                  from = stretched(operand, result);
+  const auto at = [](const std::vector<std::int32_t>& list, std::int64_t i) {
+    return list.empty() ? i : list[static_cast<std::size_t>(i)];
+  };
+  std::vector<Run> runs;
+  for (std::int64_t i = 0, all = element_count(result); i < all; ++i) {
+    if (condition.as<bool>()[static_cast<std::size_t>(at(truth, i))] == (number == 2))
+      append(runs, at(from, i), i);
+  }
+  const int slot = compiler.slot(computed);
+  compiler.add(std::make_unique<Move>(std::vector<int>{slot}, compiler.define(node.outputs[0]),
+                                      std::vector<std::vector<Run>>{std::move(runs)},
+                                      Ints{element_count(operand)}, element_count(result),
+                                      graph.constant(node.inputs[number]).as<float>()[0]));
 }
 
 }  // namespace assay::lanes

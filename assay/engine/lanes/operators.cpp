@@ -33,23 +33,28 @@ constexpr Operator operators[] = {
     {"Erf", supports_unary, compile_unary},
     {"Exp", supports_unary, compile_unary},
     {"Flatten", supports_view, compile_view},
+    {"Gather", supports_movement, compile_movement},
     {"Gelu", supports_unary, compile_unary},
     {"Gemm", supports_dense, compile_dense, true},
     {"GlobalAveragePool", supports_pooling, compile_pooling},
     {"GlobalMaxPool", supports_pooling, compile_pooling},
+    {"GroupNormalization", supports_own_normalisation, compile_own_normalisation, true},
     {"HardSigmoid", supports_unary, compile_unary},
     {"HardSwish", supports_unary, compile_unary},
     {"Identity", supports_view, compile_view},
+    {"InstanceNormalization", supports_own_normalisation, compile_own_normalisation, true},
+    {"LayerNormalization", supports_own_normalisation, compile_own_normalisation, true},
     {"LeakyRelu", supports_unary, compile_unary},
     {"Log", supports_unary, compile_unary},
     {"LogSoftmax", supports_softmax, compile_softmax},
-    {"MatMul", supports_dense, compile_dense, true},
+    {"MatMul", supports_matmul, compile_matmul, true},
     {"Max", supports_binary, compile_binary},
     {"MaxPool", supports_pooling, compile_pooling},
     {"Min", supports_binary, compile_binary},
-    {"Mul", supports_binary, compile_binary},
+    {"Mul", supports_binary, compile_binary, true},
     {"Neg", supports_unary, compile_unary},
     {"Pad", supports_movement, compile_movement},
+    {"Pow", supports_unary, compile_unary},
     {"Reciprocal", supports_unary, compile_unary},
     {"ReduceMax", supports_reduction, compile_reduction},
     {"ReduceMean", supports_reduction, compile_reduction},
@@ -65,10 +70,11 @@ constexpr Operator operators[] = {
     {"Split", supports_movement, compile_movement},
     {"Sqrt", supports_unary, compile_unary},
     {"Squeeze", supports_view, compile_view},
-    {"Sub", supports_binary, compile_binary},
+    {"Sub", supports_binary, compile_binary, true},
     {"Tanh", supports_unary, compile_unary},
     {"Transpose", supports_movement, compile_movement},
     {"Unsqueeze", supports_view, compile_view},
+    {"Where", supports_choice, compile_choice},
 };
 
 const Operator* find(std::string_view op) {
@@ -122,9 +128,15 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     const auto each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
     return each * (node.op == "Conv" ? made : read) / products_rate;
   }
+  // A tile of large matrices leaves the second-level cache: it is written to memory and read from it.
+  constexpr double most_cached = 20e3, from_memory = 1.5;
+  double memory = 0;
+  for (const double elements : {made, read}) memory += elements > most_cached ? from_memory * elements : 0;
   if (kind == OperatorKind::dense)
-    return made * static_cast<double>(shape_of(node.inputs[0]).back()) / products_rate;
-  return find(node.op)->supports == supports_view ? 0 : (made + read) / element_rate;
+    return made * static_cast<double>(shape_of(node.inputs[0]).back()) / products_rate + memory;
+  const bool along_axis = find(node.op)->supports == supports_softmax || node.op == "LayerNormalization";
+  return find(node.op)->supports == supports_view ? 0
+                                                  : (made + read) / element_rate + (along_axis ? memory : 0);
 }
 
 }  // namespace assay::lanes

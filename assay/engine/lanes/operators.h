@@ -25,6 +25,10 @@ class Compiler {
   bool is_learned(ValueId id) const { return learned_.contains(id); }
   // True when operations will have to go backward as well.
   bool differentiates() const { return differentiates_; }
+  // Whether equal maxima share what comes back, though the operator gives it to the first.
+  bool maxima_share() const { return request_.redistribution.has_value(); }
+  // Whether the function whose result this is passes its value over its operand in the place of its slope.
+  bool passes_ratio(ValueId id) const;
 
   int slot(ValueId id) const { return slots_.at(id); }
   int define(ValueId id);                // a new slot for a value about to be computed
@@ -40,6 +44,7 @@ class Compiler {
  private:
   const Node* sole_reader(ValueId id) const;
   void reduce_tapped();
+  void stabilise();
   void place_values();
   void find_slopes();
   void find_lessons();
@@ -52,7 +57,8 @@ class Compiler {
   std::set<ValueId> learned_;
   std::map<ValueId, int> slots_;
   std::vector<ValueId> by_;      // inputs to differentiate by
-  std::vector<ValueId> wanted_;  // by others than the nodes: kept or tapped
+  std::vector<ValueId> wanted_;  // by others than the nodes: kept, tapped or stabilised
+  std::set<ValueId> stabilised_;
 };
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of);
@@ -61,6 +67,8 @@ bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& sh
 void compile_transposed(Compiler& compiler, const Node& node);
 bool supports_dense(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_dense(Compiler& compiler, const Node& node);
+bool supports_matmul(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_matmul(Compiler& compiler, const Node& node);
 bool supports_pooling(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_pooling(Compiler& compiler, const Node& node);
 bool supports_reduction(const Graph& graph, const Node& node, const ShapeOf& shape_of);
@@ -71,14 +79,22 @@ bool supports_binary(const Graph& graph, const Node& node, const ShapeOf& shape_
 void compile_binary(Compiler& compiler, const Node& node);
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_normalisation(Compiler& compiler, const Node& node);
+bool supports_own_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_own_normalisation(Compiler& compiler, const Node& node);
 bool supports_softmax(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_softmax(Compiler& compiler, const Node& node);
 bool supports_view(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_view(Compiler& compiler, const Node& node);
+bool supports_choice(const Graph& graph, const Node& node, const ShapeOf& shape_of);
+void compile_choice(Compiler& compiler, const Node& node);
 bool supports_concat(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_concat(Compiler& compiler, const Node& node);
 bool supports_movement(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 void compile_movement(Compiler& compiler, const Node& node);
+
+// For each element of the result, the operand's element it is made of; empty: the same one. `operand` may
+// have fewer axes; axes of size 1 are stretched.
+std::vector<std::int32_t> stretched(const Shape& operand, const Shape& result);
 
 bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of);
 bool learns(const Node& node);  // from constants that come with every run

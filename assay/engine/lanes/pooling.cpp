@@ -134,7 +134,8 @@ void compile_pooling(Compiler& compiler, const Node& node) {
   }
   const int operand = compiler.slot(node.inputs[0]);
   compiler.add(std::make_unique<Pool>(
-      operand, compiler.define(node.outputs[0]), greatest, node.op == "MaxPool" ? Ties::first : Ties::shared,
+      operand, compiler.define(node.outputs[0]), greatest,
+      node.op == "MaxPool" && !compiler.maxima_share() ? Ties::first : Ties::shared,
       patterns.take(input[1], element_count(in), element_count(out)), element_count(input)));
 }
 

@@ -85,6 +85,7 @@ struct Tapped {
   int slot = 0, reduced = 0;
   std::int64_t channels = 0, positions = 0;
   Reduce kind = Reduce::mean;
+  bool neurons_last = false;  // [positions][channels]
 };
 
 // The sums for one constant of an operation.

@@ -1,42 +1,21 @@
 #include "assay/engine/lanes/segment.h"
 
 #include <ATen/ATen.h>
-#include <hwy/aligned_allocator.h>
-
 #include <algorithm>
 #include <atomic>
 #include <map>
 #include <set>
 
+#include <assay/extend/operator_traits.h>
 #include "assay/engine/lanes/operators.h"
+#include "assay/engine/lanes/recurrence.h"
+#include "assay/engine/lanes/tiles.h"
 #include "assay/engine/team.h"
 
 namespace assay::lanes {
 namespace {
 
-// Aligned memory that grows and stays. What it held is lost when it grows.
-class Room {
- public:
-  float* floats(std::int64_t count) {
-    if (count > count_) {
-      memory_.reset();
-      memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
-      count_ = count;
-    }
-    return memory_.get();
-  }
-
- private:
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
-  std::int64_t count_ = 0;
-};
-
-// The calling thread's, for the tiles of whatever it runs: nobody asks for a tile's content later.
-Room& tile_room() {
-  thread_local Room room;
-  return room;
-}
-// And for what an objective reads of them and says.
+// What an objective reads of a tile and says.
 Room& elements_room() {
   thread_local Room room;
   return room;
@@ -50,12 +29,6 @@ struct Compiled {
   Program program;
   Room sums;  // of learned constants
 };
-
-// Rows of `width` records from `first` on; the last of `count` stands in for those that are missing.
-template <typename T>
-void point_at_rows(T* base, std::int64_t elements, std::int64_t count, T* (&rows)[width]) {
-  for (std::int64_t r = 0; r < width; ++r) rows[r] = base + std::min(r, count - 1) * elements;
-}
 
 void load(const Tensor& records, std::int64_t first, std::int64_t count, std::int64_t elements, float* to) {
   const float* rows[width];
@@ -74,7 +47,9 @@ void run_forward(const Program& program, const Tile& tile) {
     if (done > 0) program.operations[done - 1]->forward(tile);
     for (const std::size_t t : program.taps_after[done]) {
       const Tapped& tap = program.taps[t];
-      reduce(tap.kind, tap.channels, tap.positions, tile.value(tap.slot), tile.value(tap.reduced));
+      const bool last = tap.neurons_last;
+      reduce(tap.kind, tap.channels, tap.positions, last ? width : tap.positions * width,
+             last ? tap.channels * width : width, tile.value(tap.slot), tile.value(tap.reduced));
     }
   }
 }
@@ -95,10 +70,6 @@ void run_backward(const Program& program, const Tile& tile, bool add, float* sum
     }
   }
 }
-
-// Chunks of tiles whose sums of gradients belong together. How many there are depends on the records alone,
-// so that sums are added in the same order whatever the threads.
-constexpr std::int64_t most_chunks = 8;
 
 class LanesStretch : public Stretch {
  public:
@@ -213,7 +184,7 @@ class LanesStretch : public Stretch {
                                            const Seed& seed) const {
     const Program& program = compiled.program;
     const std::vector<Tensor> inputs = contiguous(given);
-    const std::int64_t records = inputs.at(0).size(0), tiles = (records + width - 1) / width;
+    const std::int64_t records = inputs.at(0).size(0);
     std::vector<int> slots;
     for (const ValueId id : wanted) slots.push_back(slope_of(program, id));
     std::vector<std::vector<Tensor>> results(numbers);
@@ -225,30 +196,28 @@ class LanesStretch : public Stretch {
       }
     }
     set_learned(compiled, given);
-    const std::int64_t chunks = program.sums > 0 ? std::min(tiles, most_chunks) : tiles;
-    const std::int64_t tiles_each = (tiles + chunks - 1) / chunks, of_number = chunks * program.sums;
+    const Chunks chunks(records, program.sums > 0);
+    const std::int64_t of_number = chunks.count * program.sums;
     float* const sums = compiled.sums.floats(static_cast<std::int64_t>(numbers) * of_number);
-    each_tile(program, records, tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
-      if (forward) {
-        load_inputs(program, tile, inputs, first, count);
-        for (const auto& operation : program.operations) operation->forward(tile);
-      }
-      const std::int64_t chunk = first / width / tiles_each;
-      const bool add = first / width % tiles_each > 0;
-      for (std::size_t n = 0; n < numbers; ++n) {
-        seed(tile, n, first, count);
-        run_backward(program, tile, add,
-                     sums + static_cast<std::int64_t>(n) * of_number + chunk * program.sums);
-        for (std::size_t w = 0; w < slots.size(); ++w) {
-          if (slots[w] >= 0)
-            store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
-                  results[n][w].data_ptr<float>());
-        }
-      }
-    });
+    each_tile(
+        program, records, chunks.tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+          if (forward) {
+            load_inputs(program, tile, inputs, first, count);
+            for (const auto& operation : program.operations) operation->forward(tile);
+          }
+          for (std::size_t n = 0; n < numbers; ++n) {
+            seed(tile, n, first, count);
+            run_backward(program, tile, !chunks.begins(first),
+                         sums + static_cast<std::int64_t>(n) * of_number + chunks.of(first) * program.sums);
+            for (std::size_t w = 0; w < slots.size(); ++w) {
+              if (slots[w] >= 0)
+                store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
+                      results[n][w].data_ptr<float>());
+            }
+          }
+        });
     for (std::size_t n = 0; n < numbers; ++n)
-      collect(program, sums + static_cast<std::int64_t>(n) * of_number, (tiles + tiles_each - 1) / tiles_each,
-              wanted, results[n]);
+      collect(program, sums + static_cast<std::int64_t>(n) * of_number, chunks.count, wanted, results[n]);
     return results;
   }
 
@@ -374,19 +343,12 @@ class LanesStretch : public Stretch {
     }
   }
 
-  // So many neighbouring tiles at a time.
   template <typename Work>
   void each_tile(const Program& program, std::int64_t records, std::int64_t together,
                  const Work& work) const {
-    std::atomic<std::int64_t> next{0};
-    const std::int64_t step = together * width;
-    run_team(workers_, [&](std::size_t) {
-      const Tile tile(program, tile_room().floats(program.floats + program.scratch));
-      for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
-        for (std::int64_t first = begin; first < std::min(begin + step, records); first += width)
-          work(tile, first, std::min(width, records - first));
-      }
-    });
+    lanes::each_tile(
+        workers_, program.floats + program.scratch, records, together,
+        [&](float* memory) { return Tile(program, memory); }, work);
   }
 
   Compiled& differentiated(std::span<const ValueId> wanted) const {
@@ -409,10 +371,10 @@ class LanesBackend : public Backend {
  public:
   std::string_view name() const override { return "lanes"; }
   bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
-    return lanes::supports(graph, node, shape_of);
+    return is_recurrent(node.op) ? supports_recurrence(graph, node) : lanes::supports(graph, node, shape_of);
   }
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
-    return lanes::cost(graph, node, shape_of);
+    return is_recurrent(node.op) ? recurrence_cost(graph, node) : lanes::cost(graph, node, shape_of);
   }
   double kept_bytes(const Node& node, const ShapeOf& shape_of) const override {
     double elements = 0;
@@ -421,13 +383,22 @@ class LanesBackend : public Backend {
     }
     return elements * static_cast<double>(2 * width * sizeof(float));  // values and slopes
   }
-  bool learns(const Graph&, const Node& node, std::size_t) const override { return lanes::learns(node); }
+  bool learns(const Graph&, const Node& node, std::size_t) const override {
+    return is_recurrent(node.op) || lanes::learns(node);
+  }
+  bool stands_alone(const Node& node) const override { return is_recurrent(node.op); }
+  std::int64_t most_steps(const Graph& graph, const Node& node) const override {
+    return lanes::most_steps(graph, node);
+  }
   double learned_bytes(double elements) const override {
     return elements * static_cast<double>(most_chunks * sizeof(float));
   }
   bool differentiates() const override { return true; }
   bool keeps_nan() const override { return true; }
+  bool reduces_last_axis() const override { return true; }
   std::unique_ptr<Stretch> compile(StretchRequest request) const override {
+    const Node& first = request.graph->nodes()[static_cast<std::size_t>(request.nodes.at(0))];
+    if (is_recurrent(first.op)) return compile_recurrence(std::move(request));
     return std::make_unique<LanesStretch>(std::move(request));
   }
 };

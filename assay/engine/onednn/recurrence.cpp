@@ -17,80 +17,40 @@
 
 #include "assay/engine/onednn/primitives.h"
 #include "assay/engine/parameters.h"
+#include "assay/engine/recurrent_cell.h"
 #include "assay/engine/team.h"
 
 namespace assay::onednn {
 namespace {
 
-constexpr std::size_t lengths_input = 4, state_input = 5, peephole_input = 7;
+using N = RecurrentNode;
 
-struct Cell {
-  std::string_view op;
-  RecurrentCell kind;
-  std::size_t states;                         // that go from step to step
-  std::vector<std::size_t> gates;             // oneDNN's order by ONNX's numbers
-  std::vector<std::string_view> activations;  // lower case
-};
-
-// A GRU whose candidate resets after its product (linear_before_reset) is a kind of its own.
-const Cell* cell_of(const Node& node) {
-  static const Cell lstm{"LSTM", RecurrentCell::lstm, 2, {0, 2, 3, 1}, {"sigmoid", "tanh", "tanh"}},
-      gru{"GRU", RecurrentCell::gru, 1, {0, 1, 2}, {"sigmoid", "tanh"}},
-      reset_after{"GRU", RecurrentCell::gru_reset_after, 1, {0, 1, 2}, {"sigmoid", "tanh"}},
-      rnn{"RNN", RecurrentCell::rnn, 1, {0}, {"tanh"}};
-  if (node.op == "LSTM") return &lstm;
-  if (node.op == "GRU") return node.integer("linear_before_reset", 0) != 0 ? &reset_after : &gru;
-  return node.op == "RNN" ? &rnn : nullptr;
-}
-
-bool has_input(const Node& node, std::size_t i) {
-  return i < node.inputs.size() && node.inputs[i] != no_value;
-}
-
-bool usual_activations(const Node& node, const Cell& cell) {
-  const std::vector<std::string> given = node.texts("activations", {});
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string_view usual = cell.activations[i % cell.activations.size()];
-    const auto same = [](unsigned char a, char b) { return std::tolower(a) == b; };
-    if (!std::ranges::equal(given[i], usual, same)) return false;
+RecurrentCell kind_of(const RecurrentNode& cell) {
+  switch (cell.kind) {
+    case CellKind::lstm:
+      return RecurrentCell::lstm;
+    case CellKind::gru:
+      return RecurrentCell::gru;
+    case CellKind::gru_reset_after:
+      return RecurrentCell::gru_reset_after;
+    case CellKind::rnn:
+      break;
   }
-  return true;
+  return RecurrentCell::rnn;
 }
 
-bool finite_weights(const Graph& graph, const Node& node, std::size_t i, const Shape& wanted) {
-  if (!has_input(node, i) || !graph.is_constant(node.inputs[i])) return false;
-  const Array& weights = graph.constant(node.inputs[i]);
-  if (weights.dtype() != DType::float32 || weights.shape() != wanted) return false;
-  return std::ranges::all_of(weights.as<float>(), [](float w) { return std::isfinite(w); });
+// ONNX's number of oneDNN's gate.
+std::int64_t gate_of(const RecurrentNode& cell, std::int64_t gate) {
+  constexpr std::int64_t lstm[] = {0, 2, 3, 1};
+  return cell.kind == CellKind::lstm ? lstm[gate] : gate;
 }
-
-// What is read from the node, once.
-struct CellLayout {
-  CellLayout(const Graph& graph, const Node& node)
-      : cell(*cell_of(node)),
-        gates(static_cast<std::int64_t>(cell.gates.size())),
-        hidden(graph.constant(node.inputs[2]).shape()[2]),
-        features(graph.constant(node.inputs[1]).shape()[2]),
-        records_first(node.integer("layout", 0) != 0) {
-    const std::string direction = node.text("direction", "forward");
-    if (direction != "reverse") backwards.push_back(false);
-    if (direction != "forward") backwards.push_back(true);
-  }
-
-  const Cell& cell;
-  std::int64_t gates, hidden, features;
-  bool records_first;
-  std::vector<bool> backwards;  // by direction
-
-  std::int64_t directions() const { return std::ssize(backwards); }
-};
 
 // One direction's weights as oneDNN numbers them: [inputs][gates][hidden] and [gates][hidden].
 struct CellWeights {
   std::vector<float> layer, recurrent, bias;
 };
 
-CellWeights weights_of(const Graph& graph, const Node& node, const CellLayout& layout,
+CellWeights weights_of(const Graph& graph, const Node& node, const RecurrentNode& layout,
                        std::int64_t direction) {
   const std::int64_t rows = layout.gates * layout.hidden;
   const auto turned = [&](std::size_t input, std::int64_t columns) {
@@ -98,7 +58,7 @@ CellWeights weights_of(const Graph& graph, const Node& node, const CellLayout& l
         graph.constant(node.inputs[input]).as<float>().data() + direction * rows * columns;
     std::vector<float> to(static_cast<std::size_t>(rows * columns));
     for (std::int64_t g = 0; g < layout.gates; ++g) {
-      const auto gate = static_cast<std::int64_t>(layout.cell.gates[static_cast<std::size_t>(g)]);
+      const auto gate = gate_of(layout, g);
       for (std::int64_t h = 0; h < layout.hidden; ++h)
         for (std::int64_t c = 0; c < columns; ++c)
           to[static_cast<std::size_t>(c * rows + g * layout.hidden + h)] =
@@ -108,12 +68,12 @@ CellWeights weights_of(const Graph& graph, const Node& node, const CellLayout& l
   };
   CellWeights weights{turned(1, layout.features), turned(2, layout.hidden), {}};
   // A candidate that resets after its product has a bias inside of it, the last of four.
-  const bool apart = layout.cell.kind == RecurrentCell::gru_reset_after;
+  const bool apart = layout.kind == CellKind::gru_reset_after;
   weights.bias.resize(static_cast<std::size_t>(rows + (apart ? layout.hidden : 0)));
   if (!has_input(node, 3)) return weights;
   const float* const given = graph.constant(node.inputs[3]).as<float>().data() + direction * 2 * rows;
   for (std::int64_t g = 0; g < layout.gates; ++g) {
-    const auto gate = static_cast<std::int64_t>(layout.cell.gates[static_cast<std::size_t>(g)]);
+    const auto gate = gate_of(layout, g);
     for (std::int64_t h = 0; h < layout.hidden; ++h) {
       const float own = given[gate * layout.hidden + h], recurrent = given[rows + gate * layout.hidden + h];
       const auto at = static_cast<std::size_t>(g * layout.hidden + h);
@@ -189,10 +149,10 @@ class RecurrentStretch : public Stretch {
     const std::int64_t directions = layout_.directions(), hidden = layout_.hidden;
     Job job{input.data_ptr<float>(), steps, rows, {}, nullptr, {}};
     std::vector<Tensor> held;
-    for (std::size_t k = 0; k < layout_.cell.states; ++k) {
+    for (std::size_t k = 0; k < layout_.states; ++k) {
       job.first[k] = nullptr;
-      if (!has_input(node_, state_input + k)) continue;
-      held.push_back(float32(node_.inputs[state_input + k]));
+      if (!has_input(node_, N::first_state + k)) continue;
+      held.push_back(float32(node_.inputs[N::first_state + k]));
       job.first[k] = held.back().data_ptr<float>();
     }
     for (std::size_t o = 0; o < node_.outputs.size(); ++o) {
@@ -251,14 +211,14 @@ class RecurrentStretch : public Stretch {
     for (const CompiledCell& direction : entry->second.directions) {
       auto& workers = entry->second.workers.emplace_back();
       for (std::size_t w = 0; w < workers_; ++w)
-        workers.push_back(std::make_unique<CellWorker>(direction, layout_.cell.states));
+        workers.push_back(std::make_unique<CellWorker>(direction, layout_.states));
     }
     return entry->second;
   }
 
   CompiledCell compiled(const CellWeights& weights, bool backwards, std::int64_t steps,
                         std::int64_t rows) const {
-    CompiledCell made{describe_recurrence(layout_.cell.kind, backwards,
+    CompiledCell made{describe_recurrence(kind_of(layout_), backwards,
                                           {steps, rows, layout_.features, layout_.hidden, layout_.gates}),
                       {},
                       {},
@@ -320,7 +280,7 @@ class RecurrentStretch : public Stretch {
 
   StretchRequest request_;
   const Node& node_;
-  CellLayout layout_;
+  RecurrentNode layout_;
   std::vector<ValueId> inputs_;
   std::size_t workers_;
   std::vector<CellWeights> weights_;                                            // by direction
@@ -328,27 +288,6 @@ class RecurrentStretch : public Stretch {
 };
 
 }  // namespace
-
-bool supports_recurrence(const Graph& graph, const Node& node) {
-  const Cell* const cell = cell_of(node);
-  if (cell == nullptr || has_input(node, lengths_input) || has_input(node, peephole_input)) return false;
-  if (node.has("clip") || node.integer("input_forget", 0) != 0) return false;
-  const std::string direction = node.text("direction", "forward");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return false;
-  if (!usual_activations(node, *cell)) return false;
-  for (std::size_t k = 0; k < cell->states; ++k) {
-    if (has_input(node, state_input + k) && graph.is_constant(node.inputs[state_input + k])) return false;
-  }
-  if (!has_input(node, 0) || graph.is_constant(node.inputs[0])) return false;
-  if (!has_input(node, 1) || !graph.is_constant(node.inputs[1])) return false;
-  const Shape& weights = graph.constant(node.inputs[1]).shape();
-  if (weights.size() != 3 || element_count(weights) == 0) return false;
-  const std::int64_t directions = direction == "bidirectional" ? 2 : 1;
-  const std::int64_t rows = weights[1], hidden = rows / std::ssize(cell->gates);
-  return finite_weights(graph, node, 1, {directions, hidden * std::ssize(cell->gates), weights[2]}) &&
-         finite_weights(graph, node, 2, {directions, rows, hidden}) &&
-         (!has_input(node, 3) || finite_weights(graph, node, 3, {directions, 2 * rows}));
-}
 
 double recurrence_cost(const Graph& graph, const Node& node) {
   constexpr double products_rate = 60, call = 1;  // as bench_forward measures them

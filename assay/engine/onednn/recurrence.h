@@ -7,9 +7,6 @@
 
 namespace assay::onednn {
 
-// True for nodes with constant weights, the usual activations and nothing of the rarer kind: no lengths of
-// sequences, clipping, peepholes or coupled gates.
-bool supports_recurrence(const Graph& graph, const Node& node);
 // Nanoseconds for a record and step on one thread.
 double recurrence_cost(const Graph& graph, const Node& node);
 std::unique_ptr<Stretch> compile_recurrence(StretchRequest request);

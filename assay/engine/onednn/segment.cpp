@@ -14,6 +14,7 @@
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
+#include "assay/engine/recurrent_cell.h"
 #include "assay/engine/team.h"
 
 namespace assay::onednn {
@@ -215,7 +216,7 @@ class OnednnBackend : public Backend {
  public:
   std::string_view name() const override { return "onednn"; }
   bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
-    return onednn::supports(graph, node, shape_of) || supports_recurrence(graph, node);
+    return onednn::supports(graph, node, shape_of) || is_usual_recurrence(graph, node);
   }
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     return stands_alone(node) ? recurrence_cost(graph, node) : onednn::cost(graph, node, shape_of);

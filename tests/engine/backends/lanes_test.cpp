@@ -116,6 +116,110 @@ TEST(Lanes, MovementsAgree) {
   net.expect_agreement({cut, joined, parts[1], net.add("Transpose", {joined}, {{"perm", Ints{0, 3, 1, 2}}})});
 }
 
+TEST(Lanes, PlacesOfAnAxisAndFilledMarginsAgree) {
+  Network net(lanes_backend(), {4, 6, 5}, 16);
+  const auto at = [&](Ints places, std::int64_t axis) {
+    return net.add("Gather", {net.input, net.integers(std::move(places))}, {{"axis", axis}});
+  };
+  const ValueId number = net.whole(-2);
+  const ValueId one = net.add("Gather", {net.input, number}, {{"axis", std::int64_t{2}}});
+  const ValueId filled =
+      net.add("Pad", {net.input, net.integers({0, 0, 1, 2, 0, 1, -1, 0}), net.constant({}, 0, 3)});
+  net.expect_agreement({at({5, 3, 1}, 2), at({1, 2}, -3), at({-1}, 3), one, filled});
+  EXPECT_FALSE(net.supported(at({0, 1, 3}, 1))) << "no even steps";
+}
+
+TEST(Lanes, ChoicesBetweenAnOperandAndANumberAgree) {
+  Network net(lanes_backend(), {4, 6, 5}, 17);
+  const ValueId seen = net.truths({6, 5}), other = net.truths({4, 1, 1});
+  const ValueId low = net.constant({}, 0, -3);
+  const ValueId pooled =
+      net.add("ReduceMean", {net.input, net.integers({2})}, {{"keepdims", std::int64_t{1}}});
+  net.expect_agreement({net.add("Where", {seen, net.input, low}), net.add("Where", {other, low, net.input}),
+                        net.add("Where", {seen, low, pooled})});
+}
+
+TEST(Lanes, SquaresAgree) {
+  Network net(lanes_backend(), {4, 6}, 5);
+  net.expect_agreement({net.add("Pow", {net.input, net.constant({}, 0, 2)})});
+  Network cubes(lanes_backend(), {4, 6}, 5);
+  EXPECT_FALSE(cubes.supported(cubes.add("Pow", {cubes.input, cubes.constant({}, 0, 3)})));
+}
+
+TEST(Lanes, FactorsAndWhatIsTakenAwayAreLearned) {
+  Network net(lanes_backend(), {4, 6}, 19);
+  const ValueId row = net.add("ReduceMean", {net.input, net.integers({1})}, {{"keepdims", std::int64_t{1}}});
+  const ValueId scaled = net.add("Mul", {net.input, net.constant({6})});
+  const ValueId stretched =
+      net.add("Mul", {net.constant({4, 1}), net.add("Sub", {row, net.constant({4, 6})})});
+  net.expect_agreement({net.add("Sub", {net.constant({1, 4, 1}), scaled}), stretched});
+}
+
+// Sizes below, at and beyond those of a block, and operands with one matrix for several.
+TEST(Lanes, ProductsOfComputedMatricesAgree) {
+  for (const auto& [rows, inner, columns] :
+       {std::tuple{1, 1, 1}, std::tuple{5, 7, 13}, std::tuple{4, 12, 6}, std::tuple{9, 3, 25}}) {
+    Network net(lanes_backend(), {3, rows, inner}, 17);
+    const ValueId wide = net.add("MatMul", {net.input, net.constant({inner, columns})});
+    const ValueId turned = net.add("Transpose", {wide}, {{"perm", Ints{0, 1, 3, 2}}});
+    const ValueId product = net.add("MatMul", {turned, net.input});
+    const ValueId one =
+        net.add("ReduceMean", {net.input, net.integers({1})}, {{"keepdims", std::int64_t{1}}});
+    const ValueId shared = net.add("MatMul", {turned, one});
+    const ValueId same =
+        net.add("MatMul", {net.add("Transpose", {wide}, {{"perm", Ints{0, 1, 3, 2}}}), wide});
+    net.expect_agreement({product, shared, same});
+  }
+}
+
+TEST(Lanes, NormalisationsByOwnStatisticsAgree) {
+  for (const bool shifted : {false, true}) {
+    for (const std::int64_t axis : {-1, 1, 2}) {
+      Network net(lanes_backend(), {3, 5, 7}, 18);
+      const Shape scaled = axis == 1 ? Shape{3, 5, 7} : axis == 2 ? Shape{5, 7} : Shape{7};
+      std::vector<ValueId> inputs{net.input, net.constant(scaled, 0.5, 1)};
+      if (shifted) inputs.push_back(net.constant(scaled));
+      net.expect_agreement({net.add("LayerNormalization", inputs, {{"axis", axis}, {"epsilon", 1e-3F}})});
+    }
+  }
+  for (const Shape& shape : {Shape{6, 4}, Shape{6, 1, 5}, Shape{6, 3, 3}}) {
+    Network net(lanes_backend(), shape, 18);
+    const ValueId scale = net.constant({6}, 0.5, 1), shift = net.constant({6});
+    net.expect_agreement(
+        {net.add("InstanceNormalization", {net.input, scale, shift}),
+         net.add("GroupNormalization", {net.input, scale, shift}, {{"num_groups", std::int64_t{2}}})});
+  }
+}
+
+// A layer of a transformer is one stretch, from the dense layers of its heads to its second normalisation.
+TEST(Lanes, AttentionAgrees) {
+  constexpr std::int64_t positions = 5, units = 12, heads = 3;
+  Network net(lanes_backend(), {positions, units}, 19);
+  const auto dense = [&](ValueId x, std::int64_t in, std::int64_t out) {
+    return net.add("Add", {net.add("MatMul", {x, net.constant({in, out}, 0.3)}), net.constant({out})});
+  };
+  const auto by_head = [&](ValueId x, Ints order) {
+    const ValueId apart = net.add("Reshape", {x, net.integers({0, 0, heads, -1})});
+    return net.add("Transpose", {apart}, {{"perm", std::move(order)}});
+  };
+  const ValueId queries = by_head(dense(net.input, units, units), {0, 2, 1, 3});
+  const ValueId keys = by_head(dense(net.input, units, units), {0, 2, 3, 1});
+  const ValueId values = by_head(dense(net.input, units, units), {0, 2, 1, 3});
+  const ValueId scores = net.add("Mul", {net.add("MatMul", {queries, keys}), net.constant({}, 0, 0.5)});
+  const ValueId seen =
+      net.add("Where", {net.truths({positions, positions}), scores, net.constant({}, 0, -4)});
+  const ValueId read = net.add("MatMul", {net.add("Softmax", {seen}), values});
+  const ValueId joined = net.add(
+      "Reshape", {net.add("Transpose", {read}, {{"perm", Ints{0, 2, 1, 3}}}), net.integers({0, 0, -1})});
+  const auto normal = [&](ValueId x) {
+    return net.add("LayerNormalization", {x, net.constant({units}, 0.2, 1), net.constant({units})});
+  };
+  const ValueId first = normal(net.add("Add", {net.input, dense(joined, units, units)}));
+  const ValueId second = normal(
+      net.add("Add", {first, dense(net.add("Gelu", {dense(first, units, 2 * units)}), 2 * units, units)}));
+  net.expect_agreement({net.add("Gather", {second, net.whole(0)}, {{"axis", std::int64_t{1}}}), scores});
+}
+
 TEST(Lanes, ReductionsAgree) {
   for (const char* op : {"ReduceMean", "ReduceSum", "ReduceMax"}) {
     for (const Ints& axes : {Ints{1}, Ints{-1}, Ints{1, 3}, Ints{2, 3}}) {
@@ -137,6 +241,13 @@ TEST(Lanes, TapsGiveLeastMeanAndGreatest) {
   net.expect_agreement(
       {pool},
       {{conv, Reduction::mean}, {conv, Reduction::min}, {conv, Reduction::max}, {pool, Reduction::mean}});
+  Network rows(lanes_backend(), {9, 5}, 21);
+  const ValueId dense = rows.add("MatMul", {rows.input, rows.constant({5, 7})});
+  const ValueId turned = rows.add("Transpose", {dense}, {{"perm", Ints{0, 2, 1}}});
+  rows.expect_agreement({turned}, {{dense, Reduction::mean, 2},
+                                   {dense, Reduction::min, 2},
+                                   {dense, Reduction::max, 2},
+                                   {turned, Reduction::mean, 1}});
 }
 
 // Records of a batch, their batch, and the number of threads: none of them may change a bit.
@@ -250,6 +361,14 @@ TEST_P(InstructionSets, AgreeWithTheKernels) {
   const ValueId dense = net.add("Gemm", {flat, net.constant({672, 45}, 0.1), net.constant({45})});
   net.expect_agreement({mean, net.add("Softmax", {dense})},
                        {{conv, Reduction::mean}, {pool, Reduction::max}});
+}
+
+TEST_P(InstructionSets, ProductsAndNormalisationsAgreeWithTheKernels) {
+  Network net(lanes_backend(), {2, 7, 13}, 19);
+  const ValueId turned = net.add("Transpose", {net.input}, {{"perm", Ints{0, 1, 3, 2}}});
+  const ValueId product = net.add("MatMul", {turned, net.input});
+  net.expect_agreement(
+      {net.add("LayerNormalization", {product, net.constant({13}, 0.5, 1), net.constant({13})})});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, InstructionSets, testing::ValuesIn(instruction_sets()));

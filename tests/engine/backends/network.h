@@ -40,11 +40,12 @@ class Network {
     return id;
   }
   ValueId integers(Ints values) {
-    const Array array = Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
-    const ValueId id = build_.constant("", array);
-    values_[id] = to_tensor(array);
-    return id;
+    return hold(Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
   }
+  // One number, without axes.
+  ValueId whole(std::int64_t value) { return hold(Array::of<std::int64_t>({}, std::vector{value})); }
+  // Some are true, some are not.
+  ValueId truths(Shape shape) { return hold(to_array(random(shape) > 0)); }
   ValueId add(const std::string& op, std::vector<ValueId> inputs,
               std::map<std::string, Attribute> attributes = {}) {
     const ValueId id = build_.add(op, op + std::to_string(count_++), inputs, attributes);
@@ -100,6 +101,11 @@ class Network {
   ValueId input = no_value;
 
  private:
+  ValueId hold(const Array& array) {
+    const ValueId id = build_.constant("", array);
+    values_[id] = to_tensor(array);
+    return id;
+  }
   // The same, compiled with other values of constants than those that come with the runs.
   void expect_learning(const Graph& graph, StretchRequest request, const std::vector<ValueId>& learned) {
     GraphBuilder edit(graph);
@@ -120,7 +126,8 @@ class Network {
     std::vector<std::vector<float>> matrices;
     std::vector<float*> pointers;
     for (const ReducedValue& tap : taps) {
-      matrices.emplace_back(static_cast<std::size_t>(rows * values_.at(tap.value).size(1)));
+      matrices.emplace_back(
+          static_cast<std::size_t>(rows * values_.at(tap.value).size(static_cast<std::int64_t>(tap.axis))));
       pointers.push_back(matrices.back().data());
     }
     Tensors results;
@@ -129,7 +136,7 @@ class Network {
     for (std::size_t t = 0; t < taps.size(); ++t) {
       Tensor expected = values_.at(taps[t].value);
       if (expected.dim() > 2) {
-        expected = expected.flatten(2);
+        expected = expected.movedim(static_cast<std::int64_t>(taps[t].axis), 1).flatten(2);
         expected = taps[t].reduction == Reduction::mean  ? expected.mean(2)
                    : taps[t].reduction == Reduction::max ? expected.amax(2)
                                                          : expected.amin(2);

@@ -1,9 +1,11 @@
-// Recurrences by oneDNN: the kernels' values for every cell, direction and layout, and the same bits however
-// records are cut into batches and shared among threads.
+// Recurrences by the back ends: the kernels' values for every cell, direction and layout, and the same bits
+// however records are cut into batches and shared among threads; gradients, where there are any.
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <map>
 #include <string>
@@ -12,6 +14,7 @@
 #include <assay/model.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/kernel.h"
+#include "assay/engine/lanes/segment.h"
 #include "assay/engine/onednn/segment.h"
 
 namespace assay {
@@ -70,15 +73,20 @@ struct Recurrent {
     expected = run_node(graph.nodes()[0], call, context);
   }
 
-  bool supported() const { return onednn::backend()->supports(graph, graph.nodes()[0], shape_of); }
+  bool supported(const Backend& backend) const { return backend.supports(graph, graph.nodes()[0], shape_of); }
+  std::unique_ptr<Stretch> compile(const Backend& backend, int threads,
+                                   std::vector<ValueId> learned = {}) const {
+    return backend.compile({.graph = &graph,
+                            .nodes = {0},
+                            .shape_of = shape_of,
+                            .keep = outputs,
+                            .taps = {},
+                            .learned = std::move(learned),
+                            .threads = threads});
+  }
   // Of records [begin, end), which lie along the axis.
-  Tensors run(int threads, std::int64_t begin, std::int64_t end) const {
-    const auto stretch = onednn::backend()->compile({.graph = &graph,
-                                                     .nodes = {0},
-                                                     .shape_of = shape_of,
-                                                     .keep = outputs,
-                                                     .taps = {},
-                                                     .threads = threads});
+  Tensors run(const Backend& backend, int threads, std::int64_t begin, std::int64_t end) const {
+    const auto stretch = compile(backend, threads);
     Tensors given, results;
     for (const ValueId id : stretch->inputs())
       given[id] = values.at(id).narrow(axis_of(id), begin, end - begin);
@@ -120,21 +128,23 @@ std::vector<Form> forms() {
   return all;
 }
 
-class Recurrences : public testing::Test {
+class Recurrences : public testing::TestWithParam<const Backend*> {
  protected:
   void SetUp() override {
-    if (onednn::backend() == nullptr) GTEST_SKIP() << "built without oneDNN";
+    if (GetParam() == nullptr) GTEST_SKIP() << "built without oneDNN";
   }
+  const Backend& backend() const { return *GetParam(); }
 };
 
-TEST_F(Recurrences, AgreeWithTheKernels) {
+TEST_P(Recurrences, AgreeWithTheKernels) {
   for (const Form& form : forms()) {
     for (const std::int64_t rows : {1, 7, 65}) {
       const Recurrent net(form, rows);
       SCOPED_TRACE(net.graph.nodes()[0].describe());
-      ASSERT_TRUE(net.supported());
-      EXPECT_GT(onednn::backend()->cost(net.graph, net.graph.nodes()[0], net.shape_of), 0);
-      const Tensors found = net.run(2, 0, rows);
+      ASSERT_TRUE(net.supported(backend()));
+      EXPECT_GT(backend().cost(net.graph, net.graph.nodes()[0], net.shape_of), 0);
+      EXPECT_GT(backend().most_steps(net.graph, net.graph.nodes()[0]), 1000);
+      const Tensors found = net.run(backend(), 2, 0, rows);
       for (std::size_t o = 0; o < net.outputs.size(); ++o)
         EXPECT_TRUE(at::allclose(found.at(net.outputs[o]), net.expected[o], 1e-4, 1e-5))
             << "result " << o << " of " << rows << " records";
@@ -142,15 +152,15 @@ TEST_F(Recurrences, AgreeWithTheKernels) {
   }
 }
 
-TEST_F(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
+TEST_P(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
   for (const Form& form : forms()) {
     constexpr std::int64_t rows = 150;
     const Recurrent net(form, rows);
     SCOPED_TRACE(net.graph.nodes()[0].describe());
-    const Tensors whole = net.run(1, 0, rows);
+    const Tensors whole = net.run(backend(), 1, 0, rows);
     for (const auto& [begin, end, threads] :
          {std::tuple(0, 150, 3), std::tuple(0, 1, 1), std::tuple(149, 150, 2), std::tuple(3, 80, 2)}) {
-      const Tensors part = net.run(threads, begin, end);
+      const Tensors part = net.run(backend(), threads, begin, end);
       for (const ValueId id : net.outputs)
         EXPECT_TRUE(at::equal(part.at(id), whole.at(id).narrow(net.axis_of(id), begin, end - begin)))
             << begin << " to " << end << " on " << threads << " threads";
@@ -158,9 +168,90 @@ TEST_F(Recurrences, GiveTheSameBitsInEveryBatchOnAnyThreads) {
   }
 }
 
-TEST_F(Recurrences, LeaveRarerFormsToTheKernels) {
-  const auto supported = [](std::map<std::string, Attribute> attributes) {
-    return Recurrent({"LSTM", 4, std::move(attributes)}, 2).supported();
+// With respect to records, states and, compiled with other values of them than those that come with the run,
+// weights; of all outputs and of each alone.
+TEST_P(Recurrences, GradientsAgreeWithTheKernels) {
+  if (!backend().differentiates()) GTEST_SKIP() << "no gradients";
+  for (const Form& form : forms()) {
+    constexpr std::int64_t rows = 37;
+    Recurrent net(form, rows);
+    const Node& node = net.graph.nodes()[0];
+    SCOPED_TRACE(node.describe());
+    std::vector<ValueId> learned;
+    Tensors given = net.values;
+    for (std::size_t i = 1; i < 4 && i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == no_value) continue;
+      learned.push_back(node.inputs[i]);
+      given[node.inputs[i]] = at::randn_like(net.values.at(node.inputs[i])) * 0.4;
+    }
+    const auto stretch = net.compile(backend(), 2, learned);
+    const at::AutoGradMode with_gradients(true);
+    std::vector<Tensor> call, leaves;
+    std::vector<ValueId> ids;
+    for (const ValueId id : node.inputs) {
+      if (id == no_value) {
+        call.emplace_back();
+        continue;
+      }
+      leaves.push_back(given.at(id).detach().clone().requires_grad_());
+      call.push_back(leaves.back());
+      ids.push_back(id);
+    }
+    KernelContext context;
+    const std::vector<Tensor> expected = run_node(node, call, context);
+    for (std::size_t alone = 0; alone <= net.outputs.size(); ++alone) {
+      std::vector<Tensor> factors(net.outputs.size());
+      Tensor sum = at::zeros({});
+      for (std::size_t o = 0; o < net.outputs.size(); ++o) {
+        if (alone < net.outputs.size() && o != alone) continue;
+        factors[o] = at::randn_like(expected[o]);
+        sum = sum + (expected[o] * factors[o]).sum();
+      }
+      const auto wanted = torch::autograd::grad({sum}, leaves, {}, true, false, true);
+      const std::vector<Tensor> found = stretch->gradients(given, factors, ids);
+      for (std::size_t i = 0; i < ids.size(); ++i) {
+        const Tensor want = wanted[i].defined() ? wanted[i] : at::zeros_like(leaves[i]);
+        const float scale = std::max(1.0F, want.abs().max().item<float>());
+        EXPECT_LE((found[i] - want).abs().max().item<float>(), 3e-5F * scale)
+            << "input " << i << ", output " << alone;
+      }
+    }
+  }
+}
+
+TEST_P(Recurrences, GradientsAreTheSameBitsInEveryBatchOnAnyThreads) {
+  if (!backend().differentiates()) GTEST_SKIP() << "no gradients";
+  for (const Form& form : forms()) {
+    constexpr std::int64_t rows = 150;
+    const Recurrent net(form, rows);
+    SCOPED_TRACE(net.graph.nodes()[0].describe());
+    const ValueId x = net.graph.nodes()[0].inputs[0], weights = net.graph.nodes()[0].inputs[1];
+    const Tensor factors = at::randn_like(net.expected[0]);
+    const auto gradients = [&](int threads, std::int64_t begin, std::int64_t end) {
+      const auto stretch = net.compile(backend(), threads, {weights});
+      Tensors given;
+      for (const ValueId id : stretch->inputs())
+        given[id] =
+            id == weights ? net.values.at(id) : net.values.at(id).narrow(net.axis_of(id), begin, end - begin);
+      std::vector<Tensor> seeds(net.outputs.size());
+      seeds[0] = factors.narrow(net.axis_of(net.outputs[0]), begin, end - begin);
+      const ValueId wanted[] = {x, weights};
+      return stretch->gradients(given, seeds, wanted);
+    };
+    const std::vector<Tensor> whole = gradients(1, 0, rows);
+    EXPECT_TRUE(at::equal(gradients(3, 0, rows)[1], whole[1]));
+    for (const auto& [begin, end, threads] :
+         {std::tuple(0, 150, 3), std::tuple(149, 150, 2), std::tuple(3, 80, 2)}) {
+      EXPECT_TRUE(
+          at::equal(gradients(threads, begin, end)[0], whole[0].narrow(net.axis_of(x), begin, end - begin)))
+          << begin << " to " << end << " on " << threads << " threads";
+    }
+  }
+}
+
+TEST_P(Recurrences, LeaveRarerFormsToTheKernels) {
+  const auto supported = [&](std::map<std::string, Attribute> attributes) {
+    return Recurrent({"LSTM", 4, std::move(attributes)}, 2).supported(backend());
   };
   EXPECT_TRUE(supported({}));
   EXPECT_TRUE(supported({{"activations", std::vector<std::string>{"Sigmoid", "Tanh", "TANH"}}}));
@@ -168,6 +259,11 @@ TEST_F(Recurrences, LeaveRarerFormsToTheKernels) {
   EXPECT_FALSE(supported({{"clip", 3.F}}));
   EXPECT_FALSE(supported({{"input_forget", std::int64_t{1}}}));
 }
+
+INSTANTIATE_TEST_SUITE_P(Backends, Recurrences, testing::Values(&lanes::backend(), onednn::backend()),
+                         [](const auto& of) {
+                           return std::string(of.param == nullptr ? "none" : of.param->name());
+                         });
 
 }  // namespace
 }  // namespace assay

@@ -1,0 +1,76 @@
+#pragma once
+
+// Tiles of records: threads' memory for them, and the walk over all of them.
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "assay/engine/lanes/kernels.h"
+#include "assay/engine/team.h"
+
+namespace assay::lanes {
+
+// Aligned memory that grows and stays. What it held is lost when it grows.
+class Room {
+ public:
+  float* floats(std::int64_t count) {
+    if (count > count_) {
+      memory_.reset();
+      memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
+      count_ = count;
+    }
+    return memory_.get();
+  }
+
+ private:
+  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  std::int64_t count_ = 0;
+};
+
+// The calling thread's, for the tiles of whatever it runs: nobody asks for a tile's content later.
+inline Room& tile_room() {
+  thread_local Room room;
+  return room;
+}
+
+// Rows of `width` records, `step` floats apart; the last of `count` stands in for those that are missing.
+template <typename T>
+void point_at_rows(T* base, std::int64_t step, std::int64_t count, T* (&rows)[width]) {
+  for (std::int64_t r = 0; r < width; ++r) rows[r] = base + std::min(r, count - 1) * step;
+}
+
+// Chunks of tiles whose sums of gradients belong together. How many there are depends on the records alone,
+// so that sums are added in the same order whatever the threads.
+inline constexpr std::int64_t most_chunks = 8;
+struct Chunks {
+  Chunks(std::int64_t records, bool sums) {
+    const std::int64_t tiles = (records + width - 1) / width,
+                       wanted = sums ? std::min(tiles, most_chunks) : tiles;
+    tiles_each = (tiles + wanted - 1) / wanted;
+    count = (tiles + tiles_each - 1) / tiles_each;
+  }
+  std::int64_t tiles_each = 1, count = 1;
+  std::int64_t of(std::int64_t first) const { return first / width / tiles_each; }
+  bool begins(std::int64_t first) const { return first / width % tiles_each == 0; }
+};
+
+// work(tile, first record, number of records) for all tiles, so many neighbours at a time on one thread;
+// prepare(memory) makes a thread's tile of so many floats.
+template <typename Prepare, typename Work>
+void each_tile(std::size_t workers, std::int64_t floats, std::int64_t records, std::int64_t together,
+               const Prepare& prepare, const Work& work) {
+  std::atomic<std::int64_t> next{0};
+  const std::int64_t step = together * width;
+  run_team(workers, [&](std::size_t) {
+    const auto tile = prepare(tile_room().floats(floats));
+    for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
+      for (std::int64_t first = begin; first < std::min(begin + step, records); first += width)
+        work(tile, first, std::min(width, records - first));
+    }
+  });
+}
+
+}  // namespace assay::lanes
