@@ -144,6 +144,9 @@ void Lrp::choose_rule(int n) {
     std::tie(settings.low, settings.high) = bounds(node.inputs[step.unit->input]);
   }
   step.rule = choice.info->make(settings);
+  if (choice.info->name == "epsilon")
+    step.epsilon = choice.numbers.empty() ? options_.epsilon : choice.numbers[0];
+  if (choice.info->name == "lrp-0") step.epsilon = 0;
 }
 
 // The least and greatest values of a first layer's input: what the network makes of records at the bounds.
@@ -186,7 +189,31 @@ std::string Lrp::describe() const {
 // A batch
 // -------------------------------------------------------------------------------------------------------------
 
+const CompiledRelevance* Lrp::compiled_for(std::span<const ValueId> wanted) const {
+  if (wanted.size() != 1) return nullptr;
+  const auto [entry, fresh] = compiled_.try_emplace(wanted[0]);
+  if (fresh) entry->second = compile(wanted[0]);
+  return entry->second.get();
+}
+
+// Of networks whose linear layers all have the epsilon rule.
+std::unique_ptr<const CompiledRelevance> Lrp::compile(ValueId wanted) const {
+  if (!options_.bias_absorbs || !route_->reaches(wanted)) return nullptr;
+  std::vector<CompiledRelevance::Passing> passed;
+  for (const int n : route_->nodes_to(std::span(&wanted, 1))) {
+    const Step& step = steps_[static_cast<std::size_t>(n)];
+    if (step.unit && !step.epsilon) return nullptr;
+    passed.push_back({.node = n,
+                      .part_of_unit = step.unit || step.absorbed,
+                      .end = step.unit ? step.unit->end : no_value,
+                      .epsilon = step.epsilon.value_or(options_.epsilon)});
+  }
+  return CompiledRelevance::make(session_, wanted, passed);
+}
+
 std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
+  if (const CompiledRelevance* compiled = compiled_for(wanted))
+    return {compiled->reads().begin(), compiled->reads().end()};
   std::vector<ValueId> ids{session_.logits()};
   const auto add = [&](ValueId id) {
     if (id != no_value && !dependence_.is_static(id)) ids.push_back(id);
@@ -216,6 +243,7 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   std::vector<ValueId> missing = reads(wanted);
   std::erase_if(missing, [&](ValueId id) { return given.contains(id); });
   if (!missing.empty()) values.merge(session_.run(given, missing));
+  if (const CompiledRelevance* compiled = compiled_for(wanted)) return compiled->attribute(values, target);
 
   const Tensor& logits = values.at(session_.logits());
   const Tensor start = at::where(chosen_elements(logits, target), logits, at::zeros({}, logits.options()));

@@ -7,6 +7,7 @@
 
 #include <assay/extend/rule.h>
 #include <assay/relevance.h>
+#include "assay/relevance/compiled.h"
 #include "assay/relevance/composite.h"
 #include "assay/relevance/linear_unit.h"
 #include "assay/relevance/operator.h"
@@ -40,8 +41,9 @@ class Lrp final : public Attribution {
     const OperatorInfo* passing = nullptr;
     std::optional<LinearUnit> unit;
     std::shared_ptr<const Rule> rule;
-    Tensor left_out;        // bias that does not absorb: taken off the stored output
-    bool absorbed = false;  // belongs to a linear unit before it
+    std::optional<double> epsilon;  // of the epsilon rule
+    Tensor left_out;                // bias that does not absorb: taken off the stored output
+    bool absorbed = false;          // belongs to a linear unit before it
   };
 
   std::vector<std::size_t> prepare(int n);
@@ -50,6 +52,8 @@ class Lrp final : public Attribution {
   std::string rule_for(int n) const;
   bool is_first(int n) const;
   std::pair<Tensor, Tensor> bounds(ValueId input) const;
+  const CompiledRelevance* compiled_for(std::span<const ValueId> wanted) const;
+  std::unique_ptr<const CompiledRelevance> compile(ValueId wanted) const;
   void pass(int n, const Tensors& values, Flow& flow) const;
   Tensor through_unit(const Step& step, const Node& node, const Tensors& values,
                       const Tensor& arriving) const;
@@ -63,6 +67,7 @@ class Lrp final : public Attribution {
   std::vector<Step> steps_;  // one per node
   Tensors constants_;        // static inputs of the operators passed
   std::unique_ptr<Route> route_;
+  mutable std::map<ValueId, std::unique_ptr<const CompiledRelevance>> compiled_;  // nullptr: not to be had
 };
 
 }  // namespace assay::relevance

@@ -3,6 +3,9 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
@@ -49,6 +52,92 @@ TEST(Lrp, ConservesInEveryLayerWithoutBias) {
       const double scale = r.values.at(id).abs().sum().item<double>() + 1;
       EXPECT_NEAR(total(r.values.at(id)), total(r.start), 2e-3 * scale)
           << method << " at " << graph.value(id).name;
+    }
+  }
+}
+
+// Everything that the compiled way knows, and values with several readers.
+Graph all_of_the_compiled_way() {
+  using Ints = std::vector<std::int64_t>;
+  Rng rng(5);
+  GraphBuilder build("compiled");
+  int count = 0;
+  const auto add = [&](const std::string& op, std::vector<ValueId> inputs,
+                       std::map<std::string, Attribute> attributes = {}) {
+    return build.add(op, op + std::to_string(count++), std::move(inputs), std::move(attributes));
+  };
+  const auto weights = [&](Shape shape) { return build.constant("", random_array(rng, std::move(shape))); };
+  const auto integers = [&](const Ints& values) {
+    return build.constant("", Array::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values));
+  };
+  const auto number = [&](float value) {
+    return build.constant("", Array::of<float>({}, std::vector{value}));
+  };
+  const ValueId x = build.input("x", DType::float32, {-1, 3, 8, 8});
+  const ValueId first =
+      add("Relu", {add("Conv", {x, weights({6, 3, 3, 3}), weights({6})}, {{"pads", Ints(4, 1)}})});
+  const ValueId twice = add("Add", {first, add("Tanh", {add("Mul", {first, number(0.5F)})})});
+  const std::vector<ValueId> normal{twice, weights({6}), weights({6}), weights({6}),
+                                    build.constant("", Array::of<float>({6}, std::vector<float>(6, 1.5F)))};
+  const ValueId clipped = add("Clip", {add("BatchNormalization", normal), number(-0.5F), number(1)});
+  const ValueId pooled = add("MaxPool", {add("Pad", {clipped, integers({0, 0, 1, 0, 0, 0, 0, 1})})},
+                             {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}});
+  const ValueId meant =
+      add("AveragePool", {twice},
+          {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 0, 0}}});
+  const ValueId apart = add("Sub", {add("Slice", {pooled, integers({0}), integers({3}), integers({3})}),
+                                    add("Slice", {meant, integers({1}), integers({4}), integers({3})})});
+  const ValueId joined =
+      add("Concat", {add("LeakyRelu", {apart}), add("Gelu", {apart})}, {{"axis", std::int64_t{1}}});
+  const ValueId turned = add("Transpose", {joined}, {{"perm", Ints{0, 2, 3, 1}}});
+  const ValueId rows = add("Reshape", {turned, integers({0, -1, 12})});
+  const ValueId dense = add("Add", {add("MatMul", {rows, weights({12, 7})}), weights({7})});
+  const ValueId mean =
+      add("ReduceMean", {add("Abs", {dense}), integers({1})}, {{"keepdims", std::int64_t{0}}});
+  const ValueId most = add("ReduceMax", {dense, integers({1})}, {{"keepdims", std::int64_t{0}}});
+  build.output(add("Gemm", {add("Add", {mean, add("Neg", {most})}), weights({7, 4}), weights({4})}));
+  return build.build();
+}
+
+// One program of a back end does what the nodes do one by one, for every value and target.
+TEST(Lrp, CompiledEpsilonEqualsNodeByNode) {
+  const Graph graphs[] = {all_of_the_compiled_way(), lenet_like(), lenet_like(true), resnet_like(),
+                          branching()};
+  for (const Graph& graph : graphs) {
+    const Session compiled(graph, {.threads = 2}), plain(graph, {.threads = 1, .engine = "libtorch"});
+    Shape shape = compiled.shape(graph.inputs()[0]);
+    shape[0] = 37;
+    // Few different numbers, so that maxima tie and values are 0.
+    const Tensor x = (records(shape) * 2).round() / 2;
+    std::vector<ValueId> values{graph.inputs()[0]};
+    for (const Layer& layer : compiled.layers()) values.push_back(layer.value);
+    Target target;
+    for (std::int64_t i = 0; i < 37; ++i) target.classes.push_back(i % 5 == 0 ? Target::no_class : i % 3);
+    for (const auto& [method, tolerance] : {std::pair("epsilon", 2e-5F), std::pair("lrp-0", 1e-3F)}) {
+      const auto quick = make_attribution(method, compiled), slow = make_attribution(method, plain);
+      for (const ValueId id : values) {
+        SCOPED_TRACE(graph.name() + " " + method + " " + graph.value(id).name);
+        if (&graph == graphs && id != compiled.logits()) {
+          EXPECT_EQ(std::ranges::count(quick->reads(std::span(&id, 1)), compiled.logits()), 0)
+              << "it starts at the decision itself";
+        }
+        for (const Target& of : {Target{}, target}) {
+          const Tensors given{{graph.inputs()[0], x}};
+          const Relevance got = quick->attribute(given, of, std::span(&id, 1)),
+                          want = slow->attribute(given, of, std::span(&id, 1));
+          const float scale = std::max(1.0F, want.values.at(id).abs().max().item<float>());
+          EXPECT_LE(difference(got.values.at(id), want.values.at(id)), tolerance * scale);
+          ASSERT_EQ(got.start.size(), want.start.size());
+          for (std::size_t i = 0; i < got.start.size(); ++i)
+            EXPECT_NEAR(got.start[i], want.start[i], 1e-4 * (1 + std::abs(want.start[i])));
+        }
+      }
+    }
+    for (const std::int64_t wrong : {-2, 1000}) {
+      const ValueId in = graph.inputs()[0];
+      EXPECT_THROW(make_attribution("epsilon", compiled)
+                       ->attribute({{in, x}}, {std::vector<std::int64_t>(37, wrong)}, std::span(&in, 1)),
+                   Error);
     }
   }
 }

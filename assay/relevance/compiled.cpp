@@ -1,0 +1,156 @@
+#include "assay/relevance/compiled.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <assay/error.h>
+#include "assay/engine/engine_threads.h"
+#include "assay/support/threads.h"
+
+namespace assay::relevance {
+namespace {
+
+enum class Way { none, as_gradient, by_ratio, in_proportion };
+
+bool is_one_of(std::string_view op, std::initializer_list<std::string_view> some) {
+  return std::ranges::find(some, op) != some.end();
+}
+
+// 0 lies within the bounds.
+bool clips_around_zero(const Graph& graph, const Node& node) {
+  const auto bound = [&](std::size_t i, float none) {
+    if (i >= node.inputs.size() || node.inputs[i] == no_value) return none;
+    const ValueId id = node.inputs[i];
+    const bool known = graph.is_constant(id) && graph.constant(id).dtype() == DType::float32 &&
+                       graph.constant(id).count() == 1;
+    return known ? graph.constant(id).as<float>()[0] : std::nanf("");
+  };
+  return bound(1, -1) <= 0 && bound(2, 1) >= 0;
+}
+
+// How m passes a node that is no linear layer.
+Way way_of(const Graph& graph, const Node& node) {
+  if (is_one_of(node.op, {"Abs", "Concat", "Dropout", "Flatten", "GlobalMaxPool", "Identity", "LeakyRelu",
+                          "MaxPool", "Neg", "Pad", "ReduceMax", "Relu", "Reshape", "Slice", "Split",
+                          "Squeeze", "Transpose", "Unsqueeze"}))
+    return Way::as_gradient;
+  if (is_one_of(node.op, {"Atan", "Elu", "Erf", "Gelu", "HardSwish", "Selu", "Softsign", "Tanh"}) ||
+      (node.op == "Clip" && clips_around_zero(graph, node)))
+    return Way::by_ratio;
+  if (is_one_of(node.op, {"Add", "AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum", "Sub"}))
+    return Way::in_proportion;
+  const bool scales =
+      (node.op == "Mul" && (graph.is_constant(node.inputs[0]) || graph.is_constant(node.inputs[1]))) ||
+      (node.op == "Div" && graph.is_constant(node.inputs[1]));
+  return scales ? Way::as_gradient : Way::none;
+}
+
+// Where the factor of a value is best applied: behind a ReLU that alone reads it, which lets nothing back
+// where the value is negative, so that a back end may compute both in one.
+ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId logits) {
+  const auto readers = graph.consumers(id);
+  const bool result = id == logits || std::ranges::find(graph.outputs(), id) != graph.outputs().end();
+  if (result || readers.size() != 1) return id;
+  const Node& reader = graph.nodes()[static_cast<std::size_t>(readers[0])];
+  return reader.op == "Relu" ? reader.outputs[0] : id;
+}
+
+}  // namespace
+
+std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& session, ValueId wanted,
+                                                                 std::span<const Passing> passed) {
+  const Graph& graph = session.graph();
+  const std::string& engine = session.options().engine;
+  if (passed.empty() || session.group() > 0 || !c10::Device(session.options().device).is_cpu())
+    return nullptr;
+  std::unique_ptr<CompiledRelevance> made(new CompiledRelevance(session, wanted));
+  StretchRequest request{.graph = &graph,
+                         .nodes = {},
+                         .shape_of = [&session](ValueId id) -> const Shape& { return session.shape(id); },
+                         .keep = {session.logits()},
+                         .taps = {},
+                         .redistribution = Redistribution{},
+                         .threads = session.options().threads > 0 ? session.options().threads
+                                                                  : static_cast<int>(available_threads())};
+  const auto plain = [&](ValueId id) {
+    const Session::RecordAxis at = session.record_axis(id);
+    return id == no_value || graph.is_constant(id) || (at.axis == 0 && at.rows == 1);
+  };
+  for (const Passing& one : passed) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(one.node)];
+    request.nodes.push_back(one.node);
+    // Shape arithmetic of views is not read.
+    if (!plain(node.inputs[0]) || !std::ranges::all_of(node.outputs, plain)) return nullptr;
+    Redistribution& to = *request.redistribution;
+    if (one.part_of_unit) {
+      if (one.end != no_value)
+        to.stabilised.push_back({behind_rectifier(graph, one.end, session.logits()), one.epsilon});
+      continue;
+    }
+    switch (way_of(graph, node)) {
+      case Way::none:
+        return nullptr;
+      case Way::as_gradient:
+        break;
+      case Way::by_ratio:
+        to.by_ratio.push_back(node.outputs[0]);
+        break;
+      case Way::in_proportion:
+        to.stabilised.push_back({behind_rectifier(graph, node.outputs[0], session.logits()), one.epsilon});
+        break;
+    }
+  }
+  for (const Backend* backend : backends()) {
+    if (!backend->differentiates() || (engine != "auto" && engine != backend->name())) continue;
+    double bytes = 0;
+    const bool supported = std::ranges::all_of(request.nodes, [&](int n) {
+      const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+      if (!backend->supports(graph, node, request.shape_of) || backend->stands_alone(node)) return false;
+      bytes += backend->kept_bytes(node, request.shape_of);
+      return true;
+    });
+    constexpr double most_bytes = 1e9;  // of all threads
+    if (!supported || bytes * request.threads > most_bytes) continue;
+    made->stretch_ = backend->compile(std::move(request));
+    const auto inputs = made->stretch_->inputs();
+    if (std::ranges::find(inputs, wanted) == inputs.end() || !std::ranges::all_of(inputs, plain))
+      return nullptr;
+    return made;
+  }
+  return nullptr;
+}
+
+Relevance CompiledRelevance::attribute(const Tensors& values, const Target& target) const {
+  if (session_.options().threads != 1) require_engine_threads();
+  Tensors inputs;
+  for (const ValueId id : stretch_->inputs()) inputs.emplace(id, values.at(id));
+  const auto records = static_cast<std::size_t>(inputs.at(wanted_).size(0));
+  const auto classes = element_count(session_.shape(session_.logits()));
+  if (!target.classes.empty() && target.classes.size() != records)
+    fail(Fault::usage, "{} classes are given for {} records", target.classes.size(), records);
+  for (const std::int64_t c : target.classes) {
+    if (c != Target::no_class && (c < 0 || c >= classes))
+      fail(Fault::usage, "class {} does not exist; the network has {} outputs", c, classes);
+  }
+  Relevance result{.values = {}, .start = std::vector<double>(records, 0.0)};
+  const RecordObjective chosen{
+      .read = {session_.logits()},
+      .numbers = 1,
+      .slopes = [&](std::size_t record, std::span<const float> logits, std::span<float> slopes) {
+        std::int64_t at = target.classes.empty() ? 0 : target.classes[record];
+        if (at == Target::no_class) return;
+        for (std::size_t i = 0; target.classes.empty() && i < logits.size(); ++i) {
+          const auto best = static_cast<std::size_t>(at);
+          if (!std::isnan(logits[best]) && !(logits[i] <= logits[best])) at = static_cast<std::int64_t>(i);
+        }
+        result.start[record] = double{logits[static_cast<std::size_t>(at)]};
+        slopes[static_cast<std::size_t>(at)] = 1;
+      }};
+  const RecordGradients found = stretch_->gradients(inputs, chosen, std::span(&wanted_, 1));
+  result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);
+  return result;
+}
+
+}  // namespace assay::relevance

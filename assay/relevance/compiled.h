@@ -1,0 +1,50 @@
+#pragma once
+
+// Epsilon relevance as one program of a back end. With m = R / value the rule
+//
+//   R_i = x_i sum_j w_ij R_j / (z_j + epsilon sgn z_j)     becomes     m_i = sum_j w_ij m_j z_j / (z_j +
+//   epsilon sgn z_j)
+//
+// which is the gradient with a factor at every linear layer's output (Ancona et al., ICLR 2018, proposition
+// 1). What is passed on unchanged is the gradient where a function is linear on both sides of 0; others that
+// are 0 at 0 pass m y / x. So forward pass, start and way back happen tile by tile, and nothing in between is
+// stored.
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <assay/relevance.h>
+#include "assay/engine/backend.h"
+
+namespace assay::relevance {
+
+class CompiledRelevance {
+ public:
+  // What a node on the way does with relevance.
+  struct Passing {
+    int node = -1;
+    bool part_of_unit = false;  // of a linear unit, or its first node
+    ValueId end = no_value;     // the unit's output, where its rule divides
+    double epsilon = 0;         // of the unit, or for operators that share in proportion
+  };
+
+  // For relevance of `wanted`; `passed`: the nodes from there to the decision, in order. nullptr where no
+  // back end runs all of them, and where an operator passes relevance in another way.
+  static std::unique_ptr<const CompiledRelevance> make(const Session& session, ValueId wanted,
+                                                       std::span<const Passing> passed);
+
+  // The values that attribute() reads.
+  std::span<const ValueId> reads() const { return stretch_->inputs(); }
+  // `values`: all of them, float32.
+  Relevance attribute(const Tensors& values, const Target& target) const;
+
+ private:
+  CompiledRelevance(const Session& session, ValueId wanted) : session_(session), wanted_(wanted) {}
+
+  const Session& session_;
+  ValueId wanted_;
+  std::unique_ptr<const Stretch> stretch_;
+};
+
+}  // namespace assay::relevance
