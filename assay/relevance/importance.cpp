@@ -118,6 +118,7 @@ class Analyser {
     if (!attribution.range) attribution.range = dataset.valid_range();
     attribution_ = make_attribution(options.method, session, attribution);
     reads_ = attribution_->reads(wanted_);
+    if (std::ranges::find(reads_, session.logits()) == reads_.end()) reads_.push_back(session.logits());
     if (!regresses_) classes_ = std::max(dataset.class_count(), class_count(session_));
     if (options.only_class &&
         (*options.only_class < 0 || static_cast<std::size_t>(*options.only_class) >= classes_)) {

@@ -87,6 +87,19 @@ TEST_F(ImportanceAnalysis, IsTheSumOverCorrectlyClassifiedRecordsOneByOne) {
   }
 }
 
+// Of one layer epsilon relevance is a program of its own, of several it goes node by node.
+TEST_F(ImportanceAnalysis, OfOneLayerIsThatAmongSeveral) {
+  const Importance all = analyse();
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const Importance one = analyse_importance(session, data, std::span(&layers[l], 1), {}, silence());
+    EXPECT_EQ(one.used, all.used);
+    EXPECT_EQ(one.evaluation.accuracy, all.evaluation.accuracy);
+    ASSERT_EQ(one.layers.size(), 1U);
+    for (std::size_t n = 0; n < all.layers[l].relevance.size(); ++n)
+      EXPECT_NEAR(one.layers[0].relevance[n], all.layers[l].relevance[n], 1e-4) << layers[l].name;
+  }
+}
+
 TEST_F(ImportanceAnalysis, DoesNotDependOnTheBatchSize) {
   const Importance a = analyse({.batch = 40}), b = analyse({.batch = 7});
   for (std::size_t l = 0; l < layers.size(); ++l) {
