@@ -74,6 +74,11 @@ Number number_of(const Measurement& m) {
 
 bool selects(const std::string& wanted, const std::string& found) { return wanted == "*" || wanted == found; }
 
+// Of a class or a context: `*` asks for each there is, and what is about all of them together is none.
+bool selects_part(const std::string& wanted, const std::string& found) {
+  return wanted == "*" ? !found.empty() : wanted == found;
+}
+
 // "a=1,b=c[d=2,e=3]" of "name[a=1,b=c[d=2,e=3]]", in parts.
 std::vector<std::string_view> options_of(std::string_view criterion) {
   std::vector<std::string_view> options;
@@ -134,7 +139,7 @@ std::vector<const Measurement*> of_layer(const std::string& wanted, std::vector<
 std::vector<const Measurement*> chosen_by(const Gate& gate, std::span<const Measurement> measurements) {
   std::vector<const Measurement*> list = of_layer(gate.layer, of_criterion(gate.criterion, measurements));
   std::erase_if(list, [&](const Measurement* m) {
-    return !selects(gate.class_name, m->class_name) || !selects(gate.context, m->context);
+    return !selects_part(gate.class_name, m->class_name) || !selects_part(gate.context, m->context);
   });
   return list;
 }
@@ -178,6 +183,7 @@ std::string nothing_selected(const Gate& gate, std::span<const Measurement> meas
                            std::string Measurement::*field) {
     const std::vector<std::string> known = names(list, field);
     if (known.empty()) return std::string("nothing was measured");
+    if (wanted == "*") return fmt::format("no single {} was measured, only all together", what);
     return fmt::format("no {} '{}' was measured; there are {}{}", what, wanted, joined(known),
                        did_you_mean(wanted, known));
   };
@@ -188,7 +194,7 @@ std::string nothing_selected(const Gate& gate, std::span<const Measurement> meas
   const std::vector<const Measurement*> layers = of_layer(gate.layer, left);
   if (layers.empty()) return refusal("layer", gate.layer, left, &Measurement::layer);
   left = layers;
-  std::erase_if(left, [&](const Measurement* m) { return !selects(gate.class_name, m->class_name); });
+  std::erase_if(left, [&](const Measurement* m) { return !selects_part(gate.class_name, m->class_name); });
   if (left.empty()) return refusal("class", gate.class_name, layers, &Measurement::class_name);
   return refusal("context", gate.context, left, &Measurement::context);
 }
@@ -297,10 +303,9 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
 }
 
 std::string impossible(const Gate& gate, std::span<const Measurement> measurements) {
-  Gate anywhere = gate;
-  anywhere.class_name = anywhere.context = "*";
-  const std::vector<const Measurement*> asked = chosen_by(anywhere, measurements);
-  if (asked.empty()) return nothing_selected(anywhere, measurements);
+  const std::vector<const Measurement*> asked =
+      of_layer(gate.layer, of_criterion(gate.criterion, measurements));
+  if (asked.empty()) return nothing_selected(gate, measurements);
   const bool at_least = std::ranges::any_of(asked, [&](const Measurement* m) {
     return is_count(*m) && (gate.relation == ">=" || (gate.relation == "=" && m->higher_is_better));
   });
@@ -316,10 +321,14 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
     fail(Fault::data, "the baseline holds no measured criterion; give the result of a measuring command");
   std::set<const Measurement*> chosen;
   for (const std::string& text : ratchet.only) {
-    Gate selector = parse_gate(text + "=0");
-    if (selector.class_name.empty()) selector.class_name = "*";
-    if (selector.context.empty()) selector.context = "*";
-    const auto found = chosen_by(selector, then);
+    const Gate selector = parse_gate(text + "=0");
+    auto found = of_layer(selector.layer, of_criterion(selector.criterion, then));
+    std::erase_if(found, [&](const Measurement* m) {
+      const auto is_other = [](const std::string& wanted, const std::string& has) {
+        return !wanted.empty() && !selects_part(wanted, has);
+      };
+      return is_other(selector.class_name, m->class_name) || is_other(selector.context, m->context);
+    });
     if (found.empty())
       fail(Fault::usage, "'{}' chooses no figure of the baseline: {}", text,
            nothing_selected(selector, then));

@@ -28,7 +28,8 @@ std::string_view base_name(std::string_view criterion);
 
 // Reads NAME[key=value,...]=THRESHOLD with the keys layer, class and context:
 //   idc=0.35   kmnc[layer=conv2]=60%   nc[layer="a,b",context=night]>=0.5   lsa<=12.5   kmnc[layer=*]=0.2
-// `*` asks for every layer (class, context) there is. Without `layer` the gate is on all layers together, or
+// `*` asks for every layer (class, context) there is; where no single class or context was measured, the gate
+// fails. Without `layer` the gate is on all layers together, or
 // on each where they do not add up; without class and context on all records. A name that no figure has as it
 // stands asks for every variant of the criterion: idc for idc[m=6] and idc[m=8], idc[m=6] for
 // idc[layer=fc1,m=6]. "=" means at least, and at most for measures of which less is

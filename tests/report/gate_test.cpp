@@ -188,6 +188,21 @@ TEST(Gate, StarAsksForEveryLayer) {
   EXPECT_FALSE(passes("kmnc[layer=*,context=*]=0.6", sample()));
 }
 
+TEST(Gate, StarOfClassesIsNotAboutAllTogether) {
+  const std::vector<Measurement> whole{counted("nc", "all", "9", "10")};
+  EXPECT_TRUE(passes("nc=0.9", whole));
+  EXPECT_FALSE(passes("nc[class=*]=0.1", whole));
+  EXPECT_FALSE(passes("nc[context=*]=0.1", whole));
+  EXPECT_THAT(evaluate(parse_gate("nc[class=*]=0.1"), whole).reason,
+              HasSubstr("no single class was measured"));
+  std::vector<Measurement> by_class = whole;
+  by_class.push_back(counted("nc", "all", "1", "10"));
+  by_class.back().class_name = "3";
+  EXPECT_TRUE(passes("nc=0.9", by_class)) << "without a class: all together";
+  EXPECT_TRUE(passes("nc[class=*]=0.1", by_class));
+  EXPECT_FALSE(passes("nc[class=*]=0.2", by_class));
+}
+
 Document baseline_of(const std::vector<Measurement>& measurements) {
   Document document;
   document.tables = {criteria_table(measurements)};
