@@ -55,6 +55,28 @@ class CriteriaRow {
   const std::vector<Cell>& cells_;
 };
 
+// A row says one thing only: what is covered is among what is coverable, and their ratio is the coverage.
+// Digits beyond a float64's are no contradiction, nor is a ratio that somebody has rounded to six digits.
+void require_consistent(const Measurement& m) {
+  constexpr double rounding = 1e-6;
+  const auto covered = ExactCount::parse(m.covered), coverable = ExactCount::parse(m.coverable);
+  if (!covered || !coverable) return;
+  if (*covered > *coverable)
+    fail(Fault::data,
+         "table criteria: {} of layer '{}' covers {} of {}, which cannot be; the result was changed by hand "
+         "or "
+         "damaged, so measure it again",
+         m.criterion, m.layer, m.covered, m.coverable);
+  if (coverable->is_zero() || !std::isfinite(m.value) || !std::isfinite(coverable->to_double())) return;
+  const double ratio = covered->to_double() / coverable->to_double();
+  if (std::fabs(ratio - m.value) > rounding)
+    fail(
+        Fault::data,
+        "table criteria: {} of layer '{}' covers {} of {}, and its coverage is said to be {}; the result was "
+        "changed by hand or damaged, so measure it again",
+        m.criterion, m.layer, m.covered, m.coverable, m.value);
+}
+
 }  // namespace
 
 Table criteria_table(std::span<const Measurement> measurements) {
@@ -102,6 +124,7 @@ std::vector<Measurement> measurements_of(const Document& document) {
       if (counted != !m.covered.empty())
         fail(Fault::data, "table criteria: {} has one of covered and coverable only", m.criterion);
       if (m.layer.empty()) m.layer = "all";
+      if (counted) require_consistent(m);
       measurements.push_back(std::move(m));
     }
   }

@@ -355,7 +355,7 @@ TEST_F(State, ResultsOfOwnCriteriaAreRowsOfWholeNumbers) {
     return CoverageState(profile, {told(std::move(rows))}, false).figures().size();
   };
   EXPECT_EQ(figures({row("1", "2"), row("", "")}), 2U);
-  const std::vector<std::vector<Coverage>> wrong{{}, {row("x", "y")}, {row("", "4")}};
+  const std::vector<std::vector<Coverage>> wrong{{}, {row("x", "y")}, {row("", "4")}, {row("5", "4")}};
   for (const std::vector<Coverage>& rows : wrong)
     EXPECT_THAT(message_of(Fault::usage, [&] { figures(rows); }), testing::HasSubstr("criterion told"));
 }

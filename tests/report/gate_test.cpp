@@ -263,6 +263,24 @@ TEST(Ratchet, RefusesABaselineWithoutMeasurements) {
   EXPECT_THROW(no_worse_than(broken, sample()), Error);
 }
 
+TEST(Ratchet, RefusesABaselineWhoseRowsContradictThemselves) {
+  const auto refused = [](std::int64_t covered, double coverage) {
+    Document changed = baseline_of({counted("kmnc", "conv1", "320", "400")});
+    changed.tables[0].rows[0][4] = covered;
+    changed.tables[0].rows[0][6] = coverage;
+    try {
+      no_worse_than(changed, sample());
+    } catch (const Error& error) {
+      return error.fault() == Fault::data;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused(320, 0.8));
+  EXPECT_TRUE(refused(399, 0.8)) << "a count that was changed";
+  EXPECT_TRUE(refused(320, 0.9)) << "a coverage that was changed";
+  EXPECT_TRUE(refused(401, 401.0 / 400)) << "more than there is";
+}
+
 TEST(Ratchet, KeepsCountsOfAnySize) {
   const auto large = std::vector{counted("idc", "all", std::string(40, '7'), std::string(40, '9'))};
   const auto back = measurements_of(baseline_of(large));

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <set>
 
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include "assay/support/binary.h"
+#include "assay/support/exact_count.h"
 #include "assay/support/text.h"
 
 namespace assay::coverage {
@@ -30,6 +32,19 @@ std::string reasons(const LayerStatistics& layer) {
   return joined(texts);
 }
 
+// Counts decide; a criterion of one's own may leave the value beside them out.
+void make_consistent(Coverage& row, const std::string& name) {
+  constexpr double rounding = 1e-9;
+  const auto covered = ExactCount::parse(row.covered), coverable = ExactCount::parse(row.coverable);
+  if (!covered || !coverable) return;
+  if (*covered > *coverable)
+    fail(Fault::usage, "criterion {}: result() gives {} of {} for '{}', more than there is", name,
+         row.covered, row.coverable, row.layer);
+  if (coverable->is_zero() || !std::isfinite(coverable->to_double())) return;
+  const double ratio = covered->to_double() / coverable->to_double();
+  if (!(std::fabs(row.value - ratio) <= rounding)) row.value = ratio;
+}
+
 }  // namespace
 
 std::vector<Coverage> result_of(const Criterion& criterion, const std::string& name) {
@@ -39,10 +54,11 @@ std::vector<Coverage> result_of(const Criterion& criterion, const std::string& n
   const auto whole = [](const std::string& count) {
     return count.find_first_not_of("0123456789") == std::string::npos;
   };
-  for (const Coverage& row : rows) {
+  for (Coverage& row : rows) {
     if (!whole(row.covered) || !whole(row.coverable) || (row.covered.empty() && !row.coverable.empty()))
       fail(Fault::usage, "criterion {}: result() gives {} of {} for '{}'; whole numbers are wanted", name,
            row.covered, row.coverable, row.layer);
+    make_consistent(row, name);
   }
   return rows;
 }
