@@ -39,4 +39,13 @@ void GateOptions::check(const std::vector<std::string>& measured) const {
          "--no-worse-than FILE.json");
 }
 
+void GateOptions::check_no_figures(std::string_view why) const {
+  for (const std::string& gate : conditions_.gates) {
+    if (report::parse_gate(gate).criterion != "warnings")
+      fail(Fault::usage, "--fail-under '{}' has no effect: {}; 'warnings<=0' can be asked for", gate, why);
+  }
+  if (!conditions_.baseline.empty())
+    fail(Fault::usage, "--no-worse-than has no effect: {}; leave it out", why);
+}
+
 }  // namespace assay::app

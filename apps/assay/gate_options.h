@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/assay/command.h"
@@ -17,6 +18,8 @@ class GateOptions {
   void declare(CLI::App& app);
   void check(const std::vector<std::string>& measured = {}) const;
   void check(std::span<const report::Measurement> measured) const { report::check(conditions_, measured); }
+  // Where there are no figures that a gate could be on but the number of warnings. Throws Error{usage}.
+  void check_no_figures(std::string_view why) const;
   void check_baseline(const std::string& model_hash, const std::string& data_hash) const {
     report::check_baseline(conditions_, model_hash, data_hash);
   }

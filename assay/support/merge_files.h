@@ -12,10 +12,10 @@
 namespace assay {
 
 // The states in the files, each as State::read(), merged by State::merge(). `skip`: files that cannot be read
-// are left out with a notice. Throws Error{mismatch} naming the file that does not fit those before it,
-// Error{data} where none can be read.
+// are left out, and `left_out` says which and why. Throws Error{mismatch} naming the file that does not fit
+// those before it, Error{data} where none can be read.
 template <typename State>
-State merged_files(const std::vector<std::string>& files, bool skip, std::vector<std::string>& notices,
+State merged_files(const std::vector<std::string>& files, bool skip, std::vector<std::string>& left_out,
                    Progress& progress) {
   std::optional<State> all;
   Stage stage(progress, "combining", files.size(), "states");
@@ -30,7 +30,7 @@ State merged_files(const std::vector<std::string>& files, bool skip, std::vector
       if (error.fault() == Fault::mismatch) fail(Fault::mismatch, "{}: {}", file, error.what());
       const bool unreadable = error.fault() == Fault::data || error.fault() == Fault::io;
       if (!skip || !unreadable) throw;
-      notices.push_back(fmt::format("left out: {}", error.what()));
+      left_out.push_back(fmt::format("left out: {}", error.what()));
     }
     stage.advance(1);
   }

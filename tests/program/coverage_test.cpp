@@ -46,6 +46,8 @@ TEST_F(CoverageProgram, ShardsCombineToTheWhole) {
   const Outcome skipping = assay("combine part1.cov junk.cov part2.cov --skip-unreadable");
   EXPECT_EQ(skipping.code, 0) << skipping.err;
   EXPECT_NE(skipping.out.find("junk.cov"), std::string::npos) << skipping.out;
+  EXPECT_EQ(assay("combine part1.cov junk.cov --skip-unreadable --strict").code, 9);
+  EXPECT_EQ(assay("combine part1.cov junk.cov --skip-unreadable --fail-under 'warnings<=0'").code, 2);
 }
 
 TEST_F(CoverageProgram, ARunThatIsKilledGoesOn) {

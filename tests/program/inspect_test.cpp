@@ -66,6 +66,9 @@ TEST_F(InspectProgram, ShardsCombineToTheWhole) {
   for (const auto& [name, score] : whole) EXPECT_NEAR(all.at(name), score, 1e-12) << name;
   EXPECT_EQ(assay("combine 1.state 1.state").code, 6);
   EXPECT_EQ(assay("combine all.state").code, 0);
+  EXPECT_EQ(assay("combine all.state --fail-under 'nonsense=0.9'").code, 1) << "a gate without effect";
+  EXPECT_EQ(assay("combine all.state --no-worse-than whole.json").code, 1);
+  EXPECT_EQ(assay("combine all.state --fail-under 'warnings<=0'").code, 0);
 }
 
 TEST_F(InspectProgram, ARunThatIsKilledGoesOn) {

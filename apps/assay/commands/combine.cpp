@@ -56,18 +56,18 @@ class Combine final : public Command {
       gates_.apply(document, results::measurements_of(state, result));
       document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
     } else if (has_schema("assay/inspection")) {
+      gates_.check_no_figures("states of inspections hold scores of units and no coverage");
       const auto state = combined<inspection::InspectionState>(context, document);
       const inspection::Inspection seen = state.result();
       inspection::InspectOptions options;
       options.stop_early = false;
-      results::append(document,
-                      results::document_of(seen, fmt::format("{} states", files_.size()), options, {}));
+      results::append(document, results::document_of(seen, fmt::format("{} states", read_), options, {}));
+      gates_.apply(document, {});
     } else {
       const auto state = combined<coverage::CoverageState>(context, document);
       gates_.check_baseline(state.profile().model_hash, "");
       gates_.check(results::measurements_of(state));
-      const std::string subject =
-          fmt::format("{} states, {} records", files_.size() - document.notices.size(), state.records());
+      const std::string subject = fmt::format("{} states, {} records", read_, state.records());
       results::append(document, results::combined_document_of(state, subject));
       gates_.apply(document, results::measurements_of(state));
     }
@@ -89,13 +89,21 @@ class Combine final : public Command {
   }
 
   template <typename State>
-  State combined(Context& context, report::Document& document) const {
-    State all = merged_files<State>(files_, skip_, document.notices, context.progress);
+  State combined(Context& context, report::Document& document) {
+    std::vector<std::string> unreadable;
+    State all = merged_files<State>(files_, skip_, unreadable, context.progress);
+    read_ = files_.size() - unreadable.size();
+    for (std::string& text : unreadable)
+      document.warnings.push_back(
+          {"unreadable", std::move(text),
+           "figures are of the other states alone; write this one again, or get a whole "
+           "copy of it"});
     if (!out_.empty()) all.write(out_);
     return all;
   }
 
   std::vector<std::string> files_;
+  std::size_t read_ = 0;  // of these
   std::string out_;
   GateOptions gates_;
   mutation::ScoreOptions score_;
