@@ -23,6 +23,9 @@ class GateOptions {
   void check_baseline(const std::string& model_hash, const std::string& data_hash) const {
     report::check_baseline(conditions_, model_hash, data_hash);
   }
+  void check_baseline_records(const std::string& records_hash, bool by_data_set) const {
+    report::check_baseline_records(conditions_, records_hash, by_data_set);
+  }
   void check_baseline_profile(const std::string& training_hash, const std::string& settings) const {
     report::check_baseline_profile(conditions_, training_hash, settings);
   }

@@ -32,7 +32,13 @@ std::string provenance_of(const Document& document, std::string_view key) {
 
 void check_hash(const Conditions& conditions, std::string_view what, const std::string& then,
                 const std::string& now) {
-  if (then.empty() || now.empty() || then == now) return;
+  if (now.empty() || then == now) return;
+  if (then.empty())
+    fail(Fault::mismatch,
+         "to be no worse than {}: that result does not say of which {} it is (this one has the hash {}); "
+         "measure "
+         "it again, or allow any",
+         conditions.baseline, what, now);
   fail(Fault::mismatch,
        "to be no worse than {}: that result is of another {} (hash {}, now {}); give one of this {}, or "
        "allow any",
@@ -81,7 +87,17 @@ void check_baseline(const Conditions& conditions, const std::string& model_hash,
   const Document baseline = baseline_of(conditions);
   check_hash(conditions, "network", provenance_of(baseline, "model_hash"), model_hash);
   const std::string test = provenance_of(baseline, "test_hash");
-  check_hash(conditions, "data set", test.empty() ? provenance_of(baseline, "data_hash") : test, data_hash);
+  const std::string data = test.empty() ? provenance_of(baseline, "data_hash") : test;
+  if (data.empty() && !provenance_of(baseline, "records_hash").empty()) return;  // check_baseline_records()
+  check_hash(conditions, "data set", data, data_hash);
+}
+
+void check_baseline_records(const Conditions& conditions, const std::string& records_hash, bool by_data_set) {
+  if (conditions.baseline.empty() || conditions.any_baseline) return;
+  const Document baseline = baseline_of(conditions);
+  const std::string then = provenance_of(baseline, "records_hash");
+  const bool checked = by_data_set && then.empty() && !provenance_of(baseline, "test_hash").empty();
+  if (!checked) check_hash(conditions, "data set", then, records_hash);
 }
 
 void check_baseline_profile(const Conditions& conditions, const std::string& training_hash,

@@ -23,10 +23,13 @@ void check(const Conditions& conditions, const std::vector<std::string>& measure
 // Throws Error{usage} for a gate that no figure of such a run could pass, naming what there will be; to be
 // called as soon as criteria and layers are known, before long work.
 void check(const Conditions& conditions, std::span<const Measurement> measured);
-// Throws Error{mismatch} when the baseline is of another network or other data and any is not allowed. Empty
-// hashes: not known.
+// Throws Error{mismatch} when the baseline is of another network or other data, or does not say of which, and
+// any is not allowed. Empty hashes: not known (yet).
 void check_baseline(const Conditions& conditions, const std::string& model_hash,
                     const std::string& data_hash);
+// The same by the records themselves, for states, which may hold more than one run's data set. `by_data_set`:
+// that was checked, and does for a baseline without such a hash.
+void check_baseline_records(const Conditions& conditions, const std::string& records_hash, bool by_data_set);
 // The same where it rests on a profile of other training data, or on one that was learned in another way:
 // `settings` as "name=value; ...", of which those count that both have.
 void check_baseline_profile(const Conditions& conditions, const std::string& training_hash,

@@ -9,11 +9,13 @@
 #include <assay/dataset.h>
 #include <assay/extend/abilities.h>
 #include "assay/coverage/criteria/idc.h"
+#include "assay/coverage/settings.h"
 #include "assay/data/image.h"
 #include "assay/data/summary.h"
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
 #include "assay/results/warnings.h"
+#include "assay/support/hash.h"
 #include "assay/support/text.h"
 
 namespace assay::results {
@@ -543,6 +545,27 @@ void add_details(report::Document& document, const coverage::CoverageState& stat
 
 }  // namespace
 
+std::string records_hash(const coverage::CoverageState& state) {
+  const auto& parts = state.parts();
+  if (parts.size() == 1 && parts[0]->walked.size() == parts[0]->data_size) return parts[0]->data_hash;
+  Hasher hash;
+  for (const auto& part : parts) {
+    hash.text(part->context).text(part->data_hash);
+    for (const auto& [begin, end] : part->walked.ranges())
+      hash.number(static_cast<std::int64_t>(begin)).number(static_cast<std::int64_t>(end));
+  }
+  return hash.hex();
+}
+
+std::string records_text(const coverage::CoverageState& state, const Dataset& last) {
+  const auto& parts = state.parts();
+  if (parts.size() > 1)
+    return fmt::format("the {} data sets of the state, {} records, the last of them {}", parts.size(),
+                       state.records(), last.describe());
+  const std::size_t walked = parts.empty() ? 0 : parts[0]->walked.size();
+  return walked == last.size() ? last.describe() : fmt::format("{} records of {}", walked, last.describe());
+}
+
 report::Table idc_table(const coverage::CoverageState& state) {
   report::Table table{"idc",
                       "Importance-driven coverage",
@@ -631,8 +654,12 @@ report::Document combined_document_of(const coverage::CoverageState& state, cons
   document.tables.push_back(neuron_table(state, nullptr));
   document.definitions = definitions_of(state);
   document.provenance = {{"model_hash", state.profile().model_hash},
+                         {"test_hash", records_hash(state)},
                          {"profile_hash", state.profile_hash()},
-                         {"train", state.profile().data}};
+                         {"train", state.profile().data},
+                         {"train_hash", state.profile().data_hash}};
+  if (!state.profile().settings.empty())
+    document.provenance.emplace_back("profile_settings", coverage::text_of(state.profile().settings));
   for (const auto& part : state.parts()) {
     document.provenance.emplace_back("data" + (part->context.empty() ? "" : " " + part->context),
                                      part->data + " (" + part->data_hash + ")");

@@ -16,6 +16,11 @@ namespace assay::results {
 // The same of a state made of several, whose records no data set at hand knows.
 report::Document combined_document_of(const coverage::CoverageState& state, const std::string& subject);
 
+// Which records the figures are of: a hash, that of the data set where they are all of one, and in words.
+// `last`: the data set that this run measured.
+std::string records_hash(const coverage::CoverageState& state);
+std::string records_text(const coverage::CoverageState& state, const Dataset& last);
+
 // A row per layer and m: layer, m, clusters per neuron, covered, coverable, IDC. Empty without IDC.
 report::Table idc_table(const coverage::CoverageState& state);
 

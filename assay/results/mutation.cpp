@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "assay/results/document.h"
+#include "assay/support/hash.h"
 
 namespace assay::results {
 namespace {
@@ -370,6 +371,18 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
   document.tables.push_back(std::move(criteria));
   document.definitions = mutation_definitions(options);
   return document;
+}
+
+std::string records_hash(const mutation::MutationState& state) {
+  std::vector<mutation::RecordKey> keys;
+  for (const mutation::MutationRecord& record : state.records()) keys.push_back(record.key);
+  std::ranges::sort(keys);
+  Hasher hash;
+  for (const mutation::RecordKey& key : keys) {
+    for (const std::uint64_t word : key.content) hash.number(static_cast<std::int64_t>(word));
+    hash.number(key.repetition);
+  }
+  return hash.hex();
 }
 
 report::Fact subset_fact(const selection::Cover& subset) {

@@ -41,6 +41,17 @@ TEST_F(CoverageProgram, ShardsCombineToTheWhole) {
   EXPECT_EQ(combined.code, 0) << combined.err;
   EXPECT_TRUE(bytes("all.cov") == bytes("whole.cov"));
   EXPECT_EQ(assay("combine part1.cov part1.cov").code, 6) << "nothing is counted twice";
+  ASSERT_EQ(assay("combine part1.cov part2.cov --json half.json").code, 0);
+  EXPECT_EQ(assay("combine part2.cov part1.cov --no-worse-than half.json").code, 0);
+  EXPECT_EQ(assay("combine --no-worse-than half.json" + parts).code, 6) << "of other records";
+  EXPECT_EQ(assay("combine --any-baseline --compare kmnc --no-worse-than half.json" + parts).code, 0);
+  EXPECT_EQ(assay("combine --no-worse-than whole.json" + parts).code, 0) << "the parts are the whole";
+  ASSERT_EQ(cover("--shard 1/4 --json one.json").code, 0);
+  const auto one = nlohmann::json::parse(bytes("one.json")),
+             whole = nlohmann::json::parse(bytes("whole.json"));
+  EXPECT_NE(one["provenance"]["test_hash"], whole["provenance"]["test_hash"]);
+  EXPECT_NE(one["headline"].get<std::string>().find(" records of "), std::string::npos) << one["headline"];
+  EXPECT_EQ(cover("--shard 2/4 --no-worse-than one.json").code, 6) << "of other records";
   write_file(folder / "junk.cov", "junk");
   EXPECT_EQ(assay("combine part1.cov junk.cov").code, 5);
   const Outcome skipping = assay("combine part1.cov junk.cov part2.cov --skip-unreadable");

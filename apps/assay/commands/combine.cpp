@@ -7,6 +7,7 @@
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/gate_options.h"
+#include "assay/coverage/settings.h"
 #include "assay/inspection/state.h"
 #include "assay/results/coverage.h"
 #include "assay/results/document.h"
@@ -47,6 +48,7 @@ class Combine final : public Command {
       mutation::MutationState state = combined<mutation::MutationState>(context, document);
       state.sort();
       gates_.check_baseline(state.model_hash(), "");
+      gates_.check_baseline_records(results::records_hash(state), false);
       const mutation::MutationScore result = mutation::score(state, score_);
       results::append(document, results::document_of(state, result, score_));
       document.notices.push_back(
@@ -54,7 +56,9 @@ class Combine final : public Command {
                       "--quality says another share",
                       report::percent(score_.quality)));
       gates_.apply(document, results::measurements_of(state, result));
-      document.provenance = {{"model", state.model()}, {"model_hash", state.model_hash()}};
+      document.provenance = {{"model", state.model()},
+                             {"model_hash", state.model_hash()},
+                             {"records_hash", results::records_hash(state)}};
     } else if (has_schema("assay/inspection")) {
       gates_.check_no_figures("states of inspections hold scores of units and no coverage");
       const auto state = combined<inspection::InspectionState>(context, document);
@@ -65,7 +69,10 @@ class Combine final : public Command {
       gates_.apply(document, {});
     } else {
       const auto state = combined<coverage::CoverageState>(context, document);
-      gates_.check_baseline(state.profile().model_hash, "");
+      const coverage::Profile& profile = state.profile();
+      gates_.check_baseline(profile.model_hash, results::records_hash(state));
+      gates_.check_baseline_profile(profile.data_hash,
+                                    profile.settings.empty() ? "" : coverage::text_of(profile.settings));
       gates_.check(results::measurements_of(state));
       const std::string subject = fmt::format("{} states, {} records", read_, state.records());
       results::append(document, results::combined_document_of(state, subject));

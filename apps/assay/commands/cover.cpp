@@ -160,8 +160,9 @@ class Cover final : public Command {
     Evaluation evaluation;
     evaluation.accuracy = coverage::accuracy_on(state, *test);
     check_.apply(evaluation, session, test);
+    const std::string measured_records = results::records_text(state, *test);
     report::Document document =
-        results::document_of(state, fmt::format("{} on {}", session.graph().name(), test->describe()),
+        results::document_of(state, fmt::format("{} on {}", session.graph().name(), measured_records),
                              {test.get(), detailed ? &seen : nullptr, top_, top_, records_});
     document.facts.insert(document.facts.end(), learning.facts.begin(), learning.facts.end());
     document.notices.insert(document.notices.begin(), learning.notices.begin(), learning.notices.end());
@@ -177,8 +178,11 @@ class Cover final : public Command {
       document.facts.push_back({"in_training", "of them training records, too",
                                 report::count_cell(seen.in_training), report::Column::Kind::count});
     if (!extending.empty()) extend(session, profile, state, test, extending, context, document);
+    gates_.check_baseline("", results::records_hash(state));
     gates_.apply(document, results::measurements_of(state));
-    results::add_provenance(document, session.graph(), {{"test", test}});
+    results::add_provenance(document, session.graph(), {});
+    document.provenance.emplace_back("test", measured_records);
+    document.provenance.emplace_back("test_hash", results::records_hash(state));
     document.provenance.emplace_back("criteria", coverage::whole_text(specs));
     document.provenance.emplace_back("train", profile->data);
     document.provenance.emplace_back("train_hash", profile->data_hash);
@@ -238,7 +242,8 @@ class Cover final : public Command {
     }
     gates_.check(names);
     gates_.check(measured);
-    gates_.check_baseline(session.graph().hash(), test.hash());
+    // Of a state that is added to, and of a part, the records are known when they are measured.
+    gates_.check_baseline(session.graph().hash(), append_ || !shard_.empty() ? "" : test.hash());
   }
 
   // Flags about learning and the names under which a profile keeps them.

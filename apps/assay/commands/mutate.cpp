@@ -355,7 +355,10 @@ class Mutate final : public Command {
       write_file(subset_, ids);
       document.facts.push_back(results::subset_fact(subset));
     }
+    const std::string records = results::records_hash(state);
+    gates_.check_baseline_records(records, true);
     gates_.apply(document, results::measurements_of(state, result));
+    document.provenance.emplace_back("records_hash", records);
   }
 
   ModelInput model_;
