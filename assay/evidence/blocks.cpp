@@ -1,5 +1,7 @@
 #include "assay/evidence/blocks.h"
 
+#include <fmt/format.h>
+
 #include "assay/report/escape.h"
 #include "assay/support/visible.h"
 
@@ -38,6 +40,8 @@ std::string markdown_of(const Block& block) {
   return "    " + visible(block.text) + "\n\n";
 }
 
+constexpr std::size_t most_whole = 8;  // characters of a cell that is not broken: "holds", "NO"
+
 std::string html_of(const Block& block) {
   std::string text;
   switch (block.kind) {
@@ -54,7 +58,8 @@ std::string html_of(const Block& block) {
         const std::string cell = i == 0 ? "th" : "td";
         text += "<tr>";
         for (const std::string& one : block.rows[i])
-          text += "<" + cell + ">" + xml_escaped(one) + "</" + cell + ">";
+          text += fmt::format("<{}{}>{}</{}>", cell, one.size() <= most_whole ? " class=\"w\"" : "",
+                              xml_escaped(one), cell);
         text += "</tr>\n";
       }
       return "<table>\n" + text + "</table>\n";
@@ -69,6 +74,7 @@ constexpr const char* style =
     "h1,h2,h3{font-family:sans-serif;line-height:1.2;break-after:avoid}h2{margin-top:2em}"
     "table{border-collapse:collapse;width:100%;font-size:9pt;margin:1em 0}tr{break-inside:avoid}"
     "th,td{border:1px solid #999;padding:.2em .4em;text-align:left;vertical-align:top;overflow-wrap:anywhere}"
+    ".w{white-space:nowrap}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:8.5pt;background:#f4f4f4;padding:.6em}"
     "@page{margin:18mm}@media print{body{margin:0;max-width:none}}";
 

@@ -15,6 +15,7 @@
 #include "assay/support/parse.h"
 #include "assay/support/process.h"
 #include "assay/support/sha256.h"
+#include "assay/support/text.h"
 
 namespace assay::evidence {
 namespace {
@@ -29,7 +30,9 @@ constexpr SubjectFlags subject_flags[] = {
     {"data", nullptr, nullptr, nullptr},      {"cover", "model", "train", "test"},
     {"select", "model", "train", "test"},     {"mutate", "model", nullptr, "test"},
     {"evaluate", "model", nullptr, "data"},   {"attack", "model", nullptr, "data"},
-    {"importance", "model", "data", nullptr},
+    {"importance", "model", "data", nullptr}, {"audit", "model", "train", "test"},
+    {"inspect", "model", nullptr, "data"},    {"explore", "model", "train", "data"},
+    {"retrain", "model", "train", "test"},    {"prune", "model", nullptr, "test"},
 };
 
 SubjectFlags subject_flags_of(const std::string& command) {
@@ -60,29 +63,38 @@ std::vector<Step> first_steps(const Subject& subject) {
 
 constexpr int gate_failed = 2, warned = 9;  // docs/exit-codes.md
 
-std::string model_hash_of(const StepResult& result) {
+// Of one network model_hash, of several that and their names.
+std::set<std::string> model_hashes_of(const StepResult& result) {
+  std::set<std::string> hashes;
   for (const auto& [key, value] : result.document.provenance) {
     const auto* const text = std::get_if<std::string>(&value);
-    if (key == "model_hash" && text != nullptr) return *text;
+    if (key.starts_with("model_hash") && text != nullptr && !text->empty()) hashes.insert(*text);
   }
-  return {};
+  return hashes;
 }
 
 // A result that is collected is of a network that a step of the study ran.
 void require_networks_of_study(const std::vector<StepResult>& results) {
   std::set<std::string> known;
   for (const StepResult& result : results) {
-    if (result.step.collected.empty()) known.insert(model_hash_of(result));
+    if (result.step.collected.empty()) known.merge(model_hashes_of(result));
   }
-  known.erase("");
+  if (known.empty()) return;
   for (const StepResult& result : results) {
-    const std::string hash = model_hash_of(result);
-    if (result.step.collected.empty() || hash.empty() || known.empty() || known.contains(hash)) continue;
+    if (result.step.collected.empty() || result.document.command == "data") continue;
+    const std::set<std::string> hashes = model_hashes_of(result);
+    if (hashes.empty())
+      fail(
+          Fault::mismatch,
+          "step '{}': {} does not say of which network it is (it has no model_hash); collect a result as the "
+          "program wrote it",
+          result.step.name, result.step.collected);
+    if (std::ranges::any_of(hashes, [&](const std::string& hash) { return known.contains(hash); })) continue;
     fail(Fault::mismatch,
          "step '{}': {} is a result of a network (hash {}) that no step of this study runs; collect one of "
          "its "
          "network, or add a step for that one",
-         result.step.name, result.step.collected, hash);
+         result.step.name, result.step.collected, *hashes.begin());
   }
 }
 
@@ -192,7 +204,8 @@ void complete(Study& study, const GivenKeys& given, const Subject& subject) {
     };
     const SubjectFlags flags = subject_flags_of(step.command);
     give(flags.model, subject.model);
-    give(flags.train, subject.train);
+    // Profiles are in place of training data there.
+    if (step.command != "explore" || !has_argument(step, "profile")) give(flags.train, subject.train);
     give(flags.test, subject.test);
   }
   std::vector<Step> first = first_steps(subject);
@@ -256,6 +269,8 @@ report::Document document_of(const PackContents& contents, std::span<const Outco
   for (std::size_t r = 0; r < requirements.size(); ++r) met += is_met(r, outcomes);
   document.headline =
       fmt::format("{} steps, {} of {} requirements hold", contents.results.size(), met, requirements.size());
+  if (const std::vector<std::string> failed = steps_with_failed_gates(contents.results); !failed.empty())
+    document.headline += fmt::format("; gates of steps failed: {}", joined(failed));
   report::Table steps{"steps",
                       "Steps",
                       {{"step", "step"}, {"command", "command"}, {"headline", "result"}, {"file", "file"}},
@@ -266,6 +281,16 @@ report::Document document_of(const PackContents& contents, std::span<const Outco
   for (const Outcome& outcome : outcomes) {
     document.gates.push_back(outcome.gate);
     document.gates.back().text = requirements[outcome.requirement].id + ": " + outcome.gate.text;
+  }
+  for (const StepResult& result : contents.results) {
+    for (const report::Gate& gate : result.document.gates) {
+      if (gate.passed) continue;
+      document.gates.push_back(gate);
+      document.gates.back().text = fmt::format("step {}: {}", result.step.name, gate.text);
+    }
+    for (const report::Warning& warning : result.document.warnings)
+      document.warnings.push_back(
+          {warning.id, fmt::format("step {}: {}", result.step.name, warning.text), warning.cause});
   }
   return document;
 }

@@ -31,6 +31,12 @@ void add_verdict(Text& text, const PackContents& contents, std::span<const Outco
     text.paragraph("The study names no requirements: this pack tells what was measured and decides nothing.");
   else
     text.paragraph(fmt::format("{} of {} requirements hold.", met, requirements.size()));
+  for (const StepResult& result : contents.results) {
+    for (const report::Gate& gate : result.document.gates)
+      if (!gate.passed)
+        text.paragraph(
+            fmt::format("A gate of step {} failed: {}.", result.step.name, report::described(gate)));
+  }
   text.paragraph(warnings == 0
                      ? "No step gave a warning."
                      : fmt::format("Warnings that make figures doubtful, listed below: {}.", warnings));

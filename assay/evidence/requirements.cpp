@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <assay/error.h>
 #include <assay/gate.h>
@@ -19,6 +20,25 @@ std::vector<report::Measurement> figures_of(const report::Document& document) {
   warnings.higher_is_better = false;
   figures.push_back(std::move(warnings));
   return figures;
+}
+
+// Every document has this figure, so that no step in particular measured it: the gate is on all of them.
+Outcome of_all_steps(Outcome outcome, std::span<const StepResult> results) {
+  const report::Gate asked = outcome.gate;
+  std::vector<std::string> failing;
+  for (const StepResult& result : results) {
+    const report::Gate decided = report::evaluate(asked, figures_of(result.document));
+    const bool first_failure = !decided.passed && failing.empty();
+    if (!decided.passed) failing.push_back(result.step.name);
+    if (outcome.step.empty() || first_failure)
+      outcome = {outcome.requirement, decided, result.step.name, result.file};
+  }
+  if (!failing.empty())
+    outcome.gate.reason =
+        fmt::format("fails for {} of {} steps: {}", failing.size(), results.size(), joined(failing));
+  else if (results.size() > 1)
+    outcome.gate.reason = fmt::format("holds for each of {} steps", results.size());
+  return outcome;
 }
 
 }  // namespace
@@ -51,6 +71,10 @@ std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult>
       const report::Gate gate = report::parse_gate(text);
       Outcome outcome{r, gate, "", ""};
       outcome.gate.reason = "no step measured it";
+      if (requirement.step.empty() && gate.criterion == "warnings") {
+        outcomes.push_back(of_all_steps(std::move(outcome), results));
+        continue;
+      }
       for (const StepResult& result : results) {
         if (!requirement.step.empty() && result.step.name != requirement.step) continue;
         const std::vector<report::Measurement> figures = figures_of(result.document);
@@ -63,6 +87,13 @@ std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult>
     }
   }
   return outcomes;
+}
+
+std::vector<std::string> steps_with_failed_gates(std::span<const StepResult> results) {
+  std::vector<std::string> names;
+  for (const StepResult& result : results)
+    if (report::any_failed(result.document)) names.push_back(result.step.name);
+  return names;
 }
 
 bool is_met(std::size_t requirement, std::span<const Outcome> outcomes) {

@@ -13,7 +13,7 @@ namespace assay::evidence {
 struct Requirement {
   std::string id, text;
   std::vector<std::string> gates;  // "kmnc[layer=*]=0.5"
-  std::string step;                // whose figures are asked; empty: the first step that has them
+  std::string step;  // whose figures are asked; empty: the first step that has them, for warnings all
 };
 
 // A command of the program, or a result that is there already.
@@ -34,7 +34,7 @@ struct Study {
 struct StepResult {
   Step step;
   report::Document document;
-  int exit_code = 0;
+  int exit_code = 0;               // of a result that is collected: 2 where a gate of it failed
   std::vector<std::string> typed;  // command and options in effect, without those that say where outputs go
   std::string file;                // its result document in the pack
 };

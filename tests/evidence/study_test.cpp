@@ -108,6 +108,56 @@ TEST_F(StudyTest, StepsAreGivenWhatTheyLack) {
   EXPECT_THAT(refusal([&] { complete(wrong, {}, {}); }), HasSubstr("cannot be the name"));
 }
 
+TEST_F(StudyTest, StepsThatTakeTheSubjectAreGivenIt) {
+  Study study;
+  for (const char* command : {"audit", "inspect", "retrain", "prune"})
+    study.steps.push_back({command, command, {}, ""});
+  study.steps.push_back({"explore", "explore", {"--profile=net.profile"}, ""});
+  complete(study, {}, {"net.onnx", "train.npz", "test.npz"});
+  std::vector<std::string> texts;
+  for (std::size_t s = 3; s < study.steps.size(); ++s) {
+    texts.push_back(study.steps[s].name + ":");
+    for (const std::string& argument : study.steps[s].arguments) texts.back() += " " + argument;
+  }
+  EXPECT_THAT(texts, ElementsAre("audit: --model=net.onnx --train=train.npz --test=test.npz",
+                                 "inspect: --model=net.onnx --data=test.npz",
+                                 "retrain: --model=net.onnx --train=train.npz --test=test.npz",
+                                 "prune: --model=net.onnx --test=test.npz",
+                                 "explore: --profile=net.profile --model=net.onnx --data=test.npz"));
+}
+
+TEST_F(StudyTest, AGateOnWarningsIsOnAllSteps) {
+  Study study;
+  study.requirements = {{"R1", "nothing is doubtful", {"warnings<=0"}, ""},
+                        {"R2", "the first is not", {"warnings<=0"}, "network"}};
+  std::vector<StepResult> results(2);
+  results[0].step.name = "network";
+  results[1].step.name = "coverage";
+  EXPECT_TRUE(is_met(0, outcomes_of(study, results)));
+  results[1].document.warnings = {{"overlap", "records are in both", ""}};
+  const std::vector<Outcome> outcomes = outcomes_of(study, results);
+  EXPECT_FALSE(is_met(0, outcomes));
+  EXPECT_TRUE(is_met(1, outcomes));
+  EXPECT_EQ(outcomes[0].step, "coverage");
+  EXPECT_THAT(outcomes[0].gate.reason, HasSubstr("fails for 1 of 2 steps: coverage"));
+}
+
+TEST_F(StudyTest, WarningsAndFailedGatesOfStepsAreThoseOfThePack) {
+  PackContents contents;
+  contents.results.resize(1);
+  contents.results[0].step.name = "coverage";
+  EXPECT_FALSE(report::any_failed(document_of(contents, {})));
+  report::Gate gate = report::parse_gate("nc=0.9");
+  gate.passed = false;
+  contents.results[0].document.gates = {gate};
+  contents.results[0].document.warnings = {{"overlap", "records are in both", ""}};
+  const report::Document document = document_of(contents, {});
+  EXPECT_TRUE(report::any_failed(document));
+  EXPECT_THAT(document.headline, HasSubstr("gates of steps failed: coverage"));
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_EQ(document.warnings[0].text, "step coverage: records are in both");
+}
+
 TEST_F(StudyTest, AFolderOfOthersAndAFinishedPackStay) {
   Study study;
   study.steps = {{"cover", "cover", {}, ""}};

@@ -140,7 +140,9 @@ gates = ["accuracy=0.85"]
   const std::string night = "evaluate --quiet --data 'images-idx3-ubyte[:50]' --json night.json --model ";
   ASSERT_EQ(assay(night + "net.onnx --fail-under accuracy=1").code, 2);
   const Outcome own = assay("evidence --quiet --config collected.toml --out own");
-  EXPECT_EQ(own.code, 0) << own.out << own.err;
+  EXPECT_EQ(own.code, 2) << own.out << own.err;
+  EXPECT_THAT(own.out, testing::HasSubstr("gates of steps failed: night"));
+  EXPECT_THAT(read_file(folder / "own/REPORT.md"), testing::HasSubstr("A gate of step night failed"));
   EXPECT_THAT(read_file(folder / "own/REPORT.md"), testing::HasSubstr("A gate of that run failed."));
   ASSERT_EQ(assay("mutate export --quiet --model net.onnx --mutant gf@hidden#1 --out other.onnx").code, 0);
   const Outcome measured = assay(night + "other.onnx --force");
@@ -148,6 +150,12 @@ gates = ["accuracy=0.85"]
   const Outcome other = assay("evidence --quiet --config collected.toml --out other");
   EXPECT_EQ(other.code, 6) << other.out;
   EXPECT_THAT(other.err, testing::HasSubstr("that no step of this study runs"));
+  Json nameless = Json::parse(read_file(folder / "night.json"));
+  nameless["provenance"].erase("model_hash");
+  write_file(folder / "night.json", nameless.dump());
+  const Outcome unknown = assay("evidence --quiet --config collected.toml --out unknown");
+  EXPECT_EQ(unknown.code, 6) << unknown.out;
+  EXPECT_THAT(unknown.err, testing::HasSubstr("does not say of which network it is"));
 }
 
 }  // namespace
