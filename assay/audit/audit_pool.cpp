@@ -247,9 +247,11 @@ void add_mutants(Pool& pool, const mutation::MutationState& state, double qualit
     fail(Fault::mismatch, "the mutants were judged by other records than {}: none of them is known",
          test->describe());
   if (found < test->size())
-    pool.notices.push_back(
-        fmt::format("{} of {} records are not known to the state of mutants, and reveal none",
-                    test->size() - found, test->size()));
+    fail(Fault::mismatch,
+         "the mutants were judged by {} of the {} records of {}, and of the others nobody knows what they "
+         "kill; "
+         "judge them by all records, or audit those that they were judged by",
+         found, test->size(), test->describe());
   pool.notices.push_back(
       fmt::format("{} of {} mutants count as faults: the others are beyond the quality "
                   "bound or did not run to the end",

@@ -72,6 +72,37 @@ class Comparer {
   double tolerance_;
 };
 
+// Ids and texts of warnings, but for criteria of a preset that were left out: the recorded command names
+// those that were measured.
+std::vector<std::string> warnings_of(const report::Document& document) {
+  std::vector<std::string> texts;
+  for (const report::Warning& warning : document.warnings)
+    if (warning.id != "left-out") texts.push_back(fmt::format("{}: {}", warning.id, warning.text));
+  return texts;
+}
+
+// But for those on the number of warnings, which are compared themselves.
+std::vector<std::string> gates_of(const report::Document& document) {
+  std::vector<std::string> texts;
+  for (const report::Gate& gate : document.gates)
+    if (gate.criterion != "warnings")
+      texts.push_back(fmt::format("{}: {}", gate.text, gate.passed ? "passed" : "failed"));
+  return texts;
+}
+
+// What a document says beside its figures. Sentences hold figures: where these are only close, they may
+// differ.
+void compare_words(const report::Document& then, const report::Document& now, FigureComparison& result) {
+  if (gates_of(then) != gates_of(now)) result.different.emplace_back("gates: their outcome is another");
+  if (result.close > 0) return;
+  const auto sentence = [](const report::Document& document) {
+    return document.headline.substr(0, document.headline.find(" [doubtful: "));
+  };
+  if (warnings_of(then) != warnings_of(now)) result.different.emplace_back("warnings: there are others");
+  if (sentence(then) != sentence(now))
+    result.different.push_back(fmt::format("headline: '{}', now '{}'", sentence(then), sentence(now)));
+}
+
 }  // namespace
 
 FigureComparison compare_figures(const report::Document& then, const report::Document& now,
@@ -89,6 +120,7 @@ FigureComparison compare_figures(const report::Document& then, const report::Doc
     else
       comparer.compare(table, *found);
   }
+  compare_words(then, now, comparer.result);
   return comparer.result;
 }
 

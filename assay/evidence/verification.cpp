@@ -173,7 +173,8 @@ class Verification {
     }
     if (!repeatable_commands().contains(step.typed[0])) {
       document_.notices.push_back(
-          fmt::format("{} is not run again: `assay {}` does more than measure", check, step.typed[0]));
+          fmt::format("{} is not run again: `assay {}` is none of the commands that are ({})", check,
+                      step.typed[0], joined({repeatable_commands().begin(), repeatable_commands().end()})));
       return;
     }
     require_file_name(step.name, "step");

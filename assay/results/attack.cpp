@@ -88,10 +88,10 @@ report::Document document_of(const std::vector<attack::AttackSummary>& summaries
                         {},
                         false};
   for (const attack::AttackSummary& s : summaries) {
-    const double rate =
-        s.attacked > 0 ? static_cast<double>(s.succeeded) / static_cast<double>(s.attacked) : 0;
-    document.headline +=
-        fmt::format("{} {} {}", &s == &summaries.front() ? "" : ",", s.spec.name, report::percent(rate));
+    const std::string rate =
+        s.attacked > 0 ? report::percent(static_cast<double>(s.succeeded) / static_cast<double>(s.attacked))
+                       : "undefined (no record was attacked)";
+    document.headline += fmt::format("{} {} {}", &s == &summaries.front() ? "" : ",", s.spec.name, rate);
     for (const auto& [ending, records] : s.endings)
       endings.rows.push_back({s.spec.text(), ending, report::count_cell(records)});
     add_attack(document, s);

@@ -154,13 +154,17 @@ report::Table agreement_table(const audit::Audit& result) {
 // "mutants killed: told by lsc, dsc (2 of 17 criteria)".
 std::string telling(const audit::Audit& result, const audit::Faults& faults) {
   std::vector<std::string> names;
-  std::size_t criteria = 0;
+  std::size_t criteria = 0, undecidable = 0;
+  std::string reason;
   for (const audit::Tracking& tracking : result.trackings) {
     if (tracking.baseline || tracking.faults != faults.name) continue;
     ++criteria;
+    if (tracking.verdict == Verdict::undecidable && ++undecidable == 1) reason = tracking.reason;
     if (tracking.verdict == Verdict::beyond_classes || tracking.verdict == Verdict::by_classes)
       names.push_back(tracking.criterion);
   }
+  if (undecidable == criteria)
+    return fmt::format("{}: undecidable{}{}", faults.title, reason.empty() ? "" : ", ", reason);
   return names.empty() ? fmt::format("{}: told by none of {} criteria", faults.title, criteria)
                        : fmt::format("{}: told by {} ({} of {} criteria)", faults.title, joined(names),
                                      names.size(), criteria);

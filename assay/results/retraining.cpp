@@ -71,11 +71,17 @@ report::Table difference_table(const retraining::Retraining& retraining,
     for (const auto& [other, difference] :
          {std::pair(control, row.to_control), std::pair(reference, row.to_reference)}) {
       if (!difference) continue;
-      const bool sure = difference->low && (*difference->low > 0 || *difference->high < 0);
+      // Without any deviation between repeats there is nothing to tell how far the mean may be off.
+      const bool alike =
+          difference->deviation && *difference->deviation <= 1e-9 * std::fabs(difference->mean);
+      const bool sure = difference->low && !alike && (*difference->low > 0 || *difference->high < 0);
       const bool better = (difference->mean > 0) == retraining.higher_is_better;
+      const std::optional<double> none;
       table.rows.push_back({row.set, row.condition, other, difference_cell(difference->mean, unit),
-                            difference_cell(difference->low, unit), difference_cell(difference->high, unit),
-                            !sure    ? "not told apart"
+                            difference_cell(alike ? none : difference->low, unit),
+                            difference_cell(alike ? none : difference->high, unit),
+                            alike    ? "not told apart: all repeats differ by the same"
+                            : !sure  ? "not told apart"
                             : better ? "better"
                                      : "worse"});
     }

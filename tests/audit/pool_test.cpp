@@ -121,6 +121,17 @@ TEST_F(PoolOfNetwork, TakesMutantsByContent) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("none of them is known"));
   }
+  mutation::MutationState part = state;
+  std::vector<bool> keep(part.records().size(), true);
+  keep.front() = false;
+  part.keep_records(keep);
+  try {
+    add_mutants(pool, part, 2, test);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
+    EXPECT_THAT(error.what(), HasSubstr("judged by 59 of the 60 records"));
+  }
 }
 
 TEST_F(PoolOfNetwork, IsMeasuredAgain) {

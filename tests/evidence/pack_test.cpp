@@ -196,6 +196,15 @@ TEST(Figures, AreComparedCellByCell) {
   now.facts[0].value = 0.9000001;
   EXPECT_THAT(compare_figures(then, now, 0).different, ElementsAre("test_accuracy: 0.9, now 0.9000001"));
   EXPECT_EQ(compare_figures(then, now, 1e-6).close, 1U);
+  report::Document said = then;
+  said.headline = "net on test: kmnc 70.00 %";
+  said.warnings.clear();
+  report::Gate failed = report::parse_gate("kmnc=0.7");
+  failed.passed = false;
+  said.gates = {failed};
+  EXPECT_THAT(
+      compare_figures(then, said, 0).different,
+      ElementsAre(HasSubstr("gates: "), HasSubstr("warnings: "), HasSubstr("now 'net on test: kmnc 70")));
   now.tables[0].rows[0][4] = std::int64_t{5};
   EXPECT_THAT(compare_figures(then, now, 1e-6).different, ElementsAre("criteria, row 1, covered: 6, now 5"));
   now.tables.pop_back();

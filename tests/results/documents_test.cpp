@@ -255,6 +255,23 @@ TEST(Results, TrainingNamesTheEpochThatWasKept) {
   EXPECT_EQ(cell_of(document, "epochs", 0, "validation_accuracy"), report::Cell(0.5));
 }
 
+TEST(Results, AnAttackOnNoRecordHasNoRate) {
+  EXPECT_NE(attack_document().headline.find("fgsm 50.00 %, noise undefined (no record was attacked)"),
+            std::string::npos)
+      << attack_document().headline;
+}
+
+TEST(Results, RepeatsThatDifferByTheSameTellNothingApart) {
+  Retrained r = retrained();
+  for (retraining::RetrainingRun& run : r.retraining.runs)
+    run.scores = {run.condition == "none" ? 0.5 : 0.25};
+  r.scores = retraining::compare(r.plan, r.retraining, "none", "");
+  const report::Document document = document_of(r.plan, r.retraining, r.scores, "none", "");
+  EXPECT_EQ(cell_of(document, "differences", 0, "low"), report::Cell());
+  EXPECT_EQ(cell_of(document, "differences", 0, "finding"),
+            report::Cell("not told apart: all repeats differ by the same"));
+}
+
 TEST(Results, RetrainingIsComparedWithTheControlByRepeat) {
   const report::Document document = retraining_document();
   EXPECT_EQ(cell_of(document, "retraining", 0, "condition"), report::Cell("before"));
