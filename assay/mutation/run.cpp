@@ -130,6 +130,9 @@ class Runner {
     for (const MutantOutcome& mutant : known.mutants()) keep_mutants.push_back(wanted.contains(mutant.key()));
     known.keep_records(keep_records);
     known.keep_mutants(keep_mutants);
+    // What the training data kill is this run's matter.
+    for (std::size_t i = 0; i < known.mutants().size(); ++i)
+      known.mutant(i).killable = state_.mutants()[state_.add(known.mutants()[i])].killable;
     known.not_applicable.clear();
     for (const MutantOutcome& mutant : known.mutants()) figures_.reused += mutant.known.count();
     state_.merge(known);

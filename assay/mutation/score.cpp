@@ -26,7 +26,7 @@ MutantScore judge(const MutationState& state, const MutantOutcome& mutant, std::
   result.error_rate =
       result.ran == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(result.ran);
   const double least = judged == 0 ? 0 : static_cast<double>(result.killers) / static_cast<double>(judged);
-  result.uncounted = options.uncounted.contains(mutant.key());
+  result.uncounted = mutant.killable.has_value() && !*mutant.killable;
   if (result.uncounted || least > options.quality) {
     result.status = MutantStatus::excluded;  // however the records that did not run would have answered
   } else if (result.ran < judged) {
@@ -71,6 +71,7 @@ GroupScore group(const std::string& name, const std::vector<const MutantScore*>&
     result.killed += mutant->status == MutantStatus::killed;
     result.survived += mutant->status == MutantStatus::survived;
     result.excluded += mutant->status == MutantStatus::excluded;
+    result.uncounted += mutant->uncounted;
     result.incomplete += mutant->status == MutantStatus::incomplete;
     if (!counts(*mutant)) continue;
     result.killed_classes += mutant->killed_classes;

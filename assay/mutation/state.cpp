@@ -138,6 +138,16 @@ void MutationState::merge(const MutationState& other) {
   if (other.margin_ != margin_)
     fail(Fault::mismatch,
          "results for network '{}' were judged by different margins and cannot be put together", model_);
+  const auto any = [](const std::vector<MutantOutcome>& mutants, bool known) {
+    return std::ranges::any_of(
+        mutants, [&](const MutantOutcome& mutant) { return mutant.killable.has_value() == known; });
+  };
+  if ((any(mutants_, true) && any(other.mutants_, false)) ||
+      (any(mutants_, false) && any(other.mutants_, true)))
+    fail(Fault::mismatch,
+         "results for network '{}' that leave out what the training data do not kill (--killable) cannot be "
+         "put together with results that do not; run all parts with --killable, or none",
+         model_);
   std::vector<std::size_t> place;
   for (const MutationRecord& record : other.records_) place.push_back(add(record));
   if (class_names.empty()) class_names = other.class_names;

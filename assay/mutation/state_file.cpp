@@ -30,20 +30,22 @@ MutationRecord record_from(const Json& json) {
 Json mutant_to_json(const MutantOutcome& mutant) {
   Json nearest = Json::array();
   for (const NearMiss& miss : mutant.nearest) nearest.push_back({miss.slack, miss.record});
-  return {{"id", mutant.id},
-          {"op", mutant.op},
-          {"operator", mutant.operator_name},
-          {"layer", mutant.layer},
-          {"seed", mutant.seed},
-          {"sites", mutant.sites},
-          {"summary", mutant.summary},
-          {"changes", mutant.changes},
-          {"known", to_binary(mutant.known.words())},
-          {"killed", to_binary(mutant.killed.words())},
-          {"non_finite", to_binary(mutant.non_finite.words())},
-          {"change", mutant.change},
-          {"decisiveness", mutant.decisiveness},
-          {"nearest", std::move(nearest)}};
+  Json json{{"id", mutant.id},
+            {"op", mutant.op},
+            {"operator", mutant.operator_name},
+            {"layer", mutant.layer},
+            {"seed", mutant.seed},
+            {"sites", mutant.sites},
+            {"summary", mutant.summary},
+            {"changes", mutant.changes},
+            {"known", to_binary(mutant.known.words())},
+            {"killed", to_binary(mutant.killed.words())},
+            {"non_finite", to_binary(mutant.non_finite.words())},
+            {"change", mutant.change},
+            {"decisiveness", mutant.decisiveness},
+            {"nearest", std::move(nearest)}};
+  if (mutant.killable) json["killable"] = *mutant.killable;
+  return json;
 }
 
 MutantOutcome mutant_from(const Json& json, std::size_t records) {
@@ -68,6 +70,7 @@ MutantOutcome mutant_from(const Json& json, std::size_t records) {
   }
   mutant.change = json.at("change").get<double>();
   mutant.decisiveness = json.at("decisiveness").get<double>();
+  if (json.contains("killable")) mutant.killable = json.at("killable").get<bool>();
   for (const Json& miss : json.at("nearest")) {
     const NearMiss near{miss.at(0).get<double>(), miss.at(1).get<std::size_t>()};
     if (near.record >= records) throw std::runtime_error("it names a record that it does not hold");

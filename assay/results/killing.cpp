@@ -28,10 +28,12 @@ KillCounts counts_of(const mutation::KillingStudy& study, std::size_t set, doubl
   return counts;
 }
 
-double average_of(const std::vector<double>& values) {
+// Nothing where no network of the original has been judged, as in a part of the work without any.
+report::Cell average_of(const std::vector<double>& values) {
+  if (values.empty()) return {};
   double sum = 0;
   for (const double value : values) sum += value;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+  return sum / static_cast<double>(values.size());
 }
 
 std::string set_name(std::span<const std::string> tests, std::size_t set) {

@@ -53,6 +53,12 @@ std::string labels_of(const mutation::MutantScore& mutant) {
   return labels;
 }
 
+// Whether it was asked what the training data kill.
+bool tells_killable(const mutation::MutationState& state) {
+  return std::ranges::any_of(
+      state.mutants(), [](const mutation::MutantOutcome& mutant) { return mutant.killable.has_value(); });
+}
+
 report::Measurement counted(const std::string& criterion, std::uint64_t covered, std::uint64_t coverable) {
   report::Measurement m;
   m.criterion = criterion;
@@ -219,7 +225,11 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
   add("mutants", "mutants", report::count_cell(score.all.mutants), Kind::count);
   add("killed", "killed", report::count_cell(score.all.killed), Kind::count);
   add("survived", "survived", report::count_cell(score.all.survived), Kind::count);
-  add("excluded", "beyond the quality bound", report::count_cell(score.all.excluded), Kind::count);
+  add("excluded", "beyond the quality bound", report::count_cell(score.all.excluded - score.all.uncounted),
+      Kind::count);
+  if (tells_killable(state))
+    add("not_killable", "not killed by the training data", report::count_cell(score.all.uncounted),
+        Kind::count);
   if (score.all.incomplete > 0)
     add("incomplete", "not run to the end", report::count_cell(score.all.incomplete), Kind::count);
   const auto labelled = [&](bool mutation::MutantScore::*label) {
@@ -370,6 +380,12 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
   criteria.detail = true;
   document.tables.push_back(std::move(criteria));
   document.definitions = mutation_definitions(options);
+  if (tells_killable(state))
+    document.definitions.push_back(
+        {"not killed by the training data",
+         "mutants that no training record kills (--killable), so that no test set is to blame; they count in "
+         "neither figure",
+         "Humbatova et al., DeepCrime, ISSTA 2021"});
   return document;
 }
 

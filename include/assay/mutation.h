@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -71,8 +70,7 @@ struct ScoreOptions {
       1e-6;  // a survivor whose decision values never changed by more than this looks equivalent
   double indecisive =
       1e-4;  // a mutant whose surest kill is nearer to a tie than this, relative to the values, is unstable
-  std::set<std::string> uncounted = {};  // keys of mutants that do not count, whatever kills them
-  std::uint64_t seed = 1;                // of the bootstrap
+  std::uint64_t seed = 1;  // of the bootstrap
   std::size_t resamples = 1000;
 };
 
@@ -86,13 +84,14 @@ struct MutantScore {
   std::size_t killed_classes = 0;
   double error_rate = 0;  // killers / ran
   bool looks_equivalent = false, trivial = false, unstable = false;
-  bool uncounted = false;  // excluded by ScoreOptions::uncounted
+  bool uncounted = false;  // excluded since the training data do not kill it
 };
 
 // Over a group of mutants: those of an operator, a layer, all.
 struct GroupScore {
   std::string name;
   std::size_t mutants = 0, killed = 0, survived = 0, excluded = 0, incomplete = 0;
+  std::size_t uncounted = 0;                        // of those excluded: not killed by the training data
   std::uint64_t killed_classes = 0, coverable = 0;  // sum over mutants; mutants x classes
   std::optional<double> score;                      // killed_classes / coverable; nothing without mutants
   std::optional<double> error_rate;                 // mean over mutants

@@ -68,6 +68,9 @@ struct MutantOutcome {
       0;  // of its surest kill: distance beyond the other answer over the size of the values
   std::vector<NearMiss>
       nearest;  // up to `nearest_kept` records that came nearest to killing without doing so, nearest first
+  // Whether the training data kill it; a mutant that they do not kill does not count. Unknown where nobody
+  // asked.
+  std::optional<bool> killable = {};
 
   static constexpr std::size_t nearest_kept = 3;
   void note_miss(NearMiss miss);
@@ -107,7 +110,8 @@ class MutationState {
   void keep_mutants(const std::vector<bool>& keep);
 
   // Adds all that `other` knows; positions of what is here stay. Throws Error{mismatch} for a state of
-  // another network or margin, or when both know an outcome and differ.
+  // another network or margin, when both know an outcome and differ, or when one knows what the training data
+  // kill and the other does not.
   void merge(const MutationState& other);
   // Records and mutants in the order of their keys: states with the same content become equal.
   void sort();

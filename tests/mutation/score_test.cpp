@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include <assay/error.h>
+
 namespace assay::mutation {
 namespace {
 
@@ -90,6 +94,27 @@ TEST(MutationScore, LabelsSayHowTheyWereFound) {
   EXPECT_FALSE(result.mutants[0].unstable);
   EXPECT_TRUE(result.mutants[1].unstable);
   EXPECT_FALSE(result.mutants[1].looks_equivalent);
+}
+
+TEST(MutationScore, WhatTheTrainingDataDoNotKillDoesNotCountInAnyPart) {
+  MutationState state = worked_example({{0, 2}, {}, {4}});
+  for (std::size_t m = 0; m < 3; ++m) state.mutant(m).killable = m != 1;
+  const MutationScore whole = score(state, {.quality = 2});
+  EXPECT_EQ(whole.all.excluded, 1U);
+  EXPECT_EQ(whole.all.uncounted, 1U);
+  EXPECT_TRUE(whole.mutants[1].uncounted);
+  EXPECT_DOUBLE_EQ(whole.all.score.value(), 3.0 / 6);
+  MutationState first = state, second = state;
+  first.keep_mutants({true, false, false});
+  second.keep_mutants({false, true, true});
+  const auto path = std::filesystem::path(testing::TempDir()) / "killable.mut";
+  second.write(path);
+  first.merge(MutationState::read(path));
+  EXPECT_DOUBLE_EQ(score(first, {.quality = 2}).all.score.value(), 3.0 / 6);
+  std::filesystem::remove(path);
+  EXPECT_THROW(first.merge(worked_example({{0}})), Error) << "of those nobody knows what training data kill";
+  MutationState none("hash", "net", 3, std::nullopt);
+  EXPECT_NO_THROW(first.merge(none)) << "a part without mutants";
 }
 
 TEST(MutationScore, AnUnfinishedMutantDoesNotCount) {

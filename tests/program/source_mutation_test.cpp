@@ -116,7 +116,35 @@ TEST_F(SourceMutationProgram, MutantsThatTheTrainingDataDoNotKillDoNotCount) {
   ASSERT_EQ(judged("--operator 'dr[ratio=0.01]' --killable --json some.json").code, 0);
   ASSERT_EQ(judged("--operator 'dr[ratio=0.01]' --json all.json").code, 0);
   EXPECT_EQ(json("some.json")["facts"]["mutants"], json("all.json")["facts"]["mutants"]);
-  EXPECT_GE(json("some.json")["facts"]["excluded"], json("all.json")["facts"]["excluded"]);
+  EXPECT_EQ(json("some.json")["facts"]["excluded"], json("all.json")["facts"]["excluded"]);
+  EXPECT_TRUE(json("some.json")["facts"].contains("not_killable"));
+  EXPECT_FALSE(json("all.json")["facts"].contains("not_killable"));
+}
+
+TEST_F(SourceMutationProgram, PartsKeepWhatTheTrainingDataDoNotKill) {
+  const std::string some = "--operator 'dr[ratio=0.01]' --killable ";
+  ASSERT_EQ(judged(some + "--shard 1/2 --state 1.mut").code, 0);
+  ASSERT_EQ(judged(some + "--shard 2/2 --state 2.mut").code, 0);
+  ASSERT_EQ(judged(some + "--state whole.mut --json whole.json").code, 0);
+  ASSERT_EQ(assay("combine 2.mut 1.mut --out all.mut --quality 1 --json all.json").code, 0);
+  EXPECT_TRUE(bytes("all.mut") == bytes("whole.mut"));
+  EXPECT_EQ(json("all.json")["facts"]["mutation_score"], json("whole.json")["facts"]["mutation_score"]);
+  EXPECT_EQ(json("all.json")["facts"]["not_killable"], json("whole.json")["facts"]["not_killable"]);
+  ASSERT_EQ(judged("--operator 'dr[ratio=0.01]' --shard 2/2 --state other.mut").code, 0);
+  const Outcome mixed = assay("combine 1.mut other.mut");
+  EXPECT_NE(mixed.code, 0);
+  EXPECT_NE(mixed.err.find("--killable"), std::string::npos) << mixed.err;
+}
+
+TEST_F(SourceMutationProgram, APartWithoutMutantsIsAnEmptyState) {
+  const std::string one =
+      "--operator 'le[ratio=0.5]' --count 1 --test 'images-idx3-ubyte[120:]' --store kept ";
+  const Outcome empty = mutate(one + "--shard 2/2 --state 2.mut");
+  ASSERT_EQ(empty.code, 0) << empty.err;
+  ASSERT_EQ(mutate(one + "--shard 1/2 --state 1.mut").code, 0);
+  ASSERT_EQ(mutate(one + "--state whole.mut").code, 0);
+  ASSERT_EQ(assay("combine 1.mut 2.mut --out all.mut --quality 1").code, 0);
+  EXPECT_TRUE(bytes("all.mut") == bytes("whole.mut"));
 }
 
 TEST_F(SourceMutationProgram, TrainsByACommand) {

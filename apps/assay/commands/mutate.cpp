@@ -239,14 +239,19 @@ class Mutate final : public Command {
                      report::Document& document) {
     require_judgeable(drawn, study.program.graph);
     const std::vector<DatasetPtr> tests = open_tests(study);
+    if (!margin_ && tests[0]->target_width() > 0)  // before anything is trained
+      fail(Fault::usage,
+           "the records have regression targets: --margin is needed, by which a mutant's output has to "
+           "differ to be killed");
     const Session original = source_.original(study, context);
     check_state(original, context);
     check_.run_if_asked(original, tests[0], context, document);
     const std::vector<mutation::Mutant> mutants = part_of(drawn);
-    const mutation::TrainedMutants trained = source_.trained(study, mutants, context);
-    score_.uncounted = source_.uncounted(study, original, trained.planned, context);
+    mutation::TrainedMutants trained = source_.trained(study, mutants, context);
+    source_.mark_killable(study, original, trained.planned, margin_, context);
     results::append(document, results::document_of(mutants, trained.trained));
-    if (trained.planned.empty()) fail(Fault::data, "none of the mutants could be trained");
+    if (trained.planned.empty() && !mutants.empty())
+      fail(Fault::data, "none of the mutants could be trained");
     std::vector<mutation::MutationState> others;  // of all test sets but the first
     for (std::size_t t = 1; t < tests.size(); ++t) {
       mutation::RunFigures figures;

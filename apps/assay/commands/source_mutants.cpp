@@ -1,6 +1,7 @@
 #include "apps/assay/commands/source_mutants.h"
 
 #include <algorithm>
+#include <set>
 
 #include <assay/error.h>
 #include <assay/model.h>
@@ -171,12 +172,14 @@ mutation::TrainedMutants SourceMutants::trained(const SourceStudy& study,
   return mutation::train_mutants(study.program, study.subject, mutants, plan(context), context.progress);
 }
 
-std::set<std::string> SourceMutants::uncounted(const SourceStudy& study, const Session& original,
-                                               const std::vector<mutation::PlannedMutant>& mutants,
-                                               Context& context) const {
-  if (!killable_) return {};
-  return mutation::not_killed(original, mutants, study.program.training, context.settings.batch,
-                              context.progress);
+void SourceMutants::mark_killable(const SourceStudy& study, const Session& original,
+                                  std::vector<mutation::PlannedMutant>& mutants, std::optional<double> margin,
+                                  Context& context) const {
+  if (!killable_) return;
+  const std::set<std::string> spared = mutation::not_killed(original, mutants, study.program.training, margin,
+                                                            context.settings.batch, context.progress);
+  for (mutation::PlannedMutant& mutant : mutants)
+    mutant.description.killable = !spared.contains(mutant.description.key());
 }
 
 report::Document SourceMutants::store() const {

@@ -2,7 +2,7 @@
 
 // The part of `assay mutate` that trains: flags that say what is trained, by whom and where it is kept.
 
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,10 +42,10 @@ class SourceMutants {
   Graph network(const SourceStudy& study, const mutation::Mutant& mutant, Context& context) const;
   mutation::TrainedMutants trained(const SourceStudy& study, const std::vector<mutation::Mutant>& mutants,
                                    Context& context) const;
-  // Keys of mutants that the training data do not kill; none unless asked for.
-  std::set<std::string> uncounted(const SourceStudy& study, const Session& original,
-                                  const std::vector<mutation::PlannedMutant>& mutants,
-                                  Context& context) const;
+  // Notes of each mutant whether the training data kill it, where that is asked for.
+  void mark_killable(const SourceStudy& study, const Session& original,
+                     std::vector<mutation::PlannedMutant>& mutants, std::optional<double> margin,
+                     Context& context) const;
   // Whether original and mutants are trained several times.
   bool repeated() const { return !design_.looks.empty(); }
   // Takes the runs of a preset where none are given.

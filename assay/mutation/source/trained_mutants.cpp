@@ -56,8 +56,10 @@ TrainedMutants train_mutants(const Program& program, const Subject& subject,
 }
 
 std::set<std::string> not_killed(const Session& original, const std::vector<PlannedMutant>& mutants,
-                                 const DatasetPtr& records, std::size_t batch, Progress& progress) {
+                                 const DatasetPtr& records, std::optional<double> margin, std::size_t batch,
+                                 Progress& progress) {
   RunOptions options;
+  options.margin = margin;
   options.quality = 0;  // one killing record is enough
   options.batch = batch;
   RunFigures figures;

@@ -28,7 +28,8 @@ TrainedMutants train_mutants(const Program& program, const Subject& subject,
 
 // Keys of mutants that no record kills: DeepCrime does not count those that the training data do not kill.
 std::set<std::string> not_killed(const Session& original, const std::vector<PlannedMutant>& mutants,
-                                 const DatasetPtr& records, std::size_t batch, Progress& progress);
+                                 const DatasetPtr& records, std::optional<double> margin, std::size_t batch,
+                                 Progress& progress);
 
 // "failed", "unfinished", "damaged", "all".
 const std::vector<std::string>& prunable_entries();
