@@ -47,10 +47,8 @@ std::vector<coverage::Aim> Guide::pick(std::size_t network, const coverage::Acti
   return std::move(ways[choice_.choose(view)]);
 }
 
-std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensor& points) {
-  const auto count = static_cast<std::size_t>(points.size(0));
-  const coverage::Observer::Seen seen =
-      part.observer->observe(part.network->bind(points), count, !part.network->regression());
+std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensors& given, std::size_t count) {
+  const coverage::Observer::Seen seen = part.observer->observe(given, count, !part.network->regression());
   const std::vector<bool> usable = coverage::usable_rows(seen.layers, seen.predicted, count);
   std::vector<std::optional<std::uint64_t>> gained(count);
   part.items.assign(records_ + count, {});
@@ -82,11 +80,20 @@ std::vector<std::optional<std::uint64_t>> Guide::add(Part& part, const Tensor& p
 }
 
 std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(const Tensor& points) {
-  const auto count = static_cast<std::size_t>(points.size(0));
+  return add(static_cast<std::size_t>(points.size(0)),
+             [&](const Part& part) { return part.network->bind(points); });
+}
+
+void Guide::add(const Batch& batch) {
+  add(batch.indices.size(), [&](const Part& part) { return part.network->session().bind(batch); });
+}
+
+std::vector<std::vector<std::optional<std::uint64_t>>> Guide::add(
+    std::size_t count, const std::function<Tensors(const Part&)>& bound) {
   std::vector<std::vector<std::optional<std::uint64_t>>> gained(count);
   if (count == 0) return gained;
   for (Part& part : parts_) {
-    const auto of_network = add(part, points);
+    const auto of_network = add(part, bound(part), count);
     for (std::size_t r = 0; r < count; ++r) gained[r].push_back(of_network[r]);
     part.items.clear();
     part.criterion->result();  // brings to rest what criteria put off, so that pick() only reads

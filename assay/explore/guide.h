@@ -2,6 +2,7 @@
 
 // The coverage that an exploration is to raise: one criterion for each network.
 
+#include <functional>
 #include <memory>
 #include <unordered_set>
 #include <vector>
@@ -37,6 +38,8 @@ class Guide {
   // items it is the first to cover; nothing for criteria without items. Records with activations that are not
   // finite count nowhere.
   std::vector<std::vector<std::optional<std::uint64_t>>> add(const Tensor& points);
+  // Adds records of any data set as that has them.
+  void add(const Batch& batch);
 
   // Coverage of one network over all layers (of the first layer where layers do not add up).
   coverage::Coverage coverage(std::size_t network) const;
@@ -57,7 +60,9 @@ class Guide {
     std::unordered_set<std::uint64_t> covered;
     ByNeuron<std::uint32_t> active;
   };
-  std::vector<std::optional<std::uint64_t>> add(Part& part, const Tensor& points);
+  std::vector<std::optional<std::uint64_t>> add(Part& part, const Tensors& given, std::size_t count);
+  std::vector<std::vector<std::optional<std::uint64_t>>> add(
+      std::size_t count, const std::function<Tensors(const Part&)>& bound);
 
   const NeuronChoice& choice_;
   std::vector<Part> parts_;

@@ -179,10 +179,9 @@ class Explorer {
 
   void cover_baseline(Progress& progress) {
     if (!options_.baseline) return;
-    const attack::Preparation preparation(*explored_.front().session, *options_.baseline, {});
+    // As the baseline has its records: nothing in them is changed, so no range of theirs matters.
     walk(*explored_.front().session, options_.baseline, {.batch = batch(), .stage = "covering the baseline"},
-         progress,
-         [&](const Batch& given, const Tensors&) { guide_.add(preparation.problem(given).inputs); });
+         progress, [&](const Batch& given, const Tensors&) { guide_.add(given); });
   }
 
   // What tells this exploration from all others.

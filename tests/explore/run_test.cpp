@@ -126,6 +126,18 @@ TEST_F(Exploring, ABaselineCountsAsCovered) {
   EXPECT_GE(*result.share_after, *result.share_before);
 }
 
+TEST_F(Exploring, ABaselineIsMeasuredAsItIsWhateverItsRange) {
+  ExploreOptions with = options();
+  with.search.iterations = 1;
+  with.baseline = data;
+  const std::optional<double> own = run(with).share_before;
+  const std::string file = (folder / "seeds.npz").string();
+  for (const char* range : {",range=-1:1", ",range=0:2", ""}) {
+    with.baseline = open_dataset(file + range);
+    EXPECT_EQ(run(with).share_before, own) << range;
+  }
+}
+
 TEST_F(Exploring, IsTheSameAgainAndOnMoreThreads) {
   const Exploration once = run(options());
   expect_same(once, run(options()));
