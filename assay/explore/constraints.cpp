@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
+#include <assay/error.h>
 #include "assay/attack/given_tensor.h"
 
 namespace assay::explore {
@@ -38,12 +40,10 @@ class Together final : public Constraint {
     return allowed;
   }
   Tensor kept(const Searches& searches, const Tensor& points) const override {
-    Tensor result = points;
-    for (const Member& part : parts_) {
-      result = part.asked("kept()", result,
-                          [&](const Tensor& given) { return part.constraint->kept(searches, given); });
-    }
-    return result;
+    if (parts_.size() < 2 || !on_a_line())
+      return kept_by(searches, points, [](const Member&) { return true; });
+    return shortened(
+        searches, kept_by(searches, points, [](const Member& part) { return part.constraint->on_a_line(); }));
   }
   Tensor shown(const Searches& searches, const Tensor& points) const override {
     Tensor result = points;
@@ -55,6 +55,20 @@ class Together final : public Constraint {
   }
   bool on_a_line() const override {
     return std::ranges::any_of(parts_, [](const Member& part) { return part.constraint->on_a_line(); });
+  }
+  bool by_element() const override {
+    return std::ranges::any_of(parts_, [](const Member& part) { return part.constraint->by_element(); });
+  }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    Tensor all;
+    for (const Member& part : parts_) {
+      const Tensor own = part.constraint->admits(searches, part.own ? records.clone() : records);
+      if (!own.defined()) continue;
+      attack::given_tensor(fmt::format("constraint {}: admits()", part.name), own,
+                           at::ones({searches.size()}, records.options().dtype(at::kBool)));
+      all = all.defined() ? all.logical_and(own) : own;
+    }
+    return all;
   }
   Shrinking shrinking() const override {
     Shrinking common;
@@ -82,8 +96,65 @@ class Together final : public Constraint {
   }
 
  private:
+  Tensor kept_by(const Searches& searches, const Tensor& points,
+                 const std::function<bool(const Member&)>& counts) const {
+    Tensor result = points;
+    for (const Member& part : parts_) {
+      if (!counts(part)) continue;
+      result = part.asked("kept()", result,
+                          [&](const Tensor& given) { return part.constraint->kept(searches, given); });
+    }
+    return result;
+  }
+
+  // The greatest part of each change along a line that the others allow. What they do themselves, cutting
+  // single elements, would leave the line.
+  Tensor shortened(const Searches& searches, const Tensor& points) const {
+    constexpr int halvings = 20;
+    constexpr double rounding = 2e-7;
+    const Tensor change = points - searches.seeds;
+    const auto allowed = [&](const Tensor& candidates) {
+      const Tensor cut =
+          kept_by(searches, candidates, [](const Member& part) { return !part.constraint->on_a_line(); });
+      return (cut - candidates).abs().flatten(1).amax(1).le(rounding);
+    };
+    const Tensor whole = allowed(points);
+    if (whole.all().item<bool>()) return points;
+    Tensor low = at::zeros({points.size(0)}, points.options()), high = at::ones_like(low);
+    for (int i = 0; i < halvings; ++i) {
+      const Tensor middle = (low + high) / 2;
+      const Tensor good = allowed(searches.seeds + change * attack::per_record(middle, change));
+      low = at::where(good, middle, low);
+      high = at::where(good, high, middle);
+    }
+    const Tensor some = searches.seeds + change * attack::per_record(low, change);
+    return at::where(attack::per_record(whole, change), points, some);
+  }
+
   std::vector<Member> parts_;
 };
+
+// A change of the whole record at once and one that looks at single elements allow nothing together, nor do
+// two different changes of the whole record.
+void require_compatible(const std::vector<Member>& parts) {
+  for (const Member& whole : parts) {
+    if (!whole.constraint->on_a_line()) continue;
+    for (const Member& other : parts) {
+      if (&other == &whole) continue;
+      if (other.constraint->by_element())
+        fail(Fault::usage,
+             "constraints '{}' and '{}' cannot hold together: '{}' changes the whole record at once, '{}' "
+             "only "
+             "some of its elements or each in its own way; give one of them",
+             whole.name, other.name, whole.name, other.name);
+      if (other.constraint->on_a_line())
+        fail(Fault::usage,
+             "constraints '{}' and '{}' cannot hold together: each changes the whole record in its own way; "
+             "give one of them",
+             whole.name, other.name);
+    }
+  }
+}
 
 }  // namespace
 
@@ -122,7 +193,10 @@ std::unique_ptr<Constraint> make_constraint(std::span<const ConstraintChoice> ch
     const ConstraintInfo& info = constraints().find(choice.spec().name);
     parts.push_back({info.make(SpecOptions("constraint", choice.spec(), info.options)), info.name});
   }
+  require_compatible(parts);
   return std::make_unique<Together>(std::move(parts));
 }
+
+Tensor Searches::changed(const Tensor& records) const { return (records - seeds).abs().gt(least_change); }
 
 }  // namespace assay::explore

@@ -33,8 +33,6 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr double changed = 1e-6;  // of the valid range: below is rounding
-
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 Tensor from_stored(const Json& json, const Tensor& like, bool levels) {
@@ -458,7 +456,7 @@ class Explorer {
     }
     const Answers answers = compare(scores, options_.search.disagreement);
     const Tensor difference = (points - seeds).flatten(1).to(at::kCPU, at::kDouble).abs();
-    const Tensor l0 = difference.gt(changed).sum(1), l1 = difference.sum(1),
+    const Tensor l0 = difference.gt(least_change).sum(1), l1 = difference.sum(1),
                  l2 = difference.square().sum(1).sqrt(), linf = difference.amax(1);
     for (std::size_t i = 0; i < findings.size(); ++i) {
       Finding& finding = findings[i];

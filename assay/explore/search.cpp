@@ -234,7 +234,8 @@ class Searcher::Run {
     points_ = points;
     records_ = records;
     for (std::size_t& iterations : searches_.iterations) ++iterations;
-    const Answers answers = look(0);
+    Answers answers = look(0);
+    only_allowed(answers.differ, searches_, records);
     std::vector<std::int64_t> going_on;
     for (std::size_t i = 0; i < size(); ++i) {
       Row& row = rows_[i];
@@ -255,6 +256,15 @@ class Searcher::Run {
         going_on.push_back(place);
     }
     if (going_on.size() < size()) keep(going_on);
+  }
+
+  // A record that one of the constraints forbids is no finding.
+  void only_allowed(std::vector<bool>& differ, const Searches& searches, const Tensor& records) const {
+    if (std::ranges::count(differ, true) == 0) return;
+    const Tensor admitted = constraint_.admits(searches, records);
+    if (!admitted.defined()) return;
+    const Tensor host = admitted.to(at::kCPU).contiguous();
+    for (std::size_t i = 0; i < differ.size(); ++i) differ[i] = differ[i] && host.data_ptr<bool>()[i];
   }
 
   void keep(const std::vector<std::int64_t>& going_on) {
@@ -407,7 +417,11 @@ class Searcher::Run {
       all = explore::shrink(
           searches, {at::stack(points), all}, constraint_.shrinking(),
           [this](const Searches& at, const Tensor& moved) { return record_of(at, moved); },
-          [this](const Tensor& candidates) { return judge(candidates).differ; });
+          [&](const Tensor& candidates) {
+            std::vector<bool> differ = judge(candidates).differ;
+            only_allowed(differ, searches, candidates);
+            return differ;
+          });
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       deliver_({waiting_[i].row.seed, Ending::found, waiting_[i].iterations, waiting_[i].row.target,

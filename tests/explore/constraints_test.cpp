@@ -69,6 +69,7 @@ TEST_P(EveryConstraint, IsDescribed) {
 std::string usual(const std::string& name) {
   if (name == "features") return "features[both=0-60,decrease=61-90,integer=3-50]";
   if (name == "mask") return "mask[area=3x3,at=2x2]";
+  if (name == "occl") return "occl[size=3x4]";
   return name;
 }
 
@@ -101,6 +102,19 @@ TEST_P(EveryConstraint, LetsRecordsMove) {
   for (const Tensor& record : walk(*constraint, seeds, 0.3, 6).records)
     farthest = farthest.maximum((record - seeds).flatten(1).abs().amax(1));
   EXPECT_GT(farthest.min().item<float>(), 1e-3F);
+}
+
+// What a constraint alone leaves of a step is allowed; what is somewhere else is not, where that can be told.
+TEST_P(EveryConstraint, AdmitsWhatItMakes) {
+  const auto constraint = made({usual(GetParam())});
+  const Walk seen = walk(*constraint, pictures(), 0.3, 4);
+  for (const Tensor& record : seen.records) {
+    const Tensor admitted = constraint->admits(seen.searches, record);
+    EXPECT_TRUE(!admitted.defined() || admitted.all().item<bool>());
+  }
+  if (const Tensor admitted = constraint->admits(seen.searches, 1 - pictures()); admitted.defined()) {
+    EXPECT_FALSE(admitted.any().item<bool>());
+  }
 }
 
 TEST(Constraints, AreListed) { EXPECT_FALSE(constraints().empty()); }
@@ -283,9 +297,56 @@ TEST(Together, ConstraintsNarrowEachOther) {
   const Walk seen = walk(*constraint, pictures(), 1, 3);
   EXPECT_LE(greatest_difference(seen.records[2], pictures()), 0.1 + 1e-6);
   EXPECT_TRUE(seen.records[2].narrow(3, 3, 4).eq(pictures().narrow(3, 3, 4)).all().item<bool>());
-  const Shrinking shrinking = made({"light", "additive"})->shrinking();
+  const Shrinking shrinking = made({"linf", "additive"})->shrinking();
   EXPECT_FALSE(shrinking.scale);
-  EXPECT_FALSE(shrinking.elements);
+  EXPECT_TRUE(shrinking.elements);
+}
+
+TEST(Together, ALineIsNotLeftInABall) {
+  const Tensor seeds = pictures();
+  for (const std::vector<std::string>& texts :
+       {std::vector<std::string>{"contrast", "linf[eps=0.03]"}, {"linf[eps=0.03]", "contrast"}}) {
+    const auto constraint = made(texts);
+    const Walk seen = walk(*constraint, seeds, 1, 4);
+    for (const Tensor& point : seen.points) {
+      const Tensor change = point - seeds, axis = seeds - seeds.mean({2, 3}, true);
+      EXPECT_LE(change.abs().max().item<float>(), 0.03F + 1e-6F);
+      const Tensor share = (change * axis).sum({1, 2, 3}, true) / axis.square().sum({1, 2, 3}, true);
+      EXPECT_LT(greatest_difference(change, axis * share), 1e-6);
+    }
+    EXPECT_GT(greatest_difference(seen.points.back(), seeds), 0.01);
+    EXPECT_TRUE(constraint->admits(seen.searches, seen.records.back()).all().item<bool>());
+  }
+}
+
+TEST(Together, WhatCannotHoldTogetherIsRefused) {
+  for (const std::string whole : {"light", "contrast", "blur"}) {
+    for (const std::string other : {"occl", "blackout", "mask[elements=1]", "additive", "features[both=1]"}) {
+      EXPECT_THROW(made({whole, other}), Error) << whole << " " << other;
+      EXPECT_THROW(made({other, whole}), Error) << whole << " " << other;
+    }
+    EXPECT_NO_THROW(made({whole, "linf", "l2"}));
+  }
+  try {
+    made({"light", "blur"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("'light'"), std::string::npos) << text;
+    EXPECT_NE(text.find("'blur'"), std::string::npos) << text;
+  }
+}
+
+// Rounded after it was cut, a feature is further away than the ball allows.
+TEST(Together, RecordsThatOneForbidsAreToldApart) {
+  const attack::InputUnits units{at::zeros({2}), at::full({2}, 10.0F), {}};
+  const Searches searches = searches_from(at::full({3, 2}, 0.5F), units);
+  const auto constraint = made({"features[both=0,integer=all]", "linf[eps=0.15]"});
+  const Tensor records = at::tensor({0.6F, 0.5F, 0.7F, 0.5F, 0.55F, 0.5F}).reshape({3, 2});
+  const Tensor found = constraint->admits(searches, records);
+  EXPECT_TRUE(found.equal(at::tensor({1, 0, 0}).to(at::kBool))) << "whole and near, too far, not whole";
+  const Tensor frozen = at::tensor({0.5F, 0.6F}).reshape({1, 2}).expand({3, 2});
+  EXPECT_FALSE(constraint->admits(searches, frozen).any().item<bool>());
 }
 
 TEST(Constraints, WrongOptionsAreNamed) {

@@ -14,9 +14,8 @@ class Additive final : public Constraint {
       : features_("additive", "features", options.text("features")), most_(options.count("most", 0)) {}
 
   Tensor direction(const Searches&, const Tensor& points, const Tensor& wanted) const override {
-    const Tensor flat = wanted.flatten(1), allowed = features_.empty() ? at::ones({flat.size(1)}, at::kBool)
-                                                                       : features_.mask(flat.size(1));
-    Tensor added = flat.gt(0).logical_and(points.flatten(1).lt(1)).logical_and(allowed.to(flat.device()));
+    const Tensor flat = wanted.flatten(1);
+    Tensor added = flat.gt(0).logical_and(points.flatten(1).lt(1)).logical_and(allowed(flat));
     if (most_ > 0 && static_cast<std::int64_t>(most_) < flat.size(1)) {
       const Tensor best =
           std::get<1>(at::where(added, flat, at::zeros_like(flat)).topk(static_cast<std::int64_t>(most_), 1));
@@ -24,9 +23,22 @@ class Additive final : public Constraint {
     }
     return at::where(added, at::full_like(flat, enough), at::zeros_like(flat)).reshape_as(wanted);
   }
+  bool by_element() const override { return true; }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    const Tensor flat = records.flatten(1);
+    const Tensor sound = flat.ge(1 - least_change).logical_and(allowed(flat));
+    return searches.changed(records).flatten(1).logical_not().logical_or(sound).all(1);
+  }
   Shrinking shrinking() const override { return {.scale = false, .elements = true}; }
 
  private:
+  // [elements] bool, where `flat` is.
+  Tensor allowed(const Tensor& flat) const {
+    const Tensor mask =
+        features_.empty() ? at::ones({flat.size(1)}, at::kBool) : features_.mask(flat.size(1));
+    return mask.to(flat.device());
+  }
+
   static constexpr float enough = 1e9F;  // a step of any size fills the feature
 
   FeatureSet features_;

@@ -25,6 +25,10 @@ class Blackout final : public Constraint {
     }
     return allowed;
   }
+  bool by_element() const override { return true; }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    return records.le(searches.seeds + least_change).flatten(1).all(1);
+  }
   Shrinking shrinking() const override { return {.scale = false, .elements = false}; }
   std::size_t patience() const override { return 20; }
 

@@ -98,15 +98,37 @@ class Features final : public Constraint {
     const Tensor whole = integers(points[0].numel());
     if (!whole.defined()) return points;
     const Tensor flat = points.flatten(1), seeds = searches.seeds.flatten(1);
-    Tensor raw = flat, low = at::zeros({1}), span = at::ones({1});
-    if (searches.units->low.defined()) {
-      low = searches.units->low;
-      span = searches.units->span;
-    }
-    raw = (flat * span + low).round();
+    const auto [low, span] = units_of(searches, flat);
+    const Tensor raw = (flat * span + low).round();
     const Tensor rounded =
         at::where(whole.to(flat.device()).logical_and(flat.ne(seeds)), (raw - low) / span, flat);
     return rounded.reshape_as(points);
+  }
+
+  bool by_element() const override { return true; }
+
+  // What has changed may do so, that way, to there, and is whole where it must be.
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    const Tensor flat = records.flatten(1), difference = flat - searches.seeds.flatten(1),
+                 changed = searches.changed(records).flatten(1);
+    const std::int64_t elements = flat.size(1);
+    const Tensor grow = marked(elements, {&increase_, &both_}, table_.grow).to(flat.device()),
+                 fall = marked(elements, {&decrease_, &both_}, table_.fall).to(flat.device());
+    Tensor sound = at::where(difference.gt(0), grow, fall);
+    for (const auto& [position, range] : table_.ranges) {
+      const auto [low, span] = unit(searches, position);
+      const Tensor value = flat.select(1, position);
+      sound.select(1, position)
+          .logical_and_(value.ge((range.first - low) / span - least_change)
+                            .logical_and(value.le((range.second - low) / span + least_change)));
+    }
+    if (const Tensor whole = integers(elements); whole.defined()) {
+      const auto [low, span] = units_of(searches, flat);
+      const Tensor raw = flat * span + low;
+      const Tensor near = (raw - raw.round()).abs().le(span.abs() * least_change + 1e-4);
+      sound = sound.logical_and(near.logical_or(whole.to(flat.device()).logical_not()));
+    }
+    return sound.logical_or(changed.logical_not()).all(1);
   }
 
   Tensor integers(std::int64_t elements) const override {
@@ -116,6 +138,12 @@ class Features final : public Constraint {
   }
 
  private:
+  // Least value and range of every element, or of all.
+  static std::pair<Tensor, Tensor> units_of(const Searches& searches, const Tensor& flat) {
+    if (searches.units->low.defined()) return {searches.units->low, searches.units->span};
+    return {at::zeros({1}, flat.options()), at::ones({1}, flat.options())};
+  }
+
   static std::pair<double, double> unit(const Searches& searches, std::int64_t position) {
     if (!searches.units->low.defined()) return {0, 1};
     return {searches.units->low[position].item<double>(), searches.units->span[position].item<double>()};

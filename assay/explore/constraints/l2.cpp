@@ -15,6 +15,10 @@ class L2Ball final : public Constraint {
   Tensor kept(const Searches& searches, const Tensor& points) const override {
     return searches.seeds + attack::project(points - searches.seeds, attack::Norm::l2, eps_);
   }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    constexpr double rounding = 1 + 1e-4;
+    return (records - searches.seeds).flatten(1).square().sum(1).sqrt().le(eps_ * rounding + least_change);
+  }
 
  private:
   double eps_;

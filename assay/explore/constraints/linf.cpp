@@ -15,6 +15,9 @@ class LinfBall final : public Constraint {
   Tensor kept(const Searches& searches, const Tensor& points) const override {
     return searches.seeds + attack::project(points - searches.seeds, attack::Norm::linf, eps_);
   }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    return (records - searches.seeds).abs().flatten(1).amax(1).le(eps_ + 2 * least_change);
+  }
 
  private:
   double eps_;

@@ -42,6 +42,14 @@ class Mask final : public Constraint {
   Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
     return at::where(allowed(searches), wanted, at::zeros_like(wanted));
   }
+  bool by_element() const override { return true; }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    return searches.changed(records)
+        .logical_and(allowed(searches).logical_not())
+        .flatten(1)
+        .any(1)
+        .logical_not();
+  }
 
  private:
   Tensor allowed(const Searches& searches) const {

@@ -24,6 +24,13 @@ class Occlusion final : public Constraint {
     }
     return allowed;
   }
+  bool by_element() const override { return true; }
+  Tensor admits(const Searches& searches, const Tensor& records) const override {
+    const Tensor changed = searches.changed(records);
+    for (std::int64_t row = 0; row < records.size(0); ++row)
+      inside(changed, row, place_of(searches, static_cast<std::size_t>(row))).fill_(false);
+    return changed.flatten(1).any(1).logical_not();
+  }
 
  private:
   Rectangle place_of(const Searches& searches, std::size_t row) const {

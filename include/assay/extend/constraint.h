@@ -26,6 +26,8 @@ struct Searches {
   const attack::InputUnits* units = nullptr;  // what the units stand for
 
   std::int64_t size() const { return seeds.size(0); }
+  // [n, record...] bool: elements that are not the seed's, beyond what rounding does.
+  Tensor changed(const Tensor& records) const;
   // Random numbers of a search that are the same in every iteration, or new in each.
   Rng constant_rng(std::size_t row, std::uint64_t purpose) const { return Rng(seed, {keys[row], purpose}); }
   Rng rng(std::size_t row, std::uint64_t purpose) const {
@@ -38,6 +40,9 @@ struct Searches {
 struct Shrinking {
   bool scale = true, elements = true;
 };
+
+// A change of an element below this, in units of the valid range, is rounding.
+constexpr double least_change = 1e-6;
 
 // Immutable. Every search is on its own: what happens to a row depends on that row alone. Tensors are [n,
 // record...].
@@ -56,6 +61,14 @@ class Constraint {
   virtual Tensor shown(const Searches&, const Tensor& points) const { return points; }
   // Points lie on a line through each seed and may leave [0, 1]; only the records they stand for are clipped.
   virtual bool on_a_line() const { return false; }
+  // What is allowed differs from element to element, so that no line through the seed is.
+  virtual bool by_element() const { return false; }
+  // [n] bool: records, as they are stored, that are allowed; undefined: all. Constraints that are given
+  // together undo each other's work, so this is asked of all before a record counts as a finding.
+  virtual Tensor admits(const Searches&, const Tensor& records) const {
+    static_cast<void>(records);
+    return {};
+  }
   virtual Shrinking shrinking() const { return {}; }
   // Steps without any change after which a search is given up.
   virtual std::size_t patience() const { return 5; }
@@ -80,7 +93,7 @@ Catalogue<ConstraintInfo>& constraints();
 // A constraint by name, or one of the caller's own that is in no catalogue.
 using ConstraintChoice = Choice<Constraint>;
 // All of these together, applied in their order; none: everything within the valid range is allowed. Throws
-// Error{usage} for options that do not exist or make no sense.
+// Error{usage} for options that do not exist or make no sense, and for two that cannot hold together.
 std::unique_ptr<Constraint> make_constraint(std::span<const ConstraintChoice> choices);
 
 }  // namespace assay::explore
