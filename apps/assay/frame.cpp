@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cstdlib>
 #include <limits>
 
 #include <assay/extend/question.h>
@@ -134,7 +135,11 @@ std::string message_of(const CLI::Error& error) {
   const std::size_t range = text.find(" not in range "),
                     bound = text.find(" to ", std::min(range, text.size()));
   const bool open = bound != std::string::npos && text.size() - bound > 300;
-  return open ? fmt::format("{} is no number from 0 on", text.substr(0, range)) : text;
+  if (!open) return text;
+  constexpr std::string_view begin = "Value ";  // of the message; a 0 is refused where only more will do
+  const std::string given = text.substr(std::min(begin.size(), range), range - std::min(begin.size(), range));
+  const bool zero = std::strtod(given.c_str(), nullptr) == 0;
+  return fmt::format("{} is no number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
 }
 
 std::vector<std::string> words_of(const CLI::Option& option) {

@@ -93,7 +93,9 @@ Plausibility judge_plausibility(const Session& session, const coverage::Profile&
          measure);
   std::ranges::sort(sorted);
   result.seeds = sorted.size();
-  result.bound = sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+  // The least value that at least this share do not exceed.
+  const double below = std::ceil(share * static_cast<double>(sorted.size()) - 1e-9);
+  result.bound = sorted[static_cast<std::size_t>(std::max(below, 1.0)) - 1];
   result.surprise = surprise_of(measure, reference, {found.values, training.dimensions, found.classes});
   for (const double value : result.surprise) result.implausible.push_back(!(value <= result.bound));
   return result;

@@ -24,6 +24,7 @@
 #include "assay/explore/guide.h"
 #include "assay/explore/search.h"
 #include "assay/support/binary.h"
+#include "assay/support/file.h"
 #include "assay/support/hash.h"
 #include "assay/support/shared_journal.h"
 
@@ -147,8 +148,26 @@ class Explorer {
              network.name);
       all.push_back(std::make_unique<attack::AttackedNetwork>(
           *network.session, preparation_.network().units(), dataset_->target_width() > 0));
+      require_same_task(networks.front(), network);
     }
     return all;
+  }
+
+  // As many classes as the first network, or as many numbers as the data have targets.
+  void require_same_task(const ExploredNetwork& first, const ExploredNetwork& network) const {
+    const auto numbers = [](const ExploredNetwork& of) {
+      return element_count(of.session->shape(of.session->logits()));
+    };
+    const auto classes = [&](const ExploredNetwork& of) { return std::max<std::int64_t>(2, numbers(of)); };
+    const auto targets = static_cast<std::int64_t>(dataset_->target_width());
+    if (targets > 0 && numbers(network) != targets)
+      fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
+           network.name, numbers(network), targets);
+    if (targets == 0 && classes(network) != classes(first))
+      fail(Fault::mismatch,
+           "network '{}' gives {} numbers a record, '{}' {}; only networks for the same task can be compared "
+           "(networks of regression are with targets= of the data)",
+           first.name, numbers(first), network.name, numbers(network));
   }
 
   static std::vector<std::shared_ptr<const coverage::Profile>> profiles(
@@ -190,8 +209,13 @@ class Explorer {
       graphs.text(network.session->graph().hash());
       profiles.text(network.profile->hash());
     }
-    for (const ConstraintChoice& constraint : options_.constraints)
+    for (const ConstraintChoice& constraint : options_.constraints) {
       constraints.text(constraint.spec().text());
+      const auto& given = constraint.spec().options;
+      const auto file = given.find("file");  // a mask or a table, whose content says what may change
+      if (!constraint.object() && file != given.end() && !file->second.empty())
+        constraints.text(read_file(file->second));
+    }
     return JournalKey("exploration")
         .add("set of networks", graphs.hex())
         .add("set of profiles", profiles.hex())

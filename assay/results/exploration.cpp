@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include <assay/extend/constraint.h>
 #include <assay/extend/criteria.h>
@@ -42,8 +43,18 @@ double mean_of(const std::vector<explore::Finding>& findings, double explore::Fi
   return count > 0 ? sum / static_cast<double>(count) : NAN;
 }
 
-std::uint64_t total_gained(const explore::Finding& finding, std::size_t network) {
-  return network < finding.gained.size() ? finding.gained[network].value_or(0) : 0;
+// What findings gain in networks [first, end) together; nothing where the criterion counts no items of
+// records.
+report::Cell total_gained(std::span<const explore::Finding> findings, std::size_t first, std::size_t end) {
+  std::uint64_t total = 0;
+  bool known = findings.empty();
+  for (const explore::Finding& finding : findings) {
+    for (std::size_t k = first; k < std::min(end, finding.gained.size()); ++k) {
+      total += finding.gained[k].value_or(0);
+      known |= finding.gained[k].has_value();
+    }
+  }
+  return known ? report::count_cell(total) : report::Cell();
 }
 
 // Whether a network says something else than the majority.
@@ -66,16 +77,15 @@ report::Table network_table(const ExplorationResult& result) {
                       false};
   for (std::size_t k = 0; k < result.networks.size(); ++k) {
     const coverage::Coverage &before = result.exploration.before[k], &after = result.exploration.after[k];
-    std::int64_t gained = 0, pushed = 0, odd = 0;
+    std::int64_t pushed = 0, odd = 0;
     for (const explore::Finding& finding : result.exploration.findings) {
-      gained += static_cast<std::int64_t>(total_gained(finding, k));
       pushed += !finding.differing && finding.target == k;
       odd += is_odd_one(finding, k);
     }
     const bool share = !after.coverable.empty();
     table.rows.push_back({result.networks[k].name, share ? report::Cell(before.value) : report::Cell(),
                           share ? report::Cell(after.value) : report::Cell(), after.covered, after.coverable,
-                          gained, pushed, odd});
+                          total_gained(result.exploration.findings, k, k + 1), pushed, odd});
   }
   return table;
 }
@@ -132,14 +142,11 @@ report::Table finding_table(const ExplorationResult& result) {
   const std::vector<std::string> names = explore::names_of(result.exploration.findings, result.seeds);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const explore::Finding& finding = result.exploration.findings[i];
-    std::int64_t gained = 0;
-    for (std::size_t k = 0; k < result.networks.size(); ++k)
-      gained += static_cast<std::int64_t>(total_gained(finding, k));
     table.rows.push_back(
         {names[i], result.seeds.id(finding.seed), answers_of(finding), voted_label(finding),
          report::count_cell(finding.iterations),
          finding.differing ? std::string() : result.networks[finding.target].name, finding.l0, finding.l1,
-         finding.l2, finding.linf, gained,
+         finding.l2, finding.linf, total_gained(std::span(&finding, 1), 0, result.networks.size()),
          result.plausibility ? finite_cell(result.plausibility->surprise[i]) : report::Cell()});
   }
   return table;

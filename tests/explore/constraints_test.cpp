@@ -273,8 +273,21 @@ TEST(Features, ComeFromATable) {
     EXPECT_LT(greatest_difference(raw.select(1, 3), seeds.select(1, 3) * 20), 1e-6);
   }
   EXPECT_GT(seen.records.back().select(1, 0).max().item<float>(), 0.2F);
-  write_file(file, "feature,change\n0,sideways\n");
-  EXPECT_THROW(made({"features[file=" + file.string() + "]"}), Error);
+  for (const char* wrong : {"feature,change\n0,sideways\n", "feature,change,most\n0,both,3\n",
+                            "feature,change\n0.5,both\n", "feature,change\n-1,both\n",
+                            "feature,change\n0,both\n0,frozen\n", "feature,change,low,high\n0,both,3,2\n"}) {
+    write_file(file, std::string_view(wrong));
+    EXPECT_THROW(made({"features[file=" + file.string() + "]"}), Error) << wrong;
+  }
+  for (const auto& [column, least, greatest] : {std::tuple("low", 1.0, 20.0), std::tuple("high", 0.0, 1.0)}) {
+    write_file(file, fmt::format("feature,change,{}\n0,both,1\n", column));
+    const Walk one = walk(*made({"features[file=" + file.string() + "]"}), seeds, 0.5, 8, units);
+    for (const Tensor& record : one.records) {
+      const Tensor raw = record.select(1, 0) * 20;
+      const Tensor moved = raw.masked_select(record.select(1, 0).ne(seeds.select(1, 0)));
+      EXPECT_TRUE(moved.ge(least - 1e-4).logical_and(moved.le(greatest + 1e-4)).all().item<bool>()) << column;
+    }
+  }
   std::filesystem::remove(file);
 }
 
@@ -350,14 +363,17 @@ TEST(Together, RecordsThatOneForbidsAreToldApart) {
 }
 
 TEST(Constraints, WrongOptionsAreNamed) {
-  for (const std::string text : {"occl[size=0x3]", "occl[size=ten]", "features", "features[increase=3-1]",
-                                 "additive[features=a]", "nowhere", "mask[file=/nonexistent.png]"}) {
+  for (const std::string text :
+       {"occl[size=0x3]", "occl[size=ten]", "features", "features[increase=3-1]", "additive[features=a]",
+        "nowhere", "mask[file=/nonexistent.png]", "mask[at=3x3,elements=5]"}) {
     EXPECT_THROW(made({text}), Error) << text;
   }
   EXPECT_THROW(walk(*made({"occl"}), random_records(2, {5}), 1, 1), Error);  // no picture
   EXPECT_THROW(walk(*made({"features[increase=5]"}), random_records(2, {5}), 1, 1),
                Error);                                                            // no such feature
   EXPECT_THROW(walk(*made({"mask[area=9x9,at=1x0]"}), pictures(), 1, 1), Error);  // beyond the picture
+  EXPECT_THROW(walk(*made({"occl[size=2x2,at=9x0]"}), pictures(), 1, 1), Error);  // 9 rows: 0 to 8
+  EXPECT_NO_THROW(walk(*made({"occl[size=2x2,at=8x6]"}), pictures(), 1, 1));
 }
 
 // A network that disagrees when the sum of the first two elements is above 1; the third one is not needed.

@@ -367,6 +367,74 @@ TEST_F(Exploring, FarAwayFindingsAreImplausible) {
       judge_plausibility(*sessions[0], *networks[0].profile, "dsa", data, data, 0.99, 100, silence()), Error);
 }
 
+TEST_F(Exploring, TheBoundIsTheLeastThatTheShareOfSeedsDoNotExceed) {
+  coverage::LearnOptions learn;
+  learn.criteria = {parse_spec("criterion", "dsc")};
+  learn.subjects = {"hidden"};
+  const coverage::Profile profile = coverage::learn_profile(*sessions[0], data, learn, silence()).profile;
+  const DatasetPtr seeds = write("others.npz", random_records(40, {6}, 77));
+  for (const double share : {0.99, 0.9, 0.5}) {
+    const Plausibility judged =
+        judge_plausibility(*sessions[0], profile, "dsa", seeds, seeds, share, 100, silence());
+    std::vector<double> values = judged.surprise;
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
+    ASSERT_EQ(values.size(), judged.seeds);
+    const double rest = (1 - share) * static_cast<double>(values.size());
+    const auto above = std::ranges::count_if(values, [&](double value) { return value > judged.bound; }),
+               not_below = std::ranges::count_if(values, [&](double value) { return value >= judged.bound; });
+    EXPECT_LE(static_cast<double>(above), rest + 1e-6) << share;
+    EXPECT_GT(static_cast<double>(not_below), rest - 1e-6) << share;
+  }
+}
+
+TEST_F(Exploring, RefusesTheJournalOfATableThatHasChanged) {
+  ExploreOptions with = options();
+  with.journal = folder / "journal";
+  const fs::path table = folder / "table.csv";
+  with.constraints = {parse_spec("constraint", "features[file=" + table.string() + "]")};
+  write_file(table, std::string_view("feature,change\n0,both\n1,both\n"));
+  run(with);
+  EXPECT_EQ(run(with).resumed, 40U);
+  write_file(table, std::string_view("feature,change\n2,both\n3,both\n"));
+  try {
+    run(with);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
+  }
+}
+
+TEST_F(Exploring, NetworksOfAnotherTaskAreNamed) {
+  Net net("wide", 9);
+  sessions.push_back(
+      std::make_unique<Session>(net.build(net.dense("logits", net.input({-1, 6}), 6, 5)), one_thread));
+  coverage::LearnOptions learn;
+  learn.criteria = {criterion};
+  networks.push_back({"wide", sessions.back().get(),
+                      std::make_shared<const coverage::Profile>(
+                          coverage::learn_profile(*sessions.back(), data, learn, silence()).profile)});
+  try {
+    run(options());
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
+    EXPECT_NE(std::string(error.what()).find("'net0' gives 4 numbers a record, 'wide' 5"), std::string::npos)
+        << error.what();
+  }
+  write_npz(folder / "targets.npz",
+            {{"x", to_array(random_records(8, {6}))}, {"y", to_array(random_records(8, {2}))}});
+  networks.pop_back();
+  try {
+    explore::explore(networks, open_dataset((folder / "targets.npz").string() + ",range=0:1"), options(),
+                     silence());
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("gives 4 numbers a record, but the data have 2 targets"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(Exploring, NeedsTwoNetworksAndAValidRange) {
   const std::vector<ExploredNetwork> one{networks[0]};
   EXPECT_THROW(explore::explore(one, data, options(), silence()), Error);

@@ -47,7 +47,9 @@ ConstraintInfo blackout_constraint() {
       .definition =
           "in every iteration `count` random rectangles; where the mean of g in one is below 0 its elements "
           "of the step are -1, all others 0. No element ever rises",
-      .limits = "rectangles are random, so many iterations do nothing; given up after 20 without a change",
+      .limits =
+          "rectangles are random, so many iterations do nothing; given up after more than 20 without a "
+          "change",
       .paper =
           "Pei et al., DeepXplore, SOSP 2017 (occlusion by multiple tiny black rectangles; 6x6 for MNIST, "
           "10x10 for larger pictures; released code draws one an iteration)",

@@ -2,7 +2,12 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
 
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
@@ -25,25 +30,45 @@ FeatureTable read_table(const std::string& path) {
          "{}: a first line with the names of columns is needed: feature,change and where wanted "
          "integer,low,high",
          path);
+  static constexpr std::array<std::string_view, 5> known{"feature", "change", "integer", "low", "high"};
+  for (const std::string& name : csv.header) {
+    if (std::ranges::find(known, name) == known.end())
+      fail(Fault::data,
+           "{}: column '{}' is none of feature, change, integer, low, high; take it out or rename it", path,
+           name);
+  }
   const auto has = [&](const std::string& name) {
     return std::ranges::find(csv.header, name) != csv.header.end();
   };
+  // A number in a column that may be missing.
+  const auto number = [&](std::size_t row, const std::string& name, double otherwise) {
+    return has(name) ? csv_number(csv, row, csv.column(name)) : otherwise;
+  };
+  constexpr double unbounded = std::numeric_limits<double>::infinity();
   const std::size_t feature = csv.column("feature"), change = csv.column("change");
   FeatureTable table;
+  std::set<std::int64_t> seen;
   for (std::size_t row = 0; row < csv.rows.size(); ++row) {
-    const auto position = static_cast<std::int64_t>(csv_number(csv, row, feature));
+    const double named = csv_number(csv, row, feature);
+    if (named < 0 || named != std::floor(named) || named > 1e9)
+      fail(Fault::data, "{}: '{}' is no feature; features are numbered 0, 1, 2 ...", path,
+           csv.rows[row][feature]);
+    const auto position = static_cast<std::int64_t>(named);
+    if (!seen.insert(position).second)
+      fail(Fault::data, "{}: feature {} has two lines; leave one", path, position);
     const std::string& word = csv.rows[row][change];
     if (word != "increase" && word != "decrease" && word != "both" && word != "frozen") {
       fail(Fault::data, "{}: feature {}: change is '{}'; it must be increase, decrease, both or frozen", path,
            position, word);
     }
-    if (position < 0) fail(Fault::data, "{}: there is no feature {}", path, position);
     if (word == "increase" || word == "both") table.grow.push_back(position);
     if (word == "decrease" || word == "both") table.fall.push_back(position);
-    if (has("integer") && csv_number(csv, row, csv.column("integer")) != 0) table.whole.push_back(position);
-    if (has("low") && has("high"))
-      table.ranges.push_back(
-          {position, {csv_number(csv, row, csv.column("low")), csv_number(csv, row, csv.column("high"))}});
+    if (number(row, "integer", 0) != 0) table.whole.push_back(position);
+    const double low = number(row, "low", -unbounded), high = number(row, "high", unbounded);
+    if (low > high)
+      fail(Fault::data, "{}: feature {}: low is {} and high {}; low must not be above high", path, position,
+           low, high);
+    if (has("low") || has("high")) table.ranges.push_back({position, {low, high}});
   }
   return table;
 }

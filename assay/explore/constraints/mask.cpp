@@ -31,6 +31,8 @@ class Mask final : public Constraint {
   explicit Mask(const SpecOptions& options)
       : elements_("mask", "elements", options.text("elements")), whole_area_(options.text("area").empty()) {
     if (!options.text("file").empty()) file_ = read_mask(options.text("file"));
+    if (whole_area_ && options.text("at") != "0x0")
+      fail(Fault::usage, "constraint 'mask': at={} has no effect without area=", options.text("at"));
     if (!whole_area_) {
       size_ = pair_of(options, "mask", "area", 1);
       place_ = pair_of(options, "mask", "at", 0);

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <assay/error.h>
 #include <assay/extend/constraint.h>
 #include "assay/explore/pictures.h"
 
@@ -35,6 +36,11 @@ class Occlusion final : public Constraint {
  private:
   Rectangle place_of(const Searches& searches, std::size_t row) const {
     const Tensor& seeds = searches.seeds;
+    if (!random_ && (place_.first >= seeds.size(2) || place_.second >= seeds.size(3)))
+      fail(Fault::usage,
+           "constraint 'occl': at={}x{} lies beyond the picture of {} x {}; rows count from 0 to {}, columns "
+           "from 0 to {}",
+           place_.first, place_.second, seeds.size(2), seeds.size(3), seeds.size(2) - 1, seeds.size(3) - 1);
     if (random_)
       return random_rectangle(seeds, size_.first, size_.second, searches.constant_rng(row, stream));
     const std::int64_t top = std::min(place_.first, seeds.size(2)),

@@ -70,7 +70,7 @@ class Constraint {
     return {};
   }
   virtual Shrinking shrinking() const { return {}; }
-  // Steps without any change after which a search is given up.
+  // A search is given up after more steps than this in a row without any change.
   virtual std::size_t patience() const { return 5; }
   // [elements] bool of a record that hold whole numbers in the data's own units; undefined: none.
   virtual Tensor integers(std::int64_t elements) const {
