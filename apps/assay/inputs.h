@@ -52,6 +52,8 @@ class DataInput {
 class AccuracyCheck {
  public:
   void declare(CLI::App& app);
+  // Throws Error{usage} for a tolerance of no accuracy.
+  void refuse_without_effect() const;
   // Evaluates, and stops with Error{mismatch} when the user declared another accuracy.
   Evaluation run(const Session& session, const DatasetPtr& dataset, Context& context) const;
   // The same as facts of the document, where the user declared an accuracy; else nothing is evaluated.
@@ -62,6 +64,7 @@ class AccuracyCheck {
 
  private:
   double expected_ = -1, tolerance_ = 0.005, above_ = 1;
+  std::vector<const CLI::Option*> tolerances_;
 };
 
 // Reads a network; what its file is noticed for is told.

@@ -46,8 +46,10 @@ void NetworksInput::open(Context& context, const Dataset& data, report::Document
     add(name, adapted(graph, adaptation, &data, context.progress).graph, options);
     tell_rounding(graph, *sessions_.back(), adaptation, &data, context.progress);
   }
+  std::map<std::string, std::size_t> turns;  // equal networks would outvote the others
   for (const std::string& text : mutants_) {
-    mutation::NamedMutant mutant = mutation::make_mutant(*sessions_.front(), text, context.settings.seed);
+    mutation::NamedMutant mutant =
+        mutation::make_mutant(*sessions_.front(), text, context.settings.seed, turns[text]++);
     if (!mutant.summary.empty())
       document.notices.push_back(fmt::format("{}: {}", mutant.name, mutant.summary));
     add(mutant.name, std::move(mutant.graph), options);

@@ -64,7 +64,9 @@ double accuracy_on(const Session& session, const Tensor& inputs, const std::vect
 }
 
 // The remedy that brings the sample's accuracy nearest to what was declared, or nothing when none helps much.
-std::string likely_cause(const Session& session, const Dataset& dataset, double expected) {
+// Where a greatest accuracy was declared, too, it has to lie in between, but for what the sample leaves open.
+std::string likely_cause(const Session& session, const Dataset& dataset, const AccuracyBounds& bounds) {
+  const double expected = bounds.expected;
   constexpr std::size_t sample_size = 500;
   const std::size_t count = std::min(sample_size, dataset.size());
   std::vector<std::size_t> indices(count);
@@ -75,11 +77,17 @@ std::string likely_cause(const Session& session, const Dataset& dataset, double 
   const std::size_t step = session.preferred_batch();
   const double now = accuracy_on(session, inputs, batch.labels, step);
   const auto distance = [&](double accuracy) { return std::abs(accuracy - expected); };
+  const double open =
+      count == dataset.size() ? 1e-12 : 3 * std::sqrt(expected * (1 - expected) / static_cast<double>(count));
+  const auto declared = [&](double accuracy) {
+    return bounds.above >= 1 ||
+           (accuracy >= expected - bounds.below - open && accuracy <= expected + bounds.above + open);
+  };
   std::string best;
   double best_accuracy = now;
   for (const Suspect& suspect : suspects(inputs)) {
     const double accuracy = accuracy_on(session, suspect.repair(inputs), batch.labels, step);
-    if (distance(accuracy) < distance(best_accuracy)) {
+    if (declared(accuracy) && distance(accuracy) < distance(best_accuracy)) {
       best_accuracy = accuracy;
       best = suspect.remedy;
     }
@@ -104,7 +112,7 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
   const std::string declared = bounds.above < 1
                                    ? fmt::format("{:.2f} % to {:.2f} % was declared", least * 100, most * 100)
                                    : fmt::format("at least {:.2f} % was declared", least * 100);
-  std::string cause = likely_cause(session, *dataset, expected);
+  std::string cause = likely_cause(session, *dataset, bounds);
   if (cause.empty())
     cause = "; none of the usual preprocessing mistakes explains it: are these the network's data?";
   fail(Fault::mismatch, "network '{}' reaches an accuracy of {:.2f} % on {}, but {}{}",

@@ -24,12 +24,15 @@ Graph everywhere(const Session& original, const Spec& op, std::uint64_t seed) {
   return graph;
 }
 
-Mutant drawn(const Subject& subject, const Spec& op, std::uint64_t seed) {
+Mutant drawn(const Subject& subject, const Spec& op, std::uint64_t seed, std::size_t turn) {
   const Drawn found =
-      draw_mutants(subject, {.operators = {op}, .per_operator = 1, .layers = {}, .seed = seed});
+      draw_mutants(subject, {.operators = {op}, .per_operator = turn + 1, .layers = {}, .seed = seed});
   if (found.mutants.empty())
     fail(Fault::usage, "{}: the operator can do nothing to '{}'", op.text(), subject.graph().name());
-  return found.mutants.front();
+  if (found.mutants.size() <= turn)
+    fail(Fault::usage, "{}: there are only {} different mutants of '{}', and {} are asked for; ask for fewer",
+         op.text(), found.mutants.size(), subject.graph().name(), turn + 1);
+  return found.mutants[turn];
 }
 
 Spec known_operator(const std::string& text) {
@@ -40,13 +43,14 @@ Spec known_operator(const std::string& text) {
 
 }  // namespace
 
-NamedMutant make_mutant(const Session& original, const std::string& text, std::uint64_t seed) {
+NamedMutant make_mutant(const Session& original, const std::string& text, std::uint64_t seed,
+                        std::size_t turn) {
   constexpr std::string_view all = "@all";
   if (text.ends_with(all))
     return {text, everywhere(original, known_operator(text.substr(0, text.size() - all.size())), seed), {}};
   const Subject subject(original);
   const bool placed = text.find_first_of("@#") != std::string::npos;
-  const Mutant mutant = placed ? parse_mutant(text) : drawn(subject, known_operator(text), seed);
+  const Mutant mutant = placed ? parse_mutant(text) : drawn(subject, known_operator(text), seed, turn);
   Mutation made = apply(subject, mutant);
   return {mutant.text(), std::move(made.graph), std::move(made.summary)};
 }

@@ -17,7 +17,9 @@ struct NamedMutant {
 };
 
 // An operator on every layer that it can act on (int8@all), on one (gf[sigma=0.5]@conv2#17), or drawn from
-// the seed (ns). Throws Error{usage} for operators that do not exist or change nothing.
-NamedMutant make_mutant(const Session& original, const std::string& text, std::uint64_t seed);
+// the seed (ns): the `turn`-th of those that there are, all different. Throws Error{usage} for operators that
+// do not exist, change nothing, or have fewer mutants.
+NamedMutant make_mutant(const Session& original, const std::string& text, std::uint64_t seed,
+                        std::size_t turn = 0);
 
 }  // namespace assay::mutation

@@ -76,6 +76,26 @@ TEST_F(ExploreProgram, SaysWhatIsWrong) {
   expect("net.onnx net.onnx --data images-idx3-ubyte --target 2", "there is no network 2");
   expect("net.onnx --mutant nonsense --data images-idx3-ubyte", "nonsense");
   expect("net.onnx net.onnx --data images-idx3-ubyte --criterion 'idc[m=0]'", "m");
+  const std::string two = "net.onnx net.onnx --data images-idx3-ubyte ";
+  expect(two + "--constraint occl --constraint light", "'light' and 'occl' cannot hold together");
+  expect(two + "--constraint none --constraint light", "--constraint none has no effect");
+  expect(two + "--margin 0.1", "--margin has no effect on classes");
+  expect(two + "--opposite-signs", "--opposite-signs has no effect on classes");
+  expect(two + "--lambda2 0 --choose-once", "--choose-once has no effect with --lambda2 0");
+  expect(two + "--lambda2 0 --choice rarest", "--choice has no effect with --lambda2 0");
+  expect(two + "--margin 0", "is no number above 0");
+  expect(two + "--lambda1 -1", "is no number from 0 on");
+}
+
+TEST_F(ExploreProgram, MutantsThatAreDrawnTwiceAreTwo) {
+  const Outcome outcome = assay(
+      "explore net.onnx --mutant 'gf[sigma=0.5]' --mutant 'gf[sigma=0.5]' --data images-idx3-ubyte "
+      "--constraint none --iterations 1 --quiet --out out");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto networks = json("out/manifest.json")["networks"];
+  ASSERT_EQ(networks.size(), 3U);
+  EXPECT_NE(networks[1]["hash"], networks[2]["hash"]);
+  EXPECT_NE(networks[1]["name"], networks[2]["name"]);
 }
 
 }  // namespace

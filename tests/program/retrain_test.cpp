@@ -94,6 +94,18 @@ TEST_F(RetrainProgram, SaysWhatIsMissing) {
   const Outcome many = retrain("--against none --evaluate-on none --count 80");
   EXPECT_EQ(many.code, 1);
   EXPECT_NE(many.err.find("80 additions are wanted"), std::string::npos) << many.err;
+  EXPECT_NE(many.err.find("--count"), std::string::npos) << many.err;
+  const std::string held = "--held-out 'more-idx3-ubyte,labels=more-labels-idx1-ubyte' ";
+  for (const std::string& idle : {held + "--hold-out 0.3", std::string("--against none --only-successful"),
+                                  std::string("--against none --pool 5"), std::string("--layer hidden")}) {
+    const Outcome refused = retrain(idle);
+    EXPECT_EQ(refused.code, 1) << idle;
+    EXPECT_NE(refused.err.find("has no effect"), std::string::npos) << refused.err;
+  }
+  ASSERT_EQ(
+      retrain(held + "--against none --evaluate-on none --count 5 --epochs 1 --repeats 1 --json r.json").code,
+      0);
+  EXPECT_NE(json("r.json").dump().find("is both added and held out"), std::string::npos);
 }
 
 }  // namespace

@@ -210,6 +210,13 @@ TEST_F(SourceMutationProgram, FlagsWithoutEffectAreErrors) {
     const Outcome outcome = judged(flag);
     EXPECT_EQ(outcome.code, 1) << flag << outcome.err;
   }
+  const Outcome tolerance = assay(edits + "--tolerance 0.1");
+  EXPECT_EQ(tolerance.code, 1);
+  EXPECT_NE(tolerance.err.find("without --expect-accuracy"), std::string::npos) << tolerance.err;
+  const Outcome nowhere =
+      mutate("--operator le --layer hidden --count 1 --test 'images-idx3-ubyte[120:]' --store kept");
+  EXPECT_EQ(nowhere.code, 1);
+  EXPECT_NE(nowhere.err.find("--layer hidden"), std::string::npos) << nowhere.err;
   EXPECT_EQ(mutate(operators + " --test images-idx3-ubyte").code, 1);  // no store
   EXPECT_EQ(assay("mutate store --quiet").code, 1);
   EXPECT_EQ(assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator le --store s").code,

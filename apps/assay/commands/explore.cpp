@@ -1,5 +1,6 @@
 // assay explore: records on which networks disagree.
 
+#include <algorithm>
 #include <filesystem>
 
 #include <assay/dataset.h>
@@ -33,10 +34,12 @@ class Explore final : public Command {
                    "criterion whose uncovered items are the second objective (`assay criteria` lists all)")
         ->type_name("SPEC");
     units_.declare(app);
-    app.add_option("--choice", options_.choice, "which neuron to lift: random, rarest, nearest, relevant")
-        ->type_name("NAME");
-    app.add_flag("--choose-once", options_.search.choose_once,
-                 "choose neurons once per seed, as the released code does, not in each iteration");
+    choice_ =
+        app.add_option("--choice", options_.choice, "which neuron to lift: random, rarest, nearest, relevant")
+            ->type_name("NAME");
+    choose_once_ =
+        app.add_flag("--choose-once", options_.search.choose_once,
+                     "choose neurons once per seed, as the released code does, not in each iteration");
     app.add_option("--lambda1", options_.search.lambda1,
                    "weight of the network that is pushed away from the others")
         ->check(CLI::NonNegativeNumber);
@@ -54,15 +57,15 @@ class Explore final : public Command {
                    "the network pushed away, counted from 0 (default: drawn for each seed)")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N");
-    app.add_flag("--probability", options_.search.probability,
-                 "climb probabilities after the softmax, not the scores before it");
-    app.add_option("--margin", options_.search.disagreement.margin,
-                   "regression: outputs further apart than this disagree")
-        ->check(CLI::PositiveNumber);
-    app.add_flag("--opposite-signs", options_.search.disagreement.opposite_signs,
-                 "regression: only when the outputs do not all have one sign, too");
-    app.add_flag("--only-correct", options_.only_correct,
-                 "leave out seeds that the first network names otherwise than their label");
+    probability_ = app.add_flag("--probability", options_.search.probability,
+                                "climb probabilities after the softmax, not the scores before it");
+    margin_ = app.add_option("--margin", options_.search.disagreement.margin,
+                             "regression: outputs further apart than this disagree")
+                  ->check(CLI::PositiveNumber);
+    opposite_signs_ = app.add_flag("--opposite-signs", options_.search.disagreement.opposite_signs,
+                                   "regression: only when the outputs do not all have one sign, too");
+    only_correct_ = app.add_flag("--only-correct", options_.only_correct,
+                                 "leave out seeds that the first network names otherwise than their label");
     app.add_option("--passes", options_.passes, "times that all seeds are searched from")
         ->check(CLI::Range(1, 1'000'000));
     app.add_option("--round", options_.round,
@@ -140,6 +143,7 @@ class Explore final : public Command {
 
  private:
   void prepare(const Dataset& seeds, const Context& context) {
+    refuse_without_effect(seeds);
     if (constraints_.empty()) constraints_ = {results::is_picture(seeds) ? "light" : "none"};
     for (const std::string& text : constraints_) {
       if (text != "none") options_.constraints.emplace_back(text);
@@ -157,6 +161,25 @@ class Explore final : public Command {
     if (baseline_.given()) options_.baseline = baseline_.open();
     options_.journal = fs::path(output_) / "journal";
     make_folders(output_);
+  }
+
+  void refuse_without_effect(const Dataset& seeds) const {
+    const auto refuse = [](std::initializer_list<const CLI::Option*> options, std::string_view why) {
+      for (const CLI::Option* option : options) {
+        if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+      }
+    };
+    if (seeds.target_width() > 0) {
+      refuse({only_correct_, probability_}, "for regression: it is for classes");
+    } else {
+      refuse({margin_, opposite_signs_}, "on classes: it is for regression (targets= of --data)");
+      if (!seeds.has_labels())
+        refuse({only_correct_}, "without labels: --data say no classes that the first network could name");
+    }
+    if (options_.search.lambda2 == 0)
+      refuse({choice_, choose_once_}, "with --lambda2 0: no neuron is lifted");
+    if (constraints_.size() > 1 && std::ranges::count(constraints_, "none") > 0)
+      fail(Fault::usage, "--constraint none has no effect beside others: leave it out, or the others");
   }
 
   std::string plausibility(const Dataset& seeds) const {
@@ -179,6 +202,8 @@ class Explore final : public Command {
                   "seeds; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
   DataInput baseline_{"baseline",
                       "records whose coverage counts as reached before the first seed (default: none)"};
+  const CLI::Option *choice_ = nullptr, *choose_once_ = nullptr, *probability_ = nullptr, *margin_ = nullptr,
+                    *opposite_signs_ = nullptr, *only_correct_ = nullptr;
   std::vector<std::string> constraints_;
   std::string criterion_ = "nc[threshold=0.25]", storage_, plausibility_, output_ = "assay-explore";
   std::optional<std::size_t> target_;

@@ -21,6 +21,7 @@
 #include "assay/support/file.h"
 #include "assay/support/parse.h"
 #include "assay/support/ranks.h"
+#include "assay/support/text.h"
 
 namespace assay::app {
 namespace {
@@ -111,6 +112,7 @@ class Mutate final : public Command {
     if (action_ != "run" || list_) ranks().leave_to_first();
     if (action_ == "store") return source_.store();
     gates_.check({"mutation", "killed-mutants"});
+    check_.refuse_without_effect();
     if (action_ != "run" || list_) refuse_given(judging_, "unless mutants are judged");
     if (!mutants_.empty()) refuse_given(drawing_, "on mutants that are named");
     if (action_ != "export" && !out_.empty())
@@ -320,6 +322,11 @@ class Mutate final : public Command {
   void require_judgeable(const mutation::Drawn& drawn, const Graph& graph) const {
     if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
     if (!drawn.mutants.empty()) return;
+    if (drawn.not_applicable.empty() && !draw_.layers.empty())
+      fail(Fault::usage,
+           "no mutant can be made of '{}': none of the operators has a place at --layer {}; leave it out "
+           "(`assay mutate list` shows the places)",
+           graph.name(), joined(draw_.layers));
     fail(Fault::usage, "no mutant can be made of '{}'{}", graph.name(),
          drawn.not_applicable.empty()
              ? std::string()

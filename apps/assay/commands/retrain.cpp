@@ -27,9 +27,9 @@ class Retrain final : public Command {
                    "as one more kind, of the given records those that cover what the test set does not, by "
                    "this criterion (idc, 'kmnc[sections=100]', ...)")
         ->type_name("SPEC");
-    app.add_option("--layer", layers_,
-                   "subject layer of idc and the surprise criteria, for --coverage-raising")
-        ->type_name("NAME");
+    layer_option_ = app.add_option("--layer", layers_,
+                                   "subject layer of idc and the surprise criteria, for --coverage-raising")
+                        ->type_name("NAME");
     app.add_option("--repeats", repeats_, "times that each kind is drawn and trained, with other seeds")
         ->check(CLI::Range(1, 10'000));
     app.add_option("--checkpoint", checkpoint_,
@@ -62,7 +62,7 @@ class Retrain final : public Command {
     check_.run_if_asked(session, test, context, document);
     const retraining::Study study{
         test,
-        given_additions(*training, context),
+        given_additions(*training, *test, context, document),
         raising_.empty() ? std::nullopt : std::optional(parse_spec("criterion", raising_)),
         layers_,
         against,
@@ -128,9 +128,11 @@ class Retrain final : public Command {
     app.add_option("--held-out", held_out_,
                    "records of the same kind to judge by, instead of holding out a share of --add")
         ->type_name("SPEC");
-    app.add_option("--hold-out", share_,
-                   "share of --add that is not trained on but judged by; records with one id stay together")
-        ->check(CLI::Range(0.0, 1.0));
+    hold_out_option_ =
+        app.add_option(
+               "--hold-out", share_,
+               "share of --add that is not trained on but judged by; records with one id stay together")
+            ->check(CLI::Range(0.0, 1.0));
     app.add_option("--labels", labels_,
                    "labels of the additions: given in their file, or the majority of --voters")
         ->check(CLI::IsMember({"given", "majority"}));
@@ -149,11 +151,11 @@ class Retrain final : public Command {
            "--evaluate-on", evaluate_on_,
            "attacks on the test set (against the network as given) on whose results all are judged; none")
         ->type_name("SPEC,...");
-    app.add_option("--pool", pool_,
-                   "training records that each attack changes; additions are drawn from them")
-        ->check(CLI::PositiveNumber);
-    app.add_flag("--only-successful", only_successful_,
-                 "add attacked records only where the attack succeeded");
+    pool_option_ = app.add_option("--pool", pool_,
+                                  "training records that each attack changes; additions are drawn from them")
+                       ->check(CLI::PositiveNumber);
+    successful_option_ = app.add_flag("--only-successful", only_successful_,
+                                      "add attacked records only where the attack succeeded");
     app.add_option("--made-dir", folder_, "folder for the records that attacks make")->type_name("FOLDER");
   }
 
@@ -165,19 +167,40 @@ class Retrain final : public Command {
       fail(Fault::usage,
            "--labels majority needs --voters with at least three networks: two either agree or tie");
     if (!majority && !voters_.empty()) fail(Fault::usage, "--voters only vote with --labels majority");
+    const auto refuse = [](const CLI::Option* option, std::string_view why) {
+      if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+    };
+    if (!held_out_.empty())
+      refuse(hold_out_option_, "beside --held-out, which names the records to judge by");
+    if (attacks_of(against_).empty()) {
+      refuse(pool_option_, "with --against none: no attack makes additions");
+      refuse(successful_option_, "with --against none: no attack makes additions");
+    }
+    if (raising_.empty()) refuse(layer_option_, "without --coverage-raising");
     if (held_out_.empty() && (share_ <= 0 || share_ >= 1))
       fail(Fault::usage, "--hold-out {}: a share between 0 and 1, or --held-out SPEC", share_);
   }
 
-  retraining::GivenAdditions given_additions(const Dataset& training, Context& context) const {
+  retraining::GivenAdditions given_additions(const Dataset& training, const Dataset& test, Context& context,
+                                             report::Document& document) const {
     std::vector<Session> voters;
     for (const std::string& file : voters_)
       voters.emplace_back(read_model(file), session_options(context, &training));
     std::vector<DatasetPtr> given;
     for (const std::string& spec : specs_) given.push_back(open_dataset(spec));
-    return retraining::divide_additions(
-        given, {held_out_.empty() ? nullptr : open_dataset(held_out_), share_, voters, context.settings.seed},
-        context.progress);
+    const DatasetPtr held = held_out_.empty() ? nullptr : open_dataset(held_out_);
+    for (const DatasetPtr& added : given) {
+      if (held && held->hash() == added->hash())
+        document.notices.push_back(
+            fmt::format("'{}' is both added and held out: networks are judged by what they were trained on",
+                        held->describe()));
+      if (test.hash() == added->hash())
+        document.notices.push_back(fmt::format(
+            "'{}' is both added and the test set: networks are judged by what they were trained on",
+            added->describe()));
+    }
+    return retraining::divide_additions(given, {held, share_, voters, context.settings.seed},
+                                        context.progress);
   }
 
   // Throws Error{usage} for attacks that do not exist, before any work.
@@ -198,6 +221,8 @@ class Retrain final : public Command {
   std::string against_ = "noise,fgsm", evaluate_on_ = "noise", folder_ = "assay-retrain";
   std::size_t pool_ = 1000;
   bool only_successful_ = false;
+  const CLI::Option *hold_out_option_ = nullptr, *pool_option_ = nullptr, *successful_option_ = nullptr,
+                    *layer_option_ = nullptr;
 };
 
 }  // namespace

@@ -65,7 +65,8 @@ std::vector<std::size_t> candidates(const ProgramStrike& strike, const Dataset& 
 
 std::vector<std::size_t> chosen_records(const ProgramStrike& strike, const Dataset& data) {
   const double ratio = strike.options.number("ratio", 0);
-  if (ratio > 1) fail(Fault::usage, "ratio={} is not in [0, 1]", strike.options.text("ratio"));
+  if (ratio > 1)
+    fail(Fault::usage, "{}: ratio={} is not in [0, 1]", strike.options.owner(), strike.options.text("ratio"));
   std::vector<std::size_t> records = candidates(strike, data);
   strike.rng.shuffle(records);
   const auto count = static_cast<std::size_t>(std::llround(ratio * static_cast<double>(records.size())));

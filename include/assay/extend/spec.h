@@ -33,6 +33,7 @@ class SpecOptions {
  public:
   // Throws Error{usage} for an option that is not declared.
   SpecOptions(const std::string& kind, const Spec& spec, std::span<const SpecOption> declared);
+  const std::string& owner() const { return owner_; }  // whose they are, for messages: "operator 'le'"
   const std::string& text(const std::string& name) const { return values_.at(name); }
   // Throw Error{usage} when the text is no number, or below `least`.
   double number(const std::string& name) const;
