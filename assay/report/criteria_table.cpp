@@ -94,10 +94,10 @@ Table criteria_table(std::span<const Measurement> measurements) {
               {}};
   for (const Measurement& m : measurements) {
     const auto optional_text = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
-    const bool counted = !m.coverable.empty();
+    const bool counted = !m.coverable.empty(), defined = m.coverable != "0";
     table.rows.push_back({m.criterion, m.layer, optional_text(m.class_name), optional_text(m.context),
-                          count_cell(m.covered), count_cell(m.coverable), counted ? Cell(m.value) : Cell(),
-                          counted ? Cell() : Cell(m.value),
+                          count_cell(m.covered), count_cell(m.coverable),
+                          counted && defined ? Cell(m.value) : Cell(), counted ? Cell() : Cell(m.value),
                           std::string(m.higher_is_better ? "higher" : "lower")});
   }
   return table;

@@ -137,7 +137,8 @@ report::Table criteria_table(const coverage::CoverageState& state) {
   for (std::size_t i = 0; i < figures.size(); ++i) {
     const coverage::Coverage& c = figures[i].coverage;
     table.rows[i].push_back(digits_cell(c.attainable));
-    table.rows[i].push_back(c.attainable.empty() ? report::Cell() : report::Cell(c.attainable_value));
+    const bool defined = !c.attainable.empty() && c.attainable != "0";
+    table.rows[i].push_back(defined ? report::Cell(c.attainable_value) : report::Cell());
     table.rows[i].push_back(text_cell(c.note));
   }
   return table;
@@ -513,6 +514,7 @@ void add_facts(report::Document& document, const coverage::CoverageState& state)
 std::string figure_of(const std::vector<coverage::Coverage>& rows) {
   const coverage::Coverage& last = rows.back();
   const auto shown = [](const coverage::Coverage& row) {
+    if (row.coverable == "0") return std::string("- (nothing is coverable)");
     if (row.coverable == "1") return std::string("has one combination only");
     return row.coverable.empty() ? fmt::format("{:.4g}", row.value) : report::percent(row.value);
   };

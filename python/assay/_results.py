@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html as _html
 import json
+import math
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -164,7 +165,8 @@ class Result:
         if not chosen:
             raise UsageError(f"{criterion} has no figure for '{layer}'; there are {[row['layer'] for row in rows]}")
         row = chosen[0]
-        return float(row["measure"] if row["coverage"] is None else row["coverage"])
+        value = row.get("measure") if row["coverage"] is None else row["coverage"]
+        return math.nan if value is None else float(value)  # nothing is coverable
 
     def _criteria(self) -> list[dict[str, Any]]:
         table = self.document["tables"].get("criteria")

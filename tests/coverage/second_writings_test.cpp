@@ -215,6 +215,15 @@ TEST(HandWorked, ADuplicateNeuronIsNotCountedTwiceAsAttainable) {
   EXPECT_EQ(test::criterion("nc", profile)->result().back().attainable, "2");
 }
 
+TEST(HandWorked, PairsOfSignsWithAConstantNeuronAreNotAttainable) {
+  Profile profile;
+  profile.statistics.push_back({"n", "Gemm", {0, 0, 0}, {1, 0, 1}, {0, 0, 0}, {1, 1, 1}, {0, 1, 0}});
+  profile.statistics.push_back({"o", "Gemm", {0, 0}, {1, 1}, {0, 0}, {1, 1}, {0, 1}});
+  const Coverage pairs = test::criterion("ss", profile)->result().back();
+  EXPECT_EQ(pairs.coverable, "6");
+  EXPECT_EQ(pairs.attainable, "2") << "neuron 1 is constant, neuron 2 the same as neuron 0";
+}
+
 TEST(HandWorked, CornersBeyondTheActivationFunctionAreNotAttainable) {
   Profile profile = one_neuron();
   profile.statistics[0].floor = 0;

@@ -288,6 +288,14 @@ TEST(Ratchet, KeepsCountsOfAnySize) {
   EXPECT_EQ(back[0].coverable, large[0].coverable);
 }
 
+TEST(Gate, ACoverageOfNothingIsNoNumber) {
+  const std::vector<Measurement> nothing{{"kmnc", "all", "", "", "0", "0", 0}};
+  const Document document = baseline_of(nothing);
+  EXPECT_EQ(document.tables[0].rows[0][6], Cell());
+  EXPECT_TRUE(std::isnan(measurements_of(document)[0].value));
+  EXPECT_EQ(outcomes(no_worse_than(document, nothing)), std::vector<bool>{true}) << "it makes no demand";
+}
+
 TEST(Gate, DescribesItsOutcome) {
   EXPECT_EQ(described(evaluate(parse_gate("kmnc[layer=conv2]=0.7"), sample())),
             "kmnc[layer=conv2]=0.7: 6 of 10 (60.00 %)");

@@ -42,6 +42,7 @@ struct LayerPair {
   std::string name;
   std::size_t first = 0, second = 0;  // positions of the layers
   std::size_t from = 0, to = 0;       // neurons
+  Words changing, answering;          // of these: those that are neither constant nor the same as another
   struct Seen {
     Words on, off;
   };
@@ -78,12 +79,24 @@ struct LayerPair {
   }
 };
 
+std::uint64_t count_bits(const Words& words) {
+  std::uint64_t count = 0;
+  for (const std::uint64_t word : words) count += static_cast<std::uint64_t>(std::popcount(word));
+  return count;
+}
+
 std::uint64_t count_bits(const std::vector<Words>& rows) {
   std::uint64_t count = 0;
-  for (const Words& row : rows) {
-    for (const std::uint64_t word : row) count += static_cast<std::uint64_t>(std::popcount(word));
-  }
+  for (const Words& row : rows) count += count_bits(row);
   return count;
+}
+
+// Neurons whose items are attainable (docs/algorithms/criteria.md).
+Words attainable_of(const LayerStatistics& layer) {
+  Words words(words_for(layer.neurons()));
+  for (std::size_t n = 0; n < layer.neurons(); ++n)
+    words[n >> 6] |= static_cast<std::uint64_t>(!layer.constant(n) && !layer.duplicate(n)) << (n & 63);
+  return words;
 }
 
 class SignSignCoverage final : public Criterion, public Comparable, public Guiding {
@@ -97,6 +110,8 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
                         setup.layers[i + 1],
                         first.neurons(),
                         second.neurons(),
+                        attainable_of(first),
+                        attainable_of(second),
                         {}});
     }
     if (pairs_.empty())
@@ -142,15 +157,27 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
 
   std::vector<Coverage> result() const override {
     std::vector<Coverage> rows;
-    std::uint64_t covered = 0, coverable = 0;
+    std::uint64_t covered = 0, coverable = 0, attained = 0, attainable = 0;
     for (const LayerPair& pair : pairs_) {
-      const std::uint64_t here = count_bits(pair.covered()),
-                          all = static_cast<std::uint64_t>(pair.from) * pair.to;
-      rows.push_back(coverage_of(pair.name, here, all));
+      std::vector<Words> bits = pair.covered();
+      const std::uint64_t here = count_bits(bits), all = static_cast<std::uint64_t>(pair.from) * pair.to,
+                          most = count_bits(pair.changing) * count_bits(pair.answering);
+      std::uint64_t of_these = 0;
+      for (std::size_t i = 0; i < pair.from; ++i) {
+        if ((pair.changing[i >> 6] >> (i & 63) & 1) == 0) continue;
+        for (std::size_t w = 0; w < bits[i].size(); ++w) bits[i][w] &= pair.answering[w];
+        of_these += count_bits(bits[i]);
+      }
+      rows.push_back(coverage_of(pair.name, here, all, of_these, most));
+      if (most < all)
+        rows.back().note = fmt::format(
+            "{} pairs with a neuron that is constant in training or the same as another", all - most);
       covered += here;
       coverable += all;
+      attained += of_these;
+      attainable += most;
     }
-    rows.push_back(coverage_of("all", covered, coverable));
+    rows.push_back(coverage_of("all", covered, coverable, attained, attainable));
     return rows;
   }
 
