@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "assay/results/document.h"
 
 namespace assay::results {
@@ -20,6 +22,19 @@ report::Table balance_table(const Dataset& data, const DataSummary& summary) {
                           static_cast<double>(summary.class_records[c]) / static_cast<double>(data.size())});
   }
   return table;
+}
+
+// A data set has as many classes as its greatest label asks for, whether or not there are records of them.
+void add_classes(report::Document& document, const Dataset& data, const DataSummary& summary) {
+  const std::size_t all = summary.class_records.size();
+  const auto present = all - static_cast<std::size_t>(std::ranges::count(summary.class_records, 0U));
+  document.facts.push_back(count_fact("classes_present", "classes of which there are records", present));
+  if (present < all) document.headline += fmt::format("; there are records of {} of them", present);
+  if (present == 1 && data.size() > 1)
+    document.warnings.push_back(
+        {"one-class", "all records are of one class",
+         "labels of another file, records in the order of their classes that were cut, or "
+         "a label that is none"});
 }
 
 report::Table target_table(const DataSummary& summary) {
@@ -55,7 +70,10 @@ report::Document document_of(const DataSummary& summary, const Dataset& data) {
     document.facts.push_back(
         {"range", "valid range",
          fmt::format("{} to {}", fmt::join(range->low, "/"), fmt::join(range->high, "/"))});
-  if (data.has_labels()) document.tables.push_back(balance_table(data, summary));
+  if (data.has_labels()) {
+    add_classes(document, data, summary);
+    document.tables.push_back(balance_table(data, summary));
+  }
   if (data.target_width() > 0) document.tables.push_back(target_table(summary));
   for (const auto& [record, earlier] : summary.examples)
     document.notices.push_back(fmt::format("record '{}' repeats '{}'", data.id(record), data.id(earlier)));

@@ -255,6 +255,16 @@ TEST(Results, TrainingNamesTheEpochThatWasKept) {
   EXPECT_EQ(cell_of(document, "epochs", 0, "validation_accuracy"), report::Cell(0.5));
 }
 
+TEST(Results, DataSayOfHowManyClassesThereAreRecords) {
+  EXPECT_TRUE(data_document().warnings.empty());
+  DataSummary summary;
+  summary.class_records = {4, 0};
+  const report::Document document = document_of(summary, *four_records());
+  EXPECT_TRUE(document.headline.ends_with("; there are records of 1 of them")) << document.headline;
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_EQ(document.warnings[0].id, "one-class");
+}
+
 TEST(Results, AnAttackOnNoRecordHasNoRate) {
   EXPECT_NE(attack_document().headline.find("fgsm 50.00 %, noise undefined (no record was attacked)"),
             std::string::npos)
