@@ -406,8 +406,8 @@ TEST_F(Exploring, RefusesTheJournalOfATableThatHasChanged) {
 
 TEST_F(Exploring, NetworksOfAnotherTaskAreNamed) {
   Net net("wide", 9);
-  sessions.push_back(
-      std::make_unique<Session>(net.build(net.dense("logits", net.input({-1, 6}), 6, 5)), one_thread));
+  const ValueId hidden = net.builder.add("Tanh", "tanh", {net.dense("hidden", net.input({-1, 6}), 6, 9)});
+  sessions.push_back(std::make_unique<Session>(net.build(net.dense("logits", hidden, 9, 5)), one_thread));
   coverage::LearnOptions learn;
   learn.criteria = {criterion};
   networks.push_back({"wide", sessions.back().get(),
