@@ -136,9 +136,11 @@ std::string message_of(const CLI::Error& error) {
                     bound = text.find(" to ", std::min(range, text.size()));
   const bool open = bound != std::string::npos && text.size() - bound > 300;
   if (!open) return text;
-  constexpr std::string_view begin = "Value ";  // of the message; a 0 is refused where only more will do
-  const std::string given = text.substr(std::min(begin.size(), range), range - std::min(begin.size(), range));
-  const bool zero = std::strtod(given.c_str(), nullptr) == 0;
+  // A 0 is refused where only more will do.
+  constexpr std::string_view name = "Value ";
+  const std::size_t value = text.rfind(name, range);
+  const bool zero =
+      value != std::string::npos && std::strtod(text.c_str() + value + name.size(), nullptr) == 0;
   return fmt::format("{} is no number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
 }
 

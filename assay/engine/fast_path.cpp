@@ -55,7 +55,7 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
       products = static_cast<double>(weights.count() / units * element_count(out));
     }
   }
-  if (is_dense(node.op) && !graph.is_constant(node.inputs[1]) && !shape_of(node.inputs[0]).empty()) {
+  if (node.op == "MatMul" && !graph.is_constant(node.inputs[1]) && !shape_of(node.inputs[0]).empty()) {
     products =
         static_cast<double>(element_count(shape_of(node.outputs[0])) * shape_of(node.inputs[0]).back());
   }

@@ -150,7 +150,7 @@ gates = ["accuracy=0.85"]
   const Outcome other = assay("evidence --quiet --config collected.toml --out other");
   EXPECT_EQ(other.code, 6) << other.out;
   EXPECT_THAT(other.err, testing::HasSubstr("that no step of this study runs"));
-  Json nameless = Json::parse(read_file(folder / "night.json"));
+  auto nameless = nlohmann::ordered_json::parse(read_file(folder / "night.json"));  // rows keep their order
   nameless["provenance"].erase("model_hash");
   write_file(folder / "night.json", nameless.dump());
   const Outcome unknown = assay("evidence --quiet --config collected.toml --out unknown");

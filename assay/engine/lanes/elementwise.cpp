@@ -150,7 +150,8 @@ std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   if (node.op == "LeakyRelu") return UnaryFunction{Unary::leaky, node.real("alpha", 0.01F), 0};
   if (node.op == "Log") return plain(Unary::logarithm);
   if (node.op == "Neg") return plain(Unary::negate);
-  if (node.op == "Pow" && is_two(graph, node.inputs[1])) return plain(Unary::square);
+  if (node.op == "Pow" && node.inputs.size() == 2 && is_two(graph, node.inputs[1]))
+    return plain(Unary::square);
   if (node.op == "Reciprocal") return plain(Unary::reciprocal);
   if (node.op == "Relu") return plain(Unary::rectify);
   if (node.op == "Selu" && !node.has("alpha") && !node.has("gamma")) return plain(Unary::selu);

@@ -254,7 +254,7 @@ void compile_movement(Compiler& compiler, const Node& node) {
 
 // Where a constant says which elements are those of a computed operand; the others are one number.
 bool supports_choice(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  if (!graph.is_constant(node.inputs[0])) return false;
+  if (node.inputs.size() != 3 || !graph.is_constant(node.inputs[0])) return false;
   const Array& condition = graph.constant(node.inputs[0]);
   const Shape& result = shape_of(node.outputs[0]);
   if (condition.dtype() != DType::boolean || condition.shape().size() > result.size()) return false;
