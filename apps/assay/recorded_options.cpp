@@ -65,6 +65,10 @@ std::string recorded_options(const CLI::App& command, const EffectiveOptions& ef
   return positions + (positions.empty() || flags.empty() ? "" : " ") + flags;
 }
 
+bool asks_for_another_value(const CLI::Option& option) {
+  return option.count() > 0 && option.results() != std::vector{option.get_default_str()};
+}
+
 std::string file_of_option(const CLI::App& command, const std::string& name) {
   const CLI::Option* option = command.get_option_no_throw("--" + name);
   if (option == nullptr || option->count() == 0) return {};

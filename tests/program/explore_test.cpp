@@ -52,6 +52,15 @@ TEST_F(ExploreProgram, TheSameCommandGoesOnAndAnotherIsRefused) {
   EXPECT_NE(other.err.find("journal of another exploration"), std::string::npos) << other.err;
 }
 
+// It names values that hold anyway, of options without effect, too.
+TEST_F(ExploreProgram, TheRecordedCommandRunsAgain) {
+  ASSERT_EQ(assay(run + "--lambda2 0 --json one.json").code, 0);
+  const std::string recorded = json("one.json")["provenance"]["options"].get<std::string>();
+  EXPECT_NE(recorded.find("--margin"), std::string::npos) << recorded;
+  const Outcome again = assay("explore " + recorded);
+  EXPECT_EQ(again.code, 0) << again.err;
+}
+
 TEST_F(ExploreProgram, ReadsItsFlagsFromAFile) {
   write_file(folder / "assay.toml",
              "[explore]\nmodel = [\"net.onnx\"]\nmutant = [\"nai\"]\ndata = "

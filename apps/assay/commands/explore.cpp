@@ -8,6 +8,7 @@
 #include <assay/extend/constraint.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/networks.h"
+#include "apps/assay/recorded_options.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/manifest.h"
 #include "assay/results/document.h"
@@ -166,7 +167,8 @@ class Explore final : public Command {
   void refuse_without_effect(const Dataset& seeds) const {
     const auto refuse = [](std::initializer_list<const CLI::Option*> options, std::string_view why) {
       for (const CLI::Option* option : options) {
-        if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+        if (asks_for_another_value(*option))
+          fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
       }
     };
     if (seeds.target_width() > 0) {

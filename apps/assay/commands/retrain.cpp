@@ -6,6 +6,7 @@
 #include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
+#include "apps/assay/recorded_options.h"
 #include "assay/results/document.h"
 #include "assay/results/retraining.h"
 #include "assay/retraining/study.h"
@@ -168,7 +169,7 @@ class Retrain final : public Command {
            "--labels majority needs --voters with at least three networks: two either agree or tie");
     if (!majority && !voters_.empty()) fail(Fault::usage, "--voters only vote with --labels majority");
     const auto refuse = [](const CLI::Option* option, std::string_view why) {
-      if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+      if (asks_for_another_value(*option)) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
     };
     if (!held_out_.empty())
       refuse(hold_out_option_, "beside --held-out, which names the records to judge by");
