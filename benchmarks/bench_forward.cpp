@@ -137,5 +137,5 @@ int main(int argc, char** argv) {
     assay::write_onnx(graph, path.string());
     assay::bench::compare(path.string(), std::max<std::int64_t>(some, 1), threads);
   }
-  if (std::getenv("KEEP") == nullptr) std::filesystem::remove_all(folder);
+  std::filesystem::remove_all(folder);
 }

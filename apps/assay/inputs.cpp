@@ -2,6 +2,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "apps/assay/recorded_options.h"
 #include "assay/results/evaluation.h"
 #include "assay/support/parse.h"
 
@@ -92,16 +93,14 @@ void AccuracyCheck::declare(CLI::App& app) {
                  "stop unless the network reaches at least this accuracy (0.9879) on the data")
       ->default_str("")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--tolerance", tolerance_, "how far below the accuracy may be")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--tolerance-above", above_, "how far above it may be; 1: any")->check(CLI::Range(0.0, 1.0));
+  tolerances_ = {app.add_option("--tolerance", tolerance_, "how far below the accuracy may be")
+                     ->check(CLI::Range(0.0, 1.0)),
+                 app.add_option("--tolerance-above", above_, "how far above it may be; 1: any")
+                     ->check(CLI::Range(0.0, 1.0))};
 }
 
 void AccuracyCheck::refuse_without_effect() const {
-  if (expected_ >= 0) return;
-  // Recorded commands name the usual ones.
-  if (tolerance_ != usual_tolerance)
-    fail(Fault::usage, "--tolerance has no effect without --expect-accuracy");
-  if (above_ != usual_above) fail(Fault::usage, "--tolerance-above has no effect without --expect-accuracy");
+  if (expected_ < 0) app::refuse_without_effect(tolerances_, "without --expect-accuracy");
 }
 
 Evaluation AccuracyCheck::run(const Session& session, const DatasetPtr& dataset, Context& context) const {

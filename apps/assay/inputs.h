@@ -63,8 +63,8 @@ class AccuracyCheck {
   void apply(const Evaluation& evaluation, const Session& session, const DatasetPtr& dataset) const;
 
  private:
-  static constexpr double usual_tolerance = 0.005, usual_above = 1;
-  double expected_ = -1, tolerance_ = usual_tolerance, above_ = usual_above;
+  double expected_ = -1, tolerance_ = 0.005, above_ = 1;
+  std::vector<const CLI::Option*> tolerances_;
 };
 
 // Reads a network; what its file is noticed for is told.

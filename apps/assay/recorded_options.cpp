@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include <assay/error.h>
 #include "apps/assay/frame.h"
 #include "assay/support/parse.h"
 #include "assay/support/shell.h"
@@ -65,8 +66,11 @@ std::string recorded_options(const CLI::App& command, const EffectiveOptions& ef
   return positions + (positions.empty() || flags.empty() ? "" : " ") + flags;
 }
 
-bool asks_for_another_value(const CLI::Option& option) {
-  return option.count() > 0 && option.results() != std::vector{option.get_default_str()};
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why) {
+  for (const CLI::Option* option : options) {
+    if (option->count() > 0 && option->results() != std::vector{option->get_default_str()})
+      fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+  }
 }
 
 std::string file_of_option(const CLI::App& command, const std::string& name) {

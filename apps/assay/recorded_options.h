@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -18,9 +19,9 @@ using EffectiveOptions = std::map<std::string, std::vector<std::string>>;
 // command that asks for the same.
 std::string recorded_options(const CLI::App& command, const EffectiveOptions& effective);
 
-// Whether the option was given another value than the one that holds without it: recorded commands name
-// those, so they are no sign that somebody wants something of an option without effect.
-bool asks_for_another_value(const CLI::Option& option);
+// Throws Error{usage}, "--flag has no effect WHY", for an option that was given another value than the one
+// that holds without it: recorded commands name those.
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
 
 // The file that the option of this name is about, where it was given; of a data spec the path alone.
 std::string file_of_option(const CLI::App& command, const std::string& name);

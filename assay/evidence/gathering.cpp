@@ -92,8 +92,7 @@ void require_networks_of_study(const std::vector<StepResult>& results) {
     if (std::ranges::any_of(hashes, [&](const std::string& hash) { return known.contains(hash); })) continue;
     fail(Fault::mismatch,
          "step '{}': {} is a result of a network (hash {}) that no step of this study runs; collect one of "
-         "its "
-         "network, or add a step for that one",
+         "its network, or add a step for that one",
          result.step.name, result.step.collected, *hashes.begin());
   }
 }

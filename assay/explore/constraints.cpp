@@ -144,8 +144,7 @@ void require_compatible(const std::vector<Member>& parts) {
       if (other.constraint->by_element())
         fail(Fault::usage,
              "constraints '{}' and '{}' cannot hold together: '{}' changes the whole record at once, '{}' "
-             "only "
-             "some of its elements or each in its own way; give one of them",
+             "only some of its elements or each in its own way; give one of them",
              whole.name, other.name, whole.name, other.name);
       if (other.constraint->on_a_line())
         fail(Fault::usage,

@@ -36,8 +36,7 @@ void check_hash(const Conditions& conditions, std::string_view what, const std::
   if (then.empty())
     fail(Fault::mismatch,
          "to be no worse than {}: that result does not say of which {} it is (this one has the hash {}); "
-         "measure "
-         "it again, or allow any",
+         "measure it again, or allow any",
          conditions.baseline, what, now);
   fail(Fault::mismatch,
        "to be no worse than {}: that result is of another {} (hash {}, now {}); give one of this {}, or "

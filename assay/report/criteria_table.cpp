@@ -64,8 +64,7 @@ void require_consistent(const Measurement& m) {
   if (*covered > *coverable)
     fail(Fault::data,
          "table criteria: {} of layer '{}' covers {} of {}, which cannot be; the result was changed by hand "
-         "or "
-         "damaged, so measure it again",
+         "or damaged, so measure it again",
          m.criterion, m.layer, m.covered, m.coverable);
   if (coverable->is_zero() || !std::isfinite(m.value) || !std::isfinite(coverable->to_double())) return;
   const double ratio = covered->to_double() / coverable->to_double();

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/report.h>
+#include "assay/report/mutant_labels.h"
 
 namespace assay::report {
 namespace {
@@ -36,7 +37,7 @@ std::string status_of(const std::string& status) {
 
 std::string reason_of(const MutantRow& row) {
   const std::string label = row.text("label"), suffix = label.empty() ? "" : " (" + label + ")";
-  if (label.find("not killed by the training data") != std::string::npos) return label;
+  if (label.find(not_killable) != std::string::npos) return label;
   if (row.text("status") == "excluded") return "beyond the quality bound" + suffix;
   if (row.text("status") == "incomplete") return "not run on all records";
   return fmt::format("killed by {} records{}", row.text("killers"), suffix);

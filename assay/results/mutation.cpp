@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "assay/report/mutant_labels.h"
 #include "assay/results/document.h"
 #include "assay/support/hash.h"
 
@@ -43,13 +44,13 @@ report::Table group_table(std::string id, std::string title, const std::string& 
 
 std::string labels_of(const mutation::MutantScore& mutant) {
   std::string labels;
-  const auto add = [&](bool holds, const char* label) {
+  const auto add = [&](bool holds, std::string_view label) {
     if (holds) labels += (labels.empty() ? "" : ", ") + std::string(label);
   };
   add(mutant.looks_equivalent, "looks equivalent");
   add(mutant.trivial, "trivial");
   add(mutant.unstable, "unstable");
-  add(mutant.uncounted, "not killed by the training data");
+  add(mutant.uncounted, report::not_killable);
   return labels;
 }
 
@@ -213,8 +214,9 @@ report::Table killer_table(const mutation::MutationState& state, const mutation:
 
 void add_facts(report::Document& document, const mutation::MutationState& state,
                const mutation::MutationScore& score) {
-  const auto add = [&](const char* id, const char* title, report::Cell value, Kind kind, int decimals = 2) {
-    document.facts.push_back({id, title, std::move(value), kind, decimals});
+  const auto add = [&](const char* id, std::string_view title, report::Cell value, Kind kind,
+                       int decimals = 2) {
+    document.facts.push_back({id, std::string(title), std::move(value), kind, decimals});
   };
   add("mutation_score", "mutation score", optional_cell(score.all.score), Kind::percent);
   if (score.all.low)
@@ -228,8 +230,7 @@ void add_facts(report::Document& document, const mutation::MutationState& state,
   add("excluded", "beyond the quality bound", report::count_cell(score.all.excluded - score.all.uncounted),
       Kind::count);
   if (tells_killable(state))
-    add("not_killable", "not killed by the training data", report::count_cell(score.all.uncounted),
-        Kind::count);
+    add("not_killable", report::not_killable, report::count_cell(score.all.uncounted), Kind::count);
   if (score.all.incomplete > 0)
     add("incomplete", "not run to the end", report::count_cell(score.all.incomplete), Kind::count);
   const auto labelled = [&](bool mutation::MutantScore::*label) {
@@ -382,7 +383,7 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
   document.definitions = mutation_definitions(options);
   if (tells_killable(state))
     document.definitions.push_back(
-        {"not killed by the training data",
+        {std::string(report::not_killable),
          "mutants that no training record kills (--killable), so that no test set is to blame; they count in "
          "neither figure",
          "Humbatova et al., DeepCrime, ISSTA 2021"});

@@ -165,21 +165,17 @@ class Explore final : public Command {
   }
 
   void refuse_without_effect(const Dataset& seeds) const {
-    const auto refuse = [](std::initializer_list<const CLI::Option*> options, std::string_view why) {
-      for (const CLI::Option* option : options) {
-        if (asks_for_another_value(*option))
-          fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
-      }
-    };
     if (seeds.target_width() > 0) {
-      refuse({only_correct_, probability_}, "for regression: it is for classes");
+      app::refuse_without_effect({only_correct_, probability_}, "for regression: it is for classes");
     } else {
-      refuse({margin_, opposite_signs_}, "on classes: it is for regression (targets= of --data)");
+      app::refuse_without_effect({margin_, opposite_signs_},
+                                 "on classes: it is for regression (targets= of --data)");
       if (!seeds.has_labels())
-        refuse({only_correct_}, "without labels: --data say no classes that the first network could name");
+        app::refuse_without_effect({only_correct_},
+                                   "without labels: --data say no classes that the first network could name");
     }
     if (options_.search.lambda2 == 0)
-      refuse({choice_, choose_once_}, "with --lambda2 0: no neuron is lifted");
+      app::refuse_without_effect({choice_, choose_once_}, "with --lambda2 0: no neuron is lifted");
     if (constraints_.size() > 1 && std::ranges::count(constraints_, "none") > 0)
       fail(Fault::usage, "--constraint none has no effect beside others: leave it out, or the others");
   }

@@ -168,16 +168,12 @@ class Retrain final : public Command {
       fail(Fault::usage,
            "--labels majority needs --voters with at least three networks: two either agree or tie");
     if (!majority && !voters_.empty()) fail(Fault::usage, "--voters only vote with --labels majority");
-    const auto refuse = [](const CLI::Option* option, std::string_view why) {
-      if (asks_for_another_value(*option)) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
-    };
     if (!held_out_.empty())
-      refuse(hold_out_option_, "beside --held-out, which names the records to judge by");
-    if (attacks_of(against_).empty()) {
-      refuse(pool_option_, "with --against none: no attack makes additions");
-      refuse(successful_option_, "with --against none: no attack makes additions");
-    }
-    if (raising_.empty()) refuse(layer_option_, "without --coverage-raising");
+      refuse_without_effect({hold_out_option_}, "beside --held-out, which names the records to judge by");
+    if (attacks_of(against_).empty())
+      refuse_without_effect({pool_option_, successful_option_},
+                            "with --against none: no attack makes additions");
+    if (raising_.empty()) refuse_without_effect({layer_option_}, "without --coverage-raising");
     if (held_out_.empty() && (share_ <= 0 || share_ >= 1))
       fail(Fault::usage, "--hold-out {}: a share between 0 and 1, or --held-out SPEC", share_);
   }

@@ -134,7 +134,8 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   for (const double elements : {made, read}) memory += elements > most_cached ? from_memory * elements : 0;
   if (kind == OperatorKind::dense)
     return made * static_cast<double>(shape_of(node.inputs[0]).back()) / products_rate + memory;
-  const bool along_axis = find(node.op)->supports == supports_softmax || node.op == "LayerNormalization";
+  const bool along_axis =
+      find(node.op)->supports == supports_softmax || find(node.op)->supports == supports_own_normalisation;
   return find(node.op)->supports == supports_view ? 0
                                                   : (made + read) / element_rate + (along_axis ? memory : 0);
 }

@@ -158,7 +158,7 @@ typename Cell::primitive_desc described(const dnnl::primitive_attr& attributes, 
 
 }  // namespace
 
-Recurrence describe_recurrence(RecurrentCell cell, bool backwards, const RecurrentSizes& sizes) {
+Recurrence describe_recurrence(CellKind cell, bool backwards, const RecurrentSizes& sizes) {
   constexpr auto single = dnnl::memory::data_type::f32;
   using Tag = dnnl::memory::format_tag;
   const auto weights = [&](std::int64_t inputs, Tag tag) {
@@ -168,7 +168,7 @@ Recurrence describe_recurrence(RecurrentCell cell, bool backwards, const Recurre
   made.source = Desc({sizes.steps, sizes.records, sizes.features}, single, Tag::tnc);
   made.target = Desc({sizes.steps, sizes.records, sizes.hidden}, single, Tag::tnc);
   made.state = Desc({1, 1, sizes.records, sizes.hidden}, single, Tag::ldnc);
-  const std::int64_t biases = sizes.gates + (cell == RecurrentCell::gru_reset_after ? 1 : 0);
+  const std::int64_t biases = sizes.gates + (cell == CellKind::gru_reset_after ? 1 : 0);
   made.bias = Desc({1, 1, biases, sizes.hidden}, single, Tag::ldgo);
   made.plain_layer = weights(sizes.features, Tag::ldigo);
   made.plain_recurrent = weights(sizes.hidden, Tag::ldigo);
@@ -185,20 +185,20 @@ Recurrence describe_recurrence(RecurrentCell cell, bool backwards, const Recurre
   };
   const Desc &x = made.source, &y = made.target, &h = made.state, &b = made.bias;
   switch (cell) {
-    case RecurrentCell::rnn:
+    case CellKind::rnn:
       take(described<dnnl::vanilla_rnn_forward>(attributes, dnnl::algorithm::eltwise_tanh, way, x, h, layer,
                                                 recurrent, b, y, h),
            dnnl::vanilla_rnn_forward());
       break;
-    case RecurrentCell::lstm:
+    case CellKind::lstm:
       take(described<dnnl::lstm_forward>(attributes, way, x, h, h, layer, recurrent, b, y, h, h),
            dnnl::lstm_forward());
       break;
-    case RecurrentCell::gru:
+    case CellKind::gru:
       take(described<dnnl::gru_forward>(attributes, way, x, h, layer, recurrent, b, y, h),
            dnnl::gru_forward());
       break;
-    case RecurrentCell::gru_reset_after:
+    case CellKind::gru_reset_after:
       take(described<dnnl::lbr_gru_forward>(attributes, way, x, h, layer, recurrent, b, y, h),
            dnnl::lbr_gru_forward());
       break;

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "assay/engine/recurrent_cell.h"
+
 namespace assay::onednn {
 
 using Dims = dnnl::memory::dims;
@@ -47,7 +49,6 @@ Pooling::primitive_desc describe_pooling(dnnl::algorithm algorithm, const Desc& 
                                          const dnnl::primitive_attr& attributes);
 
 // All steps of one direction.
-enum class RecurrentCell { rnn, lstm, gru, gru_reset_after };
 struct RecurrentSizes {
   std::int64_t steps = 0, records = 0, features = 0, hidden = 0, gates = 0;
 };
@@ -57,7 +58,7 @@ struct Recurrence {
   Desc plain_layer, plain_recurrent;  // [1, 1, inputs, gates, hidden]
   Desc layer, recurrent, scratchpad;  // as the primitive wants them
 };
-Recurrence describe_recurrence(RecurrentCell cell, bool backwards, const RecurrentSizes& sizes);
+Recurrence describe_recurrence(CellKind cell, bool backwards, const RecurrentSizes& sizes);
 
 void append_eltwise(dnnl::post_ops& post, dnnl::algorithm algorithm, float alpha, float beta);
 

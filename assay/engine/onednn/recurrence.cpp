@@ -6,14 +6,9 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <cctype>
-#include <cmath>
 #include <map>
-#include <string>
 #include <unordered_map>
 #include <utility>
-
-#include <assay/extend/operator_traits.h>
 
 #include "assay/engine/onednn/primitives.h"
 #include "assay/engine/parameters.h"
@@ -24,20 +19,6 @@ namespace assay::onednn {
 namespace {
 
 using N = RecurrentNode;
-
-RecurrentCell kind_of(const RecurrentNode& cell) {
-  switch (cell.kind) {
-    case CellKind::lstm:
-      return RecurrentCell::lstm;
-    case CellKind::gru:
-      return RecurrentCell::gru;
-    case CellKind::gru_reset_after:
-      return RecurrentCell::gru_reset_after;
-    case CellKind::rnn:
-      break;
-  }
-  return RecurrentCell::rnn;
-}
 
 // ONNX's number of oneDNN's gate.
 std::int64_t gate_of(const RecurrentNode& cell, std::int64_t gate) {
@@ -218,7 +199,7 @@ class RecurrentStretch : public Stretch {
 
   CompiledCell compiled(const CellWeights& weights, bool backwards, std::int64_t steps,
                         std::int64_t rows) const {
-    CompiledCell made{describe_recurrence(kind_of(layout_), backwards,
+    CompiledCell made{describe_recurrence(layout_.kind, backwards,
                                           {steps, rows, layout_.features, layout_.hidden, layout_.gates}),
                       {},
                       {},
