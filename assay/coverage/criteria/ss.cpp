@@ -161,21 +161,21 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
     for (const LayerPair& pair : pairs_) {
       std::vector<Words> bits = pair.covered();
       const std::uint64_t here = count_bits(bits), all = static_cast<std::uint64_t>(pair.from) * pair.to,
-                          most = count_bits(pair.changing) * count_bits(pair.answering);
+                          within_reach = count_bits(pair.changing) * count_bits(pair.answering);
       std::uint64_t of_these = 0;
       for (std::size_t i = 0; i < pair.from; ++i) {
         if ((pair.changing[i >> 6] >> (i & 63) & 1) == 0) continue;
         for (std::size_t w = 0; w < bits[i].size(); ++w) bits[i][w] &= pair.answering[w];
         of_these += count_bits(bits[i]);
       }
-      rows.push_back(coverage_of(pair.name, here, all, of_these, most));
-      if (most < all)
+      rows.push_back(coverage_of(pair.name, here, all, of_these, within_reach));
+      if (within_reach < all)
         rows.back().note = fmt::format(
-            "{} pairs with a neuron that is constant in training or the same as another", all - most);
+            "{} pairs with a neuron that is constant in training or the same as another", all - within_reach);
       covered += here;
       coverable += all;
       attained += of_these;
-      attainable += most;
+      attainable += within_reach;
     }
     rows.push_back(coverage_of("all", covered, coverable, attained, attainable));
     return rows;

@@ -56,6 +56,20 @@ std::vector<std::int32_t> packed(std::int64_t units, std::int64_t count, const W
 void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
            Finish finish, bool add, float* result);
 
+// Blocks of 2 x 2 results of convolutions of 3 x 3 (winograd.h), `count` of them from `first` on, row by row.
+// `top` and `left` zeros are in front of the operand's pictures.
+struct BlocksOfFour {
+  std::int64_t rows = 0, columns = 0, rows_out = 0, columns_out = 0, top = 0, left = 0;
+  std::int64_t first = 0, count = 0;
+};
+// points[p][c][block], p < 16 and `point_step` floats apart, from [channels][rows][columns].
+void points_of_operand(const BlocksOfFour& blocks, std::int64_t channels, std::int64_t point_step,
+                       const float* operand, float* points);
+// [units][rows_out][columns_out] from points[p][u][block]. `finite` [width] becomes other than 0 in the lanes
+// of results that are not.
+void results_of_points(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
+                       const float* points, const float* bias, Finish finish, float* finite, float* result);
+
 // What the gradient with respect to a weight sums: where its tap meets operand and result.
 struct WeightTap {
   std::vector<WindowPlace> places;

@@ -4,8 +4,10 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "assay/engine/lanes/operators.h"
+#include "assay/engine/lanes/winograd.h"
 
 namespace assay::lanes {
 namespace {
@@ -139,6 +141,66 @@ WeightMap weight_map_of(const std::vector<Reads>& reads, std::int64_t kernel, co
   return map;
 }
 
+// The loop of a convolution, a dense layer or the gradient of one, by the quickest way.
+class Loop {
+ public:
+  Loop() = default;
+  // `weight(group, unit, k)` tells which of the weights, k as in LinearMap.
+  template <typename Weight>
+  Loop(LinearMap map, std::int64_t groups, const std::optional<WindowsOfThree>& windows, const Weight& weight)
+      : map_(std::move(map)) {
+    const std::int64_t count = map_.outer * map_.inner;
+    for (std::int64_t g = 0; g < groups; ++g) {
+      groups_.emplace_back().order =
+          packed(map_.units, count, [&](std::int64_t u, std::int64_t k) { return weight(g, u, k); });
+    }
+    if (!windows) return;
+    winograd_.emplace(*windows);
+    for (std::int64_t i = 0; i < map_.units * count; ++i)
+      plain_.order.push_back(place32(weight(0, i / count, i % count)));
+  }
+
+  const LinearMap& map() const { return map_; }
+
+  void set(std::span<const float> weights, float factor) {
+    for (Weights& some : groups_) some.set(weights, factor);
+    if (!winograd_) return;
+    plain_.set(weights, factor);
+    winograd_->set(plain_.values);
+    plain_.values = {};
+  }
+  // Weights stay as they were set.
+  void settle() {
+    for (Weights& some : groups_) some.order = {};
+    plain_.order = {};
+  }
+
+  void run(std::int64_t group, const float* operand, const float* bias, Finish finish, bool add,
+           float* scratch, float* result) const {
+    const float* const weights = groups_[static_cast<std::size_t>(group)].values.data();
+    if (!winograd_) return apply(map_, operand, weights, bias, finish, add, result);
+    const auto direct = [&](float* to) { apply(map_, operand, weights, bias, finish, false, to); };
+    winograd_->run(operand, bias, finish, add, scratch, direct, result);
+  }
+  std::int64_t scratch() const { return winograd_ ? winograd_->scratch() : 0; }
+
+ private:
+  struct Weights {
+    void set(std::span<const float> weights, float factor) {
+      values.resize(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i)
+        values[i] = factor * weights[static_cast<std::size_t>(order[i])];
+    }
+    std::vector<std::int32_t> order;  // empty where weights stay
+    std::vector<float> values;
+  };
+
+  LinearMap map_;
+  std::vector<Weights> groups_;  // packed
+  std::optional<Winograd> winograd_;
+  Weights plain_;  // as it takes them
+};
+
 class Linear : public Operation {
  public:
   struct Parts {
@@ -151,6 +213,7 @@ class Linear : public Operation {
     // Which of the weights: by group, unit, channel read, which of the kernel.
     std::function<std::int64_t(std::int64_t, std::int64_t, std::int64_t, std::int64_t)> weight;
     Finish finish = Finish::none;
+    std::optional<WindowsOfThree> windows = {};
     // Constants that come with every run, and what they are multiplied with.
     ValueId learned_weights = no_value, learned_bias = no_value;
     float weights_factor = 1, bias_factor = 1;
@@ -159,7 +222,6 @@ class Linear : public Operation {
 
   Linear(int operand, int result, const Parts& parts, bool differentiates)
       : Operation({operand}, result),
-        forward_(map_of(parts.reads, parts.kernel, parts.in, parts.out)),
         groups_(parts.groups),
         group_in_(parts.group_in * width),
         group_out_(parts.group_out * width),
@@ -167,21 +229,21 @@ class Linear : public Operation {
         bias_(parts.bias),
         finish_(parts.finish) {
     const std::int64_t kernel = parts.kernel;
-    for (std::int64_t g = 0; g < groups_; ++g) {
-      weights_.emplace_back(
-          packed(parts.out.channels, parts.in.channels * kernel,
-                 [&](std::int64_t u, std::int64_t k) { return parts.weight(g, u, k / kernel, k % kernel); }),
-          parts);
-    }
+    forward_ = Loop(map_of(parts.reads, kernel, parts.in, parts.out), groups_, parts.windows,
+                    [&](std::int64_t g, std::int64_t u, std::int64_t k) {
+                      return parts.weight(g, u, k / kernel, k % kernel);
+                    });
     if (differentiates) {
-      backward_ = map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in);
-      for (std::int64_t g = 0; g < groups_; ++g) {
-        back_weights_.emplace_back(packed(parts.in.channels, parts.out.channels * kernel,
-                                          [&](std::int64_t c, std::int64_t k) {
-                                            return parts.weight(g, k / kernel, c, k % kernel);
-                                          }),
-                                   parts);
-      }
+      std::optional<WindowsOfThree> windows;
+      if (parts.windows) windows = parts.windows->turned_round();
+      backward_ = Loop(map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in), groups_,
+                       windows, [&](std::int64_t g, std::int64_t c, std::int64_t k) {
+                         return parts.weight(g, k / kernel, c, k % kernel);
+                       });
+    }
+    for (Loop* loop : {&forward_, &backward_}) {
+      loop->set(parts.weights, parts.weights_factor);
+      if (parts.learned_weights == no_value) loop->settle();
     }
     if (parts.learned_weights != no_value) learn_weights(parts, differentiates);
     if (parts.learned_bias != no_value) learn_bias(parts);
@@ -189,9 +251,9 @@ class Linear : public Operation {
 
   void forward(const Tile& tile) const override {
     for (std::int64_t g = 0; g < groups_; ++g) {
-      const float* const bias = bias_.empty() ? nullptr : bias_.data() + g * forward_.units;
-      apply(forward_, tile.value(operand()) + g * group_in_, weights_[index(g)].values.data(), bias, finish_,
-            false, tile.value(result()) + g * group_out_);
+      const float* const bias = bias_.empty() ? nullptr : bias_.data() + g * forward_.map().units;
+      forward_.run(g, tile.value(operand()) + g * group_in_, bias, finish_, false, tile.scratch(),
+                   tile.value(result()) + g * group_out_);
     }
   }
 
@@ -203,8 +265,8 @@ class Linear : public Operation {
     }
     if (slopes[0] == Slope::unwanted) return;
     for (std::int64_t g = 0; g < groups_; ++g) {
-      apply(backward_, slope + g * group_out_, back_weights_[index(g)].values.data(), nullptr, Finish::none,
-            slopes[0] == Slope::further, tile.slope(operand()) + g * group_in_);
+      backward_.run(g, slope + g * group_out_, nullptr, Finish::none, slopes[0] == Slope::further,
+                    tile.scratch(), tile.slope(operand()) + g * group_in_);
     }
   }
 
@@ -214,8 +276,8 @@ class Linear : public Operation {
         bias_[u] = learned_[i].factor * values[values.size() == 1 ? 0 : u];
       return;
     }
-    for (Packed& some : weights_) some.set(values, learned_[i].factor);
-    for (Packed& some : back_weights_) some.set(values, learned_[i].factor);
+    forward_.set(values, learned_[i].factor);
+    backward_.set(values, learned_[i].factor);
   }
 
   void learn(const Tile& tile, std::size_t i, bool add, float* sums) const override {
@@ -223,13 +285,14 @@ class Linear : public Operation {
     for (std::int64_t g = 0; g < groups_; ++g) {
       const float* const of_group = slope + g * group_out_;
       if (learned_[i].constant == bias_constant_) {
-        element_sums(forward_.units, forward_.unit_step, positions_, position_step_, of_group, add,
-                     sums + g * forward_.units);
+        element_sums(forward_.map().units, forward_.map().unit_step, positions_, position_step_, of_group,
+                     add, sums + g * forward_.map().units);
       } else if (dense_stride_ > 0) {
         float* rows[width];
         for (std::int64_t r = 0; r < width; ++r) rows[r] = tile.scratch() + r * dense_stride_;
         from_lanes(tile.value(operand()), by_weight_.stride, width, rows);
-        dense_sums(forward_.units, forward_.unit_step, dense_stride_, tile.scratch(), of_group, add, sums);
+        dense_sums(forward_.map().units, forward_.map().unit_step, dense_stride_, tile.scratch(), of_group,
+                   add, sums);
       } else {
         weight_sums(by_weight_, tile.value(operand()) + g * group_in_, of_group, add,
                     sums + g * by_weight_.units * by_weight_.stride);
@@ -237,25 +300,12 @@ class Linear : public Operation {
     }
   }
 
-  std::int64_t scratch() const override { return dense_stride_ * width; }
+  std::int64_t scratch() const override {
+    return std::max({dense_stride_ * width, forward_.scratch(), backward_.scratch()});
+  }
   bool reads_values() const override { return finish_ == Finish::rectify; }
 
  private:
-  // Weights of a group in the order in which a loop reads them.
-  struct Packed {
-    Packed(std::vector<std::int32_t> from, const Parts& parts) : order(std::move(from)) {
-      values.resize(order.size());
-      set(parts.weights, parts.weights_factor);
-      if (parts.learned_weights == no_value) order = {};
-    }
-    void set(std::span<const float> weights, float factor) {
-      for (std::size_t i = 0; i < order.size(); ++i)
-        values[i] = factor * weights[static_cast<std::size_t>(order[i])];
-    }
-    std::vector<std::int32_t> order;  // empty where weights stay
-    std::vector<float> values;
-  };
-
   static std::size_t index(std::int64_t group) { return static_cast<std::size_t>(group); }
 
   void learn_weights(const Parts& parts, bool differentiates) {
@@ -298,7 +348,7 @@ class Linear : public Operation {
     return true;
   }
 
-  LinearMap forward_, backward_;
+  Loop forward_, backward_;
   WeightMap by_weight_;            // of learned weights
   std::int64_t dense_stride_ = 0;  // of the sums where by_weight_ is a dense layer's; otherwise 0
   std::int64_t positions_ = 0, position_step_ = 0;  // of the result
@@ -306,7 +356,6 @@ class Linear : public Operation {
   std::int64_t groups_, group_in_, group_out_, elements_out_;
   std::vector<float> bias_;
   Finish finish_;
-  std::vector<Packed> weights_, back_weights_;  // by group
 };
 
 Ints spatial(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
@@ -355,7 +404,29 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
   return positions * element_count(spatial(kernel)) <= most_reads;
 }
 
+// Where a convolution is one of 3 x 3, step by step, and quicker with fewer products.
+std::optional<WindowsOfThree> windows_of_three(const SlidingWindow& window, std::int64_t groups,
+                                               const Shape& input, const Shape& output) {
+  const Ints ones{1, 1};
+  if (window.kernel != Ints{3, 3} || window.strides != ones || window.dilations != ones || groups != 1)
+    return std::nullopt;
+  if (std::ranges::any_of(window.left, [](std::int64_t zeros) { return zeros > 2; })) return std::nullopt;
+  const WindowsOfThree windows{input[1],  output[1], input[2],       input[3],
+                               output[2], output[3], window.left[0], window.left[1]};
+  return windows.pays() ? std::optional(windows) : std::nullopt;
+}
+
 }  // namespace
+
+double products_of_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const Array& weights = graph.constant(node.inputs[1]);
+  const Shape &input = shape_of(node.inputs[0]), &output = shape_of(node.outputs[0]);
+  const double each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
+  if (node.op != "Conv") return each * static_cast<double>(element_count(input));
+  const SlidingWindow window = sliding_window(node, input, output, spatial(weights.shape()));
+  const auto windows = windows_of_three(window, node.integer("group", 1), input, output);
+  return windows ? windows->products() : each * static_cast<double>(element_count(output));
+}
 
 bool supports_convolution(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   return supports_kernel(graph, node, shape_of);
@@ -374,6 +445,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   if (!learns(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   id = compiler.absorb_rectifier(id, parts.finish);
   parts.reads = window_reads(window, spatial(input), spatial(output));
+  parts.windows = windows_of_three(window, parts.groups, input, output);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k;
   };

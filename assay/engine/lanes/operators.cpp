@@ -123,11 +123,8 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   const auto made = static_cast<double>(element_count(shape_of(node.outputs[0])));
   const auto read = static_cast<double>(element_count(shape_of(node.inputs[0])));
   const OperatorKind kind = traits_of(node.op)->kind;
-  if (kind == OperatorKind::convolution) {
-    const Array& weights = graph.constant(node.inputs[1]);
-    const auto each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
-    return each * (node.op == "Conv" ? made : read) / products_rate;
-  }
+  if (kind == OperatorKind::convolution)
+    return products_of_convolution(graph, node, shape_of) / products_rate;
   // A tile of large matrices leaves the second-level cache: it is written to memory and read from it.
   constexpr double most_cached = 20e3, from_memory = 1.5;
   double memory = 0;

@@ -92,7 +92,10 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
   if (node.op == "Conv") {
     const Shape& weights = graph.constant(node.inputs[1]).shape();
     const auto kernel = static_cast<double>(element_count(weights) / weights[0] / weights[1]);
-    return call +
+    // Weights that leave the second-level cache are read again for every record.
+    constexpr double most_cached = 256e3, from_memory = 0.15;
+    const auto weight = static_cast<double>(element_count(weights));
+    return call + (weight > most_cached ? from_memory * weight : 0) +
            made / static_cast<double>(out[1]) * blocks(out[1]) * blocks(weights[1]) * kernel / products_rate;
   }
   if (node.op == "Gemm" || node.op == "MatMul") return call + blocks(out[1]) * blocks(in[1]) / products_rate;

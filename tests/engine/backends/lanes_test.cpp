@@ -96,6 +96,101 @@ TEST(Lanes, TransposedConvolutionsAgree) {
   }
 }
 
+// A layer of 3 x 3 with so many channels that it is computed with fewer products.
+struct Threes {
+  std::int64_t channels, units, rows, columns;
+  Ints pads;
+  std::int64_t records;
+};
+ValueId add_threes(Network& net, const Threes& layer) {
+  return net.add("Conv",
+                 {net.input, net.constant({layer.units, layer.channels, 3, 3}), net.constant({layer.units})},
+                 {{"pads", layer.pads}});
+}
+
+// Odd sizes, every way of padding, blocks that end beyond the result; the gradient is one of two that meet.
+TEST(Lanes, ConvolutionsOfThreeAgree) {
+  for (const Threes& c : {Threes{32, 32, 8, 8, {1, 1, 1, 1}, 17}, Threes{72, 80, 7, 9, {0, 0, 0, 0}, 1},
+                          Threes{90, 66, 9, 5, {2, 1, 0, 2}, 16}, Threes{64, 70, 15, 8, {0, 2, 2, 0}, 3},
+                          Threes{33, 65, 13, 13, {2, 2, 2, 2}, 5}, Threes{160, 160, 6, 6, {1, 1, 1, 1}, 2}}) {
+    Network net(lanes_backend(), {c.channels, c.rows, c.columns}, c.records);
+    const ValueId sum = add_threes(net, c);
+    net.expect_agreement({net.add("Relu", {sum}), net.add("Tanh", {net.input})});
+    Network plain(lanes_backend(), {c.channels, c.rows, c.columns}, c.records);
+    plain.expect_agreement({add_threes(plain, c)});
+  }
+}
+
+// What is not finite is where it is with the kernels, and the records beside it do not notice.
+TEST(Lanes, ConvolutionsOfThreeKeepInfinitiesApart) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              infinity = std::numeric_limits<float>::infinity();
+  at::manual_seed(3);
+  GraphBuilder build("g");
+  const ValueId x = build.input("x", DType::float32, {-1, 32, 9, 9});
+  build.output(build.add("Conv", "conv", {x, build.constant("w", to_array(at::randn({40, 32, 3, 3})))},
+                         {{"pads", Ints{1, 1, 1, 1}}}));
+  const Graph graph = build.build();
+  const ValueId y = graph.outputs()[0];
+  const Session lanes(graph, {.threads = 1, .engine = "lanes"}),
+      kernels(graph, {.threads = 1, .engine = "libtorch"});
+  const Tensor clean = at::randn({18, 32, 9, 9}), spoilt = clean.clone();
+  spoilt[3][5][2][4] = nan;
+  spoilt[7][31][8][8] = infinity;
+  spoilt[7][0][0][0] = -infinity;
+  spoilt[17][1][4][3] = 3e38F;
+  const auto run = [&](const Session& session, const Tensor& records) {
+    return session.run({{x, records}}, std::span(&y, 1)).at(y);
+  };
+  const auto slopes = [&](const Session& session, const Tensor& of_result) {
+    return session
+        .gradients(
+            {{x, clean}}, std::span(&y, 1),
+            [&](const Tensors& values) { return (values.at(y) * of_result).sum(); }, std::span(&x, 1))
+        .at(x);
+  };
+  const Tensor of_clean = at::randn({18, 40, 9, 9}), of_spoilt = of_clean.clone();
+  of_spoilt[3][5][2][4] = nan;
+  of_spoilt[7][31][8][8] = infinity;
+  const Tensor undisturbed = run(lanes, clean), got = run(lanes, spoilt), want = run(kernels, spoilt),
+               undisturbed_slopes = slopes(lanes, of_clean), got_slopes = slopes(lanes, of_spoilt),
+               want_slopes = slopes(kernels, of_spoilt);
+  for (std::int64_t r = 0; r < 18; ++r) {
+    const bool same = r != 3 && r != 7;
+    if (same && r != 17) EXPECT_TRUE(got[r].equal(undisturbed[r])) << r;
+    if (same) EXPECT_TRUE(got_slopes[r].equal(undisturbed_slopes[r])) << r;
+    EXPECT_TRUE(at::allclose(got[r], want[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
+    EXPECT_TRUE(at::allclose(got_slopes[r], want_slopes[r], 1e-4, 1e-4, /*equal_nan=*/true)) << r;
+  }
+}
+
+// As near to double precision as the kernels are, or nearly so.
+TEST(Lanes, ConvolutionsOfThreeAreExactToAFewBits) {
+  at::manual_seed(7);
+  for (const std::int64_t channels : {32, 128}) {
+    const Tensor weights = at::randn({channels, channels, 3, 3}), records = at::rand({4, channels, 12, 12});
+    GraphBuilder build("g");
+    const ValueId x = build.input("x", DType::float32, {-1, channels, 12, 12});
+    build.output(
+        build.add("Conv", "conv", {x, build.constant("w", to_array(weights))}, {{"pads", Ints{1, 1, 1, 1}}}));
+    const Graph graph = build.build();
+    const ValueId y = graph.outputs()[0];
+    const Tensor exact = at::conv2d(records.to(at::kDouble), weights.to(at::kDouble), /*bias=*/{},
+                                    /*stride=*/1, /*padding=*/1);
+    const auto error = [&](const char* engine) {
+      const Session session(graph, {.threads = 1, .engine = engine});
+      return (session.run({{x, records}}, std::span(&y, 1)).at(y) - exact)
+          .square()
+          .mean()
+          .sqrt()
+          .item<double>();
+    };
+    const double ours = error("lanes");
+    EXPECT_LT(ours, 3 * error("libtorch"));
+    EXPECT_LT(ours, 1e-6 * exact.std().item<double>());
+  }
+}
+
 TEST(Lanes, DenseLayersOverRowsAgree) {
   Network net(lanes_backend(), {4, 6}, 19);
   const ValueId product = net.add("MatMul", {net.input, net.constant({6, 29})});
@@ -251,11 +346,22 @@ TEST(Lanes, TapsGiveLeastMeanAndGreatest) {
 }
 
 // Records of a batch, their batch, and the number of threads: none of them may change a bit.
-TEST(Lanes, BitsDoNotDependOnHowRecordsAreCut) {
-  const Graph graph = test::resnet_like();
+class Cuts : public testing::TestWithParam<std::int64_t> {};  // channels
+
+TEST_P(Cuts, ChangeNoBits) {
+  GraphBuilder build(test::resnet_like());
+  if (GetParam() > 3) {
+    build = GraphBuilder("threes");
+    at::manual_seed(6);
+    const ValueId x = build.input("x", DType::float32, {-1, GetParam(), 8, 8});
+    const ValueId w = build.constant("w", to_array(at::randn({32, GetParam(), 3, 3})));
+    build.output(build.add("GlobalAveragePool", "mean",
+                           {build.add("Relu", "relu", {build.add("Conv", "conv", {x, w})})}));
+  }
+  const Graph graph = build.build();
   const ValueId input = graph.inputs()[0], output = graph.outputs()[0];
   at::manual_seed(5);
-  const Tensor records = at::randn({37, 3, 8, 8});
+  const Tensor records = at::randn({37, GetParam(), 8, 8});
   const Session one(graph, {.threads = 1, .engine = "lanes"}),
       three(graph, {.threads = 3, .engine = "lanes"});
   const auto gradient = [&](const Session& session, const Tensor& batch) {
@@ -279,6 +385,8 @@ TEST(Lanes, BitsDoNotDependOnHowRecordsAreCut) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Lanes, Cuts, testing::Values(3, 48));
 
 TEST(Lanes, EqualMaximaTakeTheGradientAsWithTheKernels) {
   for (const char* op : {"MaxPool", "GlobalMaxPool", "ReduceMax"}) {
@@ -361,6 +469,12 @@ TEST_P(InstructionSets, AgreeWithTheKernels) {
   const ValueId dense = net.add("Gemm", {flat, net.constant({672, 45}, 0.1), net.constant({45})});
   net.expect_agreement({mean, net.add("Softmax", {dense})},
                        {{conv, Reduction::mean}, {pool, Reduction::max}});
+}
+
+TEST_P(InstructionSets, ConvolutionsOfThreeAgreeWithTheKernels) {
+  const Threes layer{33, 41, 9, 7, {1, 0, 2, 1}, 19};
+  Network net(lanes_backend(), {layer.channels, layer.rows, layer.columns}, layer.records);
+  net.expect_agreement({net.add("Relu", {add_threes(net, layer)})});
 }
 
 TEST_P(InstructionSets, ProductsAndNormalisationsAgreeWithTheKernels) {
