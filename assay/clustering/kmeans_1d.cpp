@@ -13,18 +13,31 @@ namespace {
 // Distinct values with multiplicities, as prefix sums. Equal values never belong to different clusters of an
 // optimum that is stable under nearest-centroid assignment, so working on distinct values loses nothing.
 struct Weighted {
-  std::vector<double> count{0}, sum{0},
-      squares{0};  // prefix sums of shifted values; entry i covers the first i
+  // Entry i stands for the first i distinct values. Sums of values less the median, counted from the median
+  // outwards, so that a sum over a stretch of values never has the rounding of what lies farther out.
+  std::vector<double> count{0}, sum, squares;
   double shift = 0;
 
   explicit Weighted(std::span<const double> sorted) {
-    shift = sorted[sorted.size() / 2];  // the median: keeps the squares small
+    shift = sorted[sorted.size() / 2];
+    std::vector<double> distinct;
+    std::size_t middle = 0;  // values below the median
     for (std::size_t begin = 0, end = 0; begin < sorted.size(); begin = end) {
       while (end < sorted.size() && sorted[end] == sorted[begin]) ++end;
-      const double n = static_cast<double>(end - begin), x = sorted[begin] - shift;
-      count.push_back(count.back() + n);
-      sum.push_back(sum.back() + n * x);
-      squares.push_back(squares.back() + n * x * x);
+      if (sorted[begin] == shift) middle = distinct.size();
+      distinct.push_back(sorted[begin] - shift);
+      count.push_back(count.back() + static_cast<double>(end - begin));
+    }
+    sum.assign(count.size(), 0);
+    squares.assign(count.size(), 0);
+    const auto many = [&](std::size_t i) { return count[i + 1] - count[i]; };
+    for (std::size_t i = middle; i < distinct.size(); ++i) {
+      sum[i + 1] = sum[i] + many(i) * distinct[i];
+      squares[i + 1] = squares[i] + many(i) * distinct[i] * distinct[i];
+    }
+    for (std::size_t i = middle; i > 0; --i) {
+      sum[i - 1] = sum[i] - many(i - 1) * distinct[i - 1];
+      squares[i - 1] = squares[i] - many(i - 1) * distinct[i - 1] * distinct[i - 1];
     }
   }
 

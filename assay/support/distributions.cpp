@@ -93,18 +93,17 @@ double f_tail(double x, double numerator, double denominator, double noncentrali
   if (mean <= 0) return tail(0);
   const auto weight = [&](double j) { return std::exp(-mean + j * std::log(mean) - std::lgamma(j + 1)); };
   const double middle = std::floor(mean);
-  double sum = 0;
-  for (double j = middle; j >= 0; --j) {
+  // Rounding in lgamma() falls on all large weights alike, and so does not remain in the mean.
+  double sum = 0, weights = 0;
+  const auto add = [&](double j) {
     const double w = weight(j);
     sum += w * tail(j);
-    if (w < 1e-17) break;
-  }
-  for (double j = middle + 1;; ++j) {
-    const double w = weight(j);
-    sum += w * tail(j);
-    if (w < 1e-17) break;
-  }
-  return sum;
+    weights += w;
+    return w >= 1e-17;
+  };
+  for (double j = middle; j >= 0 && add(j); --j) continue;
+  for (double j = middle + 1; add(j); ++j) continue;
+  return sum / weights;
 }
 
 double f_critical(double p, double numerator, double denominator) {

@@ -114,6 +114,19 @@ TEST(Silhouette, AgreesWithItsDefinition) {
   }
 }
 
+TEST(KMeans1d, AnOutlierLeavesTheOtherValuesTheirPrecision) {
+  for (const double outlier : {-1e9, 1e9}) {
+    std::vector<double> values{outlier, 0.0, 0.001, 0.002, 1.0, 1.001, 1.003};
+    std::ranges::sort(values);
+    const Clustering found = kmeans_1d(values, 3);
+    ASSERT_EQ(found.centroids.size(), 3U);
+    const std::size_t low = outlier < 0 ? 1 : 0;
+    EXPECT_NEAR(found.centroids[low], 0.001, 1e-15);
+    EXPECT_NEAR(found.centroids[low + 1], 3.004 / 3, 1e-15);
+    EXPECT_NEAR(found.within, 2e-6 + 14e-6 / 3, 1e-14);
+  }
+}
+
 TEST(Silhouette, IsUnchangedByShiftAndScale) {
   const std::vector<double> values = random_values(3, 200, false);
   std::vector<double> moved = values;

@@ -144,6 +144,16 @@ TEST(KillingComparison, PowerIsThatOfTables) {
   EXPECT_EQ(runs_for_power(0, 0.8, 0.05), 0U);
 }
 
+// Scores that training hardly moves have an enormous d.
+TEST(KillingComparison, PowerOfEnormousEffectsIsAProbabilityAndFoundAtOnce) {
+  for (const double d : {1e2, 1e3, 1e4, 1e8, 1e300}) {
+    EXPECT_LE(power_of(d, 40, 0.05), 1) << d;
+    EXPECT_NEAR(power_of(d, 40, 0.05), 1, 1e-9) << d;
+    EXPECT_EQ(runs_for_power(d, 0.8, 0.05), 2U) << d;
+  }
+  EXPECT_NEAR(power_of(1e3, 4, 1e-6), 0.6321207428, 1e-9);  // by SciPy's ncf
+}
+
 TEST(KillingComparison, PowerIsTheShareOfSimulatedTestsThatReject) {
   Rng rng(11);
   int rejected = 0;
