@@ -3,15 +3,17 @@
 # The same command goes on where it was interrupted; a study whose data are not there, or that fails, is named and the others run.
 #
 # Usage: studies/run-all.sh ASSAY OUT DATA [STUDY...]
-# DATA holds mnist/ (the four files of MNIST), cifar10-train and cifar10-test (data as `assay data` takes it, links will do),
-# deepimportance/ (LeNet1.onnx, LeNet4.onnx, LeNet5.onnx), deepxplore/ (three networks for MNIST), driving-train and driving-test (pictures with
-# steering angles); what is not there is left out. STUDY: names as below (default: all).
+# DATA holds mnist/ (the four files of MNIST), cifar10.tar (pictures in train/CLASS and test/CLASS), deepimportance/ (LeNet1.onnx, LeNet4.onnx,
+# LeNet5.onnx), deepxplore/ (three networks for MNIST), driving.tar and driving.csv (frames and their steering angles; the first 4,600 are for
+# training); links will do, and what is not there is left out. STUDY: names as below (default: all).
 set -uo pipefail
 assay=$(realpath "$1") out=$2 data=$(realpath "$3") here=$(cd "$(dirname "$0")" && pwd)
 shift 3
 mkdir -p "$out"
 train=$data/mnist/train-images-idx3-ubyte.gz test=$data/mnist/t10k-images-idx3-ubyte.gz
-cifar=("$data/cifar10-train" "$data/cifar10-test")
+cifar=("$data/cifar10.tar,under=train" "$data/cifar10.tar,under=test")
+frames=$data/driving.tar,targets=$data/driving.csv
+driving=("$frames[:4600]" "$frames[4600:]")
 shopt -s nullglob
 xplore=("$data"/deepxplore/*.onnx) lenets=("$data"/deepimportance/LeNet*.onnx)
 wanted=("$@") left=() failed=()
@@ -41,18 +43,21 @@ study deepimportance-layers "$data/deepimportance" "$train" "$test" -- "$here/de
   "$data/deepimportance/LeNet1.onnx:4:block1_conv1+block2_conv1" "$data/deepimportance/LeNet4.onnx:4:block1_conv1+block2_conv1+fc1" \
   "$data/deepimportance/LeNet5.onnx:6:block1_conv1+block2_conv1+fc1+fc2"
 study deepimportance-retrain "$data/deepimportance" "$train" "$test" -- "$here/deepimportance/retrain.sh" "$assay" "$out/deepimportance-retrain" "$train" "$test" "${lenets[@]}"
-study deepimportance-networks "${cifar[@]}" "$data/driving-train" "$data/driving-test" -- "$here/deepimportance/networks.sh" "$assay" "$out/deepimportance-networks" \
-  "${cifar[@]}" "$data/driving-train" "$data/driving-test"
-study deepimportance-cifar "${cifar[@]}" "$out/deepimportance-networks/cifar-convnet.onnx" -- "$here/deepimportance/run.sh" "$assay" "$out/deepimportance-cifar" \
+study deepimportance-networks "$data/cifar10.tar" "$data/driving.tar" "$data/driving.csv" -- "$here/deepimportance/networks.sh" "$assay" \
+  "$out/deepimportance-networks" "${cifar[@]}" "${driving[@]}"
+study deepimportance-cifar "$data/cifar10.tar" "$out/deepimportance-networks/cifar-convnet.onnx" -- "$here/deepimportance/run.sh" "$assay" "$out/deepimportance-cifar" \
   "${cifar[@]}" "$out/deepimportance-networks/cifar-convnet.onnx"
+ATTACKS=noise-random,noise-relevant study deepimportance-dave2 "$data/driving.tar" "$data/driving.csv" "$out/deepimportance-networks/dave2.onnx" -- \
+  "$here/deepimportance/run.sh" "$assay" "$out/deepimportance-dave2" "${driving[@]}" "$out/deepimportance-networks/dave2.onnx"
+export LAYERS=block1_conv1+block1_pool1+block2_conv1+block2_pool1  # of DeepXplore's networks, that search.sh covers: all but dense ones
 for part in constraints diversity coverage activation search; do
   study "deepxplore-$part" "$test" "$data/deepxplore" -- "$here/deepxplore/$part.sh" "$assay" "$out/deepxplore-$part" "$test" "${xplore[@]}"
 done
 study deepxplore-similar "$train" "$test" -- "$here/deepxplore/similar.sh" "$assay" "$out/deepxplore-similar" "$train" "$test"
 study deepxplore-retrain "$data/mnist" "$data/deepxplore" -- "$here/deepxplore/retrain.sh" "$assay" "$out/deepxplore-retrain" "$data/mnist" "${xplore[@]}"
 study deepxplore-polluted "$data/mnist" -- "$here/deepxplore/polluted.sh" "$assay" "$out/deepxplore-polluted" "$data/mnist"
-study deepmutation "$train" "${cifar[@]}" -- "$here/deepmutation/run.sh" "$assay" "$out/deepmutation" "$train" "$test" "${cifar[@]}"
-study deepmutation-source "$train" "${cifar[@]}" -- "$here/deepmutation/source.sh" "$assay" "$out/deepmutation-source" "$train" "$test" "${cifar[@]}"
+study deepmutation "$train" "$data/cifar10.tar" -- "$here/deepmutation/run.sh" "$assay" "$out/deepmutation" "$train" "$test" "${cifar[@]}"
+study deepmutation-source "$train" "$data/cifar10.tar" -- "$here/deepmutation/source.sh" "$assay" "$out/deepmutation-source" "$train" "$test" "${cifar[@]}"
 study deepcrime "$train" "$test" -- "$here/deepcrime/run.sh" "$assay" "$out/deepcrime" "$train" "$test"
 study audit "$data/deepimportance/LeNet5.onnx" "$train" "$test" -- "$here/audit/run.sh" "$assay" "$out/audit" lenet5 "$data/deepimportance/LeNet5.onnx" "$train" "$test"
 study deepbase-sql -- "$here/deepbase/sql.sh" "$assay" "$out/deepbase-sql"

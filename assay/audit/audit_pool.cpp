@@ -258,4 +258,27 @@ void add_mutants(Pool& pool, const mutation::MutationState& state, double qualit
   pool.faults.push_back(std::move(faults));
 }
 
+void add_findings(Pool& pool, const DatasetPtr& findings, const DatasetPtr& test) {
+  std::map<std::string, std::size_t> known;
+  for (std::size_t r = 0; r < test->size(); ++r) known.emplace(test->id(r), r);
+  const auto original = [&](const std::string& id) {
+    const auto found = known.find(id);
+    return found != known.end() ? found : known.find(id.substr(0, id.rfind('~')));
+  };
+  std::vector<std::vector<std::uint32_t>> rows(pool.records());
+  std::uint32_t count = 0;
+  for (std::size_t f = 0; f < findings->size(); ++f) {
+    const auto found = original(findings->id(f));
+    if (found != known.end()) rows[found->second].push_back(count++);
+  }
+  if (count == 0)
+    fail(Fault::mismatch, "no record of {} was made of a record of {}: no id is the same",
+         findings->describe(), test->describe());
+  pool.notices.push_back(fmt::format("{} of {} findings were made of the audited records and count as faults",
+                                     count, findings->size()));
+  Faults faults{"findings", "findings reached", {}};
+  for (const auto& row : rows) faults.rows.add(row);
+  pool.faults.push_back(std::move(faults));
+}
+
 }  // namespace assay::audit

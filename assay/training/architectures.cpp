@@ -8,12 +8,13 @@ namespace assay::training {
 namespace {
 
 // LeNets of the DeepImportance study (Gerasimou et al., ICSE 2020), after LeCun et al. 1998.
-Graph lenet1() {
+Graph lenet1(const SpecOptions& options) {
+  const auto extra = static_cast<std::int64_t>(options.count("extra", 0));
   return Sequential("lenet1", 1, 28)
-      .conv("conv1", 4, 5, true)
+      .conv("conv1", 4 + extra, 5, true)
       .relu()
       .max_pool()
-      .conv("conv2", 12, 5, true)
+      .conv("conv2", 12 + extra, 5, true)
       .relu()
       .max_pool()
       .flatten()
@@ -223,7 +224,13 @@ Catalogue<ArchitectureInfo>& architectures() {
   static Catalogue<ArchitectureInfo> all(
       {"architecture"},
       {
-          {"lenet1", "two convolutions, one dense layer", importance, 7206, {1, 28, 28}, {}, fixed<lenet1>},
+          {"lenet1",
+           "two convolutions, one dense layer",
+           importance,
+           7206,
+           {1, 28, 28},
+           {{"extra", "0", "filters more in each convolution"}},
+           lenet1},
           {"lenet4", "two convolutions, two dense layers", importance, 69362, {1, 28, 28}, {}, fixed<lenet4>},
           {"lenet5",
            "two convolutions, three dense layers",

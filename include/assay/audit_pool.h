@@ -73,4 +73,9 @@ void measure_again(Pool& pool, const std::string& name, const Session& session,
 // count. Records that the state does not know reveal none. Throws Error{mismatch} when it knows none of them.
 void add_mutants(Pool& pool, const mutation::MutationState& state, double quality, const DatasetPtr& test);
 
+// Records that exploration or attacks made of test records as faults that the records they were made of
+// reveal: ids are those of the originals, "ID~2" the second one made of ID. What was made of other records
+// does not count. Throws Error{mismatch} when nothing was made of these.
+void add_findings(Pool& pool, const DatasetPtr& findings, const DatasetPtr& test);
+
 }  // namespace assay::audit

@@ -29,7 +29,8 @@ measure() {
       [ "$kind" = lopsided ] && spec=$3,per_class=$5+$(class_name "$1" $favoured):$6,seed=$repetition
       [ -f "$result" ] && continue
       echo "== network $1, $2, $kind set $repetition"
-      "$assay" mutate --model "$out/$1.onnx" --test "$spec" --preset deepmutation --count "$count" --state "$out/$1-$2-$kind-$repetition.mut" --json "$result" > /dev/null
+      "$assay" mutate --model "$out/$1.onnx" --test "$spec" --preset deepmutation --count "$count" --state "${result%.json}.mut" \
+        --csv "${result%.json}-tables" --json "$result" > /dev/null
     done
   done
 }

@@ -4,14 +4,14 @@
 #
 # Usage: studies/deepxplore/search.sh ASSAY OUT DATA MODEL MODEL MODEL...
 # Everything is kept in OUT and taken from there when the same command is given again. Environment: RUNS of each setting (10), GOAL share
-# of the neurons (1), LAYERS that count for it, joined by + (all), WHOLE threshold of that coverage (0.25), SEEDS for it (1000), CONSTRAINT (light),
-# STEPS, LAMBDA1S, LAMBDA2S, THRESHOLDS, OPTIONS (further flags of `assay explore`).
+# of the neurons (1), LAYERS that count for it, joined by + (all), WHOLE, thresholds of that coverage (0 0.25 0.5), SEEDS for it (1000), CONSTRAINT
+# (light), STEPS, LAMBDA1S, LAMBDA2S, THRESHOLDS, OPTIONS (further flags of `assay explore`).
 set -euo pipefail
 # shellcheck source=studies/deepxplore/figures.sh
 . "$(dirname "$0")/figures.sh"
 assay=$1 out=$2 data=$3
 shift 3
-runs=${RUNS:-10} goal=${GOAL:-1} constraint=${CONSTRAINT:-light} whole=${WHOLE:-0.25}
+runs=${RUNS:-10} goal=${GOAL:-1} constraint=${CONSTRAINT:-light}
 mkdir -p "$out"
 
 explored() {  # file without ending, flags of explore
@@ -24,8 +24,11 @@ explored() {  # file without ending, flags of explore
 models=("$@")
 
 layers=${LAYERS:+,layer=$LAYERS}
-data="$data[:${SEEDS:-1000}]" explored "$out/whole" --criterion "nc[threshold=$whole$layers]" --goal "$goal"
-echo "coverage $(fact "$out/whole.json" coverage) (nc above $whole, ${LAYERS:-all layers}) after $(fact "$out/whole.json" seeds) seeds and $(fact "$out/whole.json" seconds) s"
+for threshold in ${WHOLE:-0 0.25 0.5}; do
+  result=$out/whole-$threshold
+  data="$data[:${SEEDS:-1000}]" explored "$result" --criterion "nc[threshold=$threshold$layers]" --goal "$goal" --round 1
+  echo "coverage $(fact "$result.json" coverage) (nc above $threshold, ${LAYERS:-all layers}) after $(fact "$result.json" seeds) seeds and $(fact "$result.json" seconds) s"
+done
 echo
 
 # Seeds searched one by one until the first difference, each run from another part of the data.

@@ -134,6 +134,28 @@ TEST_F(PoolOfNetwork, TakesMutantsByContent) {
   }
 }
 
+TEST_F(PoolOfNetwork, TakesFindingsByTheRecordsTheyWereMadeOf) {
+  Pool pool = make_pool(session, profile, criteria, test, {}, silence());
+  const auto made_of = [&](std::vector<std::string> ids) {
+    const auto count = static_cast<std::int64_t>(ids.size());
+    return from_arrays(Array::zeros(DType::float32, {count, 1, 12, 12}), {},
+                       {.name = "found", .ids = std::move(ids)});
+  };
+  add_findings(pool, made_of({test->id(7), test->id(3), test->id(7) + "~2", "elsewhere"}), test);
+  const Faults& faults = pool.faults.back();
+  EXPECT_EQ(faults.name, "findings");
+  for (std::size_t r = 0; r < 60; ++r)
+    EXPECT_EQ(faults.rows.row(r).size(), r == 7 ? 2U : r == 3 ? 1U : 0U) << r;
+  EXPECT_THAT(pool.notices.back(), HasSubstr("3 of 4"));
+  try {
+    add_findings(pool, made_of({"elsewhere", "nowhere~2"}), test);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::mismatch);
+    EXPECT_THAT(error.what(), HasSubstr("no id is the same"));
+  }
+}
+
 TEST_F(PoolOfNetwork, IsMeasuredAgain) {
   Pool pool = make_pool(session, profile, criteria, test, {.noise = 1e-9}, silence());
   measure_again(pool, "itself", session, profile, criteria, test, {}, silence());

@@ -47,6 +47,16 @@ TEST_F(AuditProgram, JudgesEachCriterionByEachKindOfFaults) {
   EXPECT_EQ(json("b.json")["tables"], document["tables"]);
 }
 
+TEST_F(AuditProgram, TakesWhatAnAttackMadeOfTheRecordsAsFaults) {
+  ASSERT_EQ(
+      assay("attack net.onnx images-idx3-ubyte --attack 'fgsm[eps=0.3]' --only-successful --quiet --out made")
+          .code,
+      0);
+  const Outcome done = audit("--criterion nc --findings made/fgsm.npz --json f.json");
+  ASSERT_EQ(done.code, 0) << done.err;
+  EXPECT_GT(json("f.json")["facts"]["faults_findings"].get<int>(), 0);
+}
+
 TEST_F(AuditProgram, TakesMutantsOfAState) {
   ASSERT_EQ(
       assay("mutate --quiet --model net.onnx --test images-idx3-ubyte --operator 'gf[sigma=2]' --quality "

@@ -53,6 +53,8 @@ TEST(Architectures, TakeOptions) {
   const Session session(build_architecture("next-symbol-lstm[symbols=5,window=7,embedding=3,units=4]"));
   EXPECT_EQ(trainable_elements(session.graph()), 5 * 3 + 4 * 4 * (3 + 4 + 2) + 4 * 5 + 5);
   EXPECT_EQ(session.layer("lstm").neurons, 4);
+  EXPECT_EQ(trainable_elements(build_architecture("lenet1[extra=2]")),
+            6 * 25 + 6 + 14 * 6 * 25 + 14 + 10 * 14 * 49 + 10);
   EXPECT_THROW(build_architecture("lenet5[units=3]"), Error);
   EXPECT_THROW(build_architecture("next-symbol-lstm[units=0]"), Error);
 }

@@ -43,6 +43,11 @@ class Audit final : public Command {
                    "mutants that `assay mutate --state FILE` has judged by the same records (default: "
                    "mutants are drawn and judged here)")
         ->type_name("FILE");
+    app.add_option(
+           "--findings", findings_,
+           "records that `assay explore` or `assay attack --only-successful` made of test records, as "
+           "further faults: those they were made of reveal them")
+        ->type_name("SPEC");
     app.add_option("--count", count_, "mutants drawn per operator of DeepMutation; 0: none")
         ->check(CLI::Range(0, 10'000));
     app.add_option("--quality", quality_, "leave out mutants that get more than this share of T' wrong")
@@ -100,6 +105,7 @@ class Audit final : public Command {
                            test, pooling, context.progress);
     }
     add_mutants(pool, session, test, context);
+    if (!findings_.empty()) audit::add_findings(pool, open_dataset(findings_), test);
     const audit::Audit result = audit::audit(pool, options_, context.progress);
     report::Document document =
         results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
@@ -160,7 +166,7 @@ class Audit final : public Command {
   DataInput train_{"train", "training records, which criteria compare with"},
       test_{"test", "test records, of which subsets are drawn"};
   std::vector<std::string> criteria_, twins_;
-  std::string preset_, mutants_, sizes_;
+  std::string preset_, mutants_, findings_, sizes_;
   std::size_t count_ = 25;
   double quality_ = 0.2;
   bool by_layer_ = false;
