@@ -15,6 +15,7 @@ longest=$(wc -l "${public[@]}" | sed '$d' | sort -n | tail -1)
 row "installed headers: for users, to extend" "$(find "$headers" -maxdepth 1 -name '*.h' | wc -l), $(find "$headers/extend" -name '*.h' 2>/dev/null | wc -l)"
 row "longest installed header, lines" "$(echo "$longest" | awk '{print $1 " (" $2 ")"}')"
 row "lines of the library" "$(lines $(sources assay include 2>/dev/null))"
+row "lines of apps/frame" "$(lines $(sources apps/frame))"
 row "lines of apps/assay" "$(lines $(sources apps/assay))"
 row "sources of library and program" "$(find assay apps -name '*.cpp' | wc -l)"
 row "tests in the sources" "$(cat $(sources tests) | grep -cE '^(TEST|TEST_F|TEST_P)\(')"

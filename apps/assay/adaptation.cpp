@@ -5,22 +5,17 @@
 
 namespace assay::app {
 
-void Adaptation::declare(CLI::App& app) {
-  app.add_option("--fix", fixed_,
-                 "an input that is this number for all records, such as a sampling rate; may be repeated")
-      ->type_name("NAME=NUMBER");
-  app.add_option(
-         "--decision", options_.decision,
-         "output that decides, by name or number from 0, where the network has several (default: the first "
-         "one of floating-point numbers)")
-      ->type_name("NAME");
-  app.add_option(
-         "--precision", precision_,
-         "float16 or bfloat16: weights and results of every node rounded to it, and the difference to "
-         "float32 said")
-      ->type_name("TYPE");
-  app.add_flag("--straight-through", options_.straight_through,
-               "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
+void Adaptation::declare(Flags& flags) {
+  flags.add("--fix NAME=NUMBER", fixed_,
+            "an input that is this number for all records, such as a sampling rate; may be repeated");
+  flags.add("--decision NAME", options_.decision,
+            "output that decides, by name or number from 0, where the network has several (default: the "
+            "first one of floating-point numbers)");
+  flags.add("--precision TYPE", precision_,
+            "float16 or bfloat16: weights and results of every node rounded to it, and the difference to "
+            "float32 said");
+  flags.add("--straight-through", options_.straight_through,
+            "gradients and relevance pass straight through Sign, Round, Floor and Ceil");
 }
 
 bool Adaptation::given() const {

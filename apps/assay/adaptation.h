@@ -10,7 +10,7 @@ namespace assay::app {
 
 class Adaptation {
  public:
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   bool given() const;
   // Throws Error{usage} for a precision that does not exist.
   AdaptOptions options() const;

@@ -1,78 +1,23 @@
 #pragma once
 
-// A subcommand of the program: it declares flags, calls the library and returns a result document. The frame
-// does the rest: configuration file, progress, console and JSON rendering, exit codes.
-//
-// Adding a subcommand: one file in apps/assay/commands/, one line in apps/assay/commands/catalogue.cpp.
+// The frame's words that every command uses.
 
-#include <CLI/CLI.hpp>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <assay/progress.h>
-#include <assay/report.h>
-#include "apps/assay/outputs.h"
-#include "apps/assay/recorded_options.h"
+#include "apps/frame/command.h"
+#include "apps/frame/gate_options.h"
 
 namespace assay::app {
 
-// Flags that every subcommand has.
-struct Settings {
-  std::string json;                               // result document as a file, "-" for standard output
-  std::map<std::string, std::string> renderings;  // file by name of renderer
-  std::string config;                             // assay.toml
-  std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
-  bool quiet = false, force = false, strict = false;
-  std::uint64_t seed = 1;
-  int threads = 0;        // 0: all
-  std::size_t batch = 0;  // 0: chosen by the engine
-  std::string device = "cpu";
-  std::string engine = "auto";
-  double memory_gib = 0;  // limit for readers and for one tensor, 0: half of the machine's memory
-};
-
-struct Context {
-  const Settings& settings;
-  Progress& progress;
-  // Values in effect that the command line does not tell: what a command found out itself.
-  EffectiveOptions effective = {};
-};
-
-class Command {
- public:
-  virtual ~Command() = default;
-  // Adds the subcommand's own flags. Do not use CLI11's required(): a value may come from assay.toml, so
-  // check in run().
-  virtual void declare(CLI::App& app) = 0;
-  // What run() will write besides the renderings; they are tried before it is called.
-  virtual std::vector<Output> outputs() const { return {}; }
-  // Whether several ranks can work on it together (ranks.h). If so, run() calls leave_to_first() before it
-  // writes anything that no journal is, and not before all shared loops.
-  virtual bool shared() const { return false; }
-  // Throws Error for everything a user can get wrong.
-  virtual report::Document run(Context& context) = 0;
-  // Called when the result of run() stands in all files that were asked for, or is the caller's.
-  virtual void result_written() {}
-};
-
-struct CommandInfo {
-  std::string_view name;
-  std::string_view summary;   // one line, lower case
-  std::string_view examples;  // lines shown below the flags in --help
-  std::unique_ptr<Command> (*make)();
-};
-
-// All subcommands in the order in which --help lists them.
-std::span<const CommandInfo> commands();
-
-template <typename T>
-std::unique_ptr<Command> make_command() {
-  return std::make_unique<T>();
-}
+using frame::check_replaced;
+using frame::check_result_replaced;
+using frame::Command;
+using frame::CommandInfo;
+using frame::Context;
+using frame::EffectiveOptions;
+using frame::Flags;
+using frame::GateOptions;
+using frame::make_command;
+using frame::refuse_given;
+using frame::refuse_without_effect;
+using frame::Settings;
 
 }  // namespace assay::app

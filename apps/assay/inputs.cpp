@@ -2,7 +2,6 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
-#include "apps/assay/recorded_options.h"
 #include "assay/results/evaluation.h"
 #include "assay/support/parse.h"
 
@@ -33,7 +32,7 @@ SessionOptions session_options(const Context& context, const Dataset* dataset) {
   options.threads = context.settings.threads;
   options.device = context.settings.device;
   options.engine = context.settings.engine;
-  options.memory_limit = static_cast<std::uint64_t>(context.settings.memory_gib * 1024.0 * 1024.0 * 1024.0);
+  options.memory_limit = context.settings.memory_limit();
   if (dataset != nullptr) set_record_shapes(options, dataset->facts());
   return options;
 }
@@ -48,15 +47,12 @@ Graph read_network(const std::string& file, Context& context) {
   return graph;
 }
 
-void ModelInput::declare(CLI::App& app, bool positional) {
-  app.add_option(positional ? "model,--model" : "--model", path_,
-                 "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras")
-      ->type_name("FILE");
-  app.add_option(
-         "--input-shape", input_shape_,
-         "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs")
-      ->type_name("CxHxW");
-  adaptation_.declare(app);
+void ModelInput::declare(Flags& flags, bool positional) {
+  flags.add(positional ? "model,--model FILE" : "--model FILE", path_,
+            "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
+  flags.add("--input-shape CxHxW", input_shape_,
+            "shape of one record, where neither network nor data tell it; NAME=SHAPE,... of several inputs");
+  adaptation_.declare(flags);
 }
 
 Session ModelInput::open(Context& context, const Dataset* dataset) {
@@ -75,8 +71,8 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   return session;
 }
 
-void DataInput::declare(CLI::App& app, bool positional) {
-  app.add_option((positional ? flag_ + "," : "") + "--" + flag_, spec_, help_)->type_name("SPEC");
+void DataInput::declare(Flags& flags, bool positional) {
+  flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
 }
 
 DatasetPtr DataInput::open() const {
@@ -88,19 +84,19 @@ DatasetPtr DataInput::open() const {
   return open_dataset(spec_);
 }
 
-void AccuracyCheck::declare(CLI::App& app) {
-  app.add_option("--expect-accuracy", expected_,
-                 "stop unless the network reaches at least this accuracy (0.9879) on the data")
-      ->default_str("")
-      ->check(CLI::Range(0.0, 1.0));
-  tolerances_ = {app.add_option("--tolerance", tolerance_, "how far below the accuracy may be")
-                     ->check(CLI::Range(0.0, 1.0)),
-                 app.add_option("--tolerance-above", above_, "how far above it may be; 1: any")
-                     ->check(CLI::Range(0.0, 1.0))};
+void AccuracyCheck::declare(Flags& flags) {
+  flags
+      .add("--expect-accuracy", expected_,
+           "stop unless the network reaches at least this accuracy (0.9879) on the data",
+           CLI::Range(0.0, 1.0))
+      ->default_str("");
+  tolerances_ = {
+      flags.add("--tolerance", tolerance_, "how far below the accuracy may be", CLI::Range(0.0, 1.0)),
+      flags.add("--tolerance-above", above_, "how far above it may be; 1: any", CLI::Range(0.0, 1.0))};
 }
 
 void AccuracyCheck::refuse_without_effect() const {
-  if (expected_ < 0) app::refuse_without_effect(tolerances_, "without --expect-accuracy");
+  if (expected_ < 0) frame::refuse_without_effect(tolerances_, "without --expect-accuracy");
 }
 
 Evaluation AccuracyCheck::run(const Session& session, const DatasetPtr& dataset, Context& context) const {
@@ -119,10 +115,11 @@ void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session,
   if (expected_ >= 0) require_accuracy(session, dataset, evaluation, {expected_, tolerance_, above_});
 }
 
-void tell_shard(const std::string& text, Context& context) {
-  if (text != "auto") return;
-  const auto [shard, shards] = parse_shard(text, "--shard");
-  context.effective["shard"] = {fmt::format("{}/{}", shard, shards)};
+std::pair<std::size_t, std::size_t> ShardInput::part(Context& context) const {
+  if (text_.empty()) return {1, 1};
+  const auto part = parse_shard(text_, "--shard");
+  if (text_ == "auto") context.effective["shard"] = {fmt::format("{}/{}", part.first, part.second)};
+  return part;
 }
 
 }  // namespace assay::app

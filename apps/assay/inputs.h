@@ -20,7 +20,7 @@ namespace assay::app {
 class ModelInput {
  public:
   // `positional`: may also stand without its flag.
-  void declare(CLI::App& app, bool positional = false);
+  void declare(Flags& flags, bool positional = false);
   // Reads the network and prepares it; `dataset` (may be null) tells the record shape of dynamic inputs.
   Session open(Context& context, const Dataset* dataset = nullptr);
   // How the file has what was turned: for in_form_of_file() of the network that was opened, or an edit of it.
@@ -38,7 +38,7 @@ class DataInput {
  public:
   explicit DataInput(std::string flag, std::string help) : flag_(std::move(flag)), help_(std::move(help)) {}
   // `positional`: may also stand without its flag.
-  void declare(CLI::App& app, bool positional = false);
+  void declare(Flags& flags, bool positional = false);
   bool given() const { return !spec_.empty(); }
   const std::string& spec() const { return spec_; }
   // Throws Error{usage} when the flag was not given.
@@ -51,7 +51,7 @@ class DataInput {
 // --expect-accuracy A [--tolerance T] [--tolerance-above T]: the check before every analysis.
 class AccuracyCheck {
  public:
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   // Throws Error{usage} for a tolerance of no accuracy.
   void refuse_without_effect() const;
   // Evaluates, and stops with Error{mismatch} when the user declared another accuracy.
@@ -74,7 +74,18 @@ Graph read_network(const std::string& file, Context& context);
 SessionOptions session_options(const Context& context, const Dataset* dataset = nullptr);
 WalkOptions walk_options(const Context& context, std::string stage);
 
-// Which part "auto" came to, for what the result records.
-void tell_shard(const std::string& text, Context& context);
+// --shard K/N: a part of the work.
+class ShardInput {
+ public:
+  explicit ShardInput(std::string help) : help_(std::move(help)) {}
+  void declare(Flags& flags) { flags.add("--shard K/N", text_, help_); }
+  bool given() const { return !text_.empty(); }
+  const std::string& text() const { return text_; }
+  // Which part of how many; 1 of 1 where the flag was not given. What "auto" came to is recorded.
+  std::pair<std::size_t, std::size_t> part(Context& context) const;
+
+ private:
+  std::string help_, text_;
+};
 
 }  // namespace assay::app

@@ -11,19 +11,16 @@
 #include "assay/results/document.h"
 
 namespace assay::app {
-void NetworksInput::declare(CLI::App& app) {
-  app.add_option("model,--model", models_, "networks for the same task: two or more, or one with --mutant")
-      ->type_name("FILE");
-  app.add_option("--mutant", mutants_,
-                 "a mutant of the first network: an operator on every layer (int8@all), on one "
-                 "(gf[sigma=0.5]@conv2#17), or drawn from the seed (ns); may be repeated")
-      ->type_name("TEXT");
-  app.add_option("--profile", profiles_,
-                 "profile of each network in their order, as `assay cover --profile` writes it, in place of "
-                 "--train")
-      ->type_name("FILE");
-  adaptation_.declare(app);
-  training_.declare(app);
+void NetworksInput::declare(Flags& flags) {
+  flags.add("model,--model FILE", models_, "networks for the same task: two or more, or one with --mutant");
+  flags.add("--mutant TEXT", mutants_,
+            "a mutant of the first network: an operator on every layer (int8@all), on one "
+            "(gf[sigma=0.5]@conv2#17), or drawn from the seed (ns); may be repeated");
+  flags.add(
+      "--profile FILE", profiles_,
+      "profile of each network in their order, as `assay cover --profile` writes it, in place of --train");
+  adaptation_.declare(flags);
+  training_.declare(flags);
 }
 
 void NetworksInput::add(const std::string& name, Graph graph, const SessionOptions& options) {

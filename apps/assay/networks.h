@@ -17,7 +17,7 @@ namespace assay::app {
 
 class NetworksInput {
  public:
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   // Reads and prepares them all, names told apart. Throws Error{usage} for fewer than two.
   void open(Context& context, const Dataset& data, report::Document& document);
   // Learns a profile of each from the training records, or from `fallback` where none are named; or reads

@@ -7,22 +7,21 @@
 
 namespace assay::app {
 
-void QueryOptions::declare(CLI::App& app) {
+void QueryOptions::declare(Flags& flags) {
   const std::string group = "Questions";
-  app.add_option("sql,--sql", sql_,
-                 "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan")
-      ->type_name("QUERY")
+  flags
+      .add("sql,--sql QUERY", sql_,
+           "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan")
       ->group(group);
-  app.add_option("--sql-file", sql_file_, "file that holds the question")->type_name("FILE")->group(group);
-  app.add_option("--db", database_,
-                 "database that keeps networks, records, hypotheses, scores and results for later questions")
-      ->type_name("FILE.db")
+  flags.add("--sql-file FILE", sql_file_, "file that holds the question")->group(group);
+  flags
+      .add("--db FILE.db", database_,
+           "database that keeps networks, records, hypotheses, scores and results for later questions")
       ->group(group);
-  app.add_option(
-         "--add", documents_,
-         "put a result that any command wrote with --json into the database; NAME=FILE calls it NAME; "
-         "may be repeated")
-      ->type_name("FILE.json")
+  flags
+      .add("--add FILE.json", documents_,
+           "put a result that any command wrote with --json into the database; NAME=FILE calls it NAME; may "
+           "be repeated")
       ->allow_extra_args(false)
       ->group(group);
 }

@@ -12,7 +12,7 @@ namespace assay::app {
 
 class QueryOptions {
  public:
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   // Whether a query is asked or a document added, rather than units compared as flags say.
   bool asks() const { return !sql_.empty() || !sql_file_.empty() || !documents_.empty(); }
   bool keeps() const { return !database_.empty(); }

@@ -14,47 +14,40 @@ std::string names_of(const Catalogue<Info>& catalogue) {
 
 }  // namespace
 
-void RecipeOptions::declare(CLI::App& app) {
-  app.add_option("--loss", recipe_.loss, "as in huber[delta=2]: " + names_of(training::losses()))
-      ->type_name("SPEC");
-  app.add_option("--optimiser", recipe_.optimiser,
-                 "as in sgd[momentum=0.9,nesterov=true]: " + names_of(training::optimisers()))
-      ->type_name("SPEC");
-  app.add_option("--learning-rate", recipe_.learning_rate,
-                 "learning rate; if not given, the optimiser's own as in Keras 2")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--decay", recipe_.decay, "learning rate over 1 + decay * step")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--weight-decay", recipe_.weight_decay, "added to gradients, times the weight")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--regularisation", recipe_.regularisation,
-                 "penalties on the weights of kernels, as in l2[amount=0.01,layer=conv1+fc1]: " +
-                     names_of(training::regularisers()))
-      ->type_name("SPEC,...");
-  app.add_option("--clip-norm", recipe_.clip_norm, "greatest length of all gradients together")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--clip-value", recipe_.clip_value, "greatest size of an element of a gradient")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--train-batch", recipe_.batch, "records per step")->check(CLI::Range(1, 1 << 20));
-  app.add_option("--epochs", recipe_.epochs, "passes over the data")->check(CLI::Range(1, 1 << 20));
-  app.add_flag("--no-shuffling", no_shuffling_, "take the records in their order, in every epoch");
+void RecipeOptions::declare(Flags& flags) {
+  flags.add("--loss SPEC", recipe_.loss, "as in huber[delta=2]: " + names_of(training::losses()));
+  flags.add("--optimiser SPEC", recipe_.optimiser,
+            "as in sgd[momentum=0.9,nesterov=true]: " + names_of(training::optimisers()));
+  flags.add("--learning-rate", recipe_.learning_rate,
+            "learning rate; if not given, the optimiser's own as in Keras 2", CLI::PositiveNumber);
+  flags.add("--decay", recipe_.decay, "learning rate over 1 + decay * step", CLI::NonNegativeNumber);
+  flags.add("--weight-decay", recipe_.weight_decay, "added to gradients, times the weight",
+            CLI::NonNegativeNumber);
+  flags.add("--regularisation SPEC,...", recipe_.regularisation,
+            "penalties on the weights of kernels, as in l2[amount=0.01,layer=conv1+fc1]: " +
+                names_of(training::regularisers()));
+  flags.add("--clip-norm", recipe_.clip_norm, "greatest length of all gradients together",
+            CLI::PositiveNumber);
+  flags.add("--clip-value", recipe_.clip_value, "greatest size of an element of a gradient",
+            CLI::PositiveNumber);
+  flags.add("--train-batch", recipe_.batch, "records per step", CLI::Range(1, 1 << 20));
+  flags.add("--epochs", recipe_.epochs, "passes over the data", CLI::Range(1, 1 << 20));
+  flags.add("--no-shuffling", no_shuffling_, "take the records in their order, in every epoch");
 }
 
-void RecipeOptions::declare_run(CLI::App& app) {
-  app.add_option("--initialiser", recipe_.initialiser,
-                 "keras, pytorch, keep (the weights of the network file), and for kernels, as in "
-                 "keras,he-normal[layer=conv1+fc1]: " +
-                     names_of(training::initialisers()))
-      ->type_name("SPEC,...");
-  app.add_option("--validation-share", recipe_.validation_share,
-                 "this share of the training records, the last of them, validates instead")
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--patience", recipe_.patience,
-                 "stop after so many epochs without a lower validation loss (early stopping)")
-      ->check(CLI::Range(0, 1 << 20));
-  app.add_option("--min-delta", recipe_.min_delta, "a loss is lower when it is lower by more than this")
-      ->check(CLI::NonNegativeNumber);
-  app.add_flag("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
+void RecipeOptions::declare_run(Flags& flags) {
+  flags.add("--initialiser SPEC,...", recipe_.initialiser,
+            "keras, pytorch, keep (the weights of the network file), and for kernels, as in "
+            "keras,he-normal[layer=conv1+fc1]: " +
+                names_of(training::initialisers()));
+  flags.add("--validation-share", recipe_.validation_share,
+            "this share of the training records, the last of them, validates instead", CLI::Range(0.0, 1.0));
+  flags.add("--patience", recipe_.patience,
+            "stop after so many epochs without a lower validation loss (early stopping)",
+            CLI::Range(0, 1 << 20));
+  flags.add("--min-delta", recipe_.min_delta, "a loss is lower when it is lower by more than this",
+            CLI::NonNegativeNumber);
+  flags.add("--last-epoch", last_epoch_, "keep the last epoch even if an earlier one validates better");
 }
 
 training::Recipe RecipeOptions::recipe(bool validated) const {

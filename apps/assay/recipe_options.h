@@ -11,9 +11,9 @@ class RecipeOptions {
  public:
   explicit RecipeOptions(std::size_t epochs) { recipe_.epochs = epochs; }
   // What decides the steps of training.
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   // What decides where they begin, which of them count and when they end.
-  void declare_run(CLI::App& app);
+  void declare_run(Flags& flags);
   // `validated`: whether there are validation data beside those of --validation-share. Throws Error{usage}
   // for names, options and numbers that there are not, and for flags without effect.
   training::Recipe recipe(bool validated) const;

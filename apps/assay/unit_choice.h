@@ -12,14 +12,13 @@ namespace assay::app {
 class UnitsInput {
  public:
   explicit UnitsInput(std::string help) : help_(std::move(help)) {}
-  CLI::Option* declare(CLI::App& app) {
-    return app
-        .add_option("--units", texts_,
-                    help_ +
-                        ": layer=fc1,units=3+5+8-11, or those that an answer of `assay inspect --json` "
-                        "names: from=answer.json of a query with a column uid, "
-                        "from=seen.json,hypothesis=label:7,top=5 of an inspection; may be repeated")
-        ->type_name("SPEC")
+  CLI::Option* declare(Flags& flags) {
+    return flags
+        .add("--units SPEC", texts_,
+             help_ +
+                 ": layer=fc1,units=3+5+8-11, or those that an answer of `assay inspect --json` names: "
+                 "from=answer.json of a query with a column uid, from=seen.json,hypothesis=label:7,top=5 of "
+                 "an inspection; may be repeated")
         ->allow_extra_args(false);
   }
   bool given() const { return !texts_.empty(); }

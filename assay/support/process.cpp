@@ -114,7 +114,7 @@ bool has_program(const std::string& name) {
 fs::path this_program() {
   if (!named_program().empty()) return named_program();
   std::error_code code;
-  const fs::path path = fs::read_symlink("/proc/self/exe", code);
+  fs::path path = fs::read_symlink("/proc/self/exe", code);
   if (code) fail(Fault::io, "this system does not tell the running program's file (/proc/self/exe)");
   return path;
 }

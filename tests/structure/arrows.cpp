@@ -24,10 +24,10 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
 }
 
-// Of internal files: "assay/model/onnx/read.cpp" is in model, "apps/assay/main.cpp" in apps.
+// Of internal files: "assay/model/onnx/read.cpp" is in model, "apps/assay/commands/cover.cpp" in apps/assay.
 std::string folder_of_path(const std::string& path) {
   const std::vector<std::string> parts = parts_of(path, '/');
-  if (parts.front() == "apps") return "apps";
+  if (parts.front() == "apps") return parts.size() > 2 ? "apps/" + parts[1] : "";
   return parts.front() == "assay" && parts.size() > 2 && parts[1] != extending ? parts[1] : "";
 }
 
@@ -41,7 +41,7 @@ class Face {
       folders_.insert(folder);
       // Directly in a folder of the library: model/keras/layer.cpp is not where <assay/layer.h> is
       // implemented.
-      if (parts_of(source.path, '/').size() == 3 && folder != "apps")
+      if (parts_of(source.path, '/').size() == 3 && !folder.starts_with("apps/"))
         holders[source.path.substr(source.path.rfind('/') + 1)].insert(folder);
     }
     for (const Source& source : sources) {

@@ -21,11 +21,14 @@ std::vector<Row> rows() {
 const std::vector<Source> small{
     {"assay/low/a.cpp", "#include <map>\n#include \"assay/low/a.h\"\n"},
     {"assay/high/deep/b.cpp", "#include \"assay/low/a.h\"\n"},
-    {"apps/assay/main.cpp", "#include \"assay/high/b.h\"\n#include \"apps/assay/command.h\"\n"},
+    {"apps/one/a.cpp", "#include \"assay/high/b.h\"\n#include \"apps/one/b.h\"\n"},
 };
 
 TEST(Arrows, AreReadFromTheIncludes) {
-  EXPECT_EQ(arrows_of(small), (Arrows{{"low", {}}, {"high", {"low"}}, {"apps", {"high"}}}));
+  EXPECT_EQ(arrows_of(small), (Arrows{{"low", {}}, {"high", {"low"}}, {"apps/one", {"high"}}}));
+  std::vector<Source> two = small;
+  two.push_back({"apps/two/c.cpp", "#include \"apps/one/b.h\"\n"});
+  EXPECT_EQ(arrows_of(two).at("apps/two"), std::set<std::string>{"apps/one"});
 }
 
 TEST(Arrows, APublicHeaderBelongsToTheFolderThatMakesIt) {
@@ -34,7 +37,7 @@ TEST(Arrows, APublicHeaderBelongsToTheFolderThatMakesIt) {
   all.push_back({"include/assay/a.h", ""});
   all.push_back({"include/assay/word.h", ""});
   all[0].text = "#include \"assay/high.h\"\n";
-  EXPECT_EQ(arrows_of(all), (Arrows{{"low", {"high"}}, {"high", {"low"}}, {"apps", {"high"}}}));
+  EXPECT_EQ(arrows_of(all), (Arrows{{"low", {"high"}}, {"high", {"low"}}, {"apps/one", {"high"}}}));
   all[0].text = "#include \"assay/extend/high.h\"\n";
   all.push_back({"include/assay/extend/high.h", ""});
   EXPECT_EQ(arrows_of(all).at("low"), std::set<std::string>{"high"});
@@ -44,7 +47,7 @@ TEST(Arrows, APublicHeaderBelongsToTheFolderThatMakesIt) {
 
 TEST(Arrows, DisagreementsAreSaid) {
   const std::string page =
-      "# Page\n\n| folder | may include |\n|---|---|\n| `low` | |\n| `high` | `low` |\n| `apps` | `high` "
+      "# Page\n\n| folder | may include |\n|---|---|\n| `low` | |\n| `high` | `low` |\n| `apps/one` | `high` "
       "|\n\n| x | y |\n";
   const std::vector<Row> good = table_of(page);
   ASSERT_EQ(good.size(), 3U);
@@ -52,11 +55,11 @@ TEST(Arrows, DisagreementsAreSaid) {
   std::vector<Row> without_arrow = good;
   without_arrow[2].may_include.insert("low");
   EXPECT_THAT(disagreements(arrows_of(small), without_arrow),
-              ElementsAre("apps includes \"high\", its row says \"high, low\""));
+              ElementsAre("apps/one includes \"high\", its row says \"high, low\""));
   EXPECT_THAT(disagreements(arrows_of(small), {good[1], good[0], good[2]}),
               ElementsAre("high -> low: the table has no low above high"));
   EXPECT_THAT(disagreements(arrows_of(small), {good[0], good[1]}),
-              ElementsAre("apps has no row; it includes \"high\""));
+              ElementsAre("apps/one has no row; it includes \"high\""));
   Arrows circle = arrows_of(small);
   circle["low"].insert("high");
   EXPECT_THAT(disagreements(circle, good), ElementsAre("low includes \"high\", its row says \"\""));

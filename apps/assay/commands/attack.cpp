@@ -14,34 +14,28 @@ namespace {
 
 class AttackCommand final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    data_.declare(app, true);
-    app.add_option(
-           "--attack", attacks_,
-           "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)")
-        ->type_name("SPEC");
-    app.add_option("--preset", preset_,
-                   "attacks and options of a paper: " + joined(attack::presets().names()))
-        ->type_name("NAME");
-    app.add_option("--out", output_, "folder for the attacked records, one .npz per attack")
-        ->type_name("FOLDER");
-    app.add_flag(
-        "--all", options_.all,
-        "attack also records that the network gets wrong; they are to leave the class that it names");
-    app.add_flag("--only-successful", options_.only_successful, "store only records that succeed");
-    app.add_flag("--levels", options_.levels,
-                 "store 8-bit levels of the valid range, as pictures have them; success is judged after "
-                 "rounding, by which "
-                 "an element may leave its bound by half a level");
-    app.add_option(
-           "--pictures", pictures_,
-           "draw so many records of each attack: before, after, difference (records of pictures only)")
-        ->check(CLI::Range(0, 1000));
-    app.add_option("--margin", options_.margin,
-                   "regression: an output that moves by more than this away from its target is a success")
-        ->check(CLI::PositiveNumber);
-    check_.declare(app);
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    data_.declare(flags, true);
+    flags.add(
+        "--attack SPEC", attacks_,
+        "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
+    flags.add("--preset NAME", preset_,
+              "attacks and options of a paper: " + joined(attack::presets().names()));
+    flags.add("--out FOLDER", output_, "folder for the attacked records, one .npz per attack");
+    flags.add("--all", options_.all,
+              "attack also records that the network gets wrong; they are to leave the class that it names");
+    flags.add("--only-successful", options_.only_successful, "store only records that succeed");
+    flags.add("--levels", options_.levels,
+              "store 8-bit levels of the valid range, as pictures have them; success is judged after "
+              "rounding, by which an element may leave its bound by half a level");
+    flags.add("--pictures", pictures_,
+              "draw so many records of each attack: before, after, difference (records of pictures only)",
+              CLI::Range(0, 1000));
+    flags.add("--margin", options_.margin,
+              "regression: an output that moves by more than this away from its target is a success",
+              CLI::PositiveNumber);
+    check_.declare(flags);
   }
 
   std::vector<Output> outputs() const override {

@@ -20,62 +20,48 @@ namespace {
 
 class Audit final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    train_.declare(app);
-    test_.declare(app);
-    app.add_option("--criterion", criteria_,
-                   "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
-                   "audit; `assay criteria` lists all)")
-        ->type_name("SPEC");
-    app.add_option(
-           "--preset", preset_,
-           "criteria of a preset (`assay criteria` lists them); those that the training traces do not "
-           "allow are left out with a warning")
-        ->type_name("NAME");
-    app.add_flag("--by-layer", by_layer_,
-                 "criteria that count all layers are audited layer by layer as well");
-    app.add_option("--layer", learn_.subjects,
-                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-                   "layer before the last with weights)")
-        ->type_name("NAME");
-    app.add_option("--mutants", mutants_,
-                   "mutants that `assay mutate --state FILE` has judged by the same records (default: "
-                   "mutants are drawn and judged here)")
-        ->type_name("FILE");
-    app.add_option(
-           "--findings", findings_,
-           "records that `assay explore` or `assay attack --only-successful` made of test records, as "
-           "further faults: those they were made of reveal them")
-        ->type_name("SPEC");
-    app.add_option("--count", count_, "mutants drawn per operator of DeepMutation; 0: none")
-        ->check(CLI::Range(0, 10'000));
-    app.add_option("--quality", quality_, "leave out mutants that get more than this share of T' wrong")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--sampler", options_.samplers,
-                   "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)")
-        ->type_name("NAME");
-    app.add_option("--sizes", sizes_, "records a subset (default: 1, 2 and 5 % of the records)")
-        ->type_name("50,100,...");
-    app.add_option("--subsets", options_.subsets, "subsets of each size and kind")
-        ->check(CLI::Range(10, 1'000'000));
-    app.add_option("--permutations", options_.permutations, "permutations of records at most, for p values")
-        ->check(CLI::Range(19, 1'000'000));
-    app.add_option("--resamples", options_.resamples, "bootstrap replicates, for intervals")
-        ->check(CLI::Range(20, 1'000'000));
-    app.add_option("--orders", options_.orders, "random orders that orders are compared with")
-        ->check(CLI::Range(19, 1'000'000));
-    app.add_option("--level", options_.level, "false discovery rate of the verdicts")
-        ->check(CLI::Range(0.0001, 0.5));
-    app.add_option("--noise", noise_,
-                   "measure again on records with Gaussian noise of this deviation: does it change what the "
-                   "criterion says?")
-        ->check(CLI::PositiveNumber)
-        ->type_name("FLOAT");
-    app.add_option("--twin", twins_,
-                   "measure again on another network for the same data, such as one trained with another "
-                   "seed; may be repeated")
-        ->type_name("FILE");
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    train_.declare(flags);
+    test_.declare(flags);
+    flags.add("--criterion SPEC", criteria_,
+              "criterion with options, such as kmnc[sections=100]; may be repeated (default: the preset "
+              "audit; `assay criteria` lists all)");
+    flags.add("--preset NAME", preset_,
+              "criteria of a preset (`assay criteria` lists them); those that the training traces do not "
+              "allow are left out with a warning");
+    flags.add("--by-layer", by_layer_, "criteria that count all layers are audited layer by layer as well");
+    flags.add("--layer NAME", learn_.subjects,
+              "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+              "layer before the last with weights)");
+    flags.add("--mutants FILE", mutants_,
+              "mutants that `assay mutate --state FILE` has judged by the same records (default: mutants are "
+              "drawn and judged here)");
+    flags.add("--findings SPEC", findings_,
+              "records that `assay explore` or `assay attack --only-successful` made of test records, as "
+              "further faults: those they were made of reveal them");
+    flags.add("--count", count_, "mutants drawn per operator of DeepMutation; 0: none",
+              CLI::Range(0, 10'000));
+    flags.add("--quality", quality_, "leave out mutants that get more than this share of T' wrong",
+              CLI::Range(0.0, 1.0));
+    flags.add("--sampler NAME", options_.samplers,
+              "how subsets are drawn: uniform, class, cluster; may be repeated (default: all)");
+    flags.add("--sizes 50,100,...", sizes_, "records a subset (default: 1, 2 and 5 % of the records)");
+    flags.add("--subsets", options_.subsets, "subsets of each size and kind", CLI::Range(10, 1'000'000));
+    flags.add("--permutations", options_.permutations, "permutations of records at most, for p values",
+              CLI::Range(19, 1'000'000));
+    flags.add("--resamples", options_.resamples, "bootstrap replicates, for intervals",
+              CLI::Range(20, 1'000'000));
+    flags.add("--orders", options_.orders, "random orders that orders are compared with",
+              CLI::Range(19, 1'000'000));
+    flags.add("--level", options_.level, "false discovery rate of the verdicts", CLI::Range(0.0001, 0.5));
+    flags.add("--noise FLOAT", noise_,
+              "measure again on records with Gaussian noise of this deviation: does it change what the "
+              "criterion says?",
+              CLI::PositiveNumber);
+    flags.add("--twin FILE", twins_,
+              "measure again on another network for the same data, such as one trained with another seed; "
+              "may be repeated");
   }
 
   report::Document run(Context& context) override {

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <span>
+
 #include "apps/assay/command.h"
 
 namespace assay::app {
+
+// All subcommands in the order in which --help lists them: one file beside this, one line below and in
+// catalogue.cpp each.
+std::span<const CommandInfo> commands();
 
 // One function per subcommand, defined in the file of that name.
 CommandInfo attack_command();

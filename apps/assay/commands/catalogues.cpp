@@ -17,9 +17,8 @@ struct Catalogue {
 template <const Catalogue& catalogue>
 class ExplainCatalogue final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("name", name_, fmt::format("the {} to explain (default: list all)", catalogue.entry))
-        ->type_name("NAME");
+  void declare(Flags& flags) override {
+    flags.add("name NAME", name_, fmt::format("the {} to explain (default: list all)", catalogue.entry));
   }
 
   report::Document run(Context&) override {
@@ -107,13 +106,12 @@ CommandInfo measures_command() {
 }
 
 CommandInfo hypotheses_command() {
-  return {
-      "hypotheses",
-      "the kinds of hypotheses that annotate records: definition, options, defaults, source and limits of "
-      "each",
-      "  assay hypotheses\n"
-      "  assay hypotheses label",
-      make_command<ExplainCatalogue<hypothesis_catalogue>>};
+  return {"hypotheses",
+          "the kinds of hypotheses that annotate records: definition, options, defaults, source and limits "
+          "of each",
+          "  assay hypotheses\n"
+          "  assay hypotheses label",
+          make_command<ExplainCatalogue<hypothesis_catalogue>>};
 }
 
 }  // namespace assay::app

@@ -6,7 +6,6 @@
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/gate_options.h"
 #include "assay/coverage/settings.h"
 #include "assay/inspection/state.h"
 #include "assay/results/coverage.h"
@@ -21,27 +20,23 @@ namespace {
 
 class Combine final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("states", files_,
-                   "states written by `assay cover`, `assay mutate` or `assay inspect` with --state")
-        ->type_name("FILE");
-    app.add_option("--out", out_, "where the combined state goes")->type_name("FILE");
-    app.add_option("--quality", score_.quality,
-                   "of mutants: leave out those that get more than this share of T' wrong")
-        ->check(CLI::Range(0.0, 1.0));
-    gates_.declare(app);
-    app.add_flag("--skip-unreadable", skip_,
-                 "combine what can be read and name what cannot, rather than stop");
+  void declare(Flags& flags) override {
+    flags.add("states FILE", files_,
+              "states written by `assay cover`, `assay mutate` or `assay inspect` with --state");
+    flags.add("--out FILE", out_, "where the combined state goes");
+    flags.add("--quality", score_.quality,
+              "of mutants: leave out those that get more than this share of T' wrong", CLI::Range(0.0, 1.0));
+    gates_.declare(flags);
+    flags.add("--skip-unreadable", skip_, "combine what can be read and name what cannot, rather than stop");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }
 
   report::Document run(Context& context) override {
     if (files_.empty())
-      fail(
-          Fault::usage,
-          "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with --state "
-          "FILE");
+      fail(Fault::usage,
+           "which states? name files that `assay cover`, `assay mutate` or `assay inspect` wrote with "
+           "--state FILE");
     gates_.check();
     report::Document document;
     if (has_schema("assay/mutation")) {
@@ -103,8 +98,7 @@ class Combine final : public Command {
     for (std::string& text : unreadable)
       document.warnings.push_back(
           {"unreadable", std::move(text),
-           "figures are of the other states alone; write this one again, or get a whole "
-           "copy of it"});
+           "figures are of the other states alone; write this one again, or get a whole copy of it"});
     if (!out_.empty()) all.write(out_);
     return all;
   }

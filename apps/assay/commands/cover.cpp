@@ -1,13 +1,11 @@
 // assay cover: what a test set exercises.
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <assay/coverage.h>
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/attack/extension.h"
@@ -27,82 +25,66 @@ namespace {
 
 class Cover final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app_ = &app;
-    model_.declare(app, true);
-    train_.declare(app);
-    test_.declare(app);
-    reached_.declare(app);
-    app.add_option("--criterion", criteria_,
-                   "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for "
-                   "each m; `assay criteria` lists all)")
-        ->type_name("SPEC");
-    app.add_option("--preset", preset_,
-                   "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
-                       "; those that network and data do not allow are left out with a warning")
-        ->type_name("NAME");
-    units_.declare(app);
-    app.add_option("--layer", learn_.subjects,
-                   "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
-                   "layer before the last with weights)")
-        ->type_name("NAME");
-    app.add_option("--count-layer", learn_.layers,
-                   "layer whose neurons the other criteria count, may be repeated (default: all)")
-        ->type_name("NAME");
-    app.add_option("-m,--neurons", ms_, "numbers of important neurons of idc, or auto")->type_name("6,8,...");
-    app.add_option("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--cap", learn_.cap, "with -m auto: at most so many neurons")->check(CLI::Range(1, 250));
-    app.add_option("--profile", profile_, "read the profile from FILE, or write it there with --train")
-        ->type_name("FILE");
-    app.add_option("--method", learn_.importance.method, "attribution (assay importance --help lists them)");
-    app.add_flag("--absolute", learn_.importance.absolute, "rank neurons by absolute relevance");
-    app.add_flag("--normalised", learn_.importance.normalised,
-                 "divide each record's relevance by its decision value");
-    app.add_option("--clusterer", clusterer_, "what clusters the activations of important neurons")
-        ->type_name("NAME");
-    app.add_option("--min-k", learn_.clusters.min_k, "fewest clusters tried")->check(CLI::Range(1, 200));
-    app.add_option("--max-k", learn_.clusters.max_k, "most clusters tried")->check(CLI::Range(1, 200));
-    app.add_flag("--drop-zeros", learn_.clusters.drop_zeros,
-                 "leave zero activations out of the clustering, as the released code does");
-    app.add_option("--round", learn_.clusters.round_decimals,
-                   "round centroids to so many decimals, as the released code does with 2")
-        ->check(CLI::Range(-1, 12));
-    app.add_option(
-           "--reduction", reduction_,
-           "activation of a channel: mean or max of its positions, or every-position for one neuron each")
-        ->check(CLI::IsMember({"mean", "max", "every-position"}));
-    app.add_flag("--by-class", by_class_, "keep criteria apart by the class that the network names");
-    app.add_option("--context", measure_.context, "label of this test set in the state (night, supplier-B)")
-        ->type_name("NAME");
-    app.add_option(
-           "--shard", shard_,
-           "measure only this part of the test set: 2/8 is the second of eight, auto the one that the "
-           "scheduler names, for `assay combine`; "
-           "the profile always needs the whole training set")
-        ->type_name("K/N");
-    app.add_flag(
-        "--carry-over", carry_over_,
-        "the profile is that of another form of this network, such as the one before quantisation: layers "
-        "are matched by name and number of neurons");
-    app.add_option("--state", state_,
-                   "write the coverage state to FILE; an interrupted run goes on from FILE.journal")
-        ->type_name("FILE");
-    app.add_option("--journal-every", measure_.journal_seconds, "seconds between two entries of the journal")
-        ->check(CLI::NonNegativeNumber);
-    app.add_flag("--append", append_, "add to the state in FILE rather than begin anew");
-    app.add_option("--top", top_, "rows of the tables of combinations, per layer and m")
-        ->check(CLI::Range(0, 1000));
-    app.add_option("--records", records_,
-                   "misclassified and most surprising records in JSON and report, of each kind")
-        ->check(CLI::Range(0, 1000));
-    app.add_option("--extend-with", attacks_,
-                   "attack all test records and show the coverage of the test set extended by each kind: "
-                   "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)")
-        ->type_name("SPEC,...");
-    app.add_option("--made-dir", folder_, "folder for the attacked records")->type_name("FOLDER");
-    check_.declare(app);
-    gates_.declare(app);
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    train_.declare(flags);
+    test_.declare(flags);
+    reached_.declare(flags);
+    flags.add("--criterion SPEC", criteria_,
+              "criterion with options, such as kmnc[sections=100]; may be repeated (default: idc for each m; "
+              "`assay criteria` lists all)");
+    flags.add("--preset NAME", preset_,
+              "criteria and options of a paper, or a choice: " + joined(coverage::presets().names()) +
+                  "; those that network and data do not allow are left out with a warning");
+    units_.declare(flags);
+    flags.add("--layer NAME", learn_.subjects,
+              "subject layer of idc, lsc, dsc and mdsc by name or number, may be repeated (default: the "
+              "layer before the last with weights)");
+    flags.add("--count-layer NAME", learn_.layers,
+              "layer whose neurons the other criteria count, may be repeated (default: all)");
+    neurons_ = flags.add("-m,--neurons 6,8,...", ms_, "numbers of important neurons of idc, or auto");
+    flags.add("--share", learn_.share, "with -m auto: share of the relevance that the neurons hold",
+              CLI::Range(0.0, 1.0));
+    flags.add("--cap", learn_.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
+    flags.add("--profile FILE", profile_, "read the profile from FILE, or write it there with --train");
+    flags.add("--method", learn_.importance.method, "attribution (assay importance --help lists them)");
+    flags.add("--absolute", learn_.importance.absolute, "rank neurons by absolute relevance");
+    flags.add("--normalised", learn_.importance.normalised,
+              "divide each record's relevance by its decision value");
+    flags.add("--clusterer NAME", clusterer_, "what clusters the activations of important neurons");
+    flags.add("--min-k", learn_.clusters.min_k, "fewest clusters tried", CLI::Range(1, 200));
+    flags.add("--max-k", learn_.clusters.max_k, "most clusters tried", CLI::Range(1, 200));
+    flags.add("--drop-zeros", learn_.clusters.drop_zeros,
+              "leave zero activations out of the clustering, as the released code does");
+    flags.add("--round", learn_.clusters.round_decimals,
+              "round centroids to so many decimals, as the released code does with 2", CLI::Range(-1, 12));
+    flags.add("--reduction", reduction_,
+              "activation of a channel: mean or max of its positions, or every-position for one neuron each",
+              CLI::IsMember({"mean", "max", "every-position"}));
+    flags.add("--by-class", by_class_, "keep criteria apart by the class that the network names");
+    flags.add("--context NAME", measure_.context, "label of this test set in the state (night, supplier-B)");
+    shard_.declare(flags);
+    flags.add("--carry-over", carry_over_,
+              "the profile is that of another form of this network, such as the one before quantisation: "
+              "layers are matched by name and number of neurons");
+    flags.add("--state FILE", state_,
+              "write the coverage state to FILE; an interrupted run goes on from FILE.journal");
+    flags.add("--journal-every", measure_.journal_seconds, "seconds between two entries of the journal",
+              CLI::NonNegativeNumber);
+    flags.add("--append", append_, "add to the state in FILE rather than begin anew");
+    flags.add("--top", top_, "rows of the tables of combinations, per layer and m", CLI::Range(0, 1000));
+    flags.add("--records", records_,
+              "misclassified and most surprising records in JSON and report, of each kind",
+              CLI::Range(0, 1000));
+    flags.add("--extend-with SPEC,...", attacks_,
+              "attack all test records and show the coverage of the test set extended by each kind: "
+              "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
+    flags.add("--made-dir FOLDER", folder_, "folder for the attacked records");
+    check_.declare(flags);
+    gates_.declare(flags);
+    learning_ =
+        flags.named({"--units", "--layer", "--count-layer", "--share", "--cap", "--method", "--absolute",
+                     "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round", "--reduction"});
   }
 
   std::vector<Output> outputs() const override {
@@ -122,8 +104,7 @@ class Cover final : public Command {
     const Session& session = *opened;
     learn_.units = units_.of(opened);
     require_units_counted(session);
-    if (!shard_.empty()) std::tie(measure_.shard, measure_.shards) = parse_shard(shard_, "--shard");
-    tell_shard(shard_, context);
+    std::tie(measure_.shard, measure_.shards) = shard_.part(context);
     if (append_ && state_.empty()) fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     if (train_.given()) training_ = train_.open();
     if (reached_.given()) {
@@ -204,11 +185,11 @@ class Cover final : public Command {
 
   // A profile of another network, of other data or learned in another way, or another kind of file, stays.
   void check_replaced(const Session& session, const Settings& settings) const {
-    app::check_replaced(state_, "coverage of this network", settings, [&] {
+    frame::check_replaced(state_, "coverage of this network", settings, [&] {
       return coverage::CoverageState::read(state_).profile().model_hash == session.graph().hash();
     });
     if (!training_) return;
-    app::check_replaced(profile_, "a profile of this network and these training records", settings, [&] {
+    frame::check_replaced(profile_, "a profile of this network and these training records", settings, [&] {
       const coverage::Profile found = coverage::read_profile(profile_);
       return found.model_hash == session.graph().hash() && found.data_hash == training_->hash();
     });
@@ -218,7 +199,7 @@ class Cover final : public Command {
   void check_state_replaced(const coverage::CoverageState& state, const Dataset& test,
                             const Settings& settings) const {
     if (append_) return;
-    app::check_replaced(state_, "coverage of this test set by these criteria", settings, [&] {
+    frame::check_replaced(state_, "coverage of this test set by these criteria", settings, [&] {
       const coverage::CoverageState found = coverage::CoverageState::read(state_);
       return found.profile_hash() == state.profile_hash() && found.specs() == state.specs() &&
              std::ranges::all_of(found.parts(),
@@ -243,56 +224,49 @@ class Cover final : public Command {
     gates_.check(names);
     gates_.check(measured);
     // Of a state that is added to, and of a part, the records are known when they are measured.
-    gates_.check_baseline(session.graph().hash(), append_ || !shard_.empty() ? "" : test.hash());
+    gates_.check_baseline(session.graph().hash(), append_ || shard_.given() ? "" : test.hash());
   }
 
-  // Flags about learning and the names under which a profile keeps them.
-  using LearningFlag = std::pair<const char*, std::string_view>;
-  static constexpr std::array<LearningFlag, 13> learning_flags{{{"units", "units"},
-                                                                {"layer", "subjects"},
-                                                                {"count-layer", "layers"},
-                                                                {"share", "share"},
-                                                                {"cap", "cap"},
-                                                                {"method", "method"},
-                                                                {"absolute", "absolute"},
-                                                                {"normalised", "normalised"},
-                                                                {"min-k", "min_k"},
-                                                                {"max-k", "max_k"},
-                                                                {"drop-zeros", "drop_zeros"},
-                                                                {"round", "round"},
-                                                                {"reduction", "reduction"}}};
+  // The name under which a profile keeps what the flag says.
+  static std::string setting_of(const CLI::Option& option) {
+    std::string name = frame::name_of(option);
+    if (name == "layer") return "subjects";
+    if (name == "count-layer") return "layers";
+    std::ranges::replace(name, '-', '_');
+    return name;
+  }
 
   // A profile was learned in one way; flags that say another would have no effect.
   void check_contradictions(const Session& session, const coverage::Profile& profile,
                             const std::vector<Spec>& specs) {
     coverage::LearnOptions asked = learn_;
     asked.criteria = choices_of<coverage::CriterionInfo>(specs);
+    std::map<std::string, std::string> flags;  // that are given, by setting
     std::vector<std::string> given;
-    for (const auto& [flag, name] : learning_flags) {
-      if (app_->get_option(flag_of(flag))->count() == 0) continue;
+    for (const CLI::Option* option : learning_) {
+      if (option->count() == 0) continue;
       if (profile.settings.empty())
         fail(Fault::mismatch,
              "{} has no effect with --profile {}, which does not tell what it was learned with; leave it "
              "out, or learn anew with --train",
-             flag_of(flag), profile_);
-      given.emplace_back(name);
+             frame::flag_of(*option), profile_);
+      given.push_back(setting_of(*option));
+      flags[given.back()] = frame::flag_of(*option);
     }
     const auto found = coverage::contradiction(profile, coverage::settings_of(session, asked), given);
-    if (!found) return;
-    const auto* const entry = std::ranges::find(learning_flags, found->setting, &LearningFlag::second);
-    fail(Fault::mismatch,
-         "{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew with "
-         "--train",
-         flag_of(entry->first), found->asked, profile_, found->learned);
+    if (found)
+      fail(Fault::mismatch,
+           "{} {} contradicts --profile {}, which was learned with {}; leave the flag out, or learn anew "
+           "with --train",
+           flags.at(std::string(found->setting)), found->asked, profile_, found->learned);
   }
-  static std::string flag_of(const char* name) { return std::string("--") + name; }
 
   // What the command line leaves open, as it came out.
   void tell_effective(const coverage::Profile& profile, const std::vector<Spec>& specs,
                       Context& context) const {
-    for (const auto& [flag, name] : learning_flags) {
-      const auto known = profile.settings.find(std::string(name));
-      if (known != profile.settings.end()) context.effective[flag] = known->second;
+    for (const CLI::Option* option : learning_) {
+      const auto known = profile.settings.find(setting_of(*option));
+      if (known != profile.settings.end()) context.effective[frame::name_of(*option)] = known->second;
     }
     for (const Spec& spec : specs) context.effective["criterion"].push_back(spec.text());
     context.effective["preset"] = {};
@@ -300,7 +274,7 @@ class Cover final : public Command {
   }
 
   std::vector<Spec> chosen_specs() const {
-    const bool all_units = units_.given() && app_->get_option("-m")->count() == 0;
+    const bool all_units = units_.given() && neurons_->count() == 0;
     return coverage::asked_criteria(preset_, criteria_, all_units ? "auto" : ms_);
   }
 
@@ -352,21 +326,24 @@ class Cover final : public Command {
     results::append(document, std::move(more));
   }
 
-  CLI::App* app_ = nullptr;
+  std::vector<const CLI::Option*> learning_;  // flags about learning
+  const CLI::Option* neurons_ = nullptr;
   DatasetPtr training_;  // null: a profile is read instead
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned"},
       test_{"test", "test records whose coverage is measured"},
-      reached_{
-          "reached",
-          "further records, such as those that `assay explore` has found: their combinations of clusters "
-          "count as reachable for aidc"};
+      reached_{"reached",
+               "further records, such as those that `assay explore` has found: their combinations of "
+               "clusters count as reachable for aidc"};
   UnitsInput units_{"units that count, in place of all neurons; of idc in place of the most important ones"};
+  ShardInput shard_{
+      "measure only this part of the test set: 2/8 is the second of eight, auto the one that the scheduler "
+      "names, for `assay combine`; the profile always needs the whole training set"};
   AccuracyCheck check_;
   GateOptions gates_;
   std::vector<std::string> criteria_;
-  std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", shard_,
-                       state_, attacks_, folder_ = "assay-attack";
+  std::string preset_, ms_ = "6,8,10,12", profile_, clusterer_ = "kmeans", reduction_ = "mean", state_,
+                       attacks_, folder_ = "assay-attack";
   bool by_class_ = false, append_ = false, carry_over_ = false;
   std::size_t top_ = 5, records_ = 12;
   coverage::LearnOptions learn_;

@@ -22,18 +22,14 @@ std::string format_help() {
 
 class Data final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    data_.declare(app, true);
-    app.add_option("--sheet", sheet_, "write a contact sheet of pictures, one class a row")
-        ->type_name("FILE.png");
-    app.add_option("--write", write_, "write the records, as a network would see them, as x and y")
-        ->type_name("FILE.npz");
-    app.add_option("--labels-of", labels_of_,
-                   "the same records under another spec: counts those that are labelled otherwise there")
-        ->type_name("SPEC");
-    app.add_option("--ids", ids_, "write the ids of those, one a line")->type_name("FILE.txt");
-    app.description(app.get_description() + "\n\nA SPEC is PATH[,key=value...][slice], see docs/data.md.\n" +
-                    format_help());
+  void declare(Flags& flags) override {
+    data_.declare(flags, true);
+    flags.add("--sheet FILE.png", sheet_, "write a contact sheet of pictures, one class a row");
+    flags.add("--write FILE.npz", write_, "write the records, as a network would see them, as x and y");
+    flags.add("--labels-of SPEC", labels_of_,
+              "the same records under another spec: counts those that are labelled otherwise there");
+    flags.add("--ids FILE.txt", ids_, "write the ids of those, one a line");
+    flags.describe("A SPEC is PATH[,key=value...][slice], see docs/data.md.\n" + format_help());
   }
 
   std::vector<Output> outputs() const override {

@@ -21,11 +21,11 @@ namespace fs = std::filesystem;
 
 class Demo final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("--records", records_, "training digits; a fifth as many test digits")
-        ->check(CLI::Range(500, 10'000'000));
-    app.add_option("--epochs", epochs_, "passes over the training digits")->check(CLI::Range(1, 1000));
-    app.add_option("--out", out_, "folder for network, profile, pictures and result")->type_name("FOLDER");
+  void declare(Flags& flags) override {
+    flags.add("--records", records_, "training digits; a fifth as many test digits",
+              CLI::Range(500, 10'000'000));
+    flags.add("--epochs", epochs_, "passes over the training digits", CLI::Range(1, 1000));
+    flags.add("--out FOLDER", out_, "folder for network, profile, pictures and result");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_, Output::Kind::folder}}; }

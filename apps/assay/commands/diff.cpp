@@ -9,14 +9,13 @@ namespace {
 
 class Diff final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("states", files_,
-                   "two states written by `assay cover --state`: two test sets on one network, or one on two "
-                   "networks")
-        ->type_name("FILE");
-    app.add_option("--examples", examples_,
-                   "items and neurons listed per criterion and layer, and records per state")
-        ->check(CLI::Range(0, 1000000));
+  void declare(Flags& flags) override {
+    flags.add(
+        "states FILE", files_,
+        "two states written by `assay cover --state`: two test sets on one network, or one on two networks");
+    flags.add("--examples", examples_,
+              "items and neurons listed per criterion and layer, and records per state",
+              CLI::Range(0, 1000000));
   }
 
   report::Document run(Context&) override {

@@ -2,7 +2,6 @@
 
 #include <assay/evaluate.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
 #include "assay/results/evaluation.h"
@@ -14,14 +13,13 @@ namespace {
 
 class Evaluate final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    data_.declare(app);
-    check_.declare(app);
-    gates_.declare(app);
-    app.add_option("--predictions", predictions_,
-                   "write what the network says of each record: id, label, class and outputs (.csv or .npz)")
-        ->type_name("FILE");
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    data_.declare(flags);
+    check_.declare(flags);
+    gates_.declare(flags);
+    flags.add("--predictions FILE", predictions_,
+              "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
   }
 
   std::vector<Output> outputs() const override { return {{"--predictions", predictions_}}; }

@@ -3,7 +3,7 @@
 #include <assay/error.h>
 #include <assay/extend/question.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/version.h"
+#include "apps/assay/program.h"
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
@@ -14,20 +14,18 @@ namespace {
 
 class EvidenceCommand final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("--title", title_, "title of the pack")->type_name("TEXT");
-    app.add_option("--model", subject_.model, "network of all steps")->type_name("FILE");
-    app.add_option("--train", subject_.train, "training records of all steps")->type_name("SPEC");
-    app.add_option("--test", subject_.test, "test records of all steps")->type_name("SPEC");
-    app.add_option("--not-done", not_done_, "what the study leaves open, for the report; may be repeated")
-        ->type_name("TEXT");
-    app.add_option("--out", out_, "folder of the pack")->type_name("FOLDER");
-    app.add_option("--zip", zip_, "the pack as an archive, too")->type_name("FILE.zip");
-    app.add_option("--sign", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)")
-        ->type_name("FILE");
-    app.description(app.get_description() +
-                    "\n\nSteps and requirements stand in the configuration file as [[evidence.step]] and "
-                    "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
+  void declare(Flags& flags) override {
+    flags.add("--title TEXT", title_, "title of the pack");
+    flags.add("--model FILE", subject_.model, "network of all steps");
+    flags.add("--train SPEC", subject_.train, "training records of all steps");
+    flags.add("--test SPEC", subject_.test, "test records of all steps");
+    flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
+    flags.add("--out FOLDER", out_, "folder of the pack");
+    flags.add("--zip FILE.zip", zip_, "the pack as an archive, too");
+    flags.add("--sign FILE", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)");
+    flags.describe(
+        "Steps and requirements stand in the configuration file as [[evidence.step]] and "
+        "[[evidence.requirement]] (docs/evidence.md); without steps: evaluate, cover, mutate.");
   }
 
   std::vector<Output> outputs() const override {

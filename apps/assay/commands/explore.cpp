@@ -8,7 +8,6 @@
 #include <assay/extend/constraint.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/networks.h"
-#include "apps/assay/recorded_options.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/manifest.h"
 #include "assay/results/document.h"
@@ -24,89 +23,75 @@ namespace fs = std::filesystem;
 
 class Explore final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    networks_.declare(app);
-    data_.declare(app);
-    app.add_option("--constraint", constraints_,
-                   "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
-                   "light; none: anything; `assay constraints` lists all)")
-        ->type_name("SPEC");
-    app.add_option("--criterion", criterion_,
-                   "criterion whose uncovered items are the second objective (`assay criteria` lists all)")
-        ->type_name("SPEC");
-    units_.declare(app);
-    choice_ =
-        app.add_option("--choice", options_.choice, "which neuron to lift: random, rarest, nearest, relevant")
-            ->type_name("NAME");
+  void declare(Flags& flags) override {
+    networks_.declare(flags);
+    data_.declare(flags);
+    flags.add("--constraint SPEC", constraints_,
+              "what may be done to a record, such as occl[size=10x10]; several apply together (default: "
+              "light; none: anything; `assay constraints` lists all)");
+    flags.add("--criterion SPEC", criterion_,
+              "criterion whose uncovered items are the second objective (`assay criteria` lists all)");
+    units_.declare(flags);
+    choice_ = flags.add("--choice NAME", options_.choice,
+                        "which neuron to lift: random, rarest, nearest, relevant");
     choose_once_ =
-        app.add_flag("--choose-once", options_.search.choose_once,
-                     "choose neurons once per seed, as the released code does, not in each iteration");
-    app.add_option("--lambda1", options_.search.lambda1,
-                   "weight of the network that is pushed away from the others")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--lambda2", options_.search.lambda2, "weight of the coverage term; 0: none")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option(
-           "--step", options_.search.step,
-           "step size, as a share of the valid range; gradients are divided by their root mean square")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--iterations", options_.search.iterations, "steps per seed at most")
-        ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--patience", options_.search.patience,
-                   "steps without coming nearer to a disagreement after which a seed is given up; 0: never");
-    app.add_option("--target", target_,
-                   "the network pushed away, counted from 0 (default: drawn for each seed)")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N");
-    probability_ = app.add_flag("--probability", options_.search.probability,
-                                "climb probabilities after the softmax, not the scores before it");
-    margin_ = app.add_option("--margin", options_.search.disagreement.margin,
-                             "regression: outputs further apart than this disagree")
-                  ->check(CLI::PositiveNumber);
-    opposite_signs_ = app.add_flag("--opposite-signs", options_.search.disagreement.opposite_signs,
-                                   "regression: only when the outputs do not all have one sign, too");
-    only_correct_ = app.add_flag("--only-correct", options_.only_correct,
-                                 "leave out seeds that the first network names otherwise than their label");
-    app.add_option("--passes", options_.passes, "times that all seeds are searched from")
-        ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--round", options_.round,
-                   "seeds that see the same coverage, part of the definition of the result")
-        ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--goal", options_.goal,
-                   "end when the coverage of all networks together reaches this share")
-        ->check(CLI::Range(0.0, 1.0))
-        ->default_str("")
-        ->type_name("SHARE");
-    app.add_option("--findings", options_.findings, "end after the round that brings so many findings")
-        ->check(CLI::NonNegativeNumber)
-        ->default_str("")
-        ->type_name("N");
-    app.add_option("--time", options_.seconds, "end after the round in which so many seconds are over")
-        ->check(CLI::NonNegativeNumber)
-        ->default_str("")
-        ->type_name("SECONDS");
-    baseline_.declare(app);
-    app.add_option("--storage", storage_,
-                   "levels: 8-bit levels of the valid range, as pictures have them; float: float32 (default: "
-                   "levels for pictures)")
-        ->check(CLI::IsMember({"levels", "float"}))
-        ->type_name("FORM");
-    app.add_flag("--no-shrink", no_shrink_, "keep findings as the search left them");
-    app.add_option("--near-duplicate", near_duplicate_,
-                   "root mean square difference, as a share of the range, up to which two findings with the "
-                   "same answers are one (default: 0.01 for pictures, 0 for others)")
-        ->check(CLI::Range(0.0, 1.0))
-        ->type_name("SHARE");
-    app.add_option("--plausibility", plausibility_,
-                   "judge findings by dsa or lsa against the training records, or not: none (default: dsa, "
-                   "for regression lsa, with --train)")
-        ->check(CLI::IsMember({"dsa", "lsa", "none"}))
-        ->type_name("MEASURE");
-    app.add_option("--out", output_,
-                   "folder for findings.npz, voted.npz, manifest.json, pictures and the journal")
-        ->type_name("FOLDER");
-    app.add_option("--pictures", pictures_, "findings drawn as before, after and difference")
-        ->check(CLI::Range(0, 100'000));
+        flags.add("--choose-once", options_.search.choose_once,
+                  "choose neurons once per seed, as the released code does, not in each iteration");
+    flags.add("--lambda1", options_.search.lambda1,
+              "weight of the network that is pushed away from the others", CLI::NonNegativeNumber);
+    flags.add("--lambda2", options_.search.lambda2, "weight of the coverage term; 0: none",
+              CLI::NonNegativeNumber);
+    flags.add("--step", options_.search.step,
+              "step size, as a share of the valid range; gradients are divided by their root mean square",
+              CLI::PositiveNumber);
+    flags.add("--iterations", options_.search.iterations, "steps per seed at most", CLI::Range(1, 1'000'000));
+    flags.add("--patience", options_.search.patience,
+              "steps without coming nearer to a disagreement after which a seed is given up; 0: never");
+    flags.add("--target N", target_, "the network pushed away, counted from 0 (default: drawn for each seed)",
+              CLI::NonNegativeNumber);
+    probability_ = flags.add("--probability", options_.search.probability,
+                             "climb probabilities after the softmax, not the scores before it");
+    margin_ = flags.add("--margin", options_.search.disagreement.margin,
+                        "regression: outputs further apart than this disagree", CLI::PositiveNumber);
+    opposite_signs_ = flags.add("--opposite-signs", options_.search.disagreement.opposite_signs,
+                                "regression: only when the outputs do not all have one sign, too");
+    only_correct_ = flags.add("--only-correct", options_.only_correct,
+                              "leave out seeds that the first network names otherwise than their label");
+    flags.add("--passes", options_.passes, "times that all seeds are searched from",
+              CLI::Range(1, 1'000'000));
+    flags.add("--round", options_.round,
+              "seeds that see the same coverage, part of the definition of the result",
+              CLI::Range(1, 1'000'000));
+    flags
+        .add("--goal SHARE", options_.goal,
+             "end when the coverage of all networks together reaches this share", CLI::Range(0.0, 1.0))
+        ->default_str("");
+    flags
+        .add("--findings N", options_.findings, "end after the round that brings so many findings",
+             CLI::NonNegativeNumber)
+        ->default_str("");
+    flags
+        .add("--time SECONDS", options_.seconds, "end after the round in which so many seconds are over",
+             CLI::NonNegativeNumber)
+        ->default_str("");
+    baseline_.declare(flags);
+    flags.add("--storage FORM", storage_,
+              "levels: 8-bit levels of the valid range, as pictures have them; float: float32 (default: "
+              "levels for pictures)",
+              CLI::IsMember({"levels", "float"}));
+    flags.add("--no-shrink", no_shrink_, "keep findings as the search left them");
+    flags.add("--near-duplicate SHARE", near_duplicate_,
+              "root mean square difference, as a share of the range, up to which two findings with the same "
+              "answers are one (default: 0.01 for pictures, 0 for others)",
+              CLI::Range(0.0, 1.0));
+    flags.add("--plausibility MEASURE", plausibility_,
+              "judge findings by dsa or lsa against the training records, or not: none (default: dsa, for "
+              "regression lsa, with --train)",
+              CLI::IsMember({"dsa", "lsa", "none"}));
+    flags.add("--out FOLDER", output_,
+              "folder for findings.npz, voted.npz, manifest.json, pictures and the journal");
+    flags.add("--pictures", pictures_, "findings drawn as before, after and difference",
+              CLI::Range(0, 100'000));
   }
 
   std::vector<Output> outputs() const override {
@@ -166,16 +151,16 @@ class Explore final : public Command {
 
   void refuse_without_effect(const Dataset& seeds) const {
     if (seeds.target_width() > 0) {
-      app::refuse_without_effect({only_correct_, probability_}, "for regression: it is for classes");
+      frame::refuse_without_effect({only_correct_, probability_}, "for regression: it is for classes");
     } else {
-      app::refuse_without_effect({margin_, opposite_signs_},
-                                 "on classes: it is for regression (targets= of --data)");
+      frame::refuse_without_effect({margin_, opposite_signs_},
+                                   "on classes: it is for regression (targets= of --data)");
       if (!seeds.has_labels())
-        app::refuse_without_effect({only_correct_},
-                                   "without labels: --data say no classes that the first network could name");
+        frame::refuse_without_effect(
+            {only_correct_}, "without labels: --data say no classes that the first network could name");
     }
     if (options_.search.lambda2 == 0)
-      app::refuse_without_effect({choice_, choose_once_}, "with --lambda2 0: no neuron is lifted");
+      frame::refuse_without_effect({choice_, choose_once_}, "with --lambda2 0: no neuron is lifted");
     if (constraints_.size() > 1 && std::ranges::count(constraints_, "none") > 0)
       fail(Fault::usage, "--constraint none has no effect beside others: leave it out, or the others");
   }

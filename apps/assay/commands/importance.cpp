@@ -21,33 +21,28 @@ std::string method_help() {
 
 class ImportanceCommand final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    data_.declare(app);
-    check_.declare(app);
-    app.add_option(
-           "--layer", layers_,
-           "layer by name or number, may be repeated (default: the layer before the last with weights)")
-        ->type_name("NAME");
-    app.add_option("--method", options_.method, "attribution, see below");
-    app.add_option("--epsilon", options_.attribution.epsilon, "stabiliser of LRP-epsilon")
-        ->check(CLI::NonNegativeNumber);
-    app.add_flag("--redistribute-bias", redistribute_,
-                 "share the relevance of biases among the inputs instead of letting them absorb it");
-    app.add_option("--rule", rules_, "NODE=RULE: this rule for this node, may be repeated")
-        ->type_name("NODE=RULE");
-    app.add_flag("--absolute", options_.absolute, "rank by absolute relevance");
-    app.add_flag("--normalised", options_.normalised, "divide each record's relevance by its decision value");
-    app.add_option("--class", class_, "only records of this class number")
-        ->default_str("")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--share", share_, "smallest m: neurons that hold this share of the absolute relevance")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--top", top_, "neurons listed per layer")->check(CLI::Range(1, 100000));
-    app.add_option("--heatmaps", heatmaps_, "write pictures of the relevance of so many random records")
-        ->check(CLI::Range(0, 10000));
-    app.add_option("--out", out_, "folder for the pictures")->type_name("FOLDER");
-    app.description(app.get_description() + "\n\n" + method_help());
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    data_.declare(flags);
+    check_.declare(flags);
+    flags.add("--layer NAME", layers_,
+              "layer by name or number, may be repeated (default: the layer before the last with weights)");
+    flags.add("--method", options_.method, "attribution, see below");
+    flags.add("--epsilon", options_.attribution.epsilon, "stabiliser of LRP-epsilon", CLI::NonNegativeNumber);
+    flags.add("--redistribute-bias", redistribute_,
+              "share the relevance of biases among the inputs instead of letting them absorb it");
+    flags.add("--rule NODE=RULE", rules_, "NODE=RULE: this rule for this node, may be repeated");
+    flags.add("--absolute", options_.absolute, "rank by absolute relevance");
+    flags.add("--normalised", options_.normalised, "divide each record's relevance by its decision value");
+    flags.add("--class", class_, "only records of this class number", CLI::NonNegativeNumber)
+        ->default_str("");
+    flags.add("--share", share_, "smallest m: neurons that hold this share of the absolute relevance",
+              CLI::Range(0.0, 1.0));
+    flags.add("--top", top_, "neurons listed per layer", CLI::Range(1, 100000));
+    flags.add("--heatmaps", heatmaps_, "write pictures of the relevance of so many random records",
+              CLI::Range(0, 10000));
+    flags.add("--out FOLDER", out_, "folder for the pictures");
+    flags.describe(method_help());
   }
 
   std::vector<Output> outputs() const override {

@@ -27,80 +27,66 @@ using inspection::UnitBehaviour;
 
 class Inspect final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("--model", models_,
-                   "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: "
-                   "epochs, a trained and an untrained one, ...")
-        ->type_name("FILE")
+  void declare(Flags& flags) override {
+    flags
+        .add("--model FILE", models_,
+             "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "
+             "a trained and an untrained one, ...")
         ->allow_extra_args(false);
-    data_.declare(app);
-    app.add_option(
-           "--units", units_,
-           "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
-           "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
-           "layer with weights)")
-        ->type_name("SPEC")
+    data_.declare(flags);
+    flags
+        .add("--units SPEC", units_,
+             "units that are inspected together: layer=lstm, layer=lstm,gate=forget or "
+             "layer=fc1,units=0-15+20, of all networks or of model=NAME; may be repeated (default: each "
+             "layer with weights)")
         ->allow_extra_args(false);
-    app.add_option("--behaviour", behaviour_,
-                   "what is looked at: activations, their change since the symbol before, or the gradient of "
-                   "the decision")
-        ->check(CLI::IsMember({"activation", "change", "gradient"}));
-    app.add_option("--hypotheses", hypotheses_,
-                   "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated "
-                   "(`assay hypotheses` lists all)")
-        ->type_name("SPEC,...")
+    flags.add("--behaviour", behaviour_,
+              "what is looked at: activations, their change since the symbol before, or the gradient of the "
+              "decision",
+              CLI::IsMember({"activation", "change", "gradient"}));
+    flags
+        .add("--hypotheses SPEC,...", hypotheses_,
+             "what units may have learned: sql.grammar, label, 'regex[...]', ...; may be repeated (`assay "
+             "hypotheses` lists all)")
         ->allow_extra_args(false);
-    app.add_option("--measure", measures_,
-                   "how they are compared: pearson,logistic_l1 (`assay measures` lists all)")
-        ->type_name("SPEC,...");
-    app.add_option(
-           "--vocabulary", vocabulary_,
-           "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or "
-           ".json")
-        ->type_name("FILE");
-    app.add_option("--padding", padding_, "symbol or token that fills records up; it is left out")
-        ->type_name("SYMBOL");
-    app.add_option(
-           "--align", align_,
-           "where rows lie if units and hypothesis have different positions: where the hypothesis has "
-           "values, where units have, or one row a record")
-        ->check(CLI::IsMember({"hypothesis", "units", "record"}));
-    app.add_option("--reduce", reduce_, "how several positions become one row a record")
-        ->check(CLI::IsMember({"automatic", "mean", "max", "last"}));
-    app.add_option("--tolerance", options_.tolerance,
-                   "half a confidence interval at which a score has converged; 0: what the measure takes")
-        ->check(CLI::NonNegativeNumber);
-    app.add_flag("--no-early-stop", no_early_stop_, "read all records, whatever has converged");
-    app.add_option(
-           "--block", options_.block,
-           "records between two looks at what has converged; the first so many give thresholds and ranks")
-        ->check(CLI::Range(1, 1 << 24));
-    app.add_option("--permutations", options_.permutations, "permutations of records, for p values")
-        ->check(CLI::Range(std::size_t{0}, inspection::most_resamples));
-    app.add_option("--bootstrap", options_.bootstrap, "replicates of a bootstrap over records, for intervals")
-        ->check(CLI::Range(std::size_t{0}, inspection::most_resamples));
-    app.add_option("--confidence", options_.confidence, "of intervals")->check(CLI::Range(0.5, 0.9999));
-    app.add_option("--top", detail_.top, "best units listed for each hypothesis and measure")
-        ->check(CLI::Range(1, 100'000));
-    app.add_option("--verify", verify_,
-                   "verify so many of the strongest affinities by swapping symbols; needs a vocabulary")
-        ->check(CLI::Range(0, 1000));
-    app.add_option("--swaps", how_.swaps, "swaps of each kind, to verify an affinity by")
-        ->check(CLI::Range(2, 100'000));
-    app.add_option("--scores", scores_, "write all scores to FILE.csv")->type_name("FILE");
-    app.add_option("--shard", shard_,
-                   "inspect only this part of the records: 2/8, or auto for the one that the scheduler "
-                   "names, for `assay "
-                   "combine`")
-        ->type_name("K/N");
-    app.add_option("--state", state_,
-                   "write what was seen to FILE; an interrupted run goes on from FILE.journal")
-        ->type_name("FILE");
-    app.add_option("--journal-every", options_.journal_seconds, "seconds between two entries of the journal")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--cache", cache_, "folder that keeps behaviours of hypotheses for other runs")
-        ->type_name("FOLDER");
-    query_.declare(app);
+    flags.add("--measure SPEC,...", measures_,
+              "how they are compared: pearson,logistic_l1 (`assay measures` lists all)");
+    flags.add(
+        "--vocabulary FILE", vocabulary_,
+        "what tokens mean: FILE.npz:ARRAY of character codes, a text file of one symbol a line, or .json");
+    flags.add("--padding SYMBOL", padding_, "symbol or token that fills records up; it is left out");
+    flags.add("--align", align_,
+              "where rows lie if units and hypothesis have different positions: where the hypothesis has "
+              "values, where units have, or one row a record",
+              CLI::IsMember({"hypothesis", "units", "record"}));
+    flags.add("--reduce", reduce_, "how several positions become one row a record",
+              CLI::IsMember({"automatic", "mean", "max", "last"}));
+    flags.add("--tolerance", options_.tolerance,
+              "half a confidence interval at which a score has converged; 0: what the measure takes",
+              CLI::NonNegativeNumber);
+    flags.add("--no-early-stop", no_early_stop_, "read all records, whatever has converged");
+    flags.add("--block", options_.block,
+              "records between two looks at what has converged; the first so many give thresholds and ranks",
+              CLI::Range(1, 1 << 24));
+    flags.add("--permutations", options_.permutations, "permutations of records, for p values",
+              CLI::Range(std::size_t{0}, inspection::most_resamples));
+    flags.add("--bootstrap", options_.bootstrap, "replicates of a bootstrap over records, for intervals",
+              CLI::Range(std::size_t{0}, inspection::most_resamples));
+    flags.add("--confidence", options_.confidence, "of intervals", CLI::Range(0.5, 0.9999));
+    flags.add("--top", detail_.top, "best units listed for each hypothesis and measure",
+              CLI::Range(1, 100'000));
+    flags.add("--verify", verify_,
+              "verify so many of the strongest affinities by swapping symbols; needs a vocabulary",
+              CLI::Range(0, 1000));
+    flags.add("--swaps", how_.swaps, "swaps of each kind, to verify an affinity by", CLI::Range(2, 100'000));
+    flags.add("--scores FILE", scores_, "write all scores to FILE.csv");
+    shard_.declare(flags);
+    flags.add("--state FILE", state_,
+              "write what was seen to FILE; an interrupted run goes on from FILE.journal");
+    flags.add("--journal-every", options_.journal_seconds, "seconds between two entries of the journal",
+              CLI::NonNegativeNumber);
+    flags.add("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs");
+    query_.declare(flags);
   }
 
   std::vector<Output> outputs() const override {
@@ -174,7 +160,7 @@ class Inspect final : public Command {
       hash.text(choice.spec().text()).text(annotator->version());
     }
     for (const std::string& text :
-         {behaviour_, measures_, vocabulary_, padding_, align_, reduce_, shard_, figures()})
+         {behaviour_, measures_, vocabulary_, padding_, align_, reduce_, shard_.text(), figures()})
       hash.text(text);
     return hash.hex();
   }
@@ -258,8 +244,7 @@ class Inspect final : public Command {
                             : reduce_ == "max"  ? AlignOptions::Reduce::max
                             : reduce_ == "last" ? AlignOptions::Reduce::last
                                                 : AlignOptions::Reduce::automatic;
-    if (!shard_.empty()) std::tie(options_.shard, options_.shards) = parse_shard(shard_, "--shard");
-    tell_shard(shard_, context);
+    std::tie(options_.shard, options_.shards) = shard_.part(context);
     options_.seed = context.settings.seed;
     options_.batch = context.settings.batch;
     options_.keep_curve = wants_detail(context);
@@ -269,10 +254,13 @@ class Inspect final : public Command {
   }
 
   QueryOptions query_;
+  ShardInput shard_{
+      "inspect only this part of the records: 2/8, or auto for the one that the scheduler names, for `assay "
+      "combine`"};
   DataInput data_{"data", "records that are inspected"};
   std::vector<std::string> models_, units_, hypotheses_;
   std::string behaviour_ = "activation", measures_ = "pearson", vocabulary_, padding_, align_ = "hypothesis",
-              reduce_ = "automatic", scores_, shard_, state_, cache_;
+              reduce_ = "automatic", scores_, state_, cache_;
   bool no_early_stop_ = false;
   std::size_t verify_ = 0;
   inspection::VerifyOptions how_;
@@ -283,18 +271,17 @@ class Inspect final : public Command {
 }  // namespace
 
 CommandInfo inspect_command() {
-  return {
-      "inspect", "which units of a network behave like which hypotheses",
-      "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
-      "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
-      "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
-      "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
-      "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv\n"
-      "  assay inspect --model lenet5.onnx --data test.npz --hypotheses label --db study.db --sql \"SELECT "
-      "S.uid, S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, hypotheses H, "
-      "inputs D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
-      "  assay inspect --db study.db --add importance.json --add cover.json",
-      make_command<Inspect>};
+  return {"inspect", "which units of a network behave like which hypotheses",
+          "  assay inspect --model sql.onnx --data sql.npz,part=test --vocabulary sql.npz:vocab --units "
+          "layer=lstm --hypotheses sql.grammar --measure pearson,logistic_l1\n"
+          "  assay inspect --model lenet5.onnx --data t10k-images-idx3-ubyte.gz --hypotheses label\n"
+          "  assay inspect --model before=epoch1.onnx --model after=epoch9.onnx --data test.npz --units "
+          "layer=-2 --hypotheses label --measure logistic_l2 --scores all.csv\n"
+          "  assay inspect --model lenet5.onnx --data test.npz --hypotheses label --db study.db --sql "
+          "\"SELECT S.uid, S.unit_score INSPECT U.uid AND H.h USING corr OVER D.seq AS S FROM units U, "
+          "hypotheses H, inputs D WHERE H.name = 'label:3' ORDER BY S.unit_score DESC LIMIT 5\"\n"
+          "  assay inspect --db study.db --add importance.json --add cover.json",
+          make_command<Inspect>};
 }
 
 }  // namespace assay::app

@@ -12,13 +12,12 @@ namespace {
 
 class Model final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    data_.declare(app);
-    app.add_flag("--plan", plan_, "what runs each stretch of nodes, and how long it is expected to take");
-    app.add_flag("--measure", measure_, "with --plan: how long it takes, measured now");
-    app.add_option("--write", write_, "write the network as ONNX, whatever it was read from")
-        ->type_name("FILE.onnx");
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    data_.declare(flags);
+    flags.add("--plan", plan_, "what runs each stretch of nodes, and how long it is expected to take");
+    flags.add("--measure", measure_, "with --plan: how long it takes, measured now");
+    flags.add("--write FILE.onnx", write_, "write the network as ONNX, whatever it was read from");
   }
 
   std::vector<Output> outputs() const override { return {{"--write", write_}}; }

@@ -8,7 +8,6 @@
 #include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/commands/source_mutants.h"
-#include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/data/records_file.h"
@@ -28,73 +27,56 @@ namespace {
 
 class Mutate final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option(
-           "action", action_,
-           "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
-           "list and check what is in --store")
-        ->type_name("ACTION")
-        ->check(CLI::IsMember({"run", "list", "export", "store"}));
-    app.validate_positionals();  // what is no action is the network
-    model_.declare(app, true);
-    app.add_option("--test", tests_,
-                   "test records to be judged; of mutants that are trained it may be repeated, and the "
-                   "others are compared with the first")
-        ->type_name("SPEC");
-    app.add_option("--operator", operators_,
-                   "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
-                   "`assay operators` lists all)")
-        ->type_name("SPEC");
-    app.add_option("--preset", preset_,
-                   "operators and sites of a paper: deepmutation (the default), deepmutation-source, ...")
-        ->type_name("NAME");
-    app.add_option("--count", count_,
-                   "mutants per operator, where so many are possible (default: 50, or the preset's)")
-        ->check(CLI::Range(0, 1'000'000));
-    app.add_option("--layer", draw_.layers, "layer to mutate, may be repeated (default: all with weights)")
-        ->type_name("NAME");
-    edits_.push_back(units_.declare(app));
-    edits_.push_back(app.add_flag("--whole-network", draw_.whole_network,
-                                  "draw a mutant's sites over all layers together rather than in one"));
-    app.add_option("--mutant", mutants_,
-                   "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no "
-                   "others are drawn")
-        ->type_name("TEXT");
-    app.add_flag("--list", list_, "the same as the action list");
-    app.add_option("--out", out_, "with export: where the mutant goes")->type_name("FILE.onnx");
-    app.add_option("--quality", score_.quality,
-                   "leave out mutants that get more than this share of T' wrong; 1: none")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--margin", margin_,
-                   "regression: a mutant is killed where its output differs by more than this")
-        ->check(CLI::PositiveNumber)
-        ->type_name("FLOAT");
-    app.add_option("--state", state_,
-                   "keep results in FILE: what is known there for this network is not run again, and an "
-                   "interrupted run goes on from FILE.journal")
-        ->type_name("FILE");
-    app.add_option("--shard", shard_,
-                   "run only this part of the mutants: 2/8 is the second of eight, auto the one that the "
-                   "scheduler names")
-        ->type_name("K/N");
-    app.add_option("--matrix", matrix_, "write which record kills which mutant")->type_name("FILE.csv");
-    app.add_option("--killing-subset", subset_,
-                   "write the ids of the smallest set of records found that keeps the score")
-        ->type_name("FILE.txt");
-    app.add_option("--keep", memory_, "GiB for what the original network computes, which mutants start from")
-        ->check(CLI::PositiveNumber);
+  void declare(Flags& flags) override {
+    flags.add("action ACTION", action_,
+              "run: judge mutants by a test set; list: only name them; export: write one as ONNX; store: "
+              "list and check what is in --store",
+              CLI::IsMember({"run", "list", "export", "store"}));
+    flags.skip_other_words();  // what is no action is the network
+    model_.declare(flags, true);
+    flags.add("--test SPEC", tests_,
+              "test records to be judged; of mutants that are trained it may be repeated, and the others are "
+              "compared with the first");
+    flags.add("--operator SPEC", operators_,
+              "operator with options, such as gf[sigma=0.5]; may be repeated (default: DeepMutation's; "
+              "`assay operators` lists all)");
+    flags.add("--preset NAME", preset_,
+              "operators and sites of a paper: deepmutation (the default), deepmutation-source, ...");
+    flags.add("--count", count_,
+              "mutants per operator, where so many are possible (default: 50, or the preset's)",
+              CLI::Range(0, 1'000'000));
+    flags.add("--layer NAME", draw_.layers, "layer to mutate, may be repeated (default: all with weights)");
+    edits_.push_back(units_.declare(flags));
+    edits_.push_back(flags.add("--whole-network", draw_.whole_network,
+                               "draw a mutant's sites over all layers together rather than in one"));
+    flags.add("--mutant TEXT", mutants_,
+              "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
+              "are drawn");
+    flags.add("--list", list_, "the same as the action list");
+    flags.add("--out FILE.onnx", out_, "with export: where the mutant goes");
+    flags.add("--quality", score_.quality,
+              "leave out mutants that get more than this share of T' wrong; 1: none", CLI::Range(0.0, 1.0));
+    flags.add("--margin FLOAT", margin_,
+              "regression: a mutant is killed where its output differs by more than this",
+              CLI::PositiveNumber);
+    flags.add("--state FILE", state_,
+              "keep results in FILE: what is known there for this network is not run again, and an "
+              "interrupted run goes on from FILE.journal");
+    shard_.declare(flags);
+    flags.add("--matrix FILE.csv", matrix_, "write which record kills which mutant");
+    flags.add("--killing-subset FILE.txt", subset_,
+              "write the ids of the smallest set of records found that keeps the score");
+    flags.add("--keep", memory_, "GiB for what the original network computes, which mutants start from",
+              CLI::PositiveNumber);
     edits_.push_back(
-        app.add_flag("--naive", naive_, "run each mutant whole for each record: slow, the same result"));
-    for (const char* flag : {"--count", "--mutant", "--quality", "--margin", "--state", "--matrix",
-                             "--killing-subset", "--keep"})
-      single_.push_back(app.get_option(flag));
-    source_.declare(app);
-    check_.declare(app);
-    gates_.declare(app);
-    for (const char* flag : {"--matrix", "--killing-subset", "--fail-under", "--no-worse-than"})
-      judging_.push_back(app.get_option(flag));
-    for (const char* flag : {"--operator", "--preset", "--count", "--layer", "--whole-network"})
-      drawing_.push_back(app.get_option(flag));
+        flags.add("--naive", naive_, "run each mutant whole for each record: slow, the same result"));
+    single_ = flags.named({"--count", "--mutant", "--quality", "--margin", "--state", "--matrix",
+                           "--killing-subset", "--keep"});
+    source_.declare(flags);
+    check_.declare(flags);
+    gates_.declare(flags);
+    judging_ = flags.named({"--matrix", "--killing-subset", "--fail-under", "--no-worse-than"});
+    drawing_ = flags.named({"--operator", "--preset", "--count", "--layer", "--whole-network"});
   }
 
   std::vector<Output> outputs() const override {
@@ -119,17 +101,11 @@ class Mutate final : public Command {
       fail(Fault::usage,
            "--out is where one mutant goes: `assay mutate export --mutant TEXT --out FILE.onnx`");
     choose_operators();
-    tell_shard(shard_, context);
+    part_ = shard_.part(context);
     return mutation::need_training(draw_.operators) ? run_source(context) : run_edits(context);
   }
 
  private:
-  static void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view where) {
-    for (const CLI::Option* option : options) {
-      if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), where);
-    }
-  }
-
   // Mutants are edits of a trained network.
   report::Document run_edits(Context& context) {
     report::Document document;
@@ -188,7 +164,10 @@ class Mutate final : public Command {
       document.headline += "; --mutant TEXT names one";
     } else if (action_ == "export") {
       const mutation::Mutant& mutant = exported_mutant(drawn);
-      write_onnx(in_form_of_file(source_.network(study, mutant, context), model_.form()), out_);
+      write_onnx(in_form_of_file(mutation::train_mutant(study.program, study.subject, mutant,
+                                                        source_.plan(context), context.progress),
+                                 model_.form()),
+                 out_);
       document.headline =
           fmt::format("{}: {}", out_, mutation::apply(study.program, study.subject, mutant).summary);
     } else {
@@ -207,16 +186,15 @@ class Mutate final : public Command {
     refuse_given(single_, "on mutants that are trained several times");
     if (tests_.empty()) fail(Fault::usage, "which test set is to be judged? name it with --test SPEC");
     const std::vector<DatasetPtr> tests = open_tests(study);
-    const auto part = shard_of_work();
-    const mutation::KillingStudy found = source_.studied(study, tests, draw_, part, context);
+    const mutation::KillingStudy found = source_.studied(study, tests, draw_, part_, context);
     ranks().leave_to_first();
     report::Document document =
         results::document_of(found, source_.design(), study.program.graph.name(), tests_);
-    if (part.second > 1) {
+    if (part_.second > 1) {
       document.notices.push_back(
           fmt::format("part {} of {}: when all parts have run, the same command without --shard makes the "
                       "whole result from the store",
-                      part.first, part.second));
+                      part_.first, part_.second));
     }
     gates_.apply(document, results::measurements_of(found));
     results::add_provenance(document, study.program.graph, {});
@@ -245,11 +223,14 @@ class Mutate final : public Command {
       fail(Fault::usage,
            "the records have regression targets: --margin is needed, by which a mutant's output has to "
            "differ to be killed");
-    const Session original = source_.original(study, context);
+    const mutation::TrainingPlan plan = source_.plan(context);
+    const Session original(mutation::train_original(study.program, plan, context.progress),
+                           study.session.options());
     check_state(original, context);
     check_.run_if_asked(original, tests[0], context, document);
     const std::vector<mutation::Mutant> mutants = part_of(drawn);
-    mutation::TrainedMutants trained = source_.trained(study, mutants, context);
+    mutation::TrainedMutants trained =
+        mutation::train_mutants(study.program, study.subject, mutants, plan, context.progress);
     source_.mark_killable(study, original, trained.planned, margin_, context);
     results::append(document, results::document_of(mutants, trained.trained));
     if (trained.planned.empty() && !mutants.empty())
@@ -295,11 +276,7 @@ class Mutate final : public Command {
 
   // This shard's mutants.
   std::vector<mutation::Mutant> part_of(const mutation::Drawn& drawn) const {
-    const auto [shard, shards] = shard_of_work();
-    return mutation::part_of(drawn.mutants, shard, shards);
-  }
-  std::pair<std::size_t, std::size_t> shard_of_work() const {
-    return shard_.empty() ? std::pair<std::size_t, std::size_t>(1, 1) : parse_shard(shard_, "--shard");
+    return mutation::part_of(drawn.mutants, part_.first, part_.second);
   }
 
   // The one that --mutant names.
@@ -376,12 +353,15 @@ class Mutate final : public Command {
   ModelInput model_;
   UnitsInput units_{"units whose neurons, or weights of theirs, are mutated, in place of all"};
   SourceMutants source_;
+  ShardInput shard_{
+      "run only this part of the mutants: 2/8 is the second of eight, auto the one that the scheduler names"};
+  std::pair<std::size_t, std::size_t> part_{1, 1};     // of the work
   std::vector<const CLI::Option*> edits_;              // that matter to edits of a trained network only
   std::vector<const CLI::Option*> single_;             // that matter to mutants that are trained once only
   std::vector<const CLI::Option*> judging_, drawing_;  // that matter where mutants are judged, and drawn
   AccuracyCheck check_;
   GateOptions gates_;
-  std::string action_ = "run", preset_, out_, state_, shard_, matrix_, subset_;
+  std::string action_ = "run", preset_, out_, state_, matrix_, subset_;
   std::vector<std::string> tests_, operators_, mutants_;
   std::vector<mutation::Mutant> named_;  // of mutants_
   std::optional<std::size_t> count_;
@@ -399,13 +379,12 @@ CommandInfo mutate_command() {
       "mutate",
       "which faults in the network or its training the test set would notice: mutation score and error rate",
       "  assay mutate --model lenet5.onnx --test t10k-images-idx3-ubyte.gz --state lenet5.mut\n"
-      "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count "
-      "20 --fail-under mutation=0.7\n"
+      "  assay mutate --model net.onnx --test test.npz --operator 'gf[sigma=0.5]' --operator neb --count 20 "
+      "--fail-under mutation=0.7\n"
       "  assay mutate --model net.onnx --test test.npz --operator neb --operator gf --units "
       "from=seen.json,hypothesis=label:7,top=5\n"
       "  assay mutate --train train.npz --test test.npz --model net.onnx --operator 'le[ratio=0.1]' --count "
-      "5 "
-      "--store trained\n"
+      "5 --store trained\n"
       "  assay mutate list --model net.onnx --operator ns --layer conv2\n"
       "  assay mutate export --model net.onnx --mutant 'gf@conv2#17' --out mutant.onnx",
       make_command<Mutate>};

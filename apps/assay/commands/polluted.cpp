@@ -17,41 +17,35 @@ namespace {
 
 class Polluted final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    data_.declare(app);
-    app.add_option(
-           "--findings", findings_,
-           "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated")
-        ->type_name("SPEC");
-    app.add_option("--between", between_,
-                   "of the findings only those for which the networks name these classes, in their order: "
-                   "9+1 (findings.npz of `assay explore`)")
-        ->type_name("A+B");
-    app.add_option("--label", label_, "suspect only training records with these labels, such as 1 or 1+7")
-        ->type_name("A+B");
-    app.add_option("--by", by_, "what similar means: ssim, structural similarity")
-        ->check(CLI::IsMember({"ssim"}));
-    app.add_option("--window", options_.ssim.window, "gaussian, or uniform")
-        ->check(CLI::IsMember({"gaussian", "uniform"}));
-    app.add_option("--window-size", options_.ssim.size, "pixels, odd");
-    app.add_option("--window-sigma", options_.ssim.sigma, "of the gaussian window, in pixels")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--nearest", options_.nearest, "most similar records that each finding votes for")
-        ->check(CLI::Range(1, 1'000'000));
-    app.add_option(
-           "--rank", rank_,
-           "most suspicious first by: similarity to the most similar finding, mean similarity, or votes")
-        ->check(CLI::IsMember({"similarity", "mean", "votes"}));
-    app.add_option("--truth", truth_,
-                   "which records are polluted, to see how many are found: ids, one a line (.txt), or the "
-                   "same records with right labels")
-        ->type_name("SPEC");
-    app.add_option("--inspect", inspect_,
-                   "suspects looked at when counting what is found; 0: as many as are polluted");
-    app.add_option("--out", out_, "write the whole ranking")->type_name("FILE.csv");
-    app.add_option("--pictures", pictures_, "draw so many suspects beside the finding that they resemble")
-        ->check(CLI::Range(0, 1000));
-    app.add_option("--out-dir", folder_, "folder for pictures")->type_name("FOLDER");
+  void declare(Flags& flags) override {
+    data_.declare(flags);
+    flags.add(
+        "--findings SPEC", findings_,
+        "inputs that break the network, as `assay explore` and `assay attack` write them; may be repeated");
+    flags.add("--between A+B", between_,
+              "of the findings only those for which the networks name these classes, in their order: 9+1 "
+              "(findings.npz of `assay explore`)");
+    flags.add("--label A+B", label_, "suspect only training records with these labels, such as 1 or 1+7");
+    flags.add("--by", by_, "what similar means: ssim, structural similarity", CLI::IsMember({"ssim"}));
+    flags.add("--window", options_.ssim.window, "gaussian, or uniform",
+              CLI::IsMember({"gaussian", "uniform"}));
+    flags.add("--window-size", options_.ssim.size, "pixels, odd");
+    flags.add("--window-sigma", options_.ssim.sigma, "of the gaussian window, in pixels",
+              CLI::PositiveNumber);
+    flags.add("--nearest", options_.nearest, "most similar records that each finding votes for",
+              CLI::Range(1, 1'000'000));
+    flags.add("--rank", rank_,
+              "most suspicious first by: similarity to the most similar finding, mean similarity, or votes",
+              CLI::IsMember({"similarity", "mean", "votes"}));
+    flags.add("--truth SPEC", truth_,
+              "which records are polluted, to see how many are found: ids, one a line (.txt), or the same "
+              "records with right labels");
+    flags.add("--inspect", inspect_,
+              "suspects looked at when counting what is found; 0: as many as are polluted");
+    flags.add("--out FILE.csv", out_, "write the whole ranking");
+    flags.add("--pictures", pictures_, "draw so many suspects beside the finding that they resemble",
+              CLI::Range(0, 1000));
+    flags.add("--out-dir FOLDER", folder_, "folder for pictures");
   }
 
   std::vector<Output> outputs() const override {

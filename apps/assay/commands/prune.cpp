@@ -13,15 +13,15 @@ namespace {
 
 class Prune final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    test_.declare(app);
-    units_.declare(app);
-    app.add_flag("--mask", options_.mask, "set their activations to 0 and keep the shape of the network");
-    app.add_option("--random-groups", options_.random_groups,
-                   "compare with so many random choices of as many units of the same layers")
-        ->check(CLI::Range(0, 10'000));
-    app.add_option("--out", out_, "where the pruned network goes")->type_name("FILE.onnx");
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    test_.declare(flags);
+    units_.declare(flags);
+    flags.add("--mask", options_.mask, "set their activations to 0 and keep the shape of the network");
+    flags.add("--random-groups", options_.random_groups,
+              "compare with so many random choices of as many units of the same layers",
+              CLI::Range(0, 10'000));
+    flags.add("--out FILE.onnx", out_, "where the pruned network goes");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }

@@ -12,9 +12,9 @@ namespace {
 
 class Report final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("results", files_, "result documents written with --json")->type_name("FILE.json");
-    app.add_option("--out", out_, "where the page goes")->type_name("FILE.html");
+  void declare(Flags& flags) override {
+    flags.add("results FILE.json", files_, "result documents written with --json");
+    flags.add("--out FILE.html", out_, "where the page goes");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }

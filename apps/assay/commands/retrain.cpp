@@ -3,10 +3,8 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"
-#include "apps/assay/gate_options.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
-#include "apps/assay/recorded_options.h"
 #include "assay/results/document.h"
 #include "assay/results/retraining.h"
 #include "assay/retraining/study.h"
@@ -16,31 +14,26 @@ namespace {
 
 class Retrain final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    data_.declare(app);
-    test_.declare(app);
-    declare_given(app);
-    declare_made(app);
-    app.add_option("--count", count_, "records to add, the same number of every kind")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--coverage-raising", raising_,
-                   "as one more kind, of the given records those that cover what the test set does not, by "
-                   "this criterion (idc, 'kmnc[sections=100]', ...)")
-        ->type_name("SPEC");
-    layer_option_ = app.add_option("--layer", layers_,
-                                   "subject layer of idc and the surprise criteria, for --coverage-raising")
-                        ->type_name("NAME");
-    app.add_option("--repeats", repeats_, "times that each kind is drawn and trained, with other seeds")
-        ->check(CLI::Range(1, 10'000));
-    app.add_option("--checkpoint", checkpoint_,
-                   "finished runs are kept here; the same command goes on from them")
-        ->type_name("FOLDER");
-    app.add_option("--out-dir", out_, "write the first retrained network of each kind, as ONNX")
-        ->type_name("FOLDER");
-    recipe_.declare(app);
-    check_.declare(app);
-    gates_.declare(app);
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    data_.declare(flags);
+    test_.declare(flags);
+    declare_given(flags);
+    declare_made(flags);
+    flags.add("--count", count_, "records to add, the same number of every kind", CLI::PositiveNumber);
+    flags.add("--coverage-raising SPEC", raising_,
+              "as one more kind, of the given records those that cover what the test set does not, by this "
+              "criterion (idc, 'kmnc[sections=100]', ...)");
+    layer_option_ = flags.add("--layer NAME", layers_,
+                              "subject layer of idc and the surprise criteria, for --coverage-raising");
+    flags.add("--repeats", repeats_, "times that each kind is drawn and trained, with other seeds",
+              CLI::Range(1, 10'000));
+    flags.add("--checkpoint FOLDER", checkpoint_,
+              "finished runs are kept here; the same command goes on from them");
+    flags.add("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX");
+    recipe_.declare(flags);
+    check_.declare(flags);
+    gates_.declare(flags);
   }
 
   std::vector<Output> outputs() const override {
@@ -121,43 +114,35 @@ class Retrain final : public Command {
     if (repeats_ < 2) document.notices.push_back("one repeat gives no interval");
   }
 
-  void declare_given(CLI::App& app) {
-    app.add_option("--add", specs_,
-                   "records to add to the training data: findings, attacked records, any labelled data set; "
-                   "may be repeated")
-        ->type_name("SPEC");
-    app.add_option("--held-out", held_out_,
-                   "records of the same kind to judge by, instead of holding out a share of --add")
-        ->type_name("SPEC");
+  void declare_given(Flags& flags) {
+    flags.add("--add SPEC", specs_,
+              "records to add to the training data: findings, attacked records, any labelled data set; may "
+              "be repeated");
+    flags.add("--held-out SPEC", held_out_,
+              "records of the same kind to judge by, instead of holding out a share of --add");
     hold_out_option_ =
-        app.add_option(
-               "--hold-out", share_,
-               "share of --add that is not trained on but judged by; records with one id stay together")
-            ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--labels", labels_,
-                   "labels of the additions: given in their file, or the majority of --voters")
-        ->check(CLI::IsMember({"given", "majority"}));
-    app.add_option("--voters", voters_,
-                   "at least three networks that vote on labels; records without a majority are dropped")
-        ->type_name("FILE");
+        flags.add("--hold-out", share_,
+                  "share of --add that is not trained on but judged by; records with one id stay together",
+                  CLI::Range(0.0, 1.0));
+    flags.add("--labels", labels_,
+              "labels of the additions: given in their file, or the majority of --voters",
+              CLI::IsMember({"given", "majority"}));
+    flags.add("--voters FILE", voters_,
+              "at least three networks that vote on labels; records without a majority are dropped");
   }
 
-  void declare_made(CLI::App& app) {
-    app.add_option(
-           "--against", against_,
-           "attacks on training records whose results are added instead, in as many records; the first "
-           "is what 'random' means; none")
-        ->type_name("SPEC,...");
-    app.add_option(
-           "--evaluate-on", evaluate_on_,
-           "attacks on the test set (against the network as given) on whose results all are judged; none")
-        ->type_name("SPEC,...");
-    pool_option_ = app.add_option("--pool", pool_,
-                                  "training records that each attack changes; additions are drawn from them")
-                       ->check(CLI::PositiveNumber);
-    successful_option_ = app.add_flag("--only-successful", only_successful_,
-                                      "add attacked records only where the attack succeeded");
-    app.add_option("--made-dir", folder_, "folder for the records that attacks make")->type_name("FOLDER");
+  void declare_made(Flags& flags) {
+    flags.add("--against SPEC,...", against_,
+              "attacks on training records whose results are added instead, in as many records; the first is "
+              "what 'random' means; none");
+    flags.add("--evaluate-on SPEC,...", evaluate_on_,
+              "attacks on the test set (against the network as given) on whose results all are judged; none");
+    pool_option_ =
+        flags.add("--pool", pool_, "training records that each attack changes; additions are drawn from them",
+                  CLI::PositiveNumber);
+    successful_option_ = flags.add("--only-successful", only_successful_,
+                                   "add attacked records only where the attack succeeded");
+    flags.add("--made-dir FOLDER", folder_, "folder for the records that attacks make");
   }
 
   void check_given() const {

@@ -17,28 +17,22 @@ namespace {
 
 class Select final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    model_.declare(app, true);
-    train_.declare(app);
-    test_.declare(app);
-    app.add_option("--by", options_.by,
-                   "minimise: the fewest that keep all coverage, without --size; budget: --size records that "
-                   "cover most; "
-                   "additional: all, by coverage they add; "
-                   "deepgini, entropy, margin, max-softmax: most doubtful first; lsa, dsa, mdsa: most "
-                   "surprising first; random")
-        ->check(CLI::IsMember(coverage::selection_ways()));
-    app.add_option("--criterion", criterion_,
-                   "criterion whose coverage counts for minimise, budget and additional")
-        ->type_name("SPEC");
-    app.add_option("--profile", profile_, "profile of an earlier `assay cover`, instead of --train")
-        ->type_name("FILE");
-    app.add_option("--layer", layers_, "subject layer of idc and the surprise criteria")->type_name("NAME");
-    app.add_option("--size", options_.size, "records to keep; 0: all of the order")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--out", out_, "write the ids of the chosen records, one a line, in their order")
-        ->type_name("FILE.txt");
-    app.add_option("--write", write_, "write the chosen records as x and y")->type_name("FILE.npz");
+  void declare(Flags& flags) override {
+    model_.declare(flags, true);
+    train_.declare(flags);
+    test_.declare(flags);
+    flags.add("--by", options_.by,
+              "minimise: the fewest that keep all coverage, without --size; budget: --size records that "
+              "cover most; additional: all, by coverage they add; deepgini, entropy, margin, max-softmax: "
+              "most doubtful first; lsa, dsa, mdsa: most surprising first; random",
+              CLI::IsMember(coverage::selection_ways()));
+    flags.add("--criterion SPEC", criterion_,
+              "criterion whose coverage counts for minimise, budget and additional");
+    flags.add("--profile FILE", profile_, "profile of an earlier `assay cover`, instead of --train");
+    flags.add("--layer NAME", layers_, "subject layer of idc and the surprise criteria");
+    flags.add("--size", options_.size, "records to keep; 0: all of the order", CLI::NonNegativeNumber);
+    flags.add("--out FILE.txt", out_, "write the ids of the chosen records, one a line, in their order");
+    flags.add("--write FILE.npz", write_, "write the chosen records as x and y");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}, {"--write", write_}}; }

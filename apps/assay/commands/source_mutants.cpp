@@ -11,54 +11,44 @@
 #include "assay/support/text.h"
 
 namespace assay::app {
-void SourceMutants::declare(CLI::App& app) {
-  train_.declare(app);
-  const auto before = app.get_options().size();
-  validation_.declare(app);
-  app.add_option(
-         "--architecture", architecture_,
-         "of mutants that are trained: a published architecture in place of --model (assay train lists them)")
-      ->type_name("SPEC");
-  app.add_option("--trainer", trainer_,
-                 "of mutants that are trained: a command of yours that trains, given the path of a "
-                 "description as its last "
-                 "argument; if not given, Assay trains")
-      ->type_name("COMMAND");
-  app.add_option("--trainer-timeout", time_limit_, "seconds after which a training by --trainer is ended")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--trainer-data", trainer_data_,
-                 "how the --trainer gets its data: npz, or images: a folder of pictures for each class")
-      ->check(CLI::IsMember({"npz", "images"}));
-  app.add_option("--jobs", jobs_, "networks trained at a time (default: one a core)")
-      ->check(CLI::Range(1, 10'000));
-  app.add_flag("--killable", killable_,
-               "mutants that the training data do not kill do not count (DeepCrime)");
-  app.add_option(
-         "--runs", runs_,
-         "train original and each mutant so often and kill by statistics (DeepCrime); of several numbers "
-         "the verdict is looked at after each, and what is decided is trained no more: 5,10,20")
-      ->type_name("N,...");
-  repeated_ = {
-      app.add_option("--kill-test", kill_test_, "of --runs: glm, t, quasi-binomial or wilcoxon")
-          ->check(CLI::IsMember({"glm", "t", "quasi-binomial", "wilcoxon"})),
-      app.add_option("--alpha", design_.alpha, "of --runs: probability of killing by chance")
-          ->check(CLI::Range(0.0, 1.0)),
-      app.add_option("--effect", design_.effect, "of --runs: Cohen's d from which a mutant is killed")
-          ->check(CLI::NonNegativeNumber),
-      app.add_option("--spending", spending_,
-                     "of --runs: how alpha is spent over several looks: obrien-fleming, pocock, none")
-          ->check(CLI::IsMember({"obrien-fleming", "pocock", "none"}))};
-  recipe_.declare(app);
-  recipe_.declare_run(app);
-  app.add_option("--store", store_,
-                 "folder where trained networks are kept, so that nothing is trained twice")
-      ->type_name("FOLDER");
-  const auto all = app.get_options();
-  own_.assign(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
-  app.add_option("--prune", prune_,
-                 "with the action store: remove the entries that are " +
-                     joined(mutation::prunable_entries(), ", ") + " (all: every entry)")
-      ->check(CLI::IsMember(mutation::prunable_entries()));
+void SourceMutants::declare(Flags& flags) {
+  train_.declare(flags);
+  const std::size_t before = flags.all().size();
+  validation_.declare(flags);
+  flags.add(
+      "--architecture SPEC", architecture_,
+      "of mutants that are trained: a published architecture in place of --model (assay train lists them)");
+  flags.add("--trainer COMMAND", trainer_,
+            "of mutants that are trained: a command of yours that trains, given the path of a description as "
+            "its last argument; if not given, Assay trains");
+  flags.add("--trainer-timeout", time_limit_, "seconds after which a training by --trainer is ended",
+            CLI::PositiveNumber);
+  flags.add("--trainer-data", trainer_data_,
+            "how the --trainer gets its data: npz, or images: a folder of pictures for each class",
+            CLI::IsMember({"npz", "images"}));
+  flags.add("--jobs", jobs_, "networks trained at a time (default: one a core)", CLI::Range(1, 10'000));
+  flags.add("--killable", killable_, "mutants that the training data do not kill do not count (DeepCrime)");
+  flags.add("--runs N,...", runs_,
+            "train original and each mutant so often and kill by statistics (DeepCrime); of several numbers "
+            "the verdict is looked at after each, and what is decided is trained no more: 5,10,20");
+  repeated_ = {flags.add("--kill-test", kill_test_, "of --runs: glm, t, quasi-binomial or wilcoxon",
+                         CLI::IsMember({"glm", "t", "quasi-binomial", "wilcoxon"})),
+               flags.add("--alpha", design_.alpha, "of --runs: probability of killing by chance",
+                         CLI::Range(0.0, 1.0)),
+               flags.add("--effect", design_.effect, "of --runs: Cohen's d from which a mutant is killed",
+                         CLI::NonNegativeNumber),
+               flags.add("--spending", spending_,
+                         "of --runs: how alpha is spent over several looks: obrien-fleming, pocock, none",
+                         CLI::IsMember({"obrien-fleming", "pocock", "none"}))};
+  recipe_.declare(flags);
+  recipe_.declare_run(flags);
+  flags.add("--store FOLDER", store_,
+            "folder where trained networks are kept, so that nothing is trained twice");
+  own_ = flags.all(before);
+  flags.add("--prune", prune_,
+            "with the action store: remove the entries that are " +
+                joined(mutation::prunable_entries(), ", ") + " (all: every entry)",
+            CLI::IsMember(mutation::prunable_entries()));
 }
 
 std::vector<Output> SourceMutants::outputs() const {
@@ -154,22 +144,6 @@ mutation::TrainingPlan SourceMutants::plan(Context& context) const {
   plan.jobs = jobs_ > 0 ? jobs_ : static_cast<std::size_t>(std::max(context.settings.threads, 0));
   if (context.settings.device != "cpu" && trainer_.empty()) plan.jobs = 1;
   return plan;
-}
-
-Session SourceMutants::original(const SourceStudy& study, Context& context) const {
-  return Session(mutation::train_original(study.program, plan(context), context.progress),
-                 study.session.options());
-}
-
-Graph SourceMutants::network(const SourceStudy& study, const mutation::Mutant& mutant,
-                             Context& context) const {
-  return mutation::train_mutant(study.program, study.subject, mutant, plan(context), context.progress);
-}
-
-mutation::TrainedMutants SourceMutants::trained(const SourceStudy& study,
-                                                const std::vector<mutation::Mutant>& mutants,
-                                                Context& context) const {
-  return mutation::train_mutants(study.program, study.subject, mutants, plan(context), context.progress);
 }
 
 void SourceMutants::mark_killable(const SourceStudy& study, const Session& original,

@@ -10,7 +10,6 @@
 #include <assay/source_mutation.h>
 #include <assay/statistical_killing.h>
 #include "apps/assay/inputs.h"
-#include "apps/assay/outputs.h"
 #include "apps/assay/recipe_options.h"
 #include "assay/mutation/source/trained_mutants.h"
 
@@ -25,7 +24,7 @@ struct SourceStudy {
 
 class SourceMutants {
  public:
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   std::vector<Output> outputs() const;
   // Where nothing is trained: a notice that training data are not used (which may stand in assay.toml for
   // other commands), and an Error{usage} for flags that only matter when something is.
@@ -36,12 +35,8 @@ class SourceMutants {
 
   // Throws Error{usage} for flags that contradict each other.
   SourceStudy open(ModelInput& model, Context& context) const;
-  // The network trained without a fault.
-  Session original(const SourceStudy& study, Context& context) const;
-  // A mutant's network.
-  Graph network(const SourceStudy& study, const mutation::Mutant& mutant, Context& context) const;
-  mutation::TrainedMutants trained(const SourceStudy& study, const std::vector<mutation::Mutant>& mutants,
-                                   Context& context) const;
+  // How and where networks are trained. Throws Error{usage} where no store is named.
+  mutation::TrainingPlan plan(Context& context) const;
   // Notes of each mutant whether the training data kill it, where that is asked for.
   void mark_killable(const SourceStudy& study, const Session& original,
                      std::vector<mutation::PlannedMutant>& mutants, std::optional<double> margin,
@@ -59,7 +54,6 @@ class SourceMutants {
   report::Document store() const;
 
  private:
-  mutation::TrainingPlan plan(Context& context) const;
   void refuse_pruning() const;
 
   DataInput train_{"train", "training records, for operators that change what a network is trained from"};

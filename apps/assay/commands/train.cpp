@@ -17,33 +17,29 @@ namespace {
 
 class Train final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("--architecture", architecture_,
-                   "published architecture: " + joined(training::architectures().names()))
-        ->type_name("SPEC");
-    app.add_option("--model", model_, "network file to train instead (see --initialiser)")->type_name("FILE");
-    adaptation_.declare(app);
-    data_.declare(app);
-    validation_.declare(app);
-    app.add_option("--out", out_, "where the trained network goes, as ONNX")->type_name("FILE.onnx");
-    app.add_option("--checkpoint", checkpoint_,
-                   "written after each epoch; the same command continues from it")
-        ->type_name("FILE.npz");
-    app.add_option("--specialise", specialise_,
-                   "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
-                   "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
-        ->type_name("SPEC")
+  void declare(Flags& flags) override {
+    flags.add("--architecture SPEC", architecture_,
+              "published architecture: " + joined(training::architectures().names()));
+    flags.add("--model FILE", model_, "network file to train instead (see --initialiser)");
+    adaptation_.declare(flags);
+    data_.declare(flags);
+    validation_.declare(flags);
+    flags.add("--out FILE.onnx", out_, "where the trained network goes, as ONNX");
+    flags.add("--checkpoint FILE.npz", checkpoint_,
+              "written after each epoch; the same command continues from it");
+    flags
+        .add("--specialise SPEC", specialise_,
+             "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
+             "'depth[layer=lstm,units=0-3,weight=0.5]'; may be repeated")
         ->allow_extra_args(false);
-    app.add_option("--hypotheses", hypotheses_,
-                   "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
-        ->type_name("SPEC,...")
+    flags
+        .add("--hypotheses SPEC,...", hypotheses_,
+             "hypotheses for --specialise, as `assay inspect` takes them; may be repeated")
         ->allow_extra_args(false);
-    app.add_option("--vocabulary", vocabulary_, "with --hypotheses: what tokens mean, as in `assay inspect`")
-        ->type_name("FILE");
-    app.add_option("--padding", padding_, "symbol or token that fills records up; it is left out")
-        ->type_name("SYMBOL");
-    options_.declare(app);
-    options_.declare_run(app);
+    flags.add("--vocabulary FILE", vocabulary_, "with --hypotheses: what tokens mean, as in `assay inspect`");
+    flags.add("--padding SYMBOL", padding_, "symbol or token that fills records up; it is left out");
+    options_.declare(flags);
+    options_.declare_run(flags);
   }
 
   std::vector<Output> outputs() const override {
@@ -114,8 +110,8 @@ class Train final : public Command {
 CommandInfo train_command() {
   return {
       "train", "train a published architecture or any network on data",
-      "  assay train --architecture lenet5 --data digits:12000 --validation digits:2000,seed=2 --epochs "
-      "4 --out lenet5.onnx\n"
+      "  assay train --architecture lenet5 --data digits:12000 --validation digits:2000,seed=2 --epochs 4 "
+      "--out lenet5.onnx\n"
       "  assay train --architecture dave2 --data frames.tar,targets=steering.csv --loss mse --out "
       "dave2.onnx\n"
       "  assay train --architecture lenet5 --data digits:12000 --validation-share 0.1 --patience 3 --epochs "

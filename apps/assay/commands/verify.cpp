@@ -9,23 +9,17 @@ namespace {
 
 class Verify final : public Command {
  public:
-  void declare(CLI::App& app) override {
-    app.add_option("pack", pack_, "folder that `assay evidence` made")->type_name("FOLDER");
-    app.add_option(
-           "--rerun", options_.rerun,
-           "run its commands again and compare all figures: none, all, or names of steps, joined by +; "
-           "only commands that measure are run")
-        ->type_name("STEPS");
-    app.add_option("--from", options_.from,
-                   "folder in which the commands find their files (default: this one)")
-        ->type_name("FOLDER");
-    app.add_option("--tolerance", options_.tolerance,
-                   "relative difference of real numbers that counts as close")
-        ->check(CLI::Range(0.0, 1.0));
-    app.add_option("--signers", options_.signers, "file of trusted keys (ALLOWED SIGNERS of ssh-keygen)")
-        ->type_name("FILE");
-    app.add_option("--identity", options_.identity, "with --signers: who has to have signed")
-        ->type_name("NAME");
+  void declare(Flags& flags) override {
+    flags.add("pack FOLDER", pack_, "folder that `assay evidence` made");
+    flags.add("--rerun STEPS", options_.rerun,
+              "run its commands again and compare all figures: none, all, or names of steps, joined by +; "
+              "only commands that measure are run");
+    flags.add("--from FOLDER", options_.from,
+              "folder in which the commands find their files (default: this one)");
+    flags.add("--tolerance", options_.tolerance, "relative difference of real numbers that counts as close",
+              CLI::Range(0.0, 1.0));
+    flags.add("--signers FILE", options_.signers, "file of trusted keys (ALLOWED SIGNERS of ssh-keygen)");
+    flags.add("--identity NAME", options_.identity, "with --signers: who has to have signed");
   }
 
   report::Document run(Context& context) override {

@@ -333,7 +333,7 @@ int major_version(const std::string& version, const json& root, std::string_view
 
 }  // namespace
 
-KerasModel parse_keras_config(std::string_view text, const std::string& source, std::string version,
+KerasModel parse_keras_config(std::string_view text, const std::string& source, const std::string& version,
                               std::string backend) {
   json root = parse_json(text, source);
   if (backend.empty() && root.is_object() && root.contains("backend") && root["backend"].is_string()) {

@@ -49,8 +49,8 @@ struct KerasModel {
 // `source` names the file in messages. `version` and `backend` are what the file says beside the JSON; empty:
 // taken from the JSON. Sequential models come out as a chain of calls behind an InputLayer. Throws
 // Error{model} for anything that is not a Keras architecture, Error{unsupported} for subclassed models.
-KerasModel parse_keras_config(std::string_view json, const std::string& source, std::string version = {},
-                              std::string backend = {});
+KerasModel parse_keras_config(std::string_view json, const std::string& source,
+                              const std::string& version = {}, std::string backend = {});
 
 // "keras_version" in a .keras archive's metadata.json; empty when it is not there.
 std::string keras_version_of(std::string_view metadata);

@@ -171,7 +171,7 @@ class Recurrent {
     if (cell_.op == "GRU") attributes["linear_before_reset"] = std::int64_t{reset_after};
     add_activations(directions_of_, cell_, attributes);
     std::vector<std::string_view> names{"_steps", "_last"};
-    if (cell_.op == "LSTM") names.push_back("_cell");
+    if (cell_.op == "LSTM") names.emplace_back("_cell");
     const auto outputs = layer_.add(std::string(cell_.op), "", operands, attributes, names);
     y_ = outputs[0];
     h_ = outputs[1];

@@ -64,7 +64,7 @@ fs::path ExternalData::resolve(const std::string& location, std::string_view wha
     fail(Fault::model, "{}: external data '{}' must be a path relative to the model's folder", what,
          location);
   }
-  const fs::path file = fs::canonical(folder / location, code);
+  fs::path file = fs::canonical(folder / location, code);
   if (code) {
     fail(Fault::model, "{}: external data file '{}' is missing; put it beside the model", what, location);
   }

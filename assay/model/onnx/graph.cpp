@@ -9,7 +9,7 @@ namespace assay::onnx_format {
 std::string OnnxGraph::unique(std::set<std::string>& names, const std::string& base) {
   if (names.insert(base).second) return base;
   for (std::size_t& suffix = suffixes_[base];;) {
-    const std::string candidate = fmt::format("{}_{}", base, ++suffix);
+    std::string candidate = fmt::format("{}_{}", base, ++suffix);
     if (names.insert(candidate).second) return candidate;
   }
 }

@@ -300,8 +300,8 @@ void Reader::add(const std::string& op, const std::string& name, const std::vect
   graph_.add(std::move(node));
 }
 
-std::string Reader::constant(const std::string& base, std::vector<std::int64_t> values, bool single) {
-  const std::string name = graph_.unique_value_name(base);
+std::string Reader::constant(const std::string& base, const std::vector<std::int64_t>& values, bool single) {
+  std::string name = graph_.unique_value_name(base);
   graph_.define_constant(name, Array::of<std::int64_t>(single ? Shape{} : Shape{std::ssize(values)}, values));
   return name;
 }

@@ -49,7 +49,7 @@ void Reader::scale(const onnx::NodeProto& proto, const Node& node) {
       if (one.name() == attribute) values.assign(one.floats().begin(), one.floats().end());
     }
     if (values.empty()) fail(Fault::model, "{}: attribute '{}' is missing", node.describe(), attribute);
-    const std::string name = graph_.unique_value_name(below(node.name, std::string(attribute)));
+    std::string name = graph_.unique_value_name(below(node.name, std::string(attribute)));
     graph_.define_constant(name, Array::of<float>({std::ssize(values)}, values));
     return name;
   };

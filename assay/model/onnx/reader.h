@@ -57,7 +57,7 @@ class Reader {
   void add(const std::string& op, const std::string& name, const std::vector<std::string>& inputs,
            const std::string& output, std::map<std::string, Attribute> attributes = {});
   // The name of a new constant of whole numbers.
-  std::string constant(const std::string& base, std::vector<std::int64_t> values, bool single = false);
+  std::string constant(const std::string& base, const std::vector<std::int64_t>& values, bool single = false);
 
   // read_control.cpp
   bool read_control(const onnx::NodeProto& proto, const Node& node);

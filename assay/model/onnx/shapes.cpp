@@ -74,7 +74,7 @@ KnownShape shape_after(const Graph& graph, const Node& node, const std::vector<K
     const bool there = i < node.inputs.size() && node.inputs[i] != no_value;
     return there ? shapes[static_cast<std::size_t>(node.inputs[i])] : KnownShape();
   };
-  const KnownShape x = of_input(0);
+  KnownShape x = of_input(0);
   if (node.op == "Gemm") return after_gemm(node, x, of_input(1));
   if (node.op == "MatMul") return after_matmul(x, of_input(1));
   if (node.op == "Flatten") return after_flatten(node, x);

@@ -6,11 +6,11 @@
 
 #include <CLI/CLI.hpp>
 
-namespace assay::app {
+namespace assay::frame {
 
 // Groups of flags that every command has.
 inline constexpr const char *common_group = "Common", *outputs_group = "Outputs";
 
 std::shared_ptr<CLI::FormatterBase> make_help_formatter();
 
-}  // namespace assay::app
+}  // namespace assay::frame

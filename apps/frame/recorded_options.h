@@ -4,12 +4,11 @@
 
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-namespace assay::app {
+namespace assay::frame {
 
 // Values of options by name that a command found out itself: layers that are the default, what a profile was
 // learned with. No values: the option is left out.
@@ -19,11 +18,7 @@ using EffectiveOptions = std::map<std::string, std::vector<std::string>>;
 // command that asks for the same.
 std::string recorded_options(const CLI::App& command, const EffectiveOptions& effective);
 
-// Throws Error{usage}, "--flag has no effect WHY", for an option that was given another value than the one
-// that holds without it: recorded commands name those.
-void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
-
 // The file that the option of this name is about, where it was given; of a data spec the path alone.
 std::string file_of_option(const CLI::App& command, const std::string& name);
 
-}  // namespace assay::app
+}  // namespace assay::frame

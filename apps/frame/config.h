@@ -5,18 +5,14 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <string>
-#include <vector>
 
-namespace assay::app {
+#include "apps/frame/words.h"
 
-// Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
-// ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
-void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
+namespace assay::frame {
 
 // Gives the values in the file to those options of `command` that the command line left unset. `root` holds
 // all subcommands, to recognise names. Throws Error{usage} with file and line for unknown names (and the
 // nearest known one) and wrong types.
-void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& command);
+void apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root, CLI::App& command);
 
-}  // namespace assay::app
+}  // namespace assay::frame

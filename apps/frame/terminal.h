@@ -7,7 +7,7 @@
 
 #include <assay/progress.h>
 
-namespace assay::app {
+namespace assay::frame {
 
 // A bar with rate and remaining time on a terminal, plain lines (start and end of each stage) otherwise; with
 // `quiet` only notices.
@@ -20,4 +20,4 @@ void say(std::string_view message);
 bool is_terminal(int descriptor);
 int terminal_width();
 
-}  // namespace assay::app
+}  // namespace assay::frame

@@ -1,6 +1,6 @@
-#include "apps/assay/help.h"
+#include "apps/frame/help.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
 
 class HelpFormatter final : public CLI::Formatter {
@@ -29,4 +29,4 @@ class HelpFormatter final : public CLI::Formatter {
 
 std::shared_ptr<CLI::FormatterBase> make_help_formatter() { return std::make_shared<HelpFormatter>(); }
 
-}  // namespace assay::app
+}  // namespace assay::frame

@@ -10,7 +10,7 @@
 
 #include "assay/support/outputs.h"
 
-namespace assay::app {
+namespace assay::frame {
 
 struct Settings;
 
@@ -24,4 +24,4 @@ void check_replaced(const std::string& path, std::string_view what, const Settin
 // The same for the result document that --json will write: one of another network stays.
 void check_result_replaced(const std::string& model_hash, const Settings& settings);
 
-}  // namespace assay::app
+}  // namespace assay::frame

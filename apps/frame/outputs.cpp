@@ -1,12 +1,13 @@
-#include "apps/assay/outputs.h"
+#include "apps/frame/outputs.h"
 
 #include <algorithm>
 
-#include "apps/assay/command.h"
+#include "apps/frame/command.h"
+#include "apps/frame/flags.h"
 #include "assay/support/file.h"
 #include "assay/support/parse.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
 
 // With what every command can write.
@@ -25,8 +26,7 @@ std::vector<NamedPath> inputs_of(const CLI::App& command, const std::vector<Outp
                                  const Settings& settings) {
   std::vector<NamedPath> inputs;
   for (const CLI::Option* option : command.get_options()) {
-    const std::string flag =
-        option->get_lnames().empty() ? option->get_name() : "--" + option->get_lnames()[0];
+    const std::string flag = flag_of(*option);
     const bool written = std::ranges::find(outputs, flag, &Output::name) != outputs.end();
     const std::string type = option->get_type_name();
     if (written || (type.find("FILE") == std::string::npos && type.find("SPEC") == std::string::npos))
@@ -62,4 +62,4 @@ void check_result_replaced(const std::string& model_hash, const Settings& settin
   });
 }
 
-}  // namespace assay::app
+}  // namespace assay::frame

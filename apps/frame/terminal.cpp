@@ -1,4 +1,4 @@
-#include "apps/assay/terminal.h"
+#include "apps/frame/terminal.h"
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -13,7 +13,7 @@
 
 #include "assay/support/visible.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -128,4 +128,4 @@ std::unique_ptr<Progress> make_terminal_progress(bool quiet) {
   return std::make_unique<TerminalProgress>(quiet, !quiet && is_terminal(STDERR_FILENO));
 }
 
-}  // namespace assay::app
+}  // namespace assay::frame

@@ -1,21 +1,13 @@
-#include "apps/assay/recorded_options.h"
+#include "apps/frame/recorded_options.h"
 
 #include <filesystem>
 
-#include <assay/error.h>
-#include "apps/assay/frame.h"
+#include "apps/frame/flags.h"
 #include "assay/support/parse.h"
 #include "assay/support/shell.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
-
-// The option's name without dashes; a position's own name.
-std::string name_of(const CLI::Option& option) {
-  return option.get_lnames().empty() ? option.get_name() : option.get_lnames()[0];
-}
-
-bool is_switch(const CLI::Option& option) { return option.get_expected_max() == 0; }
 
 // A default may stand for "not at all", which cannot be typed.
 bool can_be_given(const CLI::Option& option, std::string value) {
@@ -43,7 +35,7 @@ std::vector<std::string> recorded_values(const CLI::Option& option, const Effect
 std::string typed_option(const CLI::Option& option, const std::string& value) {
   const bool positional = option.get_lnames().empty();
   if (positional) return shell_word(value);
-  const std::string flag = "--" + name_of(option);
+  const std::string flag = flag_of(option);
   if (is_switch(option)) return value == "true" ? flag : "";
   return flag + (value.starts_with('-') ? "=" : " ") + shell_word(value);
 }
@@ -66,13 +58,6 @@ std::string recorded_options(const CLI::App& command, const EffectiveOptions& ef
   return positions + (positions.empty() || flags.empty() ? "" : " ") + flags;
 }
 
-void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why) {
-  for (const CLI::Option* option : options) {
-    if (option->count() > 0 && option->results() != std::vector{option->get_default_str()})
-      fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
-  }
-}
-
 std::string file_of_option(const CLI::App& command, const std::string& name) {
   const CLI::Option* option = command.get_option_no_throw("--" + name);
   if (option == nullptr || option->count() == 0) return {};
@@ -82,4 +67,4 @@ std::string file_of_option(const CLI::App& command, const std::string& name) {
   return text.substr(0, text.find_first_of(",["));
 }
 
-}  // namespace assay::app
+}  // namespace assay::frame

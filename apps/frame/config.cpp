@@ -1,4 +1,4 @@
-#include "apps/assay/config.h"
+#include "apps/frame/config.h"
 
 #include <fmt/format.h>
 
@@ -6,20 +6,17 @@
 #include <set>
 
 #include <assay/error.h>
-#include "apps/assay/frame.h"
-#include "apps/assay/words.h"
+#include "apps/frame/flags.h"
 #include "assay/support/text.h"
 #include "assay/support/toml_file.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
 
 std::vector<std::string> option_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back(name);
-    for (const std::string& name : option->get_snames()) names.push_back(name);
-  }
+  std::vector<std::string> names = long_names(app);
+  for (const CLI::Option* option : app.get_options())
+    names.insert(names.end(), option->get_snames().begin(), option->get_snames().end());
   return names;
 }
 
@@ -31,12 +28,13 @@ CLI::Option* find_option(CLI::App& app, const std::string& name) {
 using Seen = std::set<const CLI::Option*>;
 
 // Options of `command` named by the keys of `table`; returns keys that are not options of it.
-std::vector<std::string> apply_table(const std::filesystem::path& file, const toml::table& table,
-                                     CLI::App& command, const Seen& given, Seen& done) {
+std::vector<std::string> apply_table(const std::filesystem::path& file, const Words& words,
+                                     const toml::table& table, CLI::App& command, const Seen& given,
+                                     Seen& done) {
   std::vector<std::string> unknown;
   for (const auto& [key, node] : table) {
     if (node.is_table() || node.is_array_of_tables()) continue;
-    const std::string name = new_word(command.get_name(), key.str()).value_or(std::string(key.str()));
+    const std::string name = new_word(words, command.get_name(), key.str()).value_or(std::string(key.str()));
     CLI::Option* option = find_option(command, name);
     if (option == nullptr) {
       unknown.emplace_back(key.str());
@@ -49,22 +47,7 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const to
 
 }  // namespace
 
-void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
-  const bool is_flag = option.get_expected_max() == 0;
-  if (is_flag && values == std::vector<std::string>{"false"}) return;
-  if (is_flag && values != std::vector<std::string>{"true"})
-    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
-  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
-  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
-  try {
-    for (const std::string& value : values) option.add_result(value);
-    option.run_callback();
-  } catch (const CLI::Error& error) {
-    fail(Fault::usage, "{}: {}", place, message_of(error));
-  }
-}
-
-void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& command) {
+void apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root, CLI::App& command) {
   const toml::table table = read_toml(file);
   Seen given, done;
   for (CLI::Option* option : command.get_options()) {
@@ -83,8 +66,9 @@ void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& c
       fail(Fault::usage, "{}: no subcommand is named '{}'{}", place_in(file, node), name,
            did_you_mean(name, command_names));
     }
-    const bool old = std::any_of(command_names.begin(), command_names.end(),
-                                 [&](const std::string& one) { return new_word(one, name).has_value(); });
+    const bool old = std::any_of(command_names.begin(), command_names.end(), [&](const std::string& one) {
+      return new_word(words, one, name).has_value();
+    });
     if (!node.is_table() && !old &&
         std::find(all_options.begin(), all_options.end(), name) == all_options.end()) {
       fail(Fault::usage, "{}: no flag is named '--{}'{}", place_in(file, node), name,
@@ -92,12 +76,12 @@ void apply_config(const std::filesystem::path& file, CLI::App& root, CLI::App& c
     }
   }
   if (const toml::table* own = table[command.get_name()].as_table()) {
-    for (const std::string& key : apply_table(file, *own, command, given, done)) {
+    for (const std::string& key : apply_table(file, words, *own, command, given, done)) {
       fail(Fault::usage, "{}: `assay {}` has no flag '--{}'{}", place_in(file, *own->get(key)),
            command.get_name(), key, did_you_mean(key, option_names(command)));
     }
   }
-  apply_table(file, table, command, given, done);
+  apply_table(file, words, table, command, given, done);
 }
 
-}  // namespace assay::app
+}  // namespace assay::frame

@@ -1,19 +1,18 @@
-#include "apps/assay/completion.h"
+#include "apps/frame/completion.h"
 
 #include <fmt/format.h>
 
-#include "apps/assay/frame.h"
+#include "apps/frame/flags.h"
 #include "assay/support/shell.h"
 #include "assay/support/text.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
 
-std::vector<std::string> flags_of(const CLI::App& app) {
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
-  }
+// "--a --b": all flags of the command.
+std::string flags_of(const CLI::App& app) {
+  std::string flags;
+  for (const std::string& name : long_names(app)) flags += (flags.empty() ? "--" : " --") + name;
   return flags;
 }
 
@@ -36,8 +35,8 @@ std::string bash(const CLI::App& root) {
   std::string names, cases;
   for (const CLI::App* sub : shown_subcommands(root)) {
     names += (names.empty() ? "" : " ") + sub->get_name();
-    cases += fmt::format("    {})\n      words={}\n{}      ;;\n", sub->get_name(),
-                         shell_word(joined(flags_of(*sub), " ")), values_of(*sub));
+    cases += fmt::format("    {})\n      words={}\n{}      ;;\n", sub->get_name(), shell_word(flags_of(*sub)),
+                         values_of(*sub));
   }
   return fmt::format(
       "_assay() {{\n"
@@ -92,4 +91,4 @@ std::string completion_script(const CLI::App& root, const std::string& shell) {
   return bash(root);
 }
 
-}  // namespace assay::app
+}  // namespace assay::frame

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <string>
+#include "apps/frame/program.h"
 
 namespace assay::app {
 
-// All component_versions() with the commit, a line each: what --version says.
-std::string version_text();
+// What the frame runs: all commands, their words, and what goes before each of them.
+const frame::Program& program();
 
 // The commit that the program was built from, "-modified" behind it where files differed from it; "unknown"
 // where it was built outside a clone. Defined in a source that the build writes (cmake/AssayCommit.cmake).

@@ -1,14 +1,14 @@
-#include "apps/assay/manual.h"
+#include "apps/frame/manual.h"
 
 #include <fmt/format.h>
 
 #include <cctype>
 #include <sstream>
 
-#include "apps/assay/completion.h"
+#include "apps/frame/completion.h"
 #include "assay/support/file.h"
 
-namespace assay::app {
+namespace assay::frame {
 namespace {
 
 // Text that roff prints as it is: a backslash begins an escape, a hyphen may become a dash, and a point or an
@@ -122,4 +122,4 @@ void write_manual(const CLI::App& root, const std::filesystem::path& folder) {
                page_of(root, *command));
 }
 
-}  // namespace assay::app
+}  // namespace assay::frame

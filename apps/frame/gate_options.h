@@ -7,15 +7,15 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/assay/command.h"
+#include "apps/frame/command.h"
 #include "assay/report/conditions.h"
 
-namespace assay::app {
+namespace assay::frame {
 
 // What these do is told in assay/report/conditions.h.
 class GateOptions {
  public:
-  void declare(CLI::App& app);
+  void declare(Flags& flags);
   void check(const std::vector<std::string>& measured = {}) const;
   void check(std::span<const report::Measurement> measured) const { report::check(conditions_, measured); }
   // Where there are no figures that a gate could be on but the number of warnings. Throws Error{usage}.
@@ -37,4 +37,4 @@ class GateOptions {
   report::Conditions conditions_;
 };
 
-}  // namespace assay::app
+}  // namespace assay::frame

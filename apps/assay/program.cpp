@@ -1,0 +1,75 @@
+#include "apps/assay/program.h"
+
+#include <fmt/format.h>
+#ifdef ASSAY_HAS_ONEDNN
+#include <oneapi/dnnl/dnnl.h>
+#endif
+#include <torch/version.h>
+
+#include <assay/extend/plugin.h>
+#include "apps/assay/commands/catalogue.h"
+#include "apps/assay/flag_names.h"
+#include "assay/engine/waiting.h"
+#include "assay/support/memory.h"
+
+namespace assay {
+namespace {
+
+std::string onednn_version() {
+#ifdef ASSAY_HAS_ONEDNN
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+#else
+  return "none";
+#endif
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> component_versions() {
+  return {{"assay", ASSAY_VERSION},     {"libtorch", TORCH_VERSION},
+          {"onednn", onednn_version()}, {"protobuf", ASSAY_PROTOBUF_VERSION},
+          {"hdf5", ASSAY_HDF5_VERSION}, {"compiler", ASSAY_COMPILER}};
+}
+
+namespace app {
+namespace {
+
+// --out: what a command is run for; --out-dir and --made-dir: folders for what comes with it; --train,
+// --test: records of these kinds; --data: records of any kind.
+constexpr std::array<frame::OldWord, 7> old_words{{
+    {"attack", "output", "out"},
+    {"explore", "output", "out"},
+    {"explore", "training", "train"},
+    {"cover", "extensions", "made-dir"},
+    {"retrain", "made", "made-dir"},
+    {"retrain", "data", "train"},
+    {"polluted", "output", "out-dir"},
+}};
+constexpr std::array<std::string_view, 3> record_words{"data", "test", "train"};
+
+void prepare_machine(const Settings& settings) {
+  keep_freed_memory();
+  if (machine_is_busy()) wait_briefly();
+  set_memory_limit(settings.memory_limit());
+}
+
+}  // namespace
+
+const frame::Program& program() {
+  static const frame::Program all{
+      .name = "assay",
+      .summary = "Assay: white-box testing for deep-learning models.",
+      .closing = "`assay SUBCOMMAND --help` shows flags and examples. A first result in minutes: assay demo",
+      .commands = commands(),
+      .words = {old_words, record_words},
+      .with_flags = with_flags,
+      .load_plugin = [](const std::string& file) { plugin::load(file); },
+      .prepare = prepare_machine,
+      .versions = component_versions(),
+      .commit = commit()};
+  return all;
+}
+
+}  // namespace app
+}  // namespace assay

@@ -1,0 +1,113 @@
+#include "apps/frame/flags.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include <assay/error.h>
+#include "assay/support/parse.h"
+#include "assay/support/text.h"
+
+namespace assay::frame {
+
+std::pair<std::string, std::string> Flags::parts_of_names(const std::string& names) {
+  const std::size_t blank = names.find(' ');
+  if (blank == std::string::npos) return {names, ""};
+  return {names.substr(0, blank), names.substr(blank + 1)};
+}
+
+CLI::Option* Flags::add(const std::string& names, std::vector<std::string>& value, const std::string& help) {
+  const auto [name, type] = parts_of_names(names);
+  return placed(app_.add_option(name, value, help)->default_str(joined(value, " ")), type);
+}
+
+CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
+  if (!type.empty()) option->type_name(type);
+  if (!group_.empty()) option->group(group_);
+  return option;
+}
+
+std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> names) const {
+  std::vector<const CLI::Option*> options;
+  for (const char* name : names) options.push_back(app_.get_option(name));
+  return options;
+}
+
+std::vector<const CLI::Option*> Flags::all(std::size_t skipped) const {
+  std::vector<const CLI::Option*> options = std::as_const(app_).get_options();
+  options.erase(options.begin(), options.begin() + static_cast<std::ptrdiff_t>(skipped));
+  return options;
+}
+
+std::string name_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : option.get_lnames().front();
+}
+
+std::string flag_of(const CLI::Option& option) {
+  return option.get_lnames().empty() ? option.get_name() : "--" + option.get_lnames().front();
+}
+
+bool is_switch(const CLI::Option& option) { return option.get_expected_max() == 0; }
+
+std::vector<std::string> long_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  return names;
+}
+
+std::string fallback_of(const CLI::Option& option) {
+  const std::string text = option.get_default_str();
+  return text == "[]" || text == "{}" ? "" : text;
+}
+
+std::string message_of(const CLI::Error& error) {
+  const std::string text = error.what();
+  const std::size_t range = text.find(" not in range "),
+                    bound = text.find(" to ", std::min(range, text.size()));
+  const bool open = bound != std::string::npos && text.size() - bound > 300;
+  if (!open) return text;
+  // A 0 is refused where only more will do.
+  constexpr std::string_view name = "Value ";
+  const std::size_t value = text.rfind(name, range);
+  const bool zero =
+      value != std::string::npos && std::strtod(text.c_str() + value + name.size(), nullptr) == 0;
+  return fmt::format("{} is no number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
+}
+
+std::vector<std::string> words_of(const CLI::Option& option) {
+  // "TEXT:{mean,max}", as against "UINT:INT in [1 - 200]".
+  const std::string whole = option.get_type_name();
+  const std::size_t begin = whole.find(":{");
+  if (begin == std::string::npos) return {};
+  return parts_of(whole.substr(begin + 2, whole.find('}', begin) - begin - 2), ",");
+}
+
+void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place) {
+  if (is_switch(option) && values == std::vector<std::string>{"false"}) return;
+  if (is_switch(option) && values != std::vector<std::string>{"true"})
+    fail(Fault::usage, "{}: '{}' is a switch: true or false", place, option.get_name());
+  // A list for a flag that takes one text is joined as it would be typed: m = [6, 8] is -m 6,8.
+  if (option.get_expected_max() == 1 && values.size() > 1) values = {joined(values, ",")};
+  try {
+    for (const std::string& value : values) option.add_result(value);
+    option.run_callback();
+  } catch (const CLI::Error& error) {
+    fail(Fault::usage, "{}: {}", place, message_of(error));
+  }
+}
+
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why) {
+  for (const CLI::Option* option : options) {
+    if (option->count() > 0 && option->results() != std::vector{option->get_default_str()})
+      fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+  }
+}
+
+void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why) {
+  for (const CLI::Option* option : options) {
+    if (option->count() > 0) fail(Fault::usage, "{} has no effect {}", option->get_name(), why);
+  }
+}
+
+}  // namespace assay::frame

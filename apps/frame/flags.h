@@ -1,0 +1,88 @@
+#pragma once
+
+// Flags: declared by a command in a line each, and what help, manual pages, completion and messages know of
+// them.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace assay::frame {
+
+// Where a command declares its flags.
+class Flags {
+ public:
+  // `group`: the heading of --help under which they stand; empty: that of the command's own.
+  explicit Flags(CLI::App& app, std::string group = "") : app_(app), group_(std::move(group)) {}
+  Flags in_group(std::string group) const { return Flags(app_, std::move(group)); }
+
+  // A flag whose value goes to `value`; `names`: "--criterion SPEC", "-m,--neurons 6,8,...", "states FILE" of
+  // what stands without dashes, "model,--model FILE" of what stands with or without; the word behind a blank
+  // says what a value is. A bool is a switch; a vector takes several values, one after the other.
+  template <typename T>
+  CLI::Option* add(const std::string& names, T& value, const std::string& help) {
+    const auto [name, type] = parts_of_names(names);
+    CLI::Option* option = nullptr;
+    if constexpr (std::is_same_v<T, bool>)
+      option = app_.add_flag(name, value, help);
+    else
+      option = app_.add_option(name, value, help);
+    return placed(option, type);
+  }
+  // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.
+  CLI::Option* add(const std::string& names, std::vector<std::string>& value, const std::string& help);
+  // The same, refusing what `check` does not take.
+  template <typename T>
+  CLI::Option* add(const std::string& names, T& value, const std::string& help, const CLI::Validator& check) {
+    return add(names, value, help)->check(check);
+  }
+
+  // A text below the command's summary in its help.
+  void describe(const std::string& text) { app_.description(app_.get_description() + "\n\n" + text); }
+  // Those of these names ("--count"), which are declared already.
+  std::vector<const CLI::Option*> named(std::initializer_list<const char*> names) const;
+  // All that are declared so far, but for the first `skipped` ones.
+  std::vector<const CLI::Option*> all(std::size_t skipped = 0) const;
+  // What is no allowed word of the first position is meant for the second.
+  void skip_other_words() { app_.validate_positionals(); }
+
+ private:
+  static std::pair<std::string, std::string> parts_of_names(const std::string& names);
+  CLI::Option* placed(CLI::Option* option, const std::string& type) const;
+
+  CLI::App& app_;
+  std::string group_;
+};
+
+// "count-layer" of --count-layer, "states" of what stands without dashes.
+std::string name_of(const CLI::Option& option);
+// "--count-layer", "states".
+std::string flag_of(const CLI::Option& option);
+bool is_switch(const CLI::Option& option);
+
+// All names by which options can be given, without dashes.
+std::vector<std::string> long_names(const CLI::App& app);
+
+// What an option is when it is not given, as text. Nothing for lists without elements, which CLI11 writes as
+// "[]" or, from 2.4 on, as "{}".
+std::string fallback_of(const CLI::Option& option);
+
+// What alone the option takes, where that is a list of words.
+std::vector<std::string> words_of(const CLI::Option& option);
+
+// What the error says, without bounds that are as long as the greatest number.
+std::string message_of(const CLI::Error& error);
+
+// Gives an option its values as text, as if it had been typed. `place`: where they come from, for messages
+// ("assay.toml:3", "`assay cover`"). Throws Error{usage} for values that it does not take.
+void give_values(CLI::Option& option, std::vector<std::string> values, const std::string& place);
+
+// Throws Error{usage}, "--flag has no effect WHY", for an option that was given another value than the one
+// that holds without it: recorded commands name those.
+void refuse_without_effect(const std::vector<const CLI::Option*>& options, std::string_view why);
+// The same for an option that was given at all.
+void refuse_given(const std::vector<const CLI::Option*>& options, std::string_view why);
+
+}  // namespace assay::frame

@@ -1,0 +1,50 @@
+#include "apps/frame/gate_options.h"
+
+#include <assay/error.h>
+
+namespace assay::frame {
+
+void GateOptions::declare(Flags& flags) {
+  flags
+      .add("--fail-under GATE", conditions_.gates,
+           "end with exit code 2 unless this figure is reached, such as 'idc[m=6]=0.35', 'kmnc[layer=*]=60%' "
+           "or 'warnings<=0'; may be repeated")
+      ->group("Gates");
+  flags
+      .add("--no-worse-than FILE.json", conditions_.baseline,
+           "end with exit code 2 if any figure is worse than in an earlier --json result")
+      ->group("Gates");
+  flags
+      .add("--worse-by FLOAT", conditions_.ratchet.tolerance,
+           "how much worse than the earlier result a figure may be")
+      ->group("Gates");
+  flags
+      .add("--compare NAME", conditions_.ratchet.only,
+           "compare only these figures with the earlier result, such as 'kmnc[layer=*]'; may be repeated")
+      ->group("Gates");
+  flags
+      .add("--any-baseline", conditions_.any_baseline,
+           "compare also with a result of another network or of other data")
+      ->group("Gates");
+}
+
+void GateOptions::check(const std::vector<std::string>& measured) const {
+  report::check(conditions_, measured);
+  const report::Ratchet& ratchet = conditions_.ratchet;
+  if (conditions_.baseline.empty() &&
+      (ratchet.tolerance != "0" || !ratchet.only.empty() || conditions_.any_baseline))
+    fail(Fault::usage,
+         "--worse-by, --compare and --any-baseline are about an earlier result; name it with --no-worse-than "
+         "FILE.json");
+}
+
+void GateOptions::check_no_figures(std::string_view why) const {
+  for (const std::string& gate : conditions_.gates) {
+    if (report::parse_gate(gate).criterion != "warnings")
+      fail(Fault::usage, "--fail-under '{}' has no effect: {}; 'warnings<=0' can be asked for", gate, why);
+  }
+  if (!conditions_.baseline.empty())
+    fail(Fault::usage, "--no-worse-than has no effect: {}; leave it out", why);
+}
+
+}  // namespace assay::frame

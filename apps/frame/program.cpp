@@ -1,0 +1,131 @@
+#include "apps/frame/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <limits>
+
+#include "apps/frame/help.h"
+#include "assay/support/machine.h"
+#include "assay/support/parse.h"
+#include "assay/support/ranks.h"
+#include "assay/support/text.h"
+
+namespace assay::frame {
+namespace {
+
+// What every result rests on, whatever the subcommand.
+void add_common_provenance(report::Document& document, const Program& program, const CLI::App& command,
+                           const Context& context, double seconds) {
+  const Settings& settings = context.settings;
+  document.provenance.emplace_back("options", recorded_options(command, context.effective));
+  if (const std::string file = file_of_option(command, "model"); !file.empty())
+    document.provenance.emplace_back("model_file", file);
+  for (const char* name : {"test", "data", "train"}) {
+    const std::string file = file_of_option(command, name);
+    if (file.empty()) continue;
+    document.provenance.emplace_back("data_file", file);
+    break;
+  }
+  document.provenance.emplace_back("seed", static_cast<std::int64_t>(settings.seed));
+  for (const auto& [name, version] : program.versions) document.provenance.emplace_back(name, version);
+  document.provenance.emplace_back("finished", utc_now());
+  document.provenance.emplace_back("seconds", seconds);
+}
+
+// Whoever reads the headline alone is told, too.
+void name_warnings(report::Document& document, const Program& program) {
+  for (report::Warning& warning : document.warnings) {
+    warning.text = program.with_flags(std::move(warning.text));
+    warning.cause = program.with_flags(std::move(warning.cause));
+  }
+  if (document.warnings.empty()) return;
+  std::vector<std::string> ids;
+  for (const report::Warning& warning : document.warnings) {
+    if (std::ranges::find(ids, warning.id) == ids.end()) ids.push_back(warning.id);
+  }
+  document.headline += fmt::format(" [doubtful: {}]", joined(ids));
+}
+
+// An empty value is mostly a variable that is not set, and a comparison with NaN is never true: a gate would
+// be open.
+std::string no_value_at_all(const std::string& text) {
+  if (text.empty()) return "the value is empty";
+  std::string word = text.substr(text[0] == '-' || text[0] == '+' ? 1 : 0);
+  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
+  return word == "nan" || word == "inf" || word == "infinity" ? fmt::format("'{}' is no number", text) : "";
+}
+
+std::string no_seed(const std::string& text) {
+  if (number_of<std::int64_t>(text).value_or(-1) >= 0) return "";
+  return fmt::format("'{}' is no whole number from 0 to {}", text, std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
+Posed::Posed(const CommandInfo& info)
+    : flags(std::string(info.summary), std::string(info.name)), command(info.make()) {
+  flags.option_defaults()->always_capture_default();
+  Flags declared(flags);
+  command->declare(declared);
+  own = flags.get_options().size();
+  declare_common(flags, settings);
+}
+
+void declare_common(CLI::App& app, Settings& settings) {
+  Flags flags(app, common_group), outputs(app, outputs_group);
+  flags.add("--json FILE", settings.json,
+            "write the result document to FILE ('-': standard output, instead of tables)");
+  for (const report::Renderer& renderer : report::renderers()) {
+    const std::string kind = renderer.render_files ? "FOLDER" : "FILE";
+    outputs.add(
+        fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
+        settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
+  }
+  flags.add("--config FILE", settings.config, "read flags from FILE (default: ./assay.toml where it exists)");
+  flags
+      .add("--plugin FILE.so", settings.plugins,
+           "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
+           "(docs/plugins.md)")
+      ->allow_extra_args(false);
+  flags.add("--quiet", settings.quiet, "no progress, only the result");
+  flags.add("--force", settings.force, "replace a state, profile or result that holds something else");
+  flags.add("--strict", settings.strict, "end with exit code 9 where the result has warnings");
+  flags.add("--seed", settings.seed, "seed of everything random", CLI::Validator(no_seed, ""));
+  flags.add("--threads", settings.threads, "threads; 0: all cores", CLI::Range(0, 4096));
+  flags.add("--batch", settings.batch, "records per batch; 0: chosen for the network",
+            CLI::Range(0, 1 << 20));
+  flags.add("--device", settings.device, "where networks run", CLI::IsMember({"cpu", "cuda"}));
+  flags.add("--engine", settings.engine,
+            "what runs networks on the processor; auto: the quickest, part by part",
+            CLI::IsMember({"auto", "lanes", "onednn", "libtorch"}));
+  flags
+      .add("--memory", settings.memory_gib,
+           "GiB that reading a file, or one tensor, may take; 0: half of the machine's memory",
+           CLI::Range(0.0, 1e6))
+      ->default_str("");
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() > 0) option->check(CLI::Validator(no_value_at_all, ""));
+  }
+}
+
+report::Document answer(const Program& program, const CLI::App& sub, Command& command,
+                        const Settings& settings, Progress& progress) {
+  program.prepare(settings);
+  if (ranks().first()) check_outputs(command.outputs(), sub, settings);
+  Context context{settings, progress};
+  const auto start = std::chrono::steady_clock::now();
+  report::Document document = command.run(context);
+  ranks().leave_to_first();
+  document.command = sub.get_name();
+  document.headline = program.with_flags(std::move(document.headline));
+  for (std::string& notice : document.notices) notice = program.with_flags(std::move(notice));
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_common_provenance(document, program, sub, context, seconds);
+  name_warnings(document, program);
+  return document;
+}
+
+}  // namespace assay::frame

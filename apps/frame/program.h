@@ -1,0 +1,66 @@
+#pragma once
+
+// A program made of commands, and what all of them have in common, from the command line as from another
+// program: flags, outputs tried before work begins, and what every result rests on.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <assay/extend/question.h>
+#include "apps/frame/command.h"
+#include "apps/frame/words.h"
+
+namespace assay::frame {
+
+struct Program {
+  std::string name, summary;
+  std::string closing;                    // below --help
+  std::span<const CommandInfo> commands;  // in the order of --help
+  Words words = {};
+  // A message of the library, which names concepts, with the flags that stand for them.
+  std::string (*with_flags)(std::string message) = [](std::string message) { return message; };
+  // Adds the entries of a plug-in to the catalogues.
+  void (*load_plugin)(const std::string& file) = [](const std::string&) {};
+  // Called before each command runs.
+  void (*prepare)(const Settings& settings) = [](const Settings&) {};
+  // Versions of the program, first, and of the libraries that results rest on; the commit it was built from.
+  std::vector<std::pair<std::string, std::string>> versions = {};
+  std::string commit = {};
+};
+
+// A command with its flags, before any has a value. Stays where it is: the flags point to its variables.
+struct Posed {
+  explicit Posed(const CommandInfo& info);
+  Posed(const Posed&) = delete;
+  Posed& operator=(const Posed&) = delete;
+
+  Settings settings;
+  CLI::App flags;
+  std::unique_ptr<Command> command;
+  std::size_t own = 0;  // the options from here on are common
+};
+
+// Flags that every command has, behind its own.
+void declare_common(CLI::App& app, Settings& settings);
+
+// The command's document, with its name and what it rests on. `sub` has its flags and their values.
+report::Document answer(const Program& program, const CLI::App& sub, Command& command,
+                        const Settings& settings, Progress& progress);
+
+// Values by names of flags; none, or "true", for a switch.
+using FlagValues = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// The commands for other programs (<assay/extend/question.h>), and what one of them answers.
+std::vector<QuestionCommand> question_commands(const Program& program);
+report::Document ask(const Program& program, const std::string& command, const FlagValues& flags,
+                     Progress& progress);
+
+// The program on a command line, with exit codes as docs/exit-codes.md has them. Does not return.
+[[noreturn]] void run_program(const Program& program, int argc, char** argv);
+
+}  // namespace assay::frame

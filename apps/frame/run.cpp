@@ -1,0 +1,316 @@
+// A program on a command line: streams, signals, ranks, errors and exit codes around a command.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include <assay/error.h>
+#include <assay/gate.h>
+#include "apps/frame/completion.h"
+#include "apps/frame/config.h"
+#include "apps/frame/help.h"
+#include "apps/frame/manual.h"
+#include "apps/frame/program.h"
+#include "apps/frame/terminal.h"
+#include "assay/support/file.h"
+#include "assay/support/launch.h"
+#include "assay/support/text.h"
+
+namespace assay::frame {
+namespace {
+
+constexpr int gate_failed = 2, warned = 9, signal_base = 128;  // docs/exit-codes.md, as all codes
+
+volatile std::sig_atomic_t stopped_by = 0;  // the signal that asked for an end
+
+void on_stop(int signal) {
+  if (stopped_by != 0) ::_exit(signal_base + signal);  // a second one does not wait
+  stopped_by = signal;
+  request_interrupt();
+}
+
+void take_signals() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_stop);
+  if (std::signal(SIGHUP, on_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
+  // Writing says what is wrong instead.
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
+}
+
+// Standard streams that are closed get a file that refuses to be written: else the next file to be opened,
+// perhaps a result, would be taken for standard error.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) == -1) static_cast<void>(::open("/dev/null", O_RDONLY) + 0);
+  }
+}
+
+int exit_code(Fault fault) {
+  switch (fault) {
+    case Fault::usage:
+      return 1;
+    case Fault::model:
+      return 3;
+    case Fault::unsupported:
+      return 4;
+    case Fault::data:
+      return 5;
+    case Fault::mismatch:
+      return 6;
+    case Fault::io:
+      return 7;
+    case Fault::resources:
+      return 8;
+    case Fault::internal:
+      return 70;
+    case Fault::interrupted:
+      return signal_base + (stopped_by == 0 ? SIGINT : stopped_by);
+  }
+  return 70;
+}
+
+void flush_standard_output() {
+  std::cout.flush();
+  if (!std::cout) fail(Fault::io, "standard output: writing failed (disk full or closed pipe?)");
+}
+
+// The files first: they are written whatever becomes of standard output.
+void render(const report::Document& document, const Settings& settings) {
+  const bool only_json = settings.json == "-";
+  if (!only_json && !settings.json.empty()) write_file(settings.json, report::to_json(document));
+  for (const auto& [name, file] : settings.renderings) {
+    if (file.empty()) continue;
+    const report::Renderer& renderer = report::renderers().find(name);
+    if (!renderer.render_files) {
+      write_file(file, renderer.render(document));
+      continue;
+    }
+    for (const auto& [part, text] : renderer.render_files(document))
+      write_file(std::filesystem::path(file) / part, text);
+  }
+  if (only_json) {
+    std::cout << report::to_json(document);
+  } else {
+    const bool terminal = is_terminal(STDOUT_FILENO);
+    report::print(document, std::cout,
+                  {.colour = terminal && std::getenv("NO_COLOR") == nullptr, .width = terminal_width()});
+  }
+  flush_standard_output();
+}
+
+int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
+  if (settings.config.empty() && std::filesystem::exists("assay.toml")) settings.config = "assay.toml";
+  if (!settings.config.empty()) apply_config(settings.config, program.words, root, sub);
+  for (const std::string& file : settings.plugins) program.load_plugin(file);
+  if (!ranks().alone() && !command.shared())
+    fail(Fault::usage,
+         "`assay {}` is not shared among the {} processes of an MPI launcher; start it without one "
+         "(docs/clusters.md says what is shared)",
+         sub.get_name(), ranks().size());
+  if (settings.threads == 0) settings.threads = threads_of_rank(ranks());
+  const auto progress = make_terminal_progress(settings.quiet);
+  const report::Document document = answer(program, sub, command, settings, *progress);
+  render(document, settings);
+  command.result_written();
+  if (report::any_failed(document)) {
+    if (settings.json == "-") say("assay: GATE FAILED, see \"gates\" in the result");
+    return gate_failed;
+  }
+  if (!settings.strict || document.warnings.empty()) return 0;
+  if (settings.json == "-") say("assay: WARNINGS, see \"warnings\" in the result");
+  return warned;
+}
+
+// Plug-ins on the command line are loaded before it is read as a whole: what they add has flags of its own.
+void load_plugins(const Program& program, std::span<char* const> arguments) {
+  constexpr std::string_view flag = "--plugin";
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument == flag && i + 1 < arguments.size()) program.load_plugin(arguments[i + 1]);
+    if (argument.starts_with("--plugin=")) program.load_plugin(std::string(argument.substr(flag.size() + 1)));
+  }
+}
+
+// "assay 0.1.0 (commit ...)" and a line for each library.
+std::string version_text(const Program& program) {
+  std::string text;
+  for (const auto& [name, version] : program.versions) {
+    text += text.empty() ? fmt::format("{} {} (commit {})", name, version, program.commit)
+                         : fmt::format("\n{} {}", name, version);
+  }
+  return text;
+}
+
+// The program's command line: its commands, and those of the frame.
+struct CommandLine {
+  explicit CommandLine(const Program& program) : root(program.summary, program.name) {
+    root.formatter(make_help_formatter());
+    root.set_version_flag("--version", version_text(program));
+    root.require_subcommand(0, 1);
+    root.option_defaults()->always_capture_default();  // --help shows what an option is when it is not given
+    root.footer(program.closing);
+    for (const CommandInfo& info : program.commands) {
+      CLI::App* sub = root.add_subcommand(std::string(info.name), std::string(info.summary));
+      auto command = info.make();
+      Flags flags(*sub);
+      command->declare(flags);
+      declare_common(*sub, settings);
+      sub->set_help_all_flag("--help-all", "print all flags, with those of every command");
+      for (CLI::Option* option : sub->get_options()) option->default_str(fallback_of(*option));
+      sub->footer("Examples:\n" + std::string(info.examples));
+      made.emplace(sub, std::move(command));
+    }
+    completion = root.add_subcommand("completion", "print a completion script for bash, zsh or fish");
+    completion->add_option("shell", shell, "bash, zsh or fish")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    completion->footer(
+        "Examples:\n  assay completion bash > /etc/bash_completion.d/assay\n  source <(assay completion "
+        "zsh)");
+    // For who installs the program: no command of --help.
+    manual = root.add_subcommand("manual", "write pages for man(1)")->group("");
+    manual->add_option("folder", folder, "where the pages go");
+  }
+
+  // Null: none was given.
+  CLI::App* chosen() const {
+    return root.get_subcommands().empty() ? nullptr : root.get_subcommands().front();
+  }
+
+  CLI::App root;
+  Settings settings;
+  std::map<const CLI::App*, std::unique_ptr<Command>> made;
+  CLI::App *completion = nullptr, *manual = nullptr;
+  std::string shell = "bash", folder = ".";
+};
+
+// What is wrong with the arguments, with what might have been meant.
+[[noreturn]] void fail_to_parse(const CommandLine& line, const Words& words, const CLI::ParseError& error,
+                                const std::vector<std::string>& arguments) {
+  const CLI::App* const sub = line.chosen();
+  std::string message = message_of(error);
+  if (sub != nullptr) {
+    message += flag_suggestion(words, *sub, arguments);
+  } else if (!arguments.empty() && !arguments[0].starts_with('-')) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : shown_subcommands(line.root)) names.push_back(command->get_name());
+    message = fmt::format("no subcommand is named '{}'{}", arguments[0], did_you_mean(arguments[0], names));
+  }
+  fail(Fault::usage, "{}; `{} --help` shows what there is", message,
+       sub == nullptr ? line.root.get_name() : line.root.get_name() + " " + sub->get_name());
+}
+
+int run(const Program& program, int argc, char** argv) {
+  load_plugins(program, {argv, static_cast<std::size_t>(argc)});
+  CommandLine line(program);
+  const std::vector<std::string> arguments = with_new_words(
+      program.words, {argv + 1, argv + argc}, [](const std::string& notice) { say("assay: " + notice); });
+  try {
+    line.root.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::Success& help) {
+    const int code = line.root.exit(help);
+    flush_standard_output();
+    return code;
+  } catch (const CLI::ParseError& error) {
+    fail_to_parse(line, program.words, error, arguments);
+  }
+  CLI::App* const sub = line.chosen();
+  if (sub == line.manual) {
+    write_manual(line.root, line.folder);
+    return 0;
+  }
+  if (sub != nullptr && sub != line.completion)
+    return run_command(program, line.root, *sub, *line.made.at(sub), line.settings);
+  std::cout << (sub == nullptr ? line.root.help() : completion_script(line.root, line.shell));
+  flush_standard_output();
+  return sub == nullptr ? exit_code(Fault::usage) : 0;
+}
+
+int failed(Fault fault, const std::string& message) {
+  say("assay: " + message);
+  return exit_code(fault);
+}
+
+// Calls `work`, and `tell` with what it throws.
+template <typename Work, typename Tell>
+int with_errors_told(const Program& program, const Work& work, const Tell& tell) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return tell(Error(error.fault(), program.with_flags(error.what())));
+  } catch (const std::bad_alloc&) {
+    return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
+  } catch (const std::filesystem::filesystem_error& error) {
+    return tell(Error(Fault::io, error.what()));
+  } catch (const std::exception& error) {
+    return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
+  }
+}
+
+// The one that writes and speaks.
+int run_first(const Program& program, int argc, char** argv, Ranks& all) {
+  return with_errors_told(
+      program,
+      [&] {
+        const int code = run(program, argc, argv);
+        all.close();
+        return code;
+      },
+      [&](const Error& error) {
+        std::string message = error.what();
+        // Launchers interrupt everybody when one has ended.
+        if (error.fault() == Fault::interrupted) {
+          for (const std::string& name : all.ended())
+            message += "; " + name + " has ended before its work was done";
+        }
+        const int code = failed(error.fault(), message);
+        all.close_failed(code);
+        return code;
+      });
+}
+
+// Those that only work: what they find goes wrong is said by the first one.
+int run_beside(const Program& program, int argc, char** argv, Ranks& all) {
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
+  return with_errors_told(
+      program,
+      [&] {
+        try {
+          run(program, argc, argv);
+        } catch (const Dismissed&) {
+          // Its work is done.
+        }
+        all.close();
+        return 0;
+      },
+      [&](const Error& error) {
+        all.close(&error);
+        return 0;
+      });
+}
+
+int run_launched(const Program& program, int argc, char** argv) {
+  const std::unique_ptr<Ranks> all = launched_ranks();
+  if (!all) return run(program, argc, argv);
+  const RanksScope scope(*all);
+  return all->first() ? run_first(program, argc, argv, *all) : run_beside(program, argc, argv, *all);
+}
+
+}  // namespace
+
+void run_program(const Program& program, int argc, char** argv) {
+  occupy_standard_streams();
+  take_signals();
+  const int code = with_errors_told(
+      program, [&] { return run_launched(program, argc, argv); },
+      [](const Error& error) { return failed(error.fault(), error.what()); });
+  std::cout.flush();
+  // The tables of libraries are left to the system: taking them down is an eighth of a short command's time.
+  std::_Exit(code);
+}
+
+}  // namespace assay::frame

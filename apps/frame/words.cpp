@@ -1,0 +1,60 @@
+#include "apps/frame/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "apps/frame/flags.h"
+#include "assay/support/text.h"
+
+namespace assay::frame {
+namespace {
+
+// "out" of --out=FILE; empty of what is no flag.
+std::string flag_in(const std::string& argument) {
+  return argument.starts_with("--") ? argument.substr(2, argument.find('=') - 2) : "";
+}
+
+}  // namespace
+
+std::optional<std::string> new_word(const Words& words, std::string_view command, std::string_view flag) {
+  for (const OldWord& word : words.old) {
+    if (word.command == command && word.before == flag) return std::string(word.now);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> with_new_words(const Words& words, std::vector<std::string> arguments,
+                                        const std::function<void(const std::string&)>& notice) {
+  if (arguments.empty()) return arguments;
+  const std::string command = arguments[0];
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    const std::string flag = flag_in(argument);
+    const auto now = new_word(words, command, flag);
+    if (!now) continue;
+    notice(fmt::format("--{} of `assay {}` is now called --{}", flag, command, *now));
+    argument.replace(0, 2 + flag.size(), "--" + *now);
+  }
+  return arguments;
+}
+
+std::string flag_suggestion(const Words& words, const CLI::App& command,
+                            const std::vector<std::string>& arguments) {
+  const std::vector<std::string> known = long_names(command);
+  const auto is_known = [&](std::string_view name) { return std::ranges::find(known, name) != known.end(); };
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    const std::string flag = flag_in(argument);
+    if (!argument.starts_with("--") || is_known(flag)) continue;
+    std::string nearest = nearest_name(flag, known);
+    if (std::ranges::find(words.alike, flag) != words.alike.end()) {
+      const auto other = std::ranges::find_if(words.alike, is_known);
+      if (other != words.alike.end()) nearest = *other;
+    }
+    return nearest.empty() ? "" : fmt::format("; did you mean '--{}'?", nearest);
+  }
+  return {};
+}
+
+}  // namespace assay::frame
