@@ -3,19 +3,24 @@
 // [MODEL.onnx DATA [mutants per operator [every n-th mutant is run naively [whole]]]]; with "whole" the sites
 // of a mutant are drawn over all layers together. Without a model: LeNet-5 trained for two epochs on drawn
 // digits with 10,000 of them as records, and DeepMutation's network C with fresh weights on 1,000 random
-// pictures.
+// pictures, beside whole networks in PyTorch, too: one pass over the records for every mutant, on as many
+// threads and at its best batch size (needs /usr/bin/python3 with torch, and pytorch_forward.py beside the
+// source).
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
 
 #include <assay/dataset.h>
 #include <assay/model.h>
 #include <assay/mutation.h>
 #include <assay/tensor_records.h>
 #include <assay/training.h>
+#include "assay/support/threads.h"
 
 namespace assay::bench {
 namespace {
@@ -45,8 +50,24 @@ Turn timed(const Session& session, const DatasetPtr& data,
   return turn;
 }
 
+// Seconds of a pass of PyTorch's twin of a network over so many records.
+double pytorch(const std::string& network, std::size_t records) {
+  const std::string here(__FILE__);
+  const std::size_t threads = available_threads();
+  const std::string command =
+      fmt::format("OMP_NUM_THREADS={0} /usr/bin/python3 {1}/pytorch_forward.py {2} {3} {0}", threads,
+                  here.substr(0, here.rfind('/')), network, records);
+  double seconds = 0;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("cannot start python3");
+  const bool read = std::fscanf(pipe, "%lf", &seconds) == 1;
+  if (pclose(pipe) != 0 || !read) throw std::runtime_error("PyTorch's pass failed: " + command);
+  return seconds;
+}
+
+// `twin`: the network's name among PyTorch's, if it is there.
 void measure(const Graph& graph, const DatasetPtr& data, std::size_t per_operator, std::size_t every,
-             bool each, bool whole_network = false) {
+             bool each, bool whole_network = false, const std::string& twin = "") {
   const Session session(graph);
   const mutation::Subject subject(session);
   mutation::DrawOptions draw;
@@ -83,6 +104,9 @@ void measure(const Graph& graph, const DatasetPtr& data, std::size_t per_operato
       "verdicts, {} untouched, {} settled whole; {} mutants differ\n",
       graph.name(), data->size(), all.size(), fast_rate, naive_rate, some.size(), fast_rate / naive_rate,
       fast.figures.ran, fast.figures.untouched, fast.figures.settled, different);
+  if (!twin.empty())
+    fmt::print("  {:.1f} times as fast as whole networks in PyTorch\n",
+               fast_rate * pytorch(twin, data->size()));
   for (const auto& [name, list] : by_operator) {
     if (!each) break;
     const Turn turn = timed(session, data, list, false);
@@ -112,7 +136,7 @@ int main(int argc, char** argv) {
   bench::measure(training::train(training::architectures().find("lenet5").build(),
                                  open_dataset("digits:12000"), nullptr, recipe, {}, silence())
                      .graph,
-                 open_dataset("digits:10000,seed=3"), 50, 4, false);
+                 open_dataset("digits:10000,seed=3"), 50, 4, false, false, "lenet5");
   bench::measure(training::initialise(training::architectures().find("deepmutation-c").build(), "keras", 1),
-                 bench::pictures(1000), 50, 20, false);
+                 bench::pictures(1000), 50, 20, false, false, "deepmutation-c");
 }

@@ -1,5 +1,5 @@
 // Training against PyTorch's own loop on the same machine, libraries and threads: LeNet-5, DeepMutation's
-// network B and a small ResNet at batches of 32, 128 and 256. Usage: bench_training [THREADS [PAIRS [RECORDS
+// networks B and C and a small ResNet at batches of 32, 128 and 256. Usage: bench_training [THREADS [PAIRS [RECORDS
 // [NETWORK]]]]; needs /usr/bin/python3 with torch, and pytorch_training.py beside the source. Runs come in
 // pairs, one of each, and the median of the pairs' ratios counts: seconds and processor seconds. Below 1
 // Assay is faster.
@@ -109,6 +109,7 @@ int main(int argc, char** argv) {
   const std::string only = argc > 4 ? argv[4] : "";
   const Case cases[] = {{"lenet5", training::build_architecture("lenet5"), {1, 28, 28}},
                         {"deepmutation-b", training::build_architecture("deepmutation-b"), {1, 28, 28}},
+                        {"deepmutation-c", training::build_architecture("deepmutation-c"), {3, 32, 32}},
                         {"resnet", resnet(), {3, 32, 32}}};
   for (const Case& of : cases) {
     if (!only.empty() && only != of.name) continue;

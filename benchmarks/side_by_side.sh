@@ -7,7 +7,7 @@ threads=${1:-2}
 records=${2:-4096}
 shift $(($# < 2 ? $# : 2))
 cmake --preset release -DASSAY_BENCHMARKS=ON >/dev/null
-cmake --build --preset release --target bench_attacks bench_coverage bench_explore bench_forward bench_mutation \
+cmake --build --preset release --target bench_attacks bench_coverage bench_explore bench_forward bench_mutation bench_operators \
   bench_relevance bench_training >/dev/null
 bin=$PWD/build/release/benchmarks
 peers=$PWD/build/peers
@@ -20,6 +20,8 @@ if [ -d "$peers/node_modules/onnxruntime-node" ]; then
   export NODE_PATH=$peers/node_modules
   export ASSAY_ONNXRUNTIME="node $PWD/benchmarks/onnxruntime_forward.cjs"
 fi
+echo "== operators: the peak of the processor"
+"$bin/bench_operators" 1
 echo "== forward passes: ONNX Runtime"
 "$bin/bench_forward" "$threads" "$records" "$@"
 [ $# -eq 0 ] || exit 0
@@ -33,7 +35,7 @@ echo "== attacks: PyTorch on whole batches"
 "$bin/bench_attacks" "$threads"
 echo "== training: PyTorch"
 "$bin/bench_training" "$threads" 1
-echo "== mutation: whole networks"
+echo "== mutation: whole networks, and in PyTorch"
 "$bin/bench_mutation"
 echo "== exploration: findings a second"
 "$bin/bench_explore"

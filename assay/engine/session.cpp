@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
+#include "assay/engine/arithmetic.h"
 #include "assay/engine/engine_threads.h"
 #include "assay/engine/input_form.h"
 #include "assay/engine/session_state.h"
@@ -200,24 +203,35 @@ const std::vector<std::string>& Session::notices() const { return state_->notice
 
 std::vector<PlannedStretch> Session::plan(bool measure) const {
   const State& s = *state_;
+  const auto timed = [&](const Tensors& given) {
+    constexpr int runs = 5;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < runs; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      run(given, s.graph.outputs());
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+      least = std::min(least, took.count());
+    }
+    return least / static_cast<double>(preferred_batch());
+  };
   const at::NoGradGuard no_grad;
   const std::size_t records = measure ? preferred_batch() : 2;
   const Tensors given = tiny_batch(s.graph, s.shapes, static_cast<std::int64_t>(records), s.device);
-  if (const FastPath* fast = s.fast()) {
-    const FastPath::Request request{.wanted = s.graph.outputs()};
-    if (fast->can_run(given, request)) return fast->explain(given, request, measure);
+  const FastPath::Request request{.wanted = s.graph.outputs()};
+  const FastPath* const fast = s.fast();
+  std::vector<int> every_node(s.graph.nodes().size());
+  std::iota(every_node.begin(), every_node.end(), 0);
+  std::vector<PlannedStretch> planned;
+  if (fast != nullptr && fast->can_run(given, request))
+    planned = fast->explain(given, request, measure);
+  else
+    planned = {{.engine = "libtorch", .nodes = every_node, .measured = measure ? timed(given) : 0}};
+  for (PlannedStretch& stretch : planned) {
+    for (const int n : stretch.nodes)
+      stretch.multiply_adds += multiply_adds(s.graph, s.graph.nodes()[static_cast<std::size_t>(n)],
+                                             [this](ValueId id) -> const Shape& { return shape(id); });
   }
-  PlannedStretch all{.engine = "libtorch", .nodes = {}};
-  for (std::size_t n = 0; n < s.graph.nodes().size(); ++n) all.nodes.push_back(static_cast<int>(n));
-  constexpr int runs = 5;
-  for (int i = 0; measure && i < runs; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    run(given, s.graph.outputs());
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    const double each = took.count() / static_cast<double>(records);
-    all.measured = i == 0 ? each : std::min(all.measured, each);
-  }
-  return {all};
+  return planned;
 }
 
 std::size_t Session::preferred_batch() const {

@@ -6,8 +6,10 @@
 #include <set>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/arithmetic.h"
 #include "assay/relevance/reach.h"
 #include "assay/results/document.h"
+#include "assay/support/threads.h"
 
 namespace assay::results {
 namespace {
@@ -135,14 +137,24 @@ void add_plan(report::Document& document, const Session& session, bool measured)
                        {"nodes", "nodes", Kind::count},
                        {"expected", "expected us a record", Kind::number}},
                       {}};
-  if (measured) table.columns.push_back({"measured", "measured us a record", Kind::number});
+  double peak = 0;
+  if (measured) {
+    table.columns.push_back({"measured", "measured us a record", Kind::number});
+    table.columns.push_back({"of_peak", "of the peak", Kind::percent});
+    const auto threads = session.options().threads;
+    peak = peak_multiply_adds() * static_cast<double>(threads > 0 ? threads : available_threads());
+  }
   for (const PlannedStretch& part : session.plan(measured)) {
     const auto name = [&](int n) { return session.graph().nodes()[static_cast<std::size_t>(n)].name; };
     std::vector<report::Cell> row{part.engine, name(part.nodes.front()), name(part.nodes.back()),
                                   static_cast<std::int64_t>(part.nodes.size())};
     constexpr double microseconds = 1e-3;
     row.emplace_back(part.nanoseconds > 0 ? report::Cell(microseconds * part.nanoseconds) : report::Cell());
-    if (measured) row.emplace_back(microseconds * part.measured);
+    if (measured) {
+      row.emplace_back(microseconds * part.measured);
+      row.emplace_back(part.multiply_adds > 0 ? report::Cell(part.multiply_adds / part.measured / peak)
+                                              : report::Cell());
+    }
     table.rows.push_back(std::move(row));
   }
   document.tables.push_back(std::move(table));

@@ -42,11 +42,11 @@ struct Tap {
 };
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
-// Nodes that run together. Nanoseconds for a record: expected on one thread (0 for libtorch), and measured.
+// Nodes that run together. For a record: nanoseconds expected on one thread (0 for libtorch), and measured.
 struct PlannedStretch {
   std::string engine;  // "lanes", "onednn" or "libtorch"
   std::vector<int> nodes;
-  double nanoseconds = 0, measured = 0;
+  double nanoseconds = 0, measured = 0, multiply_adds = 0;  // by the operators' definitions
 };
 
 class Session {

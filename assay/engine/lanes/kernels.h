@@ -229,5 +229,7 @@ void from_lanes(const float* tile, std::int64_t elements, std::int64_t count, fl
 
 // Floats of a vector of the instruction set in use.
 std::int64_t lanes_of_vector();
+// So many rounds of products of registers, as many as can overlap; returns how many products these are.
+std::int64_t multiply_in_registers(std::int64_t rounds);
 
 }  // namespace assay::lanes

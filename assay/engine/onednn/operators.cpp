@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
+#include <assay/extend/operator_traits.h>
+
+#include "assay/engine/lanes/kernels.h"
 #include "assay/engine/onednn/families.h"
 
 namespace assay::onednn {
@@ -81,11 +85,20 @@ bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
 void compile_node(Compiler& compiler, const Node& node) { find(node.op)->compile(compiler, node); }
 
 double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  // Channels are computed in blocks of 16, whether there are so many or not; up to 4 are read as they are.
-  // Rates as bench_engine measures them.
-  constexpr double products_rate = 75, element_rate = 2, call = 20;
-  const auto blocks = [](std::int64_t channels) {
-    return static_cast<double>(channels <= 4 ? channels : (channels + 15) / 16 * 16);
+  // A nanosecond's products, results of convolutions, and elements of pools, of what is mostly part of the
+  // operator in front (normalisations and functions), and of others; as bench_operators and bench_engine
+  // measure them with AVX-512 and with narrower vectors.
+  struct Rates {
+    double products, results, pooled, fused, others;
+  };
+  const std::int64_t vector = lanes::lanes_of_vector();
+  const Rates rates = vector >= 16 ? Rates{75, std::numeric_limits<double>::infinity(), 2, 2, 2}
+                                   : Rates{5.5 * static_cast<double>(vector), 2, 1, 8, 2};
+  constexpr double call = 20;
+  // Channels are computed in blocks of a vector, whether there are so many or not; up to 4 are read as they
+  // are.
+  const auto blocks = [&](std::int64_t channels) {
+    return static_cast<double>(channels <= 4 ? channels : (channels + vector - 1) / vector * vector);
   };
   const Shape &in = shape_of(node.inputs[0]), &out = shape_of(node.outputs[0]);
   const auto made = static_cast<double>(element_count(out)), read = static_cast<double>(element_count(in));
@@ -95,12 +108,17 @@ double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
     // Weights that leave the second-level cache are read again for every record.
     constexpr double most_cached = 256e3, from_memory = 0.15;
     const auto weight = static_cast<double>(element_count(weights));
-    return call + (weight > most_cached ? from_memory * weight : 0) +
-           made / static_cast<double>(out[1]) * blocks(out[1]) * blocks(weights[1]) * kernel / products_rate;
+    const double results = made / static_cast<double>(out[1]) * blocks(out[1]);
+    return call + (weight > most_cached ? from_memory * weight : 0) + results / rates.results +
+           results * blocks(weights[1]) * kernel / rates.products;
   }
-  if (node.op == "Gemm" || node.op == "MatMul") return call + blocks(out[1]) * blocks(in[1]) / products_rate;
-  const bool view = find(node.op)->supports == supports_view;
-  return view ? 0 : call + (made + read) / element_rate;
+  if (node.op == "Gemm" || node.op == "MatMul") return call + blocks(out[1]) * blocks(in[1]) / rates.products;
+  if (find(node.op)->supports == supports_view) return 0;
+  const OperatorKind kind = traits_of(node.op)->kind;
+  const bool fused = kind == OperatorKind::normalisation || kind == OperatorKind::activation;
+  return call + (made + read) / (fused                           ? rates.fused
+                                 : kind == OperatorKind::pooling ? rates.pooled
+                                                                 : rates.others);
 }
 
 }  // namespace assay::onednn
