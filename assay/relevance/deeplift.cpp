@@ -150,7 +150,9 @@ class DeepLift final : public Attribution {
     const Tensor near = change.abs() < smallest_difference;
     const ValueId out = node.outputs[0];
     const Tensor quotient = (here.at(out) - there.at(out)) / at::where(near, at::ones_like(change), change);
-    return at::where(near, vector_jacobian(node, reference, i, arriving), arriving * quotient);
+    // An operand that was broadcast takes the sum over its copies.
+    return at::where(near, vector_jacobian(node, reference, i, arriving),
+                     at::sum_to(arriving * quotient, change.sizes()));
   }
 
   const Session& session_;

@@ -401,6 +401,25 @@ TEST(Lrp, NamesTheNodeWithoutARuleBeforeAnythingRuns) {
       Error);
 }
 
+// x [n, 1, 4] raised to three powers: every element has three copies.
+TEST(Attributions, OperandsThatAreBroadcastTakeWhatTheirCopiesGet) {
+  Net net("powers");
+  const ValueId x = net.input({-1, 1, 4});
+  const ValueId exponents = net.builder.constant("e", Array::of<float>({3, 1}, std::vector<float>{1, 2, 3}));
+  const ValueId powers = net.builder.add("Pow", "powers", {x, exponents});
+  const Graph graph = net.build(net.dense("logits", net.flatten("flat", powers), 12, 2));
+  const Session session(graph, {.threads = 1});
+  const Tensor input = records({5, 1, 4}).abs() + 0.1;
+  for (const char* method : {"epsilon", "alpha2-beta1", "deeplift"}) {
+    const Tensors r = explain(session, method, input, {x, powers}).values;
+    const Tensor one = explain(session, method, input, {x}).values.at(x);
+    ASSERT_EQ(r.at(x).sizes(), input.sizes()) << method;
+    ASSERT_EQ(one.sizes(), input.sizes()) << method;
+    EXPECT_LT(difference(r.at(x), r.at(powers).sum({1}, true)), 1e-5) << method;
+    EXPECT_LT(difference(one, r.at(x)), 1e-5) << method;
+  }
+}
+
 TEST(Lrp, LayerRulesReplaceTheCompositesChoice) {
   const Graph graph = lenet_like();
   const Session session(graph, {.threads = 1});

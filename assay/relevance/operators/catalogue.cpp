@@ -77,7 +77,7 @@ constexpr OperatorInfo catalogue[] = {
     {"Neg", first, unchanged, false, false},
     {"PRelu", first, unchanged, false, false},
     {"Pad", first, moved},
-    {"Pow", first, unchanged, false, false},
+    {"Pow", first, product},
     {"QuantizeLinear", first, unchanged, false, false},
     {"RNN", sequence, rnn},
     {"Reciprocal", first, unchanged, false, false},
