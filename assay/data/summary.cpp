@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include <assay/dataset.h>
@@ -14,15 +16,29 @@
 namespace assay {
 namespace {
 
-// Sums of one batch's elements, as float64.
-void add_elements(const Array& inputs, DataSummary& summary, double& sum, double& squares) {
+// Mean and squares about it of the elements so far, batch by batch (Chan, Golub and LeVeque 1983), so that
+// values far from 0 lose nothing.
+struct Moments {
+  double count = 0, mean = 0, squares = 0;
+
+  void add(std::span<const float> values) {
+    if (values.empty()) return;
+    const auto n = static_cast<double>(values.size());
+    const double of_these = std::accumulate(values.begin(), values.end(), 0.0) / n, apart = of_these - mean;
+    for (const float v : values) squares += (v - of_these) * (v - of_these);
+    squares += apart * apart * count * n / (count + n);
+    mean += apart * n / (count + n);
+    count += n;
+  }
+};
+
+void add_elements(const Array& inputs, DataSummary& summary, Moments& moments) {
   const Array values = inputs.dtype() == DType::float32 ? inputs : inputs.to(DType::float32);
   for (const float v : values.as<float>()) {
     summary.low = std::min<double>(summary.low, v);
     summary.high = std::max<double>(summary.high, v);
-    sum += v;
-    squares += static_cast<double>(v) * v;
   }
+  moments.add(values.as<float>());
 }
 
 void add_targets(const Array& targets, DataSummary& summary) {
@@ -77,14 +93,12 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   summary.high = -summary.low;
   summary.class_records.assign(dataset->class_count(), 0);
   std::map<Hash128, std::size_t> seen;
-  double sum = 0, squares = 0;
-  std::int64_t count = 0;
+  Moments moments;
   BatchReader reader(dataset, 256);
   Stage stage(progress, "reading", dataset->size(), "records");
   while (auto batch = reader.next()) {
-    add_elements(batch->inputs, summary, sum, squares);
+    add_elements(batch->inputs, summary, moments);
     add_targets(batch->targets, summary);
-    count += batch->inputs.count();
     for (std::size_t i = 0; i < batch->indices.size(); ++i) {
       if (!batch->labels.empty()) ++summary.class_records[static_cast<std::size_t>(batch->labels[i])];
       const auto [it, is_new] = seen.emplace(content_of(*batch, i), batch->indices[i]);
@@ -95,9 +109,8 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
     }
     stage.advance(batch->indices.size());
   }
-  summary.mean = sum / static_cast<double>(count);
-  summary.deviation =
-      std::sqrt(std::max(0.0, squares / static_cast<double>(count) - summary.mean * summary.mean));
+  summary.mean = moments.mean;
+  summary.deviation = std::sqrt(moments.squares / moments.count);
   for (double& mean : summary.target_mean) mean /= static_cast<double>(dataset->size());
   return summary;
 }

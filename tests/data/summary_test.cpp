@@ -28,6 +28,15 @@ TEST(Summary, RangeBalanceDuplicatesAndConflicts) {
   EXPECT_THAT(summary.target_mean, ElementsAre(4));
 }
 
+// 1,000 records, several batches of them.
+TEST(Summary, ValuesFarFromZeroHaveTheirDeviation) {
+  std::string rows = "a\n";
+  for (int i = 0; i < 1000; ++i) rows += i % 2 == 0 ? "8000000\n" : "8000001\n";
+  const DataSummary summary = summarise(open_dataset(put("far.csv", rows)), silence());
+  EXPECT_DOUBLE_EQ(summary.mean, 8000000.5);
+  EXPECT_DOUBLE_EQ(summary.deviation, 0.5);
+}
+
 TEST(Summary, ContactSheets) {
   const auto digits = open_dataset("digits:100");
   const Image sheet = contact_sheet(*digits, 4, 3, 1);
