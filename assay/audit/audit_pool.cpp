@@ -12,6 +12,7 @@
 #include <assay/mutation.h>
 #include <assay/records.h>
 #include "assay/audit/rank_correlation.h"
+#include "assay/coverage/select.h"
 #include "assay/mutation/record_keys.h"
 
 namespace assay::audit {
@@ -22,20 +23,6 @@ struct Seen {
   std::vector<Measured> surprising;  // sums of surprise
   coverage::Observations observations;
 };
-
-// Dense numbers for the items that records cover.
-selection::CoveredRows rows_of(const std::vector<std::vector<std::uint64_t>>& items) {
-  selection::CoveredRows rows;
-  std::map<std::uint64_t, std::uint32_t> dense;
-  std::vector<std::uint32_t> row;
-  for (const auto& of_record : items) {
-    row.clear();
-    for (const std::uint64_t item : of_record)
-      row.push_back(dense.emplace(item, static_cast<std::uint32_t>(dense.size())).first->second);
-    rows.add(row);
-  }
-  return rows.canonical();
-}
 
 // What is coverable over all layers; that of the only layer where layers do not add up.
 double coverable_of(const std::vector<coverage::Coverage>& result) {
@@ -68,7 +55,7 @@ Seen measured(const Session& session, std::shared_ptr<const coverage::Profile> p
     const auto total = state.total(c);
     seen.criteria.push_back(
         {.name = state.specs()[c].text(),
-         .rows = rows_of(seen.observations.items[c]),
+         .rows = coverage::rows_of(std::move(seen.observations.items[c])).canonical(),
          .coverable = coverable_of(coverage::result_of(*total, state.specs()[c].text()))});
     const auto* valued = coverage::ability<coverage::Valued>(*total);
     if (valued == nullptr) continue;

@@ -283,6 +283,9 @@ void Measurer::give(std::vector<std::unique_ptr<Criterion>>& criteria, const Act
     }
   }
   parallel_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
+  for (auto& of_criterion : seen_.items) {
+    for (const std::size_t record : batch.indices) of_criterion[record].shrink_to_fit();
+  }
 }
 
 void Measurer::count_records(const ActivationBatch& whole, const std::vector<bool>& usable) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
+#include <utility>
 
 #include <assay/coverage.h>
 #include <assay/error.h>
@@ -31,17 +33,9 @@ std::shared_ptr<const Profile> plain_profile(const Session& session) {
   return profile;
 }
 
-selection::CoveredRows covered_rows(const Observations& seen, const Spec& criterion) {
-  selection::CoveredRows rows;
-  std::map<std::uint64_t, std::uint32_t> dense;
-  std::vector<std::uint32_t> row;
-  for (const auto& items : seen.items.at(0)) {
-    row.clear();
-    for (const std::uint64_t item : items)
-      row.push_back(dense.emplace(item, static_cast<std::uint32_t>(dense.size())).first->second);
-    rows.add(row);
-  }
-  if (dense.empty())
+selection::CoveredRows covered_rows(Observations& seen, const Spec& criterion) {
+  selection::CoveredRows rows = rows_of(std::move(seen.items.at(0)));
+  if (rows.items.empty())
     fail(Fault::usage, "{} has no items that records cover one by one; choose another criterion",
          criterion.text());
   return rows;
@@ -52,18 +46,19 @@ Selection ordered(const std::vector<double>& scores) {
   return {.records = std::move(order.order), .cover = {}, .undefined = order.undefined, .apfd = {}};
 }
 
-Selection choose(const CoverageState& state, const Observations& seen, const Dataset& test,
+Selection choose(const CoverageState& state, Observations& seen, const Dataset& test,
                  const SelectOptions& options) {
   if (options.by == "random")
     return {.records = selection::order_random(test.size(), options.seed), .cover = {}, .apfd = {}};
   if (options.by == "additional")
-    return {.records = selection::order_additional(covered_rows(seen, options.criterion)),
+    return {.records = selection::order_additional(covered_rows(seen, options.criterion),
+                                                   options.size > 0 ? options.size : test.size()),
             .cover = {},
             .apfd = {}};
   if (selects_by_coverage(options.by)) {
-    const selection::CoveredRows rows = covered_rows(seen, options.criterion);
-    selection::Cover cover =
-        options.by == "minimise" ? selection::minimise(rows) : selection::budgeted(rows, options.size);
+    selection::CoveredRows rows = covered_rows(seen, options.criterion);
+    selection::Cover cover = options.by == "minimise" ? selection::minimise(rows)
+                                                      : selection::budgeted(std::move(rows), options.size);
     return {.records = cover.records, .cover = std::move(cover), .apfd = {}};
   }
   std::vector<double> scores(test.size(), std::nan(""));
@@ -92,6 +87,23 @@ std::optional<selection::Apfd> apfd_of(const std::vector<std::size_t>& order, co
 }
 
 }  // namespace
+
+selection::CoveredRows rows_of(std::vector<std::vector<std::uint64_t>> items) {
+  selection::CoveredRows rows;
+  std::size_t entries = 0;
+  for (const auto& of_record : items) entries += of_record.size();
+  rows.items.reserve(entries);
+  std::unordered_map<std::uint64_t, std::uint32_t> dense;
+  std::vector<std::uint32_t> row;
+  for (auto& of_record : items) {
+    row.clear();
+    for (const std::uint64_t item : of_record)
+      row.push_back(dense.emplace(item, static_cast<std::uint32_t>(dense.size())).first->second);
+    rows.add(row);
+    of_record = {};  // a million records have many
+  }
+  return rows;
+}
 
 std::vector<std::string> selection_ways() {
   std::vector<std::string> ways = coverage_ways();
@@ -130,7 +142,7 @@ Selection select_records(const Session& session, std::shared_ptr<const Profile> 
                       criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},
                       false);
   if (selects_by_coverage(options.by)) required<Itemised>(*state.total(0), options.criterion.text());
-  const Observations seen = measure(
+  Observations seen = measure(
       session, state, test,
       {.batch = options.batch, .remember_records = true, .remember_items = criterion.has_value()}, progress);
   ranks().leave_to_first();

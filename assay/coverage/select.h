@@ -17,6 +17,9 @@
 
 namespace assay::coverage {
 
+// The items that each record covers, by dense numbers.
+selection::CoveredRows rows_of(std::vector<std::vector<std::uint64_t>> items);
+
 struct SelectOptions {
   std::string by = "deepgini";                    // one of selection_ways()
   Spec criterion{"kmnc", {{"sections", "100"}}};  // whose coverage counts for minimise, budget and additional

@@ -220,7 +220,7 @@ Experiment experiment_with(const Graph& graph, const Constants& constants, const
   const bool differ = std::ranges::any_of(
       graph.inputs(), [&](ValueId id) { return !at::isFloatingType(scalar_type(graph.value(id).dtype)); });
   for (const std::int64_t integers : {8, 2}) {
-    if (!differ || device.is_cuda()) break;  // there an index that does not exist ends the process
+    if (!differ || !device.is_cpu()) break;  // there an index that does not exist ends the process
     try {
       run(integers);
       return result;

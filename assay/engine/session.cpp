@@ -29,6 +29,22 @@ Activations to_activations(const Tensor& matrix) {
           .values = std::vector<float>(begin, begin + host.numel())};
 }
 
+// The same for several, which lie on a device: fetched at once.
+std::vector<Activations> to_activations(const std::vector<Tensor>& matrices) {
+  std::vector<Tensor> rows;
+  for (const Tensor& matrix : matrices) rows.push_back(matrix.reshape({-1}));
+  const Tensor host = at::cat(rows).to(at::kCPU);
+  const float* next = host.data_ptr<float>();
+  std::vector<Activations> all;
+  for (const Tensor& matrix : matrices) {
+    all.push_back({.rows = static_cast<std::size_t>(matrix.size(0)),
+                   .columns = static_cast<std::size_t>(matrix.size(1)),
+                   .values = std::vector<float>(next, next + matrix.numel())});
+    next += matrix.numel();
+  }
+  return all;
+}
+
 // Layers whose neurons are the channels of a batch, reduced over everything else.
 // The axis of neurons where back ends may reduce the layer.
 std::optional<std::size_t> reduced_axis(const Layer& layer, Reduction reduction) {
@@ -128,12 +144,17 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
   seen.layers.resize(taps.size());
   std::unordered_map<ValueId, std::vector<std::size_t>> taps_at;
   for (std::size_t i = 0; i < taps.size(); ++i) taps_at[taps[i].layer->value].push_back(i);
+  std::vector<Tensor> on_device(state_->device.is_cpu() ? 0 : taps.size());
   const auto reduce = [&](ValueId id, const Tensor& value) {
     const auto found = taps_at.find(id);
     if (found == taps_at.end()) return;
     for (const std::size_t i : found->second) {
-      if (seen.layers[i].values.empty())
+      if (!on_device.empty()) {
+        if (!on_device[i].defined())
+          on_device[i] = reduce_to_neurons(value, *taps[i].layer, taps[i].reduction);
+      } else if (seen.layers[i].values.empty()) {
         seen.layers[i] = to_activations(reduce_to_neurons(value, *taps[i].layer, taps[i].reduction));
+      }
     }
   };
   const auto keep_matrix = [&](const ReducedValue& tap, const Tensor& matrix) {
@@ -173,6 +194,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
         state_->compute(given, {wanted, visited}, context, state_->group == 0 ? OnValue(reduce) : OnValue());
   }
   for (const ValueId id : at_the_end) reduce(id, values.at(id));
+  if (!on_device.empty()) seen.layers = to_activations(on_device);
   for (const ValueId id : outputs) seen.outputs.emplace(id, values.at(id));
   return seen;
 }
@@ -235,7 +257,9 @@ std::vector<PlannedStretch> Session::plan(bool measure) const {
 }
 
 std::size_t Session::preferred_batch() const {
-  constexpr double room = 128e6;  // bytes that all values of a batch may take together
+  // Bytes that all values of a batch may take together: a processor's caches are small, and a GPU wants much
+  // to do at a time.
+  const double room = state_->device.is_cpu() ? 128e6 : 2e9;
   double bytes_per_record = 1;
   for (const ValueInfo& info : state_->infos()) {
     if (info.batch_axis >= 0) bytes_per_record += 4.0 * static_cast<double>(element_count(info.shape));

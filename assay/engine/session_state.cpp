@@ -1,6 +1,7 @@
 #include "assay/engine/session_state.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,12 +19,32 @@
 namespace assay {
 namespace {
 
+[[noreturn]] void fail_device(const std::string& name) {
+  fail(Fault::usage, "unknown device '{}'; it is 'cpu', 'cuda' or 'cuda:N', the GPU of number N", name);
+}
+
+c10::Device parsed(const std::string& name) {
+  try {
+    return c10::Device(name);
+  } catch (const c10::Error&) {
+    fail_device(name);
+  }
+}
+
+// The processor, a GPU, or what a program has registered with libtorch as its private device.
 c10::Device device_named(const std::string& name) {
-  if (name == "cpu") return c10::Device(c10::kCPU);
-  if (name != "cuda") fail(Fault::usage, "unknown device '{}'; it is 'cpu' or 'cuda'", name);
-  if (!at::hasCUDA())
-    fail(Fault::usage, "device 'cuda' is not available in this build or on this machine; use 'cpu'");
-  return c10::Device(c10::kCUDA, 0);
+  const c10::Device device = parsed(name);
+  if (device.is_cpu()) return c10::Device(c10::kCPU);
+  if (!device.is_cuda() && device.type() != c10::DeviceType::PrivateUse1) fail_device(name);
+  const int index = device.has_index() ? device.index() : 0;
+  const int there = c10::impl::hasDeviceGuardImpl(device.type())
+                        ? static_cast<int>(c10::impl::getDeviceGuardImpl(device.type())->deviceCount())
+                        : 0;
+  if (index >= there)
+    fail(Fault::usage,
+         "device '{}' is not available: this build on this machine has {} of its kind; use 'cpu'", name,
+         there);
+  return c10::Device(device.type(), static_cast<c10::DeviceIndex>(index));
 }
 
 void require_kernels(const Graph& graph) {

@@ -38,7 +38,7 @@ void add_cover(report::Document& document, const selection::Cover& cover, bool m
                    "superfluous dropped, exactly; then greedy cover without redundant records, then branch "
                    "and bound where little is left. The bound is what was taken and a fractional bound of "
                    "the rest"
-                 : "greedy choice with lazy evaluation",
+                 : "greedy choice",
        "docs/algorithms/selection.md"});
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include <assay/selection.h>
 #include "assay/selection/greedy.h"
@@ -9,114 +10,137 @@
 namespace assay::selection {
 namespace {
 
-// Greedy choice with lazy evaluation, level by level: gains only ever shrink, so a gain counted earlier
-// bounds it now. Records wait at the level of their last known gain. Those of the highest level are looked at
-// by index; one that still has this gain is the best, the others move down to where they belong, each a few
-// times a round. Records not looked at in this round wait in `by_size_`, so that a round costs no more than
-// what it looks at.
-class LazyGreedy {
+// Greedy choice by counting down. A record's gain is known but for what the last choices have covered; where
+// that does not touch the record that leads, it is the best. Where it does, it is taken from the gains of
+// all: an item that became covered takes one from each record that covers it, so that a round, until all is
+// covered that can be, costs no more than one step an entry of the rows. The record that leads is found
+// through bounds of blocks of records, which are counted anew only where they may hold it.
+class CountingGreedy {
  public:
-  explicit LazyGreedy(const CoveredRows& rows)
-      : rows_(rows), seen_in_(rows.item_limit(), 0), left_(rows.item_limit(), 0) {
-    for (const std::uint32_t item : rows.items) live_ += left_[item]++ == 0;
-    by_size_.resize(rows.records());
-    std::iota(by_size_.begin(), by_size_.end(), std::size_t{0});
-    std::stable_sort(by_size_.begin(), by_size_.end(),
-                     [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
-    next_.resize(rows.records() + 1);
-    std::iota(next_.begin(), next_.end(), std::size_t{0});
-    position_.resize(rows.records());
-    for (std::size_t i = 0; i < by_size_.size(); ++i) position_[by_size_[i]] = i;
+  explicit CountingGreedy(const CoveredRows& rows)
+      : rows_(rows),
+        covered_(rows.item_limit()),
+        coverers_(rows.items.size()),
+        begin_(rows.item_limit() + 1),
+        waiting_(rows.item_limit()),
+        chosen_(rows.records()),
+        gain_(rows.records()),
+        bound_((rows.records() + block - 1) / block) {
+    for (const std::uint32_t item : rows.items) ++begin_[item + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    end_.assign(begin_.begin(), begin_.end() - 1);
+    for (std::size_t r = 0; r < rows.records(); ++r) {
+      for (const std::uint32_t item : rows.row(r)) coverers_[end_[item]++] = static_cast<std::uint32_t>(r);
+    }
+    for (std::size_t item = 0; item < waiting_.size(); ++item) {
+      waiting_[item] = static_cast<std::uint32_t>(end_[item] - begin_[item]);
+      live_ += waiting_[item] > 0;
+    }
+    restore_gains();
   }
 
   std::uint64_t live() const { return live_; }  // items that some record not chosen yet covers
 
-  // Counts anew what is covered. Gains of the round before do not hold any more.
+  // Counts anew what is covered.
   void start_round() {
-    ++round_;
-    fresh_ = alive_from(0);
-    level_ = fresh_ < by_size_.size() ? size(by_size_[fresh_]) : 0;
-    waiting_.resize(level_ + 1);
-    for (auto& level : waiting_) level.clear();
-    queue_.clear();
-    at_ = 0;
-    target_ = live_;
-    covered_ = 0;
+    for (const std::uint32_t item : covered_now_) covered_[item] = false;
+    covered_now_.clear();
+    if (counted_ > 0) restore_gains();
+    left_ = live_;
   }
-  bool round_complete() const { return covered_ == target_; }
+  bool round_complete() const { return left_ == 0; }
 
-  // REQUIRES: !round_complete(), so some record has a gain and level 0 is not reached.
+  // REQUIRES: !round_complete(), so some record has a gain.
   Candidate choose() {
-    for (;;) {
-      const std::size_t record = next_of_level();
-      const std::uint64_t now = gain(record);
-      if (now == level_) {
-        cover(record);
-        return {now, record};
-      }
-      waiting_[now].push_back(record);
+    std::size_t record = leader();
+    if (counted_ < covered_now_.size() && still_uncovered(record) != gain_[record]) {
+      count_down();
+      record = leader();
     }
+    const std::uint32_t gain = gain_[record];
+    chosen_[record] = true;
+    gain_[record] = 0;
+    for (const std::uint32_t item : rows_.row(record)) {
+      live_ -= --waiting_[item] == 0;
+      if (covered_[item]) continue;
+      covered_[item] = true;
+      covered_now_.push_back(item);
+      --left_;
+    }
+    return {gain, record};
   }
 
  private:
-  std::size_t size(std::size_t record) const { return rows_.row(record).size(); }
+  static constexpr std::size_t block = 512;
 
-  std::size_t alive_from(std::size_t place) {
-    while (next_[place] != place) {
-      next_[place] = next_[next_[place]];
-      place = next_[place];
-    }
-    return place;
+  std::span<const std::uint32_t> gains_of(std::size_t b) const {
+    return std::span(gain_).subspan(b * block, std::min(block, gain_.size() - b * block));
   }
-
-  // By index: those that moved to this level, and those not looked at in this round whose rows have this
-  // size.
-  std::size_t next_of_level() {
-    for (;;) {
-      fresh_ = alive_from(fresh_);
-      const bool moved = at_ < queue_.size(),
-                 fresh = fresh_ < by_size_.size() && size(by_size_[fresh_]) == level_;
-      if (fresh && (!moved || by_size_[fresh_] < queue_[at_])) return by_size_[fresh_++];
-      if (moved) return queue_[at_++];
-      --level_;
-      queue_.swap(waiting_[level_]);
-      std::sort(queue_.begin(), queue_.end());
-      at_ = 0;
-    }
+  std::uint32_t greatest_of(std::size_t b) const {
+    std::uint32_t greatest = 0;
+    for (const std::uint32_t gain : gains_of(b)) greatest = std::max(greatest, gain);
+    return greatest;
   }
-
-  std::uint64_t gain(std::size_t record) const {
+  std::uint32_t still_uncovered(std::size_t record) const {
     const auto row = rows_.row(record);
-    return static_cast<std::uint64_t>(
-        std::count_if(row.begin(), row.end(), [&](std::uint32_t item) { return seen_in_[item] != round_; }));
+    return static_cast<std::uint32_t>(
+        std::ranges::count_if(row, [&](std::uint32_t item) { return !covered_[item]; }));
   }
 
-  void cover(std::size_t record) {
-    for (const std::uint32_t item : rows_.row(record)) {
-      covered_ += seen_in_[item] != round_;
-      seen_in_[item] = round_;
-      live_ -= --left_[item] == 0;
+  void restore_gains() {
+    for (std::size_t r = 0; r < gain_.size(); ++r)
+      gain_[r] = chosen_[r] ? 0 : static_cast<std::uint32_t>(rows_.row(r).size());
+    for (std::size_t b = 0; b < bound_.size(); ++b) bound_[b] = greatest_of(b);
+    counted_ = 0;
+  }
+
+  // The first of the records with the greatest known gain. Gains only shrink within a round, so bounds stay
+  // bounds.
+  std::size_t leader() {
+    for (;;) {
+      const std::uint32_t top = *std::ranges::max_element(bound_);
+      for (std::size_t b = 0; b < bound_.size(); ++b) {
+        if (bound_[b] != top) continue;
+        bound_[b] = greatest_of(b);
+        if (bound_[b] != top) continue;
+        const auto gains = gains_of(b);
+        return b * block + static_cast<std::size_t>(std::ranges::find(gains, top) - gains.begin());
+      }
     }
-    next_[position_[record]] = position_[record] + 1;
+  }
+
+  // Lists of coverers forget those who have been chosen.
+  void count_down() {
+    for (; counted_ < covered_now_.size(); ++counted_) {
+      const std::uint32_t item = covered_now_[counted_];
+      std::uint64_t kept = begin_[item];
+      for (std::uint64_t i = begin_[item]; i < end_[item]; ++i) {
+        const std::uint32_t record = coverers_[i];
+        const bool waits = !chosen_[record];
+        coverers_[kept] = record;
+        kept += waits;
+        gain_[record] -= waits;
+      }
+      end_[item] = kept;
+    }
   }
 
   const CoveredRows& rows_;
-  std::vector<std::uint32_t> seen_in_;           // the last round that covered each item
-  std::vector<std::uint64_t> left_;              // records not chosen yet that cover it
-  std::vector<std::size_t> by_size_, position_;  // all records, longest row first, then by index
-  std::vector<std::size_t>
-      next_;  // of a place: itself while its record is not chosen, else nearer to the next
-  std::vector<std::vector<std::size_t>> waiting_;  // by level
-  std::vector<std::size_t> queue_;                 // of the current level, ascending
-  std::size_t at_ = 0, fresh_ = 0, level_ = 0;     // places in queue_ and by_size_
-  std::uint32_t round_ = 0;
-  std::uint64_t live_ = 0, target_ = 0, covered_ = 0;
+  std::vector<char> covered_;               // in this round, by item
+  std::vector<std::uint32_t> covered_now_;  // these items, in order
+  std::size_t counted_ = 0;                 // so many of them are taken from gain_
+  std::vector<std::uint32_t> coverers_;     // of each item, from begin_ to end_, ascending
+  std::vector<std::uint64_t> begin_, end_;
+  std::vector<std::uint32_t> waiting_;       // of each item: coverers that are not chosen
+  std::vector<char> chosen_;                 // by record
+  std::vector<std::uint32_t> gain_, bound_;  // of a record; no less than those of a block's records
+  std::uint64_t live_ = 0, left_ = 0;        // left_: items to be covered in this round
 };
 
 }  // namespace
 
 Cover greedy_cover(const CoveredRows& rows, std::size_t budget) {
-  LazyGreedy greedy(rows);
+  CountingGreedy greedy(rows);
   Cover cover;
   cover.coverable = greedy.live();
   greedy.start_round();
@@ -129,21 +153,21 @@ Cover greedy_cover(const CoveredRows& rows, std::size_t budget) {
   return cover;
 }
 
-Cover budgeted(const CoveredRows& rows, std::size_t budget) {
-  Cover cover = greedy_cover(rows.canonical(), budget);
+Cover budgeted(CoveredRows rows, std::size_t budget) {
+  Cover cover = greedy_cover(std::move(rows).canonical(), budget);
   cover.factor = 1.0 - 1.0 / std::numbers::e;
   return cover;
 }
 
-std::vector<std::size_t> order_additional(const CoveredRows& given) {
-  const CoveredRows rows = given.canonical();
-  LazyGreedy greedy(rows);
+std::vector<std::size_t> order_additional(CoveredRows given, std::size_t most) {
+  const CoveredRows rows = std::move(given).canonical();
+  CountingGreedy greedy(rows);
   std::vector<std::size_t> order;
-  while (greedy.live() > 0) {
+  while (greedy.live() > 0 && order.size() < most) {
     greedy.start_round();
-    while (!greedy.round_complete()) order.push_back(greedy.choose().record);
+    while (!greedy.round_complete() && order.size() < most) order.push_back(greedy.choose().record);
   }
-  for (std::size_t r = 0; r < rows.records(); ++r) {
+  for (std::size_t r = 0; r < rows.records() && order.size() < most; ++r) {
     if (rows.row(r).empty()) order.push_back(r);
   }
   return order;

@@ -15,7 +15,7 @@ struct Candidate {
   }
 };
 
-// REQUIRES: canonical rows. O(entries) memory; time in practice a few passes over the entries.
+// REQUIRES: canonical rows. Memory and time: O(entries).
 Cover greedy_cover(const CoveredRows& rows, std::size_t budget);
 
 }  // namespace assay::selection

@@ -15,23 +15,24 @@ std::uint64_t CoveredRows::item_limit() const {
   return items.empty() ? 0 : std::uint64_t{*std::max_element(items.begin(), items.end())} + 1;
 }
 
-CoveredRows CoveredRows::canonical() const {
+CoveredRows CoveredRows::canonical() const& { return CoveredRows(*this).canonical(); }
+
+CoveredRows CoveredRows::canonical() && {
   const bool rows = !begin.empty() && begin.front() == 0 && begin.back() == items.size() &&
                     std::is_sorted(begin.begin(), begin.end());
   if (!rows)
     fail(Fault::data, "covered items: the beginnings of the rows do not describe {} entries", items.size());
-  CoveredRows result;
-  result.begin.reserve(begin.size());
-  result.items.reserve(items.size());
-  std::vector<std::uint32_t> sorted;
+  const auto at = [&](std::uint64_t place) { return items.begin() + static_cast<std::ptrdiff_t>(place); };
+  std::uint64_t first = 0;  // of the row, in the rows as they were given
   for (std::size_t r = 0; r < records(); ++r) {
-    const auto found = row(r);
-    sorted.assign(found.begin(), found.end());
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-    result.add(sorted);
+    const auto from = at(first), to = at(begin[r + 1]);
+    std::sort(from, to);
+    first = begin[r + 1];
+    const auto kept = std::move(from, std::unique(from, to), at(begin[r]));
+    begin[r + 1] = static_cast<std::uint64_t>(kept - items.begin());
   }
-  return result;
+  items.resize(begin.back());
+  return std::move(*this);
 }
 
 }  // namespace assay::selection

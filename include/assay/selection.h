@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -31,9 +32,10 @@ struct CoveredRows {
   void add(std::span<const std::uint32_t> row);
   std::uint64_t item_limit() const;  // one more than the greatest id
 
-  // The same with every row ascending and free of repetitions. Throws Error{data} when `begin` does not
-  // describe rows. O(entries log entries).
-  CoveredRows canonical() const;
+  // The same with every row ascending and free of repetitions; in place where it is not needed any more.
+  // Throws Error{data} when `begin` does not describe rows. O(entries log entries).
+  CoveredRows canonical() const&;
+  CoveredRows canonical() &&;
 };
 
 struct Cover {
@@ -57,20 +59,22 @@ struct MinimiseOptions {
 };
 
 // A small set of records that covers everything that all cover. What every smallest subset may contain is
-// taken and what none needs is dropped first, exactly; the rest greedily (Chvatal 1979) with lazy evaluation
-// (Minoux 1978): factor H(n), n items in the largest row, 1 + 1/2 + ... + 1/n; records that the others make
-// redundant are dropped; then, where it is small, branch and bound. The lower bound is the number of forced
-// records and a fractional bound of the rest (a feasible solution of the dual linear program).
+// taken and what none needs is dropped first, exactly; the rest greedily (Chvatal 1979): factor H(n), n items
+// in the largest row, 1 + 1/2 + ... + 1/n; records that the others make redundant are dropped; then, where it
+// is small, branch and bound. The lower bound is the number of forced records and a fractional bound of the
+// rest (a feasible solution of the dual linear program).
 Cover minimise(const CoveredRows& rows, const MinimiseOptions& options = {});
 
 // At most `budget` records that cover much: factor 1 - 1/e (Nemhauser, Wolsey and Fisher 1978). Stops early
 // when nothing is left to gain.
-Cover budgeted(const CoveredRows& rows, std::size_t budget);
+Cover budgeted(CoveredRows rows, std::size_t budget);
 
 // All records by additional coverage (Rothermel et al. 2001; Yoo and Harman 2012): when those chosen cover
 // all that the remaining can, the count starts anew with the remaining. Records that cover nothing come last,
-// by index.
-std::vector<std::size_t> order_additional(const CoveredRows& rows);
+// by index. No more than `most` are put in order. 8 bytes an entry of the rows where they are moved here;
+// O(entries) a round.
+std::vector<std::size_t> order_additional(CoveredRows rows,
+                                          std::size_t most = std::numeric_limits<std::size_t>::max());
 
 // H(n) = 1 + 1/2 + ... + 1/n; 0 for n = 0.
 double harmonic(std::uint64_t n);

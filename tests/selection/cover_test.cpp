@@ -189,7 +189,7 @@ TEST(Minimise, KeepsCoverageWithinItsFactorWhateverTheNodeLimit) {
   }
 }
 
-TEST(Greedy, LazyEqualsPlain) {
+TEST(Greedy, EqualsPlain) {
   Rng rng(4);
   for (int trial = 0; trial < 200; ++trial) {
     const Sets sets =
@@ -239,9 +239,25 @@ TEST(OrderAdditional, IsAPermutationAndEqualsThePlainWriting) {
         random_sets(rng, rng.below(30), static_cast<std::uint32_t>(1 + rng.below(12)), 2 + rng.below(6));
     auto order = order_additional(rows_of(sets));
     EXPECT_EQ(order, plain_additional(sets)) << trial;
+    const std::size_t most = rng.below(sets.size() + 2);
+    const std::size_t few = std::min(most, order.size());
+    EXPECT_EQ(order_additional(rows_of(sets), most),
+              std::vector(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(few)));
     std::sort(order.begin(), order.end());
     EXPECT_EQ(order, all_of(sets));
   }
+}
+
+// As sections of neurons are covered: one of several items of each neuron, some of them rare, and many equal
+// records; more than a block of records.
+TEST(OrderAdditional, EqualsThePlainWritingForSectionsOfNeurons) {
+  Rng rng(8);
+  Sets sets(700);
+  for (auto& set : sets) {
+    for (std::uint32_t neuron = 0; neuron < 4; ++neuron)
+      set.push_back(neuron * 5 + static_cast<std::uint32_t>(rng.below(1 + rng.below(5))));
+  }
+  EXPECT_EQ(order_additional(rows_of(sets)), plain_additional(sets));
 }
 
 TEST(OrderAdditional, ManyEqualRecordsStayFast) {

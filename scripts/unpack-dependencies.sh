@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Unpacks the Debian packages that Assay is built from into a folder, without root and without installing anything: for a
+# machine with a compiler and CMake, and a libtorch of its own (in a Python `torch`, say). Packages that the machine has
+# installed are left out. Where the machine that builds has no network, run it on one that has, and copy the folder.
+# docs/gpu.md says how to build with it.
+# Usage: scripts/unpack-dependencies.sh FOLDER [--with-torch] [--all]
+#   --with-torch: Debian's libtorch, too   --all: also what is installed here
+set -euo pipefail
+folder=$(realpath -m "${1:?usage: scripts/unpack-dependencies.sh FOLDER [--with-torch] [--all]}")
+shift
+packages=(
+  libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
+  libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
+  libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
+  libgtest-dev libgmock-dev
+)
+all=
+for argument in "$@"; do
+  case $argument in
+    --with-torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
+    --all) all=yes ;;
+    *) echo "unknown argument $argument" >&2; exit 2 ;;
+  esac
+done
+
+# Everything that these need, but for the C and C++ libraries, which belong to the compiler.
+needed=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances \
+  "${packages[@]}" | grep '^[a-z0-9]' | sort -u |
+  grep -Ev '^(libc6|libc6-dev|libc-bin|libc-dev-bin|libgcc-s1|libstdc\+\+6|gcc-.*-base|linux-libc-dev|libcrypt.*|dpkg|debconf|perl.*|python3.*|.*-cross)(:.*)?$')
+mkdir -p "$folder/.packages"
+cd "$folder/.packages"
+for package in $needed; do
+  apt-cache show "$package" >/dev/null 2>&1 || continue # a name that others provide
+  [ -n "$all" ] || ! dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || continue
+  compgen -G "${package}_*.deb" >/dev/null || apt-get download -qq "$package" 2>/dev/null || continue
+done
+count=0
+for file in *.deb; do
+  [ -e "$file" ] || continue
+  dpkg -x "$file" "$folder"
+  count=$((count + 1))
+done
+# Links between libraries are absolute in a few packages.
+find "$folder/usr" -type l -lname '/*' 2>/dev/null | while read -r link; do
+  target=$(readlink "$link")
+  [ ! -e "$folder$target" ] || ln -sfn "$folder$target" "$link"
+done
+echo "== $count packages in $folder; build with"
+echo "   cmake -S . -B build/gpu -DCMAKE_PREFIX_PATH=\"TORCH;$folder/usr\""
