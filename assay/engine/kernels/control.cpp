@@ -35,7 +35,8 @@ Body prepare_body(const Node& node, const std::string& attribute, c10::Device de
 }
 
 // Bodies are prepared once: copies of a graph share the bytes, which are held so that no others come to stand
-// at the same place.
+// at the same place. What a body computes from constants runs while it is prepared, bodies inside it, too: no
+// lock is held meanwhile.
 std::shared_ptr<const Body> body_in(const Call& call, const std::string& attribute, c10::Device device) {
   struct Prepared {
     Array bytes;
@@ -43,16 +44,18 @@ std::shared_ptr<const Body> body_in(const Call& call, const std::string& attribu
   };
   static std::mutex mutex;
   static std::map<std::pair<const std::byte*, std::string>, Prepared> known;
-  const std::scoped_lock lock(mutex);
   const auto found = call.node.attributes.find(attribute);
   const Array* bytes = found == call.node.attributes.end() ? nullptr : std::get_if<Array>(&found->second);
   if (bytes == nullptr) fail(Fault::model, "attribute '{}' holds no body", attribute);
   const auto key = std::pair(bytes->data(), device.str());
-  if (const auto entry = known.find(key); entry != known.end()) return entry->second.body;
-  if (known.size() >= most_bodies) known.clear();
+  {
+    const std::scoped_lock lock(mutex);
+    if (const auto entry = known.find(key); entry != known.end()) return entry->second.body;
+  }
   auto body = std::make_shared<const Body>(prepare_body(call.node, attribute, device));
-  known[key] = {*bytes, body};
-  return body;
+  const std::scoped_lock lock(mutex);
+  if (known.size() >= most_bodies) known.clear();
+  return known.try_emplace(key, Prepared{*bytes, std::move(body)}).first->second.body;
 }
 
 // The outputs for the body's own inputs and what it captures.

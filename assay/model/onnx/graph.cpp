@@ -116,6 +116,20 @@ std::optional<std::int64_t> OnnxGraph::dimension(ValueId id, std::size_t axis) c
   return (*shape)[axis];
 }
 
+// Of operators that take axes away or put some in.
+std::optional<std::int64_t> OnnxGraph::rank_after_axes(const Node& node) const {
+  const auto before = node.inputs.empty() ? std::nullopt : rank(node.inputs[0]);
+  const bool reduces = node.op.starts_with("Reduce");
+  if (reduces && node.integer("keepdims", 1) != 0) return before;
+  if (node.inputs.size() < 2 || node.inputs[1] == no_value)
+    return reduces && node.integer("noop_with_empty_axes", 0) == 0 ? std::optional<std::int64_t>(0)
+                                                                   : std::nullopt;
+  const Array* axes = constant(node.inputs[1]);
+  if (!before || axes == nullptr || axes->count() == 0) return std::nullopt;
+  return node.op == "Unsqueeze" ? *before + axes->count()
+                                : std::max<std::int64_t>(*before - axes->count(), 0);
+}
+
 std::optional<std::int64_t> OnnxGraph::rank_after(const Node& node) const {
   const auto rank_of = [&](std::size_t i) {
     return i < node.inputs.size() ? rank(node.inputs[i]) : std::nullopt;
@@ -129,6 +143,8 @@ std::optional<std::int64_t> OnnxGraph::rank_after(const Node& node) const {
     const auto data = rank_of(0), indices = rank_of(1);
     return data && indices ? std::optional(*data + *indices - 1) : std::nullopt;
   }
+  if (node.op.starts_with("Reduce") || node.op == "Squeeze" || node.op == "Unsqueeze")
+    return rank_after_axes(node);
   if (node.op == "MatMul") {
     const auto a = rank_of(0), b = rank_of(1);
     return a && b && *a >= 2 && *b >= 2 ? std::optional(std::max(*a, *b)) : std::nullopt;

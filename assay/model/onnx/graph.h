@@ -68,6 +68,7 @@ class OnnxGraph {
   const Shape* declared(ValueId id) const;
   void require_undefined(const std::string& name) const;
   std::optional<std::int64_t> rank_after(const Node& node) const;
+  std::optional<std::int64_t> rank_after_axes(const Node& node) const;
 
   GraphBuilder builder_;
   std::map<std::string, ValueId> ids_;

@@ -75,6 +75,7 @@ std::optional<Known::Numbers> Known::elements(ValueId id) {
 
 std::optional<Known::Numbers> Known::computed(const Node& node) {
   if (node.op == "Shape") return shape_of(node);
+  if (node.op == "Size") return size_of(node);
   if (is_in(node.op, {"Identity", "Squeeze", "Unsqueeze"})) return elements(node.inputs[0]);
   if (node.op == "Reshape") {
     const bool flat = graph_.rank(node.outputs[0]).value_or(2) <= 1;
@@ -120,6 +121,17 @@ std::optional<Known::Numbers> Known::shape_of(const Node& node) const {
     sizes.push_back(size.value_or(open));
   }
   return sizes;
+}
+
+// Of the shape of something, that is its number of axes, or of numbers that are known.
+std::optional<Known::Numbers> Known::size_of(const Node& node) {
+  const Node* inner = graph_.producer(node.inputs[0]);
+  if (inner != nullptr && inner->op == "Shape" && !inner->has("start") && !inner->has("end")) {
+    const auto rank = graph_.rank(inner->inputs[0]);
+    return rank ? std::optional(Numbers{*rank}) : std::nullopt;
+  }
+  const auto all = elements(node.inputs[0]);
+  return all ? std::optional(Numbers{std::ssize(*all)}) : std::nullopt;
 }
 
 std::optional<Known::Numbers> Known::picked(const Node& node) {

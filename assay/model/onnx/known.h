@@ -27,6 +27,7 @@ class Known {
   std::optional<Numbers> elements(ValueId id);
   std::optional<Numbers> computed(const Node& node);
   std::optional<Numbers> shape_of(const Node& node) const;
+  std::optional<Numbers> size_of(const Node& node);
   std::optional<Numbers> combined(const Node& node);
   std::optional<Numbers> picked(const Node& node);
 
