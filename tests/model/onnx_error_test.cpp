@@ -110,7 +110,7 @@ TEST(OnnxErrors, DataOfTensors) {
   const auto type = [](int t) {
     return [t](auto&, onnx::GraphProto& g) { g.mutable_initializer(0)->set_data_type(t); };
   };
-  refuse(Fault::unsupported, {"'w'", "string"}, type(onnx::TensorProto::STRING));
+  refuse(Fault::unsupported, {"'y'", "texts"}, type(onnx::TensorProto::STRING));
   refuse(Fault::unsupported, {"'w'", "complex64"}, type(onnx::TensorProto::COMPLEX64));
   refuse(Fault::unsupported, {"'w'", "type 99"}, type(99));
   refuse(Fault::model, {"'w'", "no element type"}, type(0));
@@ -127,8 +127,22 @@ TEST(OnnxErrors, UnsignedNumbersBeyondInt64) {
 }
 
 TEST(OnnxErrors, SparseWeights) {
-  refuse(Fault::unsupported, {"'s'", "sparse"},
-         [](auto&, onnx::GraphProto& g) { g.add_sparse_initializer()->mutable_values()->set_name("s"); });
+  const auto sparse = [](std::int64_t place, std::int64_t dim) {
+    return [=](auto&, onnx::GraphProto& g) {
+      auto& made = *g.add_sparse_initializer();
+      *made.mutable_values() = floats("s", {1}, {1});
+      *made.mutable_indices() = integers("places", {place});
+      made.add_dims(dim);
+    };
+  };
+  refuse(Fault::model, {"'s'", "index 4", "outside"}, sparse(4, 4));
+  refuse(Fault::model, {"'s'", "index -1", "outside"}, sparse(-1, 4));
+  refuse(Fault::unsupported, {"'s'", "2^28"}, sparse(0, std::int64_t{1} << 40));
+  refuse(Fault::model, {"'s'", "indices of another number"}, [](auto&, onnx::GraphProto& g) {
+    auto& made = *g.add_sparse_initializer();
+    *made.mutable_values() = floats("s", {1}, {1});
+    *made.mutable_indices() = integers("places", {1, 2});
+  });
 }
 
 TEST(OnnxErrors, CyclesAndMissingInputs) {
@@ -212,7 +226,7 @@ TEST(OnnxErrors, OtherDomainsAndFunctions) {
     return [name](auto&, onnx::GraphProto& g) { g.mutable_node(0)->set_domain(name); };
   };
   refuse(Fault::unsupported, {"'fc'", "'com.microsoft'", "optimisations"}, domain("com.microsoft"));
-  refuse(Fault::unsupported, {"'fc'", "ai.onnx.ml", "not networks"}, domain("ai.onnx.ml"));
+  refuse(Fault::unsupported, {"'fc'", "ai.onnx.ml", "linear models"}, domain("ai.onnx.ml"));
   OnnxFile file = good();
   file.proto.mutable_graph()->mutable_node(0)->set_domain("ai.onnx");
   EXPECT_NO_THROW(file.read());
@@ -233,7 +247,7 @@ TEST(OnnxErrors, AttributesThatCannotBeHeld) {
   };
   refuse(Fault::model, {"'odd'", "'fc'", "no type"}, attribute(onnx::AttributeProto::UNDEFINED));
   refuse(Fault::unsupported, {"'odd'", "'fc'"}, attribute(onnx::AttributeProto::TENSORS));
-  refuse(Fault::unsupported, {"'odd'", "'fc'"}, attribute(onnx::AttributeProto::SPARSE_TENSOR));
+  refuse(Fault::model, {"'odd'", "'fc'", "no element type"}, attribute(onnx::AttributeProto::SPARSE_TENSOR));
   refuse(Fault::model, {"'odd'", "'fc'", "no element type"}, attribute(onnx::AttributeProto::TENSOR));
 }
 

@@ -162,7 +162,7 @@ TEST(OnnxRead, ConstantsInEveryForm) {
     *attribute.mutable_t() = floats("", {1, 2}, {5, 6});
   };
   EXPECT_EQ(constant(tensor).as<float>()[1], 6);
-  expect_error(Fault::unsupported, {"'constant'", "strings"},
+  expect_error(Fault::unsupported, {"every output", "texts"},
                [&] { constant([](auto& n) { set(n, "value_string", "a"); }); });
   expect_error(Fault::model, {"'constant'"}, [&] { constant([](auto&) {}); });
 }

@@ -56,10 +56,6 @@ Graph Reader::read() {
   const onnx::GraphProto& graph = model_.graph();
   opset_ = opset_in(model_.opset_import());
   if (opset_ == 0) fail(Fault::model, "the file names no version of the standard operator set");
-  if (graph.sparse_initializer_size() > 0) {
-    fail(Fault::unsupported, "tensor '{}' is sparse; export the model with dense weights",
-         graph.sparse_initializer(0).values().name());
-  }
   reserve_names(graph);
   read_initializers();
   read_inputs(graph);
@@ -79,6 +75,8 @@ Graph Reader::body() {
 void Reader::reserve_names(const onnx::GraphProto& graph) {
   for (const auto& tensor : graph.initializer())
     graph_.reserve_value_name(checked_name(tensor.name(), "an initializer"));
+  for (const auto& tensor : graph.sparse_initializer())
+    graph_.reserve_value_name(checked_name(tensor.values().name(), "a sparse initializer"));
   for (const auto& input : graph.input())
     graph_.reserve_value_name(checked_name(input.name(), "a graph input"));
   for (const auto& output : graph.output())
@@ -99,10 +97,20 @@ void Reader::reserve_names(const onnx::GraphProto& graph) {
 // Each tensor of the file is freed once it has become an Array.
 void Reader::read_initializers() {
   for (onnx::TensorProto& tensor : *model_.mutable_graph()->mutable_initializer()) read_initializer(tensor);
+  for (const onnx::SparseTensorProto& tensor : model_.graph().sparse_initializer()) {
+    const std::string& name = tensor.values().name();
+    if (name.empty()) fail(Fault::model, "a sparse initializer has no name");
+    graph_.declare_type(name, tensor.values().data_type());
+    graph_.define_constant(name, tensors_.read(tensor, fmt::format("tensor '{}'", name)));
+  }
 }
 
 void Reader::read_initializer(onnx::TensorProto& tensor) {
   if (tensor.name().empty()) fail(Fault::model, "an initializer has no name");
+  if (tensor.data_type() == onnx::TensorProto::STRING) {
+    dropped_.insert(tensor.name());
+    return;
+  }
   graph_.declare_type(tensor.name(), tensor.data_type());
   graph_.define_constant(tensor.name(), tensors_.read(tensor, fmt::format("tensor '{}'", tensor.name())));
   onnx::TensorProto().Swap(&tensor);
@@ -150,14 +158,13 @@ void Reader::read_outputs(const onnx::GraphProto& graph) {
   }
   if (!left_out.empty() && kept > 0)
     graph_.notice(
-        fmt::format("left out: {}, which operators of classical machine learning (ai.onnx.ml) make "
+        fmt::format("left out: {}, which texts or operators of classical machine learning (ai.onnx.ml) make "
                     "of the network's outputs",
                     left_out));
   if (!left_out.empty() && kept == 0) {
     fail(Fault::unsupported,
-         "every output ({}) is behind operators of classical machine learning (ai.onnx.ml); export the "
-         "network "
-         "without them",
+         "every output ({}) is behind texts or operators of classical machine learning (ai.onnx.ml); export "
+         "the network without them",
          left_out);
   }
 }
@@ -329,6 +336,8 @@ Attribute Reader::read_attribute(const onnx::AttributeProto& proto, const Node& 
       return text(proto.s());
     case onnx::AttributeProto::TENSOR:
       return tensors_.read(proto.t(), what);
+    case onnx::AttributeProto::SPARSE_TENSOR:
+      return tensors_.read(proto.sparse_tensor(), what);
     case onnx::AttributeProto::INTS:
       return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
     case onnx::AttributeProto::FLOATS:
@@ -343,8 +352,7 @@ Attribute Reader::read_attribute(const onnx::AttributeProto& proto, const Node& 
     default:
       break;
   }
-  fail(Fault::unsupported, "{} is of a kind that cannot be read (sparse, a graph, several tensors, a type)",
-       what);
+  fail(Fault::unsupported, "{} is of a kind that cannot be read (a graph, several tensors, a type)", what);
 }
 
 }  // namespace onnx_format

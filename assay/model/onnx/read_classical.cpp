@@ -1,37 +1,50 @@
-// Operators of classical machine learning (ai.onnx.ml) around a network: the scaling in front becomes
-// arithmetic; what follows the outputs to name classes is left out.
+// Operators of classical machine learning (ai.onnx.ml) around a network, and texts: what prepares columns,
+// and linear models, become arithmetic; what follows the outputs to name classes is left out.
 
 #include <algorithm>
 
 #include <assay/error.h>
 #include "assay/model/onnx/reader.h"
+#include "assay/model/onnx/upgrade.h"
 
 namespace assay::onnx_format {
 namespace {
 
 // What makes names or lists of the outputs.
-constexpr std::string_view tails[] = {"ArrayFeatureExtractor", "Binarizer",    "CastMap", "CategoryMapper",
-                                      "DictVectorizer",        "LabelEncoder", "ZipMap"};
+constexpr std::string_view tails[] = {"CastMap", "CategoryMapper", "DictVectorizer", "LabelEncoder",
+                                      "ZipMap"};
+
+// Constants of texts, which name classes.
+bool makes_texts(const onnx::NodeProto& proto) {
+  return proto.op_type() == "Constant" &&
+         std::ranges::any_of(proto.attribute(), [](const onnx::AttributeProto& one) {
+           return one.name() == "value_string" || one.name() == "value_strings" ||
+                  (one.has_t() && one.t().data_type() == onnx::TensorProto::STRING);
+         });
+}
 
 }  // namespace
 
 bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
   const auto& inputs = proto.input();
   const bool behind = std::ranges::any_of(inputs, [&](const auto& name) { return dropped_.contains(name); });
-  if (behind) {
+  if (behind || makes_texts(proto)) {
     dropped_.insert(proto.output().begin(), proto.output().end());
     return true;
   }
   if (proto.domain() != "ai.onnx.ml") return false;
-  if (node.op == "Scaler") {
-    scale(proto, node);
+  // An element of a constant is a class of that number.
+  const bool names = node.op == "ArrayFeatureExtractor" && proto.input_size() > 0 &&
+                     graph_.is_mentioned(proto.input(0)) && graph_.constant(graph_.value(proto.input(0)));
+  if (!names && is_arithmetic_of_columns(node.op)) {
+    read_columns(proto, node);
     return true;
   }
-  if (std::ranges::find(tails, node.op) == std::end(tails)) {
+  if (!names && std::ranges::find(tails, node.op) == std::end(tails)) {
     fail(Fault::unsupported,
-         "{}: operators of classical machine learning (ai.onnx.ml) are not networks; only names given to "
-         "outputs ({}) and Scaler in front are known",
-         node.describe(), fmt::join(tails, ", "));
+         "{}: of classical machine learning (ai.onnx.ml) only what prepares columns, linear models and names "
+         "given to outputs are known; export the network without this operator",
+         node.describe());
   }
   dropped_.insert(proto.output().begin(), proto.output().end());
   if (node.op == "ZipMap" && proto.input_size() == 1 && proto.output_size() == 1)
@@ -39,23 +52,23 @@ bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
   return true;
 }
 
-// (x - offset) * scale, a number each or one a column.
-void Reader::scale(const onnx::NodeProto& proto, const Node& node) {
-  if (proto.input_size() != 1 || proto.output_size() != 1)
-    fail(Fault::model, "{}: one input and one output are needed", node.describe());
-  const auto numbers = [&](std::string_view attribute) {
-    std::vector<float> values;
-    for (const auto& one : proto.attribute()) {
-      if (one.name() == attribute) values.assign(one.floats().begin(), one.floats().end());
+// Of a classifier's outputs, class and scores, the scores are the network's.
+void Reader::read_columns(onnx::NodeProto proto, Node node) {
+  node.op.insert(0, classical_domain);
+  if (proto.op_type() == "LinearClassifier") {
+    if (proto.output_size() != 2) fail(Fault::model, "{}: it has no scores", node.describe());
+    dropped_.insert(proto.output(0));
+    proto.mutable_output()->DeleteSubrange(0, 1);
+    for (auto& one : *proto.mutable_attribute()) {
+      if (one.name() != "classlabels_strings") continue;
+      const std::int64_t count = one.strings_size();
+      one.Clear();
+      one.set_name("texts");
+      one.set_type(onnx::AttributeProto::INT);
+      one.set_i(count);
     }
-    if (values.empty()) fail(Fault::model, "{}: attribute '{}' is missing", node.describe(), attribute);
-    std::string name = graph_.unique_value_name(below(node.name, std::string(attribute)));
-    graph_.define_constant(name, Array::of<float>({std::ssize(values)}, values));
-    return name;
-  };
-  const std::string centred = graph_.unique_value_name(below(node.name, "centred"));
-  add("Sub", centred, {proto.input(0), numbers("offset")}, centred);
-  add("Mul", node.name, {centred, numbers("scale")}, proto.output(0));
+  }
+  read_operator(proto, std::move(node));
 }
 
 }  // namespace assay::onnx_format

@@ -87,7 +87,7 @@ class Reader {
 
   // read_classical.cpp
   bool read_classical(const onnx::NodeProto& proto, const Node& node);
-  void scale(const onnx::NodeProto& proto, const Node& node);
+  void read_columns(onnx::NodeProto proto, Node node);
 
   onnx::ModelProto model_;
   std::filesystem::path folder_;
@@ -99,7 +99,7 @@ class Reader {
   // Sequences and optional values exist while reading only: names of their elements; of what they hold.
   std::map<std::string, std::vector<std::string>> sequences_;
   std::map<std::string, std::optional<std::string>> optionals_;
-  std::set<std::string> dropped_;  // values behind operators of classical machine learning
+  std::set<std::string> dropped_;  // texts, values behind them or operators of classical machine learning
   std::map<std::string, std::string>
       named_;  // output of a dropped node that names its input's columns -> that input
   int opset_ = 0, depth_ = 0;

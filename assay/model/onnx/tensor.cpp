@@ -14,6 +14,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "ONNX stores little-endian bytes");
 
+constexpr std::int64_t most_sparse_elements = std::int64_t{1} << 28;
+
 // A 16-bit float as stored; the tag tells the two kinds apart.
 struct Half {
   std::uint16_t bits;
@@ -228,6 +230,40 @@ Array TensorReader::read(const onnx::TensorProto& tensor, const std::string& wha
   });
   if (tensor.data_type() != onnx_type(held)) ++converted_[tensor.data_type()];
   return array;
+}
+
+Array TensorReader::read(const onnx::SparseTensorProto& tensor, const std::string& what) {
+  const Array values = read(tensor.values(), what);
+  const Array places = read(tensor.indices(), what + "'s indices").to(DType::int64);
+  if (tensor.dims_size() > 64)
+    fail(Fault::model, "{}: {} axes are more than the 64 allowed", what, tensor.dims_size());
+  Shape shape(tensor.dims().begin(), tensor.dims().end());
+  std::int64_t count = 1;
+  for (const std::int64_t dim : shape) {
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > most_sparse_elements)
+      fail(Fault::unsupported, "{}: a sparse tensor of more than 2^28 elements; export with dense weights",
+           what);
+  }
+  // Positions in the flattened tensor, or one along each axis.
+  const bool flat = places.shape().size() == 1;
+  const Shape wanted = flat ? Shape{values.count()} : Shape{values.count(), std::ssize(shape)};
+  if (values.shape().size() != 1 || places.shape() != wanted)
+    fail(Fault::model, "{}: {} values of a sparse tensor, but indices of another number", what,
+         values.count());
+  const std::size_t size = size_of(values.dtype());
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  const auto index = places.as<std::int64_t>();
+  for (std::size_t i = 0, next = 0; i < static_cast<std::size_t>(values.count()); ++i) {
+    std::int64_t at = 0;
+    for (std::size_t axis = 0; axis < (flat ? 1 : shape.size()); ++axis) {
+      const std::int64_t one = index[next++], most = flat ? count : shape[axis];
+      if (one < 0 || one >= most)
+        fail(Fault::model, "{}: index {} of a sparse tensor is outside it", what, one);
+      at = flat ? one : at * shape[axis] + one;
+    }
+    std::copy_n(values.data() + i * size, size, bytes.data() + static_cast<std::size_t>(at) * size);
+  }
+  return Array(values.dtype(), std::move(shape), std::move(bytes));
 }
 
 std::vector<std::string> TensorReader::notices() const {

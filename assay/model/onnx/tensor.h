@@ -22,6 +22,9 @@ class TensorReader {
   // type, Error{unsupported} for types and forms that cannot be held.
   Array read(const onnx::TensorProto& tensor, const std::string& what);
 
+  // The same of a sparse tensor, with zeros where it has nothing.
+  Array read(const onnx::SparseTensorProto& tensor, const std::string& what);
+
   // "3 float16 tensors were converted to float32", one line per type that was converted.
   std::vector<std::string> notices() const;
 

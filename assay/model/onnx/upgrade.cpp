@@ -332,6 +332,19 @@ void grid_mode_names(Upgrade& u) {
   u.node.attributes["mode"] = std::string(mode == "bilinear" ? "linear" : mode == "bicubic" ? "cubic" : mode);
 }
 
+// Random numbers are their mean, so that a network says the same of a record each time.
+void random_as_mean(Upgrade& u) {
+  const bool normal = u.node.op.starts_with("RandomNormal"), like = u.node.op.ends_with("Like");
+  if (like && !u.has_input(0)) fail(Fault::model, "{}: input 0 is missing", u.node.describe());
+  const float mean = normal ? u.node.real("mean", 0) : u.node.real("low", 0) / 2 + u.node.real("high", 1) / 2;
+  const ValueId shape = like ? u.before("shape", "Shape", {u.node.inputs[0]})
+                             : u.constant("shape", ints(required_ints(u, "shape")));
+  u.graph.remark("draws random numbers; their mean is in their place", u.node.describe());
+  u.node.op = "Expand";
+  u.node.inputs = {u.constant("mean", scalar(mean)), shape};
+  u.node.attributes.clear();
+}
+
 // A training mode that the file fixes is taken away: Assay decides when it trains.
 void dropout_for_inference(Upgrade& u) {
   const Array* mode = u.has_input(2) ? u.graph.constant(u.node.inputs[2]) : nullptr;
@@ -399,6 +412,10 @@ constexpr UpgradeRule rules[] = {
     {"Scatter", every_opset, scatter_to_elements},
     {"Dropout", 12, dropout_to_inputs},
     {"Dropout", every_opset, dropout_for_inference},
+    {"RandomNormal", every_opset, random_as_mean},
+    {"RandomNormalLike", every_opset, random_as_mean},
+    {"RandomUniform", every_opset, random_as_mean},
+    {"RandomUniformLike", every_opset, random_as_mean},
     {"Squeeze", 13, axes_to_input},
     {"Unsqueeze", 13, axes_to_input},
     {"Split", 13, split_to_input},
@@ -498,6 +515,7 @@ void add_upgraded(OnnxGraph& graph, Node node, int opset) {
   for (const UpgradeRule& rule : rules) {
     if (opset < rule.since && node.op == rule.op) rule.apply(upgrade);
   }
+  upgrade_classical(upgrade);
   upgrade_fused(upgrade);
   upgrade_quantised(upgrade);
   upgrade_attention(upgrade);

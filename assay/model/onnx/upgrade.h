@@ -83,6 +83,13 @@ inline constexpr std::string_view fused_domain = "com.microsoft.";
 // Operators of that domain that upgrade_fused() knows.
 bool is_fused_extension(std::string_view op);
 
+// Operators of classical machine learning (ai.onnx.ml, which such nodes carry in front of their operator
+// until then) that prepare columns or are linear, as arithmetic.
+void upgrade_classical(Upgrade& upgrade);
+inline constexpr std::string_view classical_domain = "ai.onnx.ml.";
+// Operators of that domain that upgrade_classical() knows.
+bool is_arithmetic_of_columns(std::string_view op);
+
 // Applies what `opset` needs, then adds the node (and what goes with it) to the graph.
 void add_upgraded(OnnxGraph& graph, Node node, int opset);
 

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
 #include <limits>
 
 #include <assay/adapt.h>
@@ -140,6 +142,34 @@ TEST(Branches, OnesInsideOthersSeeWhatIsAroundBoth) {
       body({}, {node("Less", {"sum", "nothing"}, {"negative"}), inner}, {"inner"});
   EXPECT_THAT(run(file, {1, 2}, {-1, -2})[0], ElementsAre(-10, -40));
   EXPECT_THAT(run(file, {1, 2}, {1, -1})[0], ElementsAre(1, -1));
+}
+
+// What a body computes from constants runs while the body is prepared: a branch in it, too.
+TEST(Branches, OnConstantsInsideOthersRunWhileThoseArePrepared) {
+  OnnxFile file = branching();
+  onnx::NodeProto inner = node("If", {"certain"}, {"inner"});
+  set_body(inner, "then_branch", body({}, {node("Neg", {"weight"}, {"deep"})}, {"deep"}));
+  set_body(inner, "else_branch", body({}, {node("Abs", {"weight"}, {"deep"})}, {"deep"}));
+  *file.proto.mutable_graph()->mutable_node(2)->mutable_attribute(0)->mutable_g() = body(
+      {}, {node("Greater", {"nothing", "nothing"}, {"certain"}), inner, node("Add", {"x", "inner"}, {"sum"})},
+      {"sum"});
+  EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(11, 22));
+}
+
+// As PyTorch's newer exporter writes: is this a single number?
+TEST(Branches, OnNumbersOfAxesBecomeNodes) {
+  OnnxFile file = file_of({-1, 3, 2});
+  file.weight(integers("middle", {1}));
+  file.weight(integers("none", {0}));
+  set(file.node("ReduceMean", {"x", "middle"}, {"mean"}), "keepdims", std::int64_t{0});
+  file.node("Shape", {"mean"}, {"sizes"});
+  file.node("Size", {"sizes"}, {"axes"});
+  file.node("Equal", {"axes", "none"}, {"single"});
+  auto& branch = file.node("If", {"single"}, {"y"}, "branch");
+  set_body(branch, "then_branch", body({}, {node("Neg", {"mean"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {node("Relu", {"mean"}, {"inner"})}, {"inner"}));
+  file.output("y");
+  EXPECT_THAT(ops(file.read()), ElementsAre("ReduceMean", "Relu"));
 }
 
 TEST(Branches, NeedBothOfTheirBodies) {
@@ -359,6 +389,24 @@ TEST(ClassicalTails, AreLeftOutWithANotice) {
   EXPECT_THAT(graph.notices(), Contains(HasSubstr("left out: 'label'")));
 }
 
+// Classes that are texts, without a list of names.
+TEST(ClassicalTails, OfTextsAreLeftOutWithANotice) {
+  OnnxFile file = file_of({-1, 2});
+  file.node("Sigmoid", {"x"}, {"p"});
+  file.node("ArgMax", {"p"}, {"position"});
+  file.node("ArrayFeatureExtractor", {"names", "position"}, {"label"}).set_domain("ai.onnx.ml");
+  onnx::TensorProto names;
+  names.set_name("names");
+  names.set_data_type(onnx::TensorProto::STRING);
+  names.add_dims(2);
+  for (const char* name : {"cat", "dog"}) names.add_string_data(name);
+  file.weight(names);
+  file.output("label").mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::STRING);
+  file.output("p");
+  EXPECT_EQ(run(file, {1, 2}, {0, 0})[0], (std::vector<float>{0.5F, 0.5F}));
+  EXPECT_THAT(file.read().notices(), Contains(HasSubstr("left out: 'label'")));
+}
+
 TEST(ClassicalTails, ThatAreEverythingAreRefused) {
   OnnxFile file = file_of({-1, 2});
   file.node("LabelEncoder", {"x"}, {"label"}).set_domain("ai.onnx.ml");
@@ -368,6 +416,145 @@ TEST(ClassicalTails, ThatAreEverythingAreRefused) {
   trees.node("TreeEnsembleClassifier", {"x"}, {"label"}, "trees").set_domain("ai.onnx.ml");
   trees.output("label");
   expect_error(Fault::unsupported, {"'trees'", "ai.onnx.ml"}, [&] { trees.read(); });
+}
+
+// y of one operator of classical machine learning for x [1, columns].
+std::vector<float> columns(const std::string& op, const std::vector<float>& x,
+                           const std::function<void(onnx::NodeProto&)>& change) {
+  OnnxFile file = file_of({-1, std::ssize(x)});
+  auto& made = file.node(op, {"x"}, {"y"});
+  made.set_domain("ai.onnx.ml");
+  change(made);
+  file.output("y");
+  return run(file, {1, std::ssize(x)}, x)[0];
+}
+
+TEST(ClassicalColumns, AreArithmetic) {
+  using Reals = std::vector<float>;
+  EXPECT_THAT(columns("Binarizer", {1, 2, 3}, [](auto& n) { set(n, "threshold", 2.0F); }),
+              ElementsAre(0, 0, 1));
+  EXPECT_THAT(columns("Normalizer", {3, -4}, [](auto& n) { set(n, "norm", "L2"); }),
+              ElementsAre(0.6F, -0.8F));
+  EXPECT_THAT(columns("Normalizer", {1, -3}, [](auto& n) { set(n, "norm", "L1"); }),
+              ElementsAre(0.25F, -0.75F));
+  EXPECT_THAT(columns("Normalizer", {2, 4}, [](auto& n) { set(n, "norm", "MAX"); }), ElementsAre(0.5F, 1));
+  EXPECT_THAT(columns("Normalizer", {0, 0}, [](auto& n) { set(n, "norm", "MAX"); }), ElementsAre(0, 0));
+  const auto impute = [](auto& n) {
+    set(n, "imputed_value_floats", Reals{7, 8});
+    set(n, "replaced_value_float", -1.0F);
+  };
+  EXPECT_THAT(columns("Imputer", {-1, 5}, impute), ElementsAre(7, 5));
+  const auto mark = [](auto& n) {
+    set(n, "imputed_value_floats", Reals{7});
+    set(n, "replaced_value_float", std::numeric_limits<float>::quiet_NaN());
+  };
+  EXPECT_THAT(columns("Imputer", {1, std::numeric_limits<float>::quiet_NaN()}, mark), ElementsAre(1, 7));
+  EXPECT_THAT(columns("OneHotEncoder", {3, 9},
+                      [](auto& n) {
+                        set(n, "cats_int64s", Ints{2, 3});
+                      }),
+              ElementsAre(0, 1, 0, 0));
+  EXPECT_THAT(columns("FeatureVectorizer", {3, 9}, [](auto& n) { set(n, "inputdimensions", Ints{2}); }),
+              ElementsAre(3, 9));
+}
+
+TEST(ClassicalColumns, AreChosenByTheirNumbers) {
+  OnnxFile file = file_of({-1, 3});
+  file.weight(integers("chosen", {2, 0}));
+  file.node("ArrayFeatureExtractor", {"x", "chosen"}, {"y"}).set_domain("ai.onnx.ml");
+  file.output("y");
+  EXPECT_THAT(run(file, {2, 3}, {1, 2, 3, 4, 5, 6})[0], ElementsAre(3, 1, 6, 4));
+}
+
+TEST(ClassicalColumns, OfTextsAreRefused) {
+  OnnxFile file = file_of({-1, 1});
+  auto& encoder = file.node("OneHotEncoder", {"x"}, {"y"}, "encoder");
+  encoder.set_domain("ai.onnx.ml");
+  file.output("y");
+  expect_error(Fault::unsupported, {"'encoder'", "texts", "whole numbers"}, [&] { file.read(); });
+}
+
+TEST(ClassicalColumns, WithoutTheirInputsAreDamaged) {
+  for (const char* op : {"Binarizer", "Imputer", "Normalizer", "OneHotEncoder"}) {
+    OnnxFile file = file_of({-1, 1});
+    auto& made = file.node(op, {}, {"y"}, "bare");
+    made.set_domain("ai.onnx.ml");
+    set(made, "cats_int64s", Ints{1});
+    file.output("y");
+    expect_error(Fault::model, {"'bare'", "input 0 is missing"}, [&] { file.read(); });
+  }
+}
+
+TEST(LinearModels, AreALayerAndWhatMakesProbabilities) {
+  EXPECT_THAT(columns("LinearRegressor", {1, 2},
+                      [](auto& n) {
+                        set(n, "coefficients", std::vector<float>{3, 4});
+                        set(n, "intercepts", std::vector<float>{5});
+                      }),
+              ElementsAre(16));
+  const auto scores = [](const std::string& transform, const std::vector<float>& coefficients) {
+    OnnxFile file = file_of({-1, 2});
+    auto& made = file.node("LinearClassifier", {"x"}, {"label", "y"});
+    made.set_domain("ai.onnx.ml");
+    set(made, "coefficients", coefficients);
+    set(made, "intercepts", std::vector<float>(coefficients.size() / 2, 0.5F));
+    set(made, "classlabels_ints", Ints{0, 1});
+    set(made, "post_transform", transform.c_str());
+    file.output("label");
+    file.output("y");
+    return run(file, {1, 2}, {1, 2})[0];
+  };
+  const auto near = [](const std::vector<float>& values) {
+    return ::testing::Pointwise(::testing::FloatNear(1e-6F), values);
+  };
+  const auto sigmoid = [](double x) { return static_cast<float>(1 / (1 + std::exp(-x))); };
+  EXPECT_THAT(scores("NONE", {1, 0, 0, 1}), near({1.5F, 2.5F}));
+  EXPECT_THAT(scores("SOFTMAX", {1, 0, 0, 1}), near({sigmoid(-1), sigmoid(1)}));
+  EXPECT_THAT(scores("LOGISTIC", {1, 0, 0, 1}), near({sigmoid(1.5), sigmoid(2.5)}));
+  EXPECT_THAT(scores("LOGISTIC", {0, 1}), near({sigmoid(-2.5), sigmoid(2.5)}));
+  EXPECT_THAT(scores("NONE", {0, 1}), near({-1.5F, 2.5F}));
+}
+
+// Sampling as variational networks do: what a network says of a record must not change from run to run.
+TEST(RandomNumbers, AreTheirMean) {
+  OnnxFile file = file_of({-1, 2});
+  auto& normal = file.node("RandomNormalLike", {"x"}, {"noise"});
+  set(normal, "mean", 2.0F);
+  set(normal, "scale", 3.0F);
+  set(file.node("RandomUniform", {}, {"shift"}), "shape", Ints{2});
+  file.node("Add", {"x", "noise"}, {"noisy"});
+  file.node("Add", {"noisy", "shift"}, {"y"});
+  file.output("y");
+  EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(3.5F, 4.5F));
+  EXPECT_THAT(file.read().notices(), Contains(HasSubstr("random numbers")));
+}
+
+onnx::SparseTensorProto sparse(const Ints& places, const Ints& shape_of_places) {
+  onnx::SparseTensorProto made;
+  *made.mutable_values() = floats("w", {2}, {5, 7});
+  *made.mutable_indices() = integers("places", places);
+  made.mutable_indices()->clear_dims();
+  for (const std::int64_t dim : shape_of_places) made.mutable_indices()->add_dims(dim);
+  for (const std::int64_t dim : {2, 3}) made.add_dims(dim);
+  return made;
+}
+
+TEST(SparseTensors, AreDense) {
+  for (const auto& weights : {sparse({1, 5}, {2}), sparse({0, 1, 1, 2}, {2, 2})}) {
+    OnnxFile file = file_of({-1, 2});
+    *file.proto.mutable_graph()->add_sparse_initializer() = weights;
+    file.node("MatMul", {"x", "w"}, {"y"});
+    file.output("y");
+    EXPECT_THAT(run(file, {1, 2}, {1, 10})[0], ElementsAre(0, 5, 70));
+    OnnxFile inside = file_of({-1, 2});
+    auto& attribute = *inside.node("Constant", {}, {"w"}).add_attribute();
+    attribute.set_name("sparse_value");
+    attribute.set_type(onnx::AttributeProto::SPARSE_TENSOR);
+    *attribute.mutable_sparse_tensor() = weights;
+    inside.node("MatMul", {"x", "w"}, {"y"});
+    inside.output("y");
+    EXPECT_THAT(run(inside, {1, 2}, {1, 10})[0], ElementsAre(0, 5, 70));
+  }
 }
 
 TEST(ClassicalTails, ScalingInFrontIsArithmetic) {
