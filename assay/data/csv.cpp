@@ -218,7 +218,14 @@ bool is_table_name(std::string_view name) {
 double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
   double value = 0;
   if (!to_number(table.rows[row][column], value)) {
-    fail(Fault::data, "{}: row {}: '{}' is not a number", table.path, row + 1, table.rows[row][column]);
+    const std::string name = table.header.empty() ? std::to_string(column) : table.header[column];
+    const std::string& field = table.rows[row][column];
+    if (field.empty())
+      fail(Fault::data, "{}: row {}: column '{}' is empty; fill it in, leave the row out, or say ignore={}",
+           table.path, row + 1, name, name);
+    fail(Fault::data,
+         "{}: row {}: '{}' is not a number; if column '{}' holds the class say label={}, else ignore={}",
+         table.path, row + 1, field, name, name, name);
   }
   return value;
 }

@@ -17,7 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What other systems put beside a file `x.png` is `._x.png`.
 bool is_picture(const std::string& name) {
+  if (fs::path(name).filename().string().starts_with("._")) return false;
   std::string extension = fs::path(name).extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return std::tolower(c); });

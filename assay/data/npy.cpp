@@ -101,6 +101,8 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& name) {
 std::size_t npy_element_size(const NpyHeader& header, const std::string& name) {
   if (header.order == '>')
     fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
+  if (header.type == "O")
+    fail(Fault::data, "{}: it holds Python objects; save plain numbers or texts (.astype(str))", name);
   const std::size_t size = static_cast<std::size_t>(header.type.back() - '0');
   return size <= 8 ? size : 0;
 }

@@ -226,7 +226,8 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
     return entry == nullptr ? std::nullopt : npz_array(archive, *entry);
   };
   // An input of token ids may be called so, too.
-  const bool ids_are_input = std::ranges::find(inputs, "ids", &OtherRows::name) != inputs.end();
+  const bool ids_are_input =
+      spec.text("x") == "ids" || std::ranges::find(inputs, "ids", &OtherRows::name) != inputs.end();
   const auto outputs = whole(array_for(archive, spec, "y", usual_y));
   const auto ids = whole(ids_are_input ? nullptr : archive.find("ids"));
   // Texts where outputs are looked for.

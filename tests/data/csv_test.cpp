@@ -35,8 +35,10 @@ TEST(CsvErrors, RaggedOpenQuotedNonNumericAndEmpty) {
   expect_data_error(Fault::data, {"r.csv:3", "3 fields where the rows before have 2"},
                     put("r.csv", "1,2\n3,4\n5,6,7\n"));
   expect_data_error(Fault::data, {"o.csv", "quote is never closed"}, put("o.csv", "1,\"2\n3,4\n"));
-  expect_data_error(Fault::data, {"w.csv", "row 2", "'six' is not a number"},
+  expect_data_error(Fault::data, {"w.csv", "row 2", "'six' is not a number", "label=b", "ignore=b"},
                     put("w.csv", "a,b\n1,2\n5,six\n"));
+  expect_data_error(Fault::data, {"g.csv", "row 1", "column 'b' is empty"}, put("g.csv", "a,b\n1,\n5,6\n"));
+  expect_data_error(Fault::data, {"g.csv", "row 1", "column '1' is empty"}, put("g.csv", "1,\n5,6\n"));
   expect_data_error(Fault::data, {"e.csv", "the table is empty"}, put("e.csv", ""));
   expect_data_error(Fault::data, {"n.csv", "record '1'", "NaN"}, put("n.csv", "1,2\n3,nan\n"));
   expect_data_error(Fault::usage, {"m.csv", "'wieght'", "did you mean 'weight'"},

@@ -48,6 +48,16 @@ TEST(Images, FoldersAndArchivesAreTheSame) {
   }
 }
 
+// As archives from a Mac have them.
+TEST(Images, FilesThatOtherSystemsPutBesideThemAreNoPictures) {
+  auto entries = four_pictures();
+  entries.push_back({"__MACOSX/cat/._0.png", "what a system noted of a file"});
+  for (const std::string& path : {put_folder("mac", entries), put_archive("mac.zip", entries)}) {
+    EXPECT_THAT(ids(*open_dataset(path)), ElementsAre("cat/0.png", "cat/1.png", "dog/2.png", "dog/3.png"));
+    EXPECT_THAT(open_dataset(path)->class_names(), ElementsAre("cat", "dog"));
+  }
+}
+
 TEST(Images, ColourResizeAndUnder) {
   const std::string path = put_archive("set.tar", four_pictures());
   const auto grey = open_dataset(path + ",scale=1,color=grey,resize=2x2,under=dog");

@@ -130,6 +130,17 @@ TEST(Npz, ArraysWithoutElementsHaveTheRightChecksum) {
   zip_discard(archive);
 }
 
+// Networks of token ids are often given them under this name, which otherwise names the records.
+TEST(Npz, TheOnlyInputMayBeCalledIds) {
+  const std::string path = temporary("tokens.npz").string();
+  write_npz(path, {{"ids", Array::of<std::int64_t>({2, 3}, {1, 2, 3, 4, 5, 6})},
+                   {"y", Array::of<std::int64_t>({2}, {0, 1})}});
+  const DatasetPtr data = open_dataset(path + ",x=ids");
+  EXPECT_THAT(labels(*data), ElementsAre(0, 1));
+  EXPECT_THAT(ids(*data), ElementsAre("0", "1"));
+  EXPECT_EQ(data->record_shape(), (Shape{3}));
+}
+
 TEST(Npz, TextsNameRecords) {
   const std::string path = temporary("named.npz").string();
   const auto with = [&](const std::string& type, const std::string& body) {
@@ -286,6 +297,7 @@ TEST(NpyErrors, DamagedHeaders) {
   refuse(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': 3}", "abcd"), "no shape");
   refuse(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "abcd"), "wrong shape");
   refuse(npy_bytes(header(">f4", "(1,)"), "abcd"), "big-endian");
+  refuse(npy_bytes(header("|O", "(1,)"), "abcd"), "Python objects");
   refuse(npy_bytes(header("<U4", "(1,)"), "abcd"), "'U4' is not known");
   refuse(npy_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "abcd"), "structured");
 }
