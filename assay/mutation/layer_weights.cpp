@@ -47,6 +47,71 @@ NeuronLayout recurrent_layout(std::int64_t directions, std::int64_t parts, std::
   return {.outer = directions, .before = parts, .inner = hidden, .after = after};
 }
 
+// A float32 constant that reaches an input of a node turned round or in another shape, as exporters leave it:
+// `node` and `input` are those that read the constant itself, `shape` is the one that arrives.
+struct Held {
+  ValueId constant;
+  int node;
+  std::size_t input;
+  Shape shape;
+  bool transposed;
+};
+
+bool swaps_matrix(const Node& node) {
+  const auto order = node.integers("perm", {1, 0});
+  return node.op == "Transpose" && order == std::vector<std::int64_t>{1, 0};
+}
+
+// With one number -1 for what is left.
+std::optional<Shape> reshaped(const Graph& graph, const Node& node, std::int64_t count) {
+  const ValueId id = input_of(node, 1);
+  if (!graph.is_constant(id) || graph.constant(id).dtype() != DType::int64) return std::nullopt;
+  const auto wanted = graph.constant(id).as<std::int64_t>();
+  Shape shape(wanted.begin(), wanted.end());
+  std::int64_t others = 1;
+  for (const std::int64_t size : shape) others *= size < 0 ? 1 : size;
+  if (others < 1 || count % others != 0) return std::nullopt;
+  std::ranges::replace_if(
+      shape, [](std::int64_t size) { return size < 0; }, count / others);
+  return shape;
+}
+
+std::optional<Held> held_weights(const Graph& graph, int node, std::size_t input) {
+  std::vector<const Node*> way;  // from the reader to the constant
+  ValueId id = input_of(graph.nodes()[static_cast<std::size_t>(node)], input);
+  while (id != no_value && !graph.is_constant(id)) {
+    const int maker = graph.producer(id);
+    const bool once =
+        graph.consumers(id).size() == 1 && std::ranges::find(graph.outputs(), id) == graph.outputs().end();
+    if (maker < 0 || !once) return std::nullopt;
+    node = maker;
+    input = 0;
+    way.push_back(&graph.nodes()[static_cast<std::size_t>(maker)]);
+    id = input_of(*way.back(), 0);
+  }
+  if (id == no_value || graph.constant(id).dtype() != DType::float32) return std::nullopt;
+  Held held{id, node, input, graph.constant(id).shape(), false};
+  for (auto step = way.rbegin(); step != way.rend(); ++step) {
+    if (held.shape.size() == 2 && swaps_matrix(**step)) {
+      std::swap(held.shape[0], held.shape[1]);
+      held.transposed = !held.transposed;
+      continue;
+    }
+    const auto shape = (*step)->op == "Reshape" && !held.transposed
+                           ? reshaped(graph, **step, graph.constant(id).count())
+                           : std::nullopt;
+    if (!shape) return std::nullopt;
+    held.shape = *shape;
+  }
+  return held;
+}
+
+// That of the matrix turned round.
+NeuronLayout turned(const NeuronLayout& layout) {
+  if (layout.outer == 1) return {.outer = layout.inner, .before = 1, .inner = 1, .after = layout.before};
+  return {.outer = 1, .before = layout.after, .inner = layout.outer, .after = 1};
+}
+
 class Finder {
  public:
   Finder(const Graph& graph, SubjectLayer& layer)
@@ -83,30 +148,33 @@ class Finder {
   }
 
   std::string convolution() {
-    const ValueId kernel = input_of(node_, 1);
     layer_.input = node_.inputs[0];
-    if (!graph_.is_constant(kernel) || graph_.constant(kernel).dtype() != DType::float32)
-      return no_constant(kernel);
-    if (shape_of(graph_, kernel).size() < 2) return "its kernel has less than 2 axes";
-    layer_.weights.push_back(*at(1, convolution_layout(node_, shape_of(graph_, kernel))));
+    const auto held = held_weights(graph_, index_, 1);
+    if (!held || held->transposed) return no_constant(input_of(node_, 1));
+    if (held->shape.size() < 2) return "its kernel has less than 2 axes";
+    layer_.weights.push_back(*weights_at(graph_, held->node, held->input,
+                                         convolution_layout(node_, held->shape), layer_.layer.neurons));
     add_bias(2, vector_of(layer_.layer.neurons));
     return {};
   }
 
   std::string dense() {
     std::size_t data = 0, matrix = 1;
-    const bool first_constant = graph_.is_constant(input_of(node_, 0));
-    if (first_constant) std::swap(data, matrix);
+    const bool in_front = held_weights(graph_, index_, 0).has_value();
+    if (in_front) std::swap(data, matrix);
     layer_.input = input_of(node_, data);
     const ValueId weights = input_of(node_, matrix);
     if (weights == no_value || node_.inputs.size() > 3) return "it is a product of several operands";
-    if (!graph_.is_constant(weights) || graph_.constant(weights).dtype() != DType::float32) {
+    const auto held = held_weights(graph_, index_, matrix);
+    if (!held) {
       const bool computed = weights != no_value && !graph_.is_constant(weights);
       return computed && depends_on_input(weights)
                  ? "it is a product of two activations, without weights of its own"
                  : no_constant(weights);
     }
-    layer_.weights.push_back(*at(matrix, dense_layout(node_, shape_of(graph_, weights), first_constant)));
+    auto layout = dense_layout(node_, held->shape, in_front);
+    if (layout && held->transposed) layout = turned(*layout);
+    layer_.weights.push_back(*weights_at(graph_, held->node, held->input, layout, layer_.layer.neurons));
     if (node_.op == "Gemm") add_bias(2, vector_of(layer_.layer.neurons));
     return {};
   }

@@ -144,6 +144,46 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryOperator,
                            return std::get<0>(param.param) + "_" + std::get<1>(param.param);
                          });
 
+// Exporters leave weights that a Transpose or Reshape brings into the form that the operator takes: they are
+// weights all the same, and a neuron's are where they would be without it.
+TEST(HeldWeights, AreMutatedAsThoseOfTheOperatorItself) {
+  const auto network = [](bool held) {
+    Net net("held");
+    GraphBuilder& b = net.builder;
+    const Tensor w1 = at::arange(24, at::kFloat).sub(11).mul(0.1).reshape({6, 4});
+    const Tensor w2 = at::arange(12, at::kFloat).sub(5).mul(0.2).reshape({3, 4});
+    const Tensor w3 = at::arange(12, at::kFloat).cos().reshape({3, 4});
+    const auto array = [&](const char* name, const Tensor& values) {
+      return b.constant(name, to_array(values.contiguous()));
+    };
+    ValueId x = net.input({-1, 6});
+    const ValueId first = held
+                              ? b.add("Transpose", "w1_turned", {array("w1", w1.t())}, {{"perm", Ints{1, 0}}})
+                              : array("w1", w1);
+    x = net.relu("first_act", b.add("MatMul", "first", {x, first}));
+    const ValueId second = held ? b.add("Transpose", "w2_turned", {array("w2", w2.t())}) : array("w2", w2);
+    x = b.add("Tanh", "second_act", {b.add("Gemm", "second", {x, second}, {{"transB", std::int64_t{1}}})});
+    const ValueId third = held
+                              ? b.add("Reshape", "w3_matrix",
+                                      {array("w3", w3.reshape({12})), b.constant("shape", integers({3, -1}))})
+                              : array("w3", w3);
+    return net.build(b.add("MatMul", "third", {x, third}));
+  };
+  const Graph plain = network(false), held = network(true);
+  const Subject plain_subject = subject_of(plain), held_subject = subject_of(held);
+  ASSERT_EQ(held_subject.layers().size(), 3U);
+  const Tensor records = records_for(plain, 20);
+  for (const char* layer : {"first", "second", "third"}) {
+    for (std::uint64_t seed = 1; seed < 4; ++seed) {
+      const Mutation one = apply(plain_subject, mutant("nai", layer, seed));
+      const Mutation other = apply(held_subject, mutant("nai", layer, seed));
+      EXPECT_EQ(difference(output_of(one.graph, records), output_of(other.graph, records)), 0)
+          << layer << seed;
+      EXPECT_GT(difference(output_of(plain, records), output_of(other.graph, records)), 0) << layer << seed;
+    }
+  }
+}
+
 TEST(MutationCatalogue, IsDescribedAndHasTheEightOfDeepMutation) {
   ASSERT_FALSE(operators().empty());
   ASSERT_FALSE(presets().empty());

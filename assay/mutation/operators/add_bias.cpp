@@ -9,7 +9,8 @@ namespace {
 // As many numbers as the bias has: one for each neuron, in recurrent cells two for each gate of each.
 Shape bias_shape(const Graph& graph, const SubjectLayer& layer) {
   if (layer.layer.kind != OperatorKind::recurrent) {
-    const bool weights_in_front = layer.weights.front().input == 0;
+    const bool weights_in_front =
+        graph.nodes()[static_cast<std::size_t>(layer.layer.node)].inputs[0] != layer.input;
     return weights_in_front ? Shape{layer.layer.neurons, 1} : Shape{layer.layer.neurons};
   }
   const Shape& kernel = graph.constant(layer.weights.front().constant).shape();
