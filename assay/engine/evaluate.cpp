@@ -157,6 +157,12 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
          session.graph().name(), to_string(logits.sizes().vec()));
   }
   const Tensor scores = logits.reshape({logits.size(0), -1});
+  if (scores.size(1) == 1 && (scores.scalar_type() == at::kLong || scores.scalar_type() == at::kInt)) {
+    fail(Fault::unsupported,
+         "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
+         "scores as an output, in front of the ArgMax",
+         session.graph().name());
+  }
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
   const Tensor named = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
   Tensor classes = named.to(at::kLong);

@@ -51,6 +51,10 @@ void check_fit(const Session& session, const Dataset& data, const LossInfo& loss
 
 Answers answers_of(const Session& session, const Tensor& scores, const Batch& batch) {
   require_rows(session, scores, batch.indices.size());
+  if (!at::isFloatingType(scores.scalar_type()))
+    fail(Fault::unsupported,
+         "network '{}' gives whole numbers, which have no slope to train by; export it with scores as output",
+         session.graph().name());
   Answers answers{.scores = scores.reshape({scores.size(0), -1}),
                   .labels = {},
                   .numbers = {},

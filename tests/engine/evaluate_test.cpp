@@ -68,6 +68,21 @@ TEST(Evaluate, ReadsASingleColumnAsYesOrNo) {
   EXPECT_EQ(evaluate(Session(comparator("Sigmoid", {1, -1})), data, {}, silence()).accuracy, 1.0);
 }
 
+// A network that ends in the number of its class is no network of one score that says yes or no.
+TEST(Evaluate, ClassesWithoutScoresAreRefused) {
+  test::Net net("labels");
+  const ValueId w = net.builder.constant("w", Array::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+  const ValueId scores = net.builder.add("Gemm", "dense", {net.input({-1, 2}), w});
+  const Graph graph = net.build(net.builder.add("ArgMax", "label", {scores}, {{"axis", std::int64_t{1}}}));
+  try {
+    evaluate(Session(graph), records({2}, rows, {1, 0, 0, 0, 1}), {}, silence());
+    FAIL() << "it was evaluated";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("in front of the ArgMax"));
+  }
+}
+
 TEST(Evaluate, MeasuresRegression) {
   const auto data = records({2}, rows, {}, {2, -2, 1, 0.5f, -6});
   const Evaluation result = evaluate(Session(comparator("", {1, -1})), data, {.batch = 2}, silence());
