@@ -146,6 +146,29 @@ std::size_t class_count(const Session& session) {
   return count == 1 ? 2 : count;  // one says yes or no
 }
 
+namespace {
+
+// Throws Error{unsupported} for outputs that are no scores in the order of classes.
+void require_scores_by_class(const Session& session, const Tensor& logits) {
+  const Graph& graph = session.graph();
+  const bool one_whole_number = logits.numel() == logits.size(0) &&
+                                (logits.scalar_type() == at::kLong || logits.scalar_type() == at::kInt);
+  if (one_whole_number)
+    fail(Fault::unsupported,
+         "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
+         "scores as an output, in front of the ArgMax",
+         graph.name());
+  const int producer = graph.producer(session.logits());
+  if (producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "TopK")
+    fail(Fault::unsupported,
+         "network '{}' gives the greatest scores in their own order, which does not tell classes; export it "
+         "with "
+         "the scores as an output, in front of the TopK",
+         graph.name());
+}
+
+}  // namespace
+
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
                                             std::size_t records) {
   require_rows(session, logits, records);
@@ -156,13 +179,8 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
          "Outputs for each position can be compared with numeric targets, as many as there are outputs",
          session.graph().name(), to_string(logits.sizes().vec()));
   }
+  require_scores_by_class(session, logits);
   const Tensor scores = logits.reshape({logits.size(0), -1});
-  if (scores.size(1) == 1 && (scores.scalar_type() == at::kLong || scores.scalar_type() == at::kInt)) {
-    fail(Fault::unsupported,
-         "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
-         "scores as an output, in front of the ArgMax",
-         session.graph().name());
-  }
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
   const Tensor named = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
   Tensor classes = named.to(at::kLong);

@@ -68,19 +68,36 @@ TEST(Evaluate, ReadsASingleColumnAsYesOrNo) {
   EXPECT_EQ(evaluate(Session(comparator("Sigmoid", {1, -1})), data, {}, silence()).accuracy, 1.0);
 }
 
-// A network that ends in the number of its class is no network of one score that says yes or no.
-TEST(Evaluate, ClassesWithoutScoresAreRefused) {
-  test::Net net("labels");
-  const ValueId w = net.builder.constant("w", Array::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
-  const ValueId scores = net.builder.add("Gemm", "dense", {net.input({-1, 2}), w});
-  const Graph graph = net.build(net.builder.add("ArgMax", "label", {scores}, {{"axis", std::int64_t{1}}}));
+void expect_refused(const Graph& graph, const std::string& remedy) {
   try {
     evaluate(Session(graph), records({2}, rows, {1, 0, 0, 0, 1}), {}, silence());
     FAIL() << "it was evaluated";
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);
-    EXPECT_THAT(error.what(), HasSubstr("in front of the ArgMax"));
+    EXPECT_THAT(error.what(), HasSubstr(remedy));
   }
+}
+
+// A network that ends in the number of its class is no network of one score that says yes or no, and sorted
+// scores are not those of class 0, 1, ...
+TEST(Evaluate, OutputsThatAreNoScoresByClassAreRefused) {
+  const auto three_scores = [](test::Net& net) {
+    const ValueId w = net.builder.constant("w", Array::of<float>({2, 3}, {1, 2, 3, 4, 5, 6}));
+    return net.builder.add("Gemm", "dense", {net.input({-1, 2}), w});
+  };
+  test::Net label("label");
+  const ValueId named = three_scores(label);
+  expect_refused(label.build(label.builder.add("ArgMax", "label", {named}, {{"axis", std::int64_t{1}}})),
+                 "in front of the ArgMax");
+  test::Net best("best");
+  const ValueId scores = three_scores(best);
+  const ValueId k = best.builder.constant("k", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{2}));
+  const ValueId values = best.builder.value("values");
+  best.builder.node({.name = "best",
+                     .op = "TopK",
+                     .inputs = {scores, k},
+                     .outputs = {values, best.builder.value("places")}});
+  expect_refused(best.build(values), "in front of the TopK");
 }
 
 TEST(Evaluate, MeasuresRegression) {
