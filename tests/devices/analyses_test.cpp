@@ -107,8 +107,10 @@ TEST_P(Devices, EveryCriterionCounts) {
   for (const auto& info : coverage::criteria()) criteria.emplace_back(info.name);
   const auto measured = [&](const SessionOptions& how) {
     const Session session(network(), how);
-    const auto profile = std::make_shared<coverage::Profile>(
-        coverage::learn_profile(session, data, {.criteria = criteria}, silence()).profile);
+    coverage::LearnOptions learn;
+    learn.criteria = criteria;
+    const auto profile =
+        std::make_shared<coverage::Profile>(coverage::learn_profile(session, data, learn, silence()).profile);
     coverage::CoverageState state(profile, criteria, false);
     coverage::measure(session, state, data, {}, silence());
     std::vector<double> values;
@@ -136,7 +138,8 @@ TEST_P(Devices, KillTheSameMutants) {
   const auto scored = [&](const SessionOptions& how) {
     const Session session(network(), how);
     const mutation::Subject subject(session);
-    mutation::DrawOptions draw{.per_operator = 2};
+    mutation::DrawOptions draw;
+    draw.per_operator = 2;
     for (const auto& info : mutation::operators()) {
       if (info.apply) draw.operators.emplace_back(info.name);
     }
@@ -176,9 +179,11 @@ TEST_P(Devices, Explore) {
   const DatasetPtr data = labelled();
   const auto by = [&](const SessionOptions& how) {
     const Session one(network(), how), two(network(2), how);
+    coverage::LearnOptions learn;
+    learn.criteria = {"nc[threshold=0.25]"};
     const auto profile = [&](const Session& session) {
       return std::make_shared<coverage::Profile>(
-          coverage::learn_profile(session, data, {.criteria = {"nc[threshold=0.25]"}}, silence()).profile);
+          coverage::learn_profile(session, data, learn, silence()).profile);
     };
     explore::ExploreOptions asked;
     asked.search.iterations = 5;

@@ -96,7 +96,8 @@ TEST(Evaluate, OutputsThatAreNoScoresByClassAreRefused) {
   best.builder.node({.name = "best",
                      .op = "TopK",
                      .inputs = {scores, k},
-                     .outputs = {values, best.builder.value("places")}});
+                     .outputs = {values, best.builder.value("places")},
+                     .attributes = {}});
   expect_refused(best.build(values), "in front of the TopK");
 }
 
