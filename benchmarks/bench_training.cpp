@@ -1,8 +1,8 @@
 // Training against PyTorch's own loop on the same machine, libraries and threads: LeNet-5, DeepMutation's
-// networks B and C and a small ResNet at batches of 32, 128 and 256. Usage: bench_training [THREADS [PAIRS [RECORDS
-// [NETWORK]]]]; needs /usr/bin/python3 with torch, and pytorch_training.py beside the source. Runs come in
-// pairs, one of each, and the median of the pairs' ratios counts: seconds and processor seconds. Below 1
-// Assay is faster.
+// networks B and C and a small ResNet at batches of 32, 128 and 256. Usage: bench_training [THREADS [PAIRS
+// [RECORDS [NETWORK]]]]; needs /usr/bin/python3 with torch, and pytorch_training.py beside the source. Runs
+// come in pairs, one of each, and the median of the pairs' ratios counts: seconds and processor seconds.
+// Below 1 Assay is faster.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

@@ -215,7 +215,7 @@ TEST_P(Devices, Train) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Devices, testing::Values(test::separate_device, "cuda"),
-                         [](const auto& info) { return info.param == "cuda" ? "Cuda" : "SeparateMemory"; });
+                         [](const auto& of) { return of.param == "cuda" ? "Cuda" : "SeparateMemory"; });
 
 TEST(DeviceNames, SayWhatThereIs) {
   const auto message = [](const std::string& name) -> std::string {

@@ -10,6 +10,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/lanes/kernels.h"
 #include "assay/engine/onednn/operators.h"
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/recurrence.h"
@@ -216,7 +217,10 @@ class OnednnBackend : public Backend {
  public:
   std::string_view name() const override { return "onednn"; }
   bool supports(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
-    return onednn::supports(graph, node, shape_of) || is_usual_recurrence(graph, node);
+    if (onednn::supports(graph, node, shape_of)) return true;
+    // With AVX2 its cells sum in another order in batches of another size, and are no quicker than the lanes.
+    constexpr std::int64_t avx512 = 16;
+    return is_usual_recurrence(graph, node) && lanes::lanes_of_vector() >= avx512;
   }
   double cost(const Graph& graph, const Node& node, const ShapeOf& shape_of) const override {
     return stands_alone(node) ? recurrence_cost(graph, node) : onednn::cost(graph, node, shape_of);

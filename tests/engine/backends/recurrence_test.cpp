@@ -14,6 +14,7 @@
 #include <assay/model.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/kernel.h"
+#include "assay/engine/lanes/kernels.h"
 #include "assay/engine/lanes/segment.h"
 #include "assay/engine/onednn/segment.h"
 
@@ -132,6 +133,8 @@ class Recurrences : public testing::TestWithParam<const Backend*> {
  protected:
   void SetUp() override {
     if (GetParam() == nullptr) GTEST_SKIP() << "built without oneDNN";
+    if (GetParam() == onednn::backend() && lanes::lanes_of_vector() < 16)
+      GTEST_SKIP() << "oneDNN's cells are used with AVX-512";
   }
   const Backend& backend() const { return *GetParam(); }
 };
