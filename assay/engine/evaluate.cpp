@@ -162,8 +162,7 @@ void require_scores_by_class(const Session& session, const Tensor& logits) {
   if (producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "TopK")
     fail(Fault::unsupported,
          "network '{}' gives the greatest scores in their own order, which does not tell classes; export it "
-         "with "
-         "the scores as an output, in front of the TopK",
+         "with the scores as an output, in front of the TopK",
          graph.name());
 }
 

@@ -81,13 +81,16 @@ std::optional<Held> held_weights(const Graph& graph, int node, std::size_t input
   ValueId id = input_of(graph.nodes()[static_cast<std::size_t>(node)], input);
   while (id != no_value && !graph.is_constant(id)) {
     const int maker = graph.producer(id);
-    const bool once =
-        graph.consumers(id).size() == 1 && std::ranges::find(graph.outputs(), id) == graph.outputs().end();
-    if (maker < 0 || !once) return std::nullopt;
+    if (maker < 0) return std::nullopt;
+    const Node& step = graph.nodes()[static_cast<std::size_t>(maker)];
+    const bool turns = step.op == "Transpose" || step.op == "Reshape",
+               once = graph.consumers(id).size() == 1 &&
+                      std::ranges::find(graph.outputs(), id) == graph.outputs().end();
+    if (!turns || !once) return std::nullopt;
     node = maker;
     input = 0;
-    way.push_back(&graph.nodes()[static_cast<std::size_t>(maker)]);
-    id = input_of(*way.back(), 0);
+    way.push_back(&step);
+    id = input_of(step, 0);
   }
   if (id == no_value || graph.constant(id).dtype() != DType::float32) return std::nullopt;
   Held held{id, node, input, graph.constant(id).shape(), false};
