@@ -4,6 +4,7 @@
 
 #include <assay/extend/random.h>
 #include "assay/support/file.h"
+#include "assay/support/memory.h"
 #include "onnx_build.h"
 
 namespace assay {
@@ -137,12 +138,35 @@ TEST(OnnxErrors, SparseWeights) {
   };
   refuse(Fault::model, {"'s'", "index 4", "outside"}, sparse(4, 4));
   refuse(Fault::model, {"'s'", "index -1", "outside"}, sparse(-1, 4));
-  refuse(Fault::unsupported, {"'s'", "2^28"}, sparse(0, std::int64_t{1} << 40));
+  refuse(Fault::resources, {"'s'", "limit"}, sparse(0, std::int64_t{1} << 50));
+  refuse(Fault::model, {"'s'", "no shape"}, sparse(0, -1));
   refuse(Fault::model, {"'s'", "indices of another number"}, [](auto&, onnx::GraphProto& g) {
     auto& made = *g.add_sparse_initializer();
     *made.mutable_values() = floats("s", {1}, {1});
     *made.mutable_indices() = integers("places", {1, 2});
   });
+}
+
+// A few bytes of file each, and together more than there is.
+TEST(OnnxErrors, ManySparseWeightsStayWithinTheLimit) {
+  constexpr std::int64_t floats_each = 1 << 20;  // 4 MiB
+  struct Limit {
+    Limit() { set_memory_limit(10 << 20); }
+    ~Limit() { set_memory_limit(0); }
+  } limit;
+  const auto several = [](int count) {
+    return [=](auto&, onnx::GraphProto& g) {
+      for (int i = 0; i < count; ++i) {
+        auto& made = *g.add_sparse_initializer();
+        *made.mutable_values() = floats("s" + std::to_string(i), {1}, {1});
+        *made.mutable_indices() = integers("places", {0});
+        made.add_dims(floats_each);
+      }
+      if (count == 2) g.clear_output();
+    };
+  };
+  refuse(Fault::resources, {"'s2'", "sparse ones before it"}, several(3));
+  refuse(Fault::model, {"no outputs"}, several(2));  // these are read
 }
 
 TEST(OnnxErrors, CyclesAndMissingInputs) {

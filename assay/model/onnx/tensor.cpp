@@ -8,13 +8,12 @@
 #include <assay/error.h>
 #include "assay/model/float16.h"
 #include "assay/model/float8.h"
+#include "assay/support/memory.h"
 
 namespace assay::onnx_format {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "ONNX stores little-endian bytes");
-
-constexpr std::int64_t most_sparse_elements = std::int64_t{1} << 28;
 
 // A 16-bit float as stored; the tag tells the two kinds apart.
 struct Half {
@@ -240,9 +239,8 @@ Array TensorReader::read(const onnx::SparseTensorProto& tensor, const std::strin
   Shape shape(tensor.dims().begin(), tensor.dims().end());
   std::int64_t count = 1;
   for (const std::int64_t dim : shape) {
-    if (dim < 0 || __builtin_mul_overflow(count, dim, &count) || count > most_sparse_elements)
-      fail(Fault::unsupported, "{}: a sparse tensor of more than 2^28 elements; export with dense weights",
-           what);
+    if (dim < 0 || __builtin_mul_overflow(count, dim, &count))
+      fail(Fault::model, "{}: {} is no shape of a tensor", what, to_string(shape));
   }
   // Positions in the flattened tensor, or one along each axis.
   const bool flat = places.shape().size() == 1;
@@ -251,7 +249,13 @@ Array TensorReader::read(const onnx::SparseTensorProto& tensor, const std::strin
     fail(Fault::model, "{}: {} values of a sparse tensor, but indices of another number", what,
          values.count());
   const std::size_t size = size_of(values.dtype());
-  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * size);
+  // A file of some bytes can have many of them.
+  std::uint64_t bytes_needed = 0;
+  if (__builtin_mul_overflow(static_cast<std::uint64_t>(count), size, &bytes_needed) ||
+      __builtin_add_overflow(filled_, bytes_needed, &filled_))
+    filled_ = std::numeric_limits<std::uint64_t>::max();
+  require_memory(filled_, what + " and the sparse ones before it");
+  std::vector<std::byte> bytes(bytes_needed);
   const auto index = places.as<std::int64_t>();
   for (std::size_t i = 0, next = 0; i < static_cast<std::size_t>(values.count()); ++i) {
     std::int64_t at = 0;

@@ -22,7 +22,8 @@ class TensorReader {
   // type, Error{unsupported} for types and forms that cannot be held.
   Array read(const onnx::TensorProto& tensor, const std::string& what);
 
-  // The same of a sparse tensor, with zeros where it has nothing.
+  // The same of a sparse tensor, with zeros where it has nothing. All of a file together stay within
+  // memory_limit().
   Array read(const onnx::SparseTensorProto& tensor, const std::string& what);
 
   // "3 float16 tensors were converted to float32", one line per type that was converted.
@@ -31,6 +32,7 @@ class TensorReader {
  private:
   ExternalData external_;
   std::map<int, int> converted_;  // ONNX type -> tensors
+  std::uint64_t filled_ = 0;      // bytes that sparse tensors take
 };
 
 // The array as a named tensor with its bytes inside.
