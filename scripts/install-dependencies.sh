@@ -3,15 +3,10 @@
 # Python package, too, where the release has them. Safe to repeat: does nothing when all are there.
 set -euo pipefail
 
+source "$(dirname "$0")/packages.sh"
 packages=(
-  g++ cmake ninja-build pkg-config
-  libtorch-dev libopenblas0-openmp libdnnl-dev libhwy-dev
-  libonnx-dev libprotobuf-dev protobuf-compiler
-  libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
-  libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
-  libopenmpi-dev openmpi-bin
-  libgtest-dev libgmock-dev libonnx-testdata
-  pybind11-dev python3-dev python3-numpy python3-pytest
+  "${compiler_packages[@]}" "${torch_packages[@]}" "${library_packages[@]}" "${optional_packages[@]}"
+  "${test_packages[@]}" "${test_data_packages[@]}" "${python_packages[@]}"
 )
 
 # clang's of exactly this version: others format and warn otherwise. Python's are what the package works with beside

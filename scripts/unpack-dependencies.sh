@@ -6,18 +6,14 @@
 # Usage: scripts/unpack-dependencies.sh FOLDER [--with-torch] [--all]
 #   --with-torch: Debian's libtorch, too   --all: also what is installed here
 set -euo pipefail
+source "$(dirname "$0")/packages.sh"
 folder=$(realpath -m "${1:?usage: scripts/unpack-dependencies.sh FOLDER [--with-torch] [--all]}")
 shift
-packages=(
-  libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
-  libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
-  libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
-  libgtest-dev libgmock-dev
-)
+packages=("${library_packages[@]}" "${test_packages[@]}")
 all=
 for argument in "$@"; do
   case $argument in
-    --with-torch) packages+=(libtorch-dev libopenblas0-openmp) ;;
+    --with-torch) packages+=("${torch_packages[@]}") ;;
     --all) all=yes ;;
     *) echo "unknown argument $argument" >&2; exit 2 ;;
   esac

@@ -1,0 +1,13 @@
+# The packages of Debian 12 and 13 that Assay is built from, by what they are for: read by install-dependencies.sh and
+# unpack-dependencies.sh.
+compiler_packages=(g++ cmake ninja-build pkg-config)
+torch_packages=(libtorch-dev libopenblas0-openmp)
+library_packages=(
+  libhwy-dev libonnx-dev libprotobuf-dev protobuf-compiler
+  libhdf5-dev libzip-dev libarchive-dev zlib1g-dev libpng-dev libjpeg-dev
+  libsqlite3-dev libre2-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libxxhash-dev
+)
+optional_packages=(libdnnl-dev libopenmpi-dev openmpi-bin) # a faster back end; many machines
+test_packages=(libgtest-dev libgmock-dev)
+test_data_packages=(libonnx-testdata)
+python_packages=(pybind11-dev python3-dev python3-numpy python3-pytest)
