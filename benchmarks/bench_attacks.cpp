@@ -15,7 +15,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <stdexcept>
 
 #include <assay/dataset.h>
 #include <assay/extend/attack_problem.h>
@@ -23,6 +22,7 @@
 #include "assay/attack/preparation.h"
 #include "assay/data/numpy.h"
 #include "assay/support/threads.h"
+#include "benchmarks/pytorch.h"
 
 namespace assay::bench {
 namespace {
@@ -39,18 +39,11 @@ struct Loop {
   int batch = 0;
 };
 
-Loop pytorch(const std::filesystem::path& records, const Spec& spec, int threads) {
-  const std::string here(__FILE__);
-  std::string command =
-      fmt::format("OMP_NUM_THREADS={} /usr/bin/python3 {}/pytorch_attacks.py {} {} {}", threads,
-                  here.substr(0, here.rfind('/')), records.string(), spec.name, threads);
-  for (const auto& [name, value] : spec.options) command += fmt::format(" {}={}", name, value);
-  Loop loop;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start python3");
-  const bool read = std::fscanf(pipe, "%lf %lf %d", &loop.seconds, &loop.success, &loop.batch) == 3;
-  if (pclose(pipe) != 0 || !read) throw std::runtime_error("PyTorch's loop failed: " + command);
-  return loop;
+Loop pytorch_loop(const std::filesystem::path& records, const Spec& spec, int threads) {
+  std::string arguments = fmt::format("{} {} {}", records.string(), spec.name, threads);
+  for (const auto& [name, value] : spec.options) arguments += fmt::format(" {}={}", name, value);
+  const auto found = pytorch("pytorch_attacks.py", arguments, static_cast<std::size_t>(threads), 3);
+  return {.seconds = found[0], .success = found[1], .batch = static_cast<int>(found[2])};
 }
 
 class Comparison {
@@ -86,7 +79,7 @@ class Comparison {
         parts.push_back(attack->perturb(preparation.network(), batch));
     });
     const Tensor found = at::cat(parts);
-    const Loop loop = pytorch(file_, spec, threads_);
+    const Loop loop = pytorch_loop(file_, spec, threads_);
     const auto count = static_cast<double>(problem.size());
     fmt::print(
         "{:42} {:9.1f} attacks/s, PyTorch {:8.1f} in batches of {:3}: {:.3f} of its time; success {:5.1f} %, "

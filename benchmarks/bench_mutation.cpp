@@ -11,9 +11,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <stdexcept>
 
 #include <assay/dataset.h>
 #include <assay/model.h>
@@ -21,6 +19,7 @@
 #include <assay/tensor_records.h>
 #include <assay/training.h>
 #include "assay/support/threads.h"
+#include "benchmarks/pytorch.h"
 
 namespace assay::bench {
 namespace {
@@ -33,7 +32,7 @@ struct Turn {
   std::vector<mutation::MutationState> states;
 };
 
-// `known`: a first run with no mutants tells what reading the data and running the original cost, which is
+// A first run with no mutants tells what reading the data and running the original cost, which is
 // left out.
 Turn timed(const Session& session, const DatasetPtr& data,
            const std::vector<mutation::PlannedMutant>& mutants, bool naive) {
@@ -48,21 +47,6 @@ Turn timed(const Session& session, const DatasetPtr& data,
   const double before = run({}, survey);
   turn.seconds = run(mutants, turn) - before;
   return turn;
-}
-
-// Seconds of a pass of PyTorch's twin of a network over so many records.
-double pytorch(const std::string& network, std::size_t records) {
-  const std::string here(__FILE__);
-  const std::size_t threads = available_threads();
-  const std::string command =
-      fmt::format("OMP_NUM_THREADS={0} /usr/bin/python3 {1}/pytorch_forward.py {2} {3} {0}", threads,
-                  here.substr(0, here.rfind('/')), network, records);
-  double seconds = 0;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start python3");
-  const bool read = std::fscanf(pipe, "%lf", &seconds) == 1;
-  if (pclose(pipe) != 0 || !read) throw std::runtime_error("PyTorch's pass failed: " + command);
-  return seconds;
 }
 
 // `twin`: the network's name among PyTorch's, if it is there.
@@ -104,9 +88,12 @@ void measure(const Graph& graph, const DatasetPtr& data, std::size_t per_operato
       "verdicts, {} untouched, {} settled whole; {} mutants differ\n",
       graph.name(), data->size(), all.size(), fast_rate, naive_rate, some.size(), fast_rate / naive_rate,
       fast.figures.ran, fast.figures.untouched, fast.figures.settled, different);
-  if (!twin.empty())
-    fmt::print("  {:.1f} times as fast as whole networks in PyTorch\n",
-               fast_rate * pytorch(twin, data->size()));
+  if (!twin.empty()) {
+    const std::size_t threads = available_threads();
+    const double pass =
+        pytorch("pytorch_forward.py", fmt::format("{} {} {}", twin, data->size(), threads), threads, 1)[0];
+    fmt::print("  {:.1f} times as fast as whole networks in PyTorch\n", fast_rate * pass);
+  }
   for (const auto& [name, list] : by_operator) {
     if (!each) break;
     const Turn turn = timed(session, data, list, false);

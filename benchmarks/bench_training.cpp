@@ -12,12 +12,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <stdexcept>
 
 #include <assay/records.h>
 #include <assay/tensor.h>
 #include <assay/training.h>
 #include "benchmarks/networks.h"
+#include "benchmarks/pytorch.h"
 
 namespace assay::bench {
 namespace {
@@ -61,17 +61,11 @@ Seconds assay_epochs(const Case& of, const Setting& setting) {
 }
 
 Seconds pytorch_epochs(const Case& of, const Setting& setting) {
-  const std::string script =
-      std::string(__FILE__).substr(0, std::string(__FILE__).rfind('/')) + "/pytorch_training.py";
-  const std::string command =
-      fmt::format("OMP_NUM_THREADS={} /usr/bin/python3 {} {} {} {} {} {}", setting.threads, script, of.name,
-                  setting.batch, setting.records, setting.epochs, setting.threads);
-  Seconds seconds;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) throw std::runtime_error("cannot start python3");
-  const bool read = std::fscanf(pipe, "%lf %lf", &seconds.wall, &seconds.processor) == 2;
-  if (pclose(pipe) != 0 || !read) throw std::runtime_error("PyTorch's loop failed: " + command);
-  return seconds;
+  const auto found = pytorch(
+      "pytorch_training.py",
+      fmt::format("{} {} {} {} {}", of.name, setting.batch, setting.records, setting.epochs, setting.threads),
+      static_cast<std::size_t>(setting.threads), 2);
+  return {found[0], found[1]};
 }
 
 double median(std::vector<double> values) {
