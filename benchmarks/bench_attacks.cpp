@@ -1,6 +1,7 @@
 // Attacks against plain loops in PyTorch on whole batches, with equal settings, on a LeNet-5 trained for a
-// moment on procedural digits. Usage: bench_attacks [threads [records [ATTACK]]]; needs /usr/bin/python3 with
-// torch, and pytorch_attacks.py beside the source. Storing is not part of it on either side.
+// moment on procedural digits. Usage: bench_attacks [threads [records [ATTACK]]] [--device NAME]; needs
+// /usr/bin/python3 with torch, and pytorch_attacks.py beside the source. Storing is not part of it on either
+// side.
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -22,6 +23,7 @@
 #include "assay/attack/preparation.h"
 #include "assay/data/numpy.h"
 #include "assay/support/threads.h"
+#include "benchmarks/device.h"
 #include "benchmarks/pytorch.h"
 
 namespace assay::bench {
@@ -39,21 +41,21 @@ struct Loop {
   int batch = 0;
 };
 
-Loop pytorch_loop(const std::filesystem::path& records, const Spec& spec, int threads) {
-  std::string arguments = fmt::format("{} {} {}", records.string(), spec.name, threads);
+Loop pytorch_loop(const std::filesystem::path& records, const Spec& spec, const SessionOptions& where) {
+  const auto threads = static_cast<std::size_t>(where.threads);
+  std::string arguments = fmt::format("{} {} {} {}", records.string(), spec.name, threads, where.device);
   for (const auto& [name, value] : spec.options) arguments += fmt::format(" {}={}", name, value);
-  const auto found = pytorch("pytorch_attacks.py", arguments, static_cast<std::size_t>(threads), 3);
+  const auto found = pytorch("pytorch_attacks.py", arguments, threads, 3);
   return {.seconds = found[0], .success = found[1], .batch = static_cast<int>(found[2])};
 }
 
 class Comparison {
  public:
-  Comparison(const Session& session, DatasetPtr data, int threads, std::string only)
+  Comparison(const Session& session, DatasetPtr data, std::string only)
       : session_(session),
         data_(std::move(data)),
         plain_(session, *data_, {.target = "none"}),
         aimed_(session, *data_, {.target = "next"}),
-        threads_(threads),
         only_(std::move(only)),
         file_(std::filesystem::temp_directory_path() / fmt::format("bench_attacks_{}.npz", getpid())) {
     std::vector<std::size_t> indices(data_->size());
@@ -71,15 +73,17 @@ class Comparison {
     const auto attack = attack::make_attack(spec);
     constexpr std::int64_t together = 128;  // as `assay attack` does
     std::vector<attack::AttackProblem> batches;
-    for (const Tensor& rows : at::arange(problem.size()).split(together)) batches.push_back(problem.at(rows));
-    attack->perturb(preparation.network(), batches[0].at(at::arange(2)));  // compiles
+    const Tensor every = at::arange(problem.size()).to(problem.inputs.device());
+    for (const Tensor& rows : every.split(together)) batches.push_back(problem.at(rows));
+    attack->perturb(preparation.network(), problem.at(every.slice(0, 0, 2)));  // compiles
     std::vector<Tensor> parts;
     const double ours = seconds([&] {
       for (const attack::AttackProblem& batch : batches)
         parts.push_back(attack->perturb(preparation.network(), batch));
+      wait_for(parts.back());
     });
     const Tensor found = at::cat(parts);
-    const Loop loop = pytorch_loop(file_, spec, threads_);
+    const Loop loop = pytorch_loop(file_, spec, session_.options());
     const auto count = static_cast<double>(problem.size());
     fmt::print(
         "{:42} {:9.1f} attacks/s, PyTorch {:8.1f} in batches of {:3}: {:.3f} of its time; success {:5.1f} %, "
@@ -117,22 +121,21 @@ class Comparison {
   const Session& session_;
   DatasetPtr data_;
   attack::Preparation plain_, aimed_;
-  int threads_;
   std::string only_;
   std::filesystem::path file_;
   Batch batch_;
 };
 
-void run(int threads, std::size_t records, const std::string& only) {
+void run(int threads, std::size_t records, const std::string& only, const std::string& device) {
   training::Recipe recipe;
   recipe.epochs = 2;
   recipe.batch = 64;
-  const SessionOptions options{.threads = threads};
+  const SessionOptions options{.threads = threads, .device = device};
   const Session session(training::train(training::architectures().find("lenet5").build(),
                                         open_dataset("digits:3000"), nullptr, recipe, options, silence())
                             .graph,
                         options);
-  Comparison comparison(session, open_dataset(fmt::format("digits:{},seed=2", records)), threads, only);
+  Comparison comparison(session, open_dataset(fmt::format("digits:{},seed=2", records)), only);
   for (const char* attack : {"fgsm[eps=0.1]", "bim[eps=0.1,step=0.02,steps=10]",
                              "pgd[eps=0.1,step=0.01,steps=40]", "cw[search=3,iterations=200]", "jsma"})
     comparison.compare(attack);
@@ -142,9 +145,10 @@ void run(int threads, std::size_t records, const std::string& only) {
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
+  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
   assay::bench::run(threads, argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 1000,
-                    argc > 3 ? argv[3] : "");
+                    argc > 3 ? argv[3] : "", device);
 }

@@ -1,7 +1,7 @@
 // Eleven criteria in one pass over all layers of LeNet-5 against the plain forward pass over the same 10,000
 // records, and combining states at the speed of memory. Processor time is beside the time by the clock, since
-// it is the steadier of the two where others use the machine. Usage: bench_coverage [threads [together]];
-// "together" leaves out each criterion alone.
+// it is the steadier of the two where others use the machine. Usage: bench_coverage [threads [together]]
+// [--device NAME]; "together" leaves out each criterion alone.
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -17,6 +17,7 @@
 #include <assay/dataset.h>
 #include <assay/tensor_records.h>
 #include "assay/support/threads.h"
+#include "benchmarks/device.h"
 #include "benchmarks/networks.h"
 
 namespace assay::bench {
@@ -44,9 +45,9 @@ DatasetPtr records(std::int64_t count) {
                       {.targets = Array::zeros(DType::float32, {count, 10})});
 }
 
-void run(int threads, bool each) {
+void run(int threads, bool each, const std::string& device) {
   const Graph graph = lenet5();
-  const Session session(graph, {.threads = threads});
+  const Session session(graph, {.threads = threads, .device = device});
   coverage::LearnOptions learn;
   for (const char* text :
        {"nc", "kmnc", "nbc", "snac", "tknc", "bknc", "tknp", "nlc", "ss", "idc[m=6]", "idc[m=12]"})
@@ -59,8 +60,11 @@ void run(int threads, bool each) {
   std::map<std::string, Least> alone;
   for (int round = 0; round < 5; ++round) {  // in turn, so that a slow spell of the machine meets all
     forward.turn([&] {
-      walk(session, test, {}, silence(),
-           [&](const Batch&, const Tensors& given) { session.run(given, std::span(&output, 1)); });
+      Tensor last;
+      walk(session, test, {}, silence(), [&](const Batch&, const Tensors& given) {
+        last = session.run(given, std::span(&output, 1)).at(output);
+      });
+      wait_for(last);
     });
     coverage::CoverageState state(profile, learn.criteria, false);
     covered.turn([&] { coverage::measure(session, state, test, {}, silence()); });
@@ -102,9 +106,10 @@ void run(int threads, bool each) {
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
+  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
   fmt::print("{} threads\n", threads);
-  assay::bench::run(threads, argc <= 2);
+  assay::bench::run(threads, argc <= 2, device);
 }

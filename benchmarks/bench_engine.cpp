@@ -1,5 +1,6 @@
 // Forward passes: Assay against libtorch's own operators in three layouts and three batch sizes on the same
-// threads, and with all layers tapped against untapped. Usage: bench_engine [threads [network...]]
+// threads, and with all layers tapped against untapped. Usage: bench_engine [threads [network...]] [--device
+// NAME]
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -16,6 +17,7 @@
 #include <assay/session.h>
 #include "assay/engine/backend.h"
 #include "assay/support/threads.h"
+#include "benchmarks/device.h"
 #include "benchmarks/networks.h"
 
 namespace assay::bench {
@@ -37,11 +39,11 @@ enum class Layout { plain, channels_last, blocked };
 // The network as a user of libtorch would write it, one operator call per module.
 class Libtorch {
  public:
-  Libtorch(const Graph& graph, Layout layout)
+  Libtorch(const Graph& graph, Layout layout, const c10::Device& device)
       : graph_(graph), layout_(layout), values_(graph.values().size()) {
     for (std::size_t id = 0; id < values_.size(); ++id) {
       if (!graph.is_constant(static_cast<ValueId>(id))) continue;
-      Tensor weight = to_tensor(graph.constant(static_cast<ValueId>(id))).clone();
+      Tensor weight = to_tensor(graph.constant(static_cast<ValueId>(id))).clone().to(device);
       if (layout == Layout::channels_last && weight.dim() == 4)
         weight = weight.contiguous(at::MemoryFormat::ChannelsLast);
       if (layout == Layout::blocked &&
@@ -101,12 +103,13 @@ Baseline best_of_libtorch(const Graph& graph, const Tensor& records) {
                                      {Layout::blocked, "blocked"}}) {
     for (const std::int64_t batch : {64, 256, 1024}) {
       try {
-        Libtorch network(graph, layout);
+        Libtorch network(graph, layout, records.device());
         const double time = seconds(
             [&] {
-              for (std::int64_t i = 0; i < records.size(0); i += batch) {
-                network.run(records.slice(0, i, std::min(records.size(0), i + batch)));
-              }
+              Tensor last;
+              for (std::int64_t i = 0; i < records.size(0); i += batch)
+                last = network.run(records.slice(0, i, std::min(records.size(0), i + batch)));
+              wait_for(last);
             },
             3);
         if (time < best.seconds) best = {time, fmt::format("{}, batches of {}", name, batch)};
@@ -118,13 +121,14 @@ Baseline best_of_libtorch(const Graph& graph, const Tensor& records) {
   return best;
 }
 
-void compare(const Graph& graph, std::int64_t records, int threads) {
+void compare(const Graph& graph, std::int64_t records, int threads, const std::string& device) {
   at::NoGradGuard guard;
   Shape shape = graph.value(graph.inputs()[0]).shape;
   shape[0] = records;
-  const Tensor input = at::rand(shape);
-  const Session session(graph, {.threads = threads});
+  const Tensor input = at::rand(shape).to(c10::Device(device));
+  const Session session(graph, {.threads = threads, .device = device});
   for (const Backend* backend : backends()) {
+    if (!input.device().is_cpu()) break;  // they are the processor's
     const Session named(graph, {.threads = threads, .engine = std::string(backend->name())});
     const Tensor some = input.slice(0, 0, std::min<std::int64_t>(records, 256));
     const ValueId out = graph.outputs()[0];
@@ -144,10 +148,15 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
   };
   double forward = std::numeric_limits<double>::infinity(), tapped = forward;
   for (int round = 0; round < 5; ++round) {  // in turn, so that a slow spell of the machine meets both
-    forward = std::min(
-        forward,
-        seconds([&] { in_batches([&](const Tensors& given) { session.run(given, std::span(&output, 1)); }); },
-                2));
+    forward = std::min(forward, seconds(
+                                    [&] {
+                                      Tensor last;
+                                      in_batches([&](const Tensors& given) {
+                                        last = session.run(given, std::span(&output, 1)).at(output);
+                                      });
+                                      wait_for(last);
+                                    },
+                                    2));
     tapped = std::min(tapped, seconds(
                                   [&] {
                                     in_batches([&](const Tensors& given) {
@@ -169,6 +178,7 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
+  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
@@ -179,6 +189,6 @@ int main(int argc, char** argv) {
        {std::pair{assay::bench::lenet5(), 10000}, std::pair{assay::bench::vgg(), 1024},
         std::pair{assay::bench::resnet(), 4096}}) {
     if (only.empty() || std::ranges::find(only, graph.name()) != only.end())
-      assay::bench::compare(graph, records, threads);
+      assay::bench::compare(graph, records, threads, device);
   }
 }

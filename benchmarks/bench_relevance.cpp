@@ -1,5 +1,5 @@
 // Epsilon relevance of a whole network against a forward pass on the same threads
-// and batch. Usage: bench_relevance [threads]
+// and batch. Usage: bench_relevance [threads] [--device NAME]
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 
 #include <assay/relevance.h>
 #include "assay/support/threads.h"
+#include "benchmarks/device.h"
 #include "benchmarks/networks.h"
 
 namespace assay::bench {
@@ -27,23 +28,28 @@ double seconds(const std::function<void()>& work, int runs = 3) {
   return best;
 }
 
-void compare(const Graph& graph, std::int64_t records, int threads) {
+void compare(const Graph& graph, std::int64_t records, int threads, const std::string& device) {
   Shape shape = graph.value(graph.inputs()[0]).shape;
   shape[0] = records;
   const ValueId in = graph.inputs()[0], out = graph.outputs()[0];
-  const Tensor input = at::rand(shape);
-  const Session session(graph, {.threads = threads});
+  const Session session(graph, {.threads = threads, .device = device});
+  const Tensor input = at::rand(shape).to(c10::Device(device));
   for (const std::int64_t batch : {64, 128, 256, 512}) {
-    const auto all = [&](const std::function<void(const Tensors&)>& one) {
+    const auto all = [&](const std::function<Tensor(const Tensors&)>& one) {
+      Tensor last;
       for (std::int64_t i = 0; i < records; i += batch)
-        one({{in, input.slice(0, i, std::min(records, i + batch))}});
+        last = one({{in, input.slice(0, i, std::min(records, i + batch))}});
+      wait_for(last);
     };
-    const double forward =
-        seconds([&] { all([&](const Tensors& given) { session.run(given, std::span(&out, 1)); }); });
+    const double forward = seconds(
+        [&] { all([&](const Tensors& given) { return session.run(given, std::span(&out, 1)).at(out); }); });
     for (const char* method : {"epsilon", "epsilon-plus"}) {
       const auto attribution = relevance::make_attribution(method, session);
-      const double relevance = seconds(
-          [&] { all([&](const Tensors& given) { attribution->attribute(given, {}, std::span(&in, 1)); }); });
+      const double relevance = seconds([&] {
+        all([&](const Tensors& given) {
+          return attribution->attribute(given, {}, std::span(&in, 1)).values.at(in);
+        });
+      });
       fmt::print("{:10} {:6} records, batches of {:3}: forward {:.3f} s, {:12} {:.3f} s, ratio {:.2f}\n",
                  graph.name(), records, batch, forward, method, relevance, relevance / forward);
     }
@@ -54,10 +60,11 @@ void compare(const Graph& graph, std::int64_t records, int threads) {
 }  // namespace assay::bench
 
 int main(int argc, char** argv) {
+  const std::string device = assay::bench::take_device(argc, argv);
   const int threads = argc > 1 ? std::atoi(argv[1]) : static_cast<int>(assay::available_threads());
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
-  assay::bench::compare(assay::bench::lenet5(), 10000, threads);
-  assay::bench::compare(assay::bench::vgg(), 512, threads);
-  assay::bench::compare(assay::bench::resnet(), 1024, threads);
+  assay::bench::compare(assay::bench::lenet5(), 10000, threads, device);
+  assay::bench::compare(assay::bench::vgg(), 512, threads, device);
+  assay::bench::compare(assay::bench::resnet(), 1024, threads, device);
 }

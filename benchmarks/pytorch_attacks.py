@@ -1,4 +1,5 @@
-"""Plain attacks in PyTorch on whole batches, for bench_attacks: pytorch_attacks.py FILE.npz ATTACK THREADS [NAME=NUMBER...].
+"""Plain attacks in PyTorch on whole batches, for bench_attacks: pytorch_attacks.py FILE.npz ATTACK THREADS DEVICE
+[NAME=NUMBER...].
 
 FILE holds `x`, `y`, `targets` and the weights `w0`, `w1`, ... of the LeNet-5 below. Prints the least seconds of all batch sizes
 tried, the share of successes and the batch size. Records that are done leave their batch where that is how such loops are written.
@@ -119,17 +120,21 @@ def jsma(network, x, y, targets):
 def main():
     arrays = numpy.load(sys.argv[1])
     attack, threads = {f.__name__: f for f in (fgsm, bim, pgd, cw, jsma)}[sys.argv[2]], int(sys.argv[3])
-    options = {name: float(number) for name, number in (option.split("=") for option in sys.argv[4:])}
+    options = {name: float(number) for name, number in (option.split("=") for option in sys.argv[5:])}
+    device = sys.argv[4]
+    if device != "cpu":
+        torch.set_default_device(device)  # PyTorch 2
     torch.set_num_threads(threads)
     torch.manual_seed(1)
-    x, y, targets = (torch.from_numpy(arrays[name]) for name in ("x", "y", "targets"))
-    network = lenet5([arrays[f"w{i}"] for i in range(10)])
+    x, y, targets = (torch.from_numpy(arrays[name]).to(device) for name in ("x", "y", "targets"))
+    network = lenet5([arrays[f"w{i}"] for i in range(10)]).to(device)
     sizes = {"cw": [len(x)], "jsma": [32]}.get(sys.argv[2], [64, 256, len(x)])
     best = (float("inf"), 0, 0)
     for size in sizes:
         attack(network, x[:size], y[:size], targets[:size], **{**options, **({"iterations": 2} if sys.argv[2] == "cw" else {})})
         start = time.perf_counter()
         found = torch.cat([attack(network, x[i:i + size], y[i:i + size], targets[i:i + size], **options) for i in range(0, len(x), size)])
+        found.cpu()  # a device is done when its last result is there
         seconds = time.perf_counter() - start
         with torch.no_grad():
             classes = network(found).argmax(1)
