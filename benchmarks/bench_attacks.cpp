@@ -21,7 +21,7 @@
 #include <assay/extend/attack_problem.h>
 #include <assay/training.h>
 #include "assay/attack/preparation.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "assay/support/threads.h"
 #include "benchmarks/device.h"
 #include "benchmarks/pytorch.h"

@@ -25,9 +25,9 @@
 
 #include <assay/coverage_state.h>
 #include <assay/extend/random.h>
-#include "assay/support/binary.h"
-#include "assay/support/local_transport.h"
-#include "assay/support/ranks.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/ranks/local_transport.h"
+#include "assay/support/ranks/ranks.h"
 #include "assay/support/threads.h"
 
 namespace assay::bench {

@@ -12,9 +12,9 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
-#include "assay/data/image.h"
-#include "assay/data/npy_rows.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/image.h"
+#include "assay/data/files/npy_rows.h"
+#include "assay/data/files/numpy.h"
 #include "assay/data/spec.h"
 #include "seeds.h"
 

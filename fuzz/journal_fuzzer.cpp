@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include <assay/error.h>
-#include "assay/support/binary.h"
-#include "assay/support/journal.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/journal.h"
 #include "seeds.h"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/model/keras_build.h"
 
 namespace assay::fuzz {

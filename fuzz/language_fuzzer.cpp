@@ -7,9 +7,9 @@
 #include <iostream>
 
 #include <assay/error.h>
-#include "assay/inspection/earley.h"
-#include "assay/inspection/text.h"
-#include "assay/workbench/inspect_clause.h"
+#include "assay/inspection/symbols/earley.h"
+#include "assay/inspection/symbols/text.h"
+#include "assay/workbench/query/inspect_clause.h"
 #include "seeds.h"
 
 namespace {

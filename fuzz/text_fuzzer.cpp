@@ -10,8 +10,8 @@
 #include <assay/gate.h>
 #include "assay/data/spec.h"
 #include "assay/report/escape.h"
-#include "assay/support/binary.h"
-#include "assay/support/visible.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/text/visible.h"
 #include "seeds.h"
 
 namespace {

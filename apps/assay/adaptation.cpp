@@ -1,7 +1,7 @@
 #include "apps/assay/adaptation.h"
 
 #include <assay/error.h>
-#include "assay/support/parse.h"
+#include "assay/support/text/parse.h"
 
 namespace assay::app {
 

@@ -4,7 +4,7 @@
 // it runs.
 
 #include "apps/assay/command.h"
-#include "assay/engine/adaptation.h"
+#include "assay/engine/preparation/adaptation.h"
 
 namespace assay::app {
 

@@ -2,8 +2,8 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
-#include "assay/results/evaluation.h"
-#include "assay/support/parse.h"
+#include "assay/results/networks/evaluation.h"
+#include "assay/support/text/parse.h"
 
 namespace assay::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/coverage/asked.h"
-#include "assay/coverage/profile_json.h"
+#include "assay/coverage/learning/profile_json.h"
 #include "assay/mutation/named.h"
 #include "assay/results/document.h"
 

@@ -9,7 +9,7 @@
 #include <assay/extend/plugin.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/flag_names.h"
-#include "assay/engine/waiting.h"
+#include "assay/engine/threads/waiting.h"
 #include "assay/support/memory.h"
 
 namespace assay {

@@ -1,9 +1,9 @@
 #include "apps/assay/query_options.h"
 
 #include <assay/error.h>
-#include "assay/support/file.h"
-#include "assay/support/text.h"
-#include "assay/workbench/named_text.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/text.h"
+#include "assay/workbench/query/named_text.h"
 
 namespace assay::app {
 

@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/optimisers.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::app {
 namespace {

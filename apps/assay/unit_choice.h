@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "apps/assay/command.h"
-#include "assay/results/chosen_units.h"
+#include "assay/results/networks/chosen_units.h"
 
 namespace assay::app {
 

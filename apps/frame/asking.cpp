@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 #include "apps/frame/program.h"
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::frame {
 namespace {

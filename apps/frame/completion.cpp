@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "apps/frame/flags.h"
-#include "assay/support/shell.h"
-#include "assay/support/text.h"
+#include "assay/support/text/shell.h"
+#include "assay/support/text/text.h"
 
 namespace assay::frame {
 namespace {

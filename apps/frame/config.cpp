@@ -7,8 +7,8 @@
 
 #include <assay/error.h>
 #include "apps/frame/flags.h"
-#include "assay/support/text.h"
-#include "assay/support/toml_file.h"
+#include "assay/support/files/toml_file.h"
+#include "assay/support/text/text.h"
 
 namespace assay::frame {
 namespace {

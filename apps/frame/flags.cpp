@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include <assay/error.h>
-#include "assay/support/parse.h"
-#include "assay/support/text.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::frame {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "apps/frame/completion.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::frame {
 namespace {

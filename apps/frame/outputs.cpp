@@ -4,8 +4,8 @@
 
 #include "apps/frame/command.h"
 #include "apps/frame/flags.h"
-#include "assay/support/file.h"
-#include "assay/support/parse.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/parse.h"
 
 namespace assay::frame {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a run will write, tried before its work begins (assay/support/outputs.h).
+// What a run will write, tried before its work begins (assay/support/files/outputs.h).
 
 #include <functional>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "assay/support/outputs.h"
+#include "assay/support/files/outputs.h"
 
 namespace assay::frame {
 

@@ -9,9 +9,9 @@
 
 #include "apps/frame/help.h"
 #include "assay/support/machine.h"
-#include "assay/support/parse.h"
-#include "assay/support/ranks.h"
-#include "assay/support/text.h"
+#include "assay/support/ranks/ranks.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::frame {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "apps/frame/flags.h"
-#include "assay/support/parse.h"
-#include "assay/support/shell.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/shell.h"
 
 namespace assay::frame {
 namespace {

@@ -17,9 +17,9 @@
 #include "apps/frame/manual.h"
 #include "apps/frame/program.h"
 #include "apps/frame/terminal.h"
-#include "assay/support/file.h"
-#include "assay/support/launch.h"
-#include "assay/support/text.h"
+#include "assay/support/files/file.h"
+#include "assay/support/ranks/launch.h"
+#include "assay/support/text/text.h"
 
 namespace assay::frame {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "assay/support/visible.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::frame {
 namespace {

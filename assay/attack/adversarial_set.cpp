@@ -7,7 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "assay/data/spec.h"
 
 namespace assay::attack {

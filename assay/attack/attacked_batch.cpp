@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include <assay/dataset.h>
-#include "assay/support/binary.h"
+#include "assay/support/files/binary.h"
 
 namespace assay::attack {
 namespace {

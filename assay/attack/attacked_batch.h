@@ -9,7 +9,7 @@
 
 #include <assay/attack.h>
 #include "assay/attack/adversarial_set.h"
-#include "assay/support/journal.h"
+#include "assay/support/files/journal.h"
 
 namespace assay::attack {
 

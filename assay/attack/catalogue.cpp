@@ -1,7 +1,7 @@
 #include <assay/attack.h>
 
 #include <assay/error.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::attack {
 

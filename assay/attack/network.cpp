@@ -10,7 +10,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
-#include "assay/engine/input_form.h"
+#include "assay/engine/preparation/input_form.h"
 
 namespace assay::attack {
 namespace {

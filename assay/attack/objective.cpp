@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "assay/engine/cross_entropy.h"
+#include "assay/engine/evaluation/cross_entropy.h"
 
 namespace assay::attack {
 namespace {

@@ -10,7 +10,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::attack {
 namespace {

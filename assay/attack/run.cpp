@@ -19,7 +19,7 @@
 #include "assay/attack/preparation.h"
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::attack {
 namespace {

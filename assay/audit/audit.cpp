@@ -10,7 +10,7 @@
 #include "assay/audit/subsets.h"
 #include "assay/audit/tracking.h"
 #include "assay/audit/values.h"
-#include "assay/support/discoveries.h"
+#include "assay/support/numbers/discoveries.h"
 
 namespace assay::audit {
 namespace {

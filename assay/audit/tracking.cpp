@@ -8,7 +8,7 @@
 #include <set>
 
 #include "assay/audit/rank_correlation.h"
-#include "assay/support/distributions.h"
+#include "assay/support/numbers/distributions.h"
 #include "assay/support/threads.h"
 
 namespace assay::audit {

@@ -1,9 +1,9 @@
 #include "assay/coverage/asked.h"
 
 #include <assay/error.h>
-#include "assay/coverage/profile_json.h"
-#include "assay/support/parse.h"
-#include "assay/support/text.h"
+#include "assay/coverage/learning/profile_json.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::coverage {
 namespace {

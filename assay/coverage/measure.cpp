@@ -8,14 +8,14 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/selection.h>
+#include "assay/coverage/learning/profile_json.h"
 #include "assay/coverage/measurer.h"
-#include "assay/coverage/profile_json.h"
 #include "assay/coverage/rank_journals.h"
 #include "assay/coverage/shared_measure.h"
 #include "assay/data/given.h"
-#include "assay/support/binary.h"
-#include "assay/support/hash.h"
-#include "assay/support/ranks.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::coverage {
 namespace {

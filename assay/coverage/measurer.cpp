@@ -9,7 +9,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
-#include "assay/support/binary.h"
+#include "assay/support/files/binary.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {

@@ -14,7 +14,7 @@
 
 #include "assay/coverage/inputs_seen.h"
 #include "assay/coverage/observer.h"
-#include "assay/support/journal.h"
+#include "assay/support/files/journal.h"
 
 namespace assay::coverage {
 

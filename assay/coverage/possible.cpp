@@ -5,7 +5,7 @@
 
 #include <assay/error.h>
 #include "assay/data/views.h"
-#include "assay/support/ranks.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::coverage {
 namespace {

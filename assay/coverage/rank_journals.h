@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "assay/support/journal.h"
+#include "assay/support/files/journal.h"
 
 namespace assay::coverage {
 

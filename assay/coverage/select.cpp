@@ -10,7 +10,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
-#include "assay/support/ranks.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::coverage {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "assay/support/text.h"
-#include "assay/support/unit_numbers.h"
+#include "assay/support/text/text.h"
+#include "assay/support/text/unit_numbers.h"
 
 namespace assay::coverage {
 namespace {

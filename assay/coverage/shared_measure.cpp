@@ -8,8 +8,8 @@
 
 #include "assay/coverage/measurer.h"
 #include "assay/coverage/rank_journals.h"
-#include "assay/support/binary.h"
-#include "assay/support/ranks.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::coverage {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/coverage.h>
-#include "assay/support/journal.h"
+#include "assay/support/files/journal.h"
 
 namespace assay::coverage {
 

@@ -4,8 +4,8 @@
 
 #include <assay/coverage_state.h>
 #include <assay/error.h>
-#include "assay/coverage/profile_json.h"
-#include "assay/support/binary.h"
+#include "assay/coverage/learning/profile_json.h"
+#include "assay/support/files/binary.h"
 
 namespace assay::coverage {
 namespace {

@@ -3,7 +3,7 @@
 // What a record is, whatever it is called: a hash of its elements.
 
 #include <assay/dataset.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay {
 

@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include <assay/progress.h>
 #include "assay/data/given.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
-#include "assay/data/archive.h"
-#include "assay/data/image.h"
-#include "assay/support/file.h"
+#include "assay/data/files/archive.h"
+#include "assay/data/files/image.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

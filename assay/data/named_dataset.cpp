@@ -4,7 +4,7 @@
 #include "assay/data/named.h"
 #include "assay/data/spec.h"
 #include "assay/data/views.h"
-#include "assay/support/named.h"
+#include "assay/support/text/named.h"
 
 namespace assay {
 namespace {

@@ -13,15 +13,15 @@
 #include <assay/extend/data_format.h>
 #include <assay/extend/random.h>
 #include "assay/data/bytes.h"
-#include "assay/data/csv.h"
+#include "assay/data/files/csv.h"
 #include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"
-#include "assay/support/named.h"
-#include "assay/support/pointer_file.h"
-#include "assay/support/text.h"
+#include "assay/support/text/named.h"
+#include "assay/support/text/text.h"
 #include "assay/support/threads.h"
 
 namespace assay {

@@ -7,7 +7,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/progress.h>
-#include "assay/data/image.h"
+#include "assay/data/files/image.h"
 
 namespace assay {
 

@@ -7,7 +7,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/given.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay {
 namespace {

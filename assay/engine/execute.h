@@ -8,7 +8,7 @@
 
 #include <assay/tensor.h>
 #include "assay/engine/kernel.h"
-#include "assay/engine/plan.h"
+#include "assay/engine/preparation/plan.h"
 
 namespace assay {
 

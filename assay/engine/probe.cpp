@@ -11,8 +11,8 @@
 #include <assay/extend/operator_traits.h>
 #include <assay/extend/random.h>
 #include "assay/engine/execute.h"
-#include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"
+#include "assay/engine/preparation/input_form.h"
 
 namespace assay {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include <assay/tensor.h>
-#include "assay/engine/constants.h"
-#include "assay/engine/input_form.h"
+#include "assay/engine/preparation/constants.h"
+#include "assay/engine/preparation/input_form.h"
 
 namespace assay {
 

@@ -14,9 +14,9 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/engine/arithmetic.h"
-#include "assay/engine/engine_threads.h"
-#include "assay/engine/input_form.h"
+#include "assay/engine/preparation/input_form.h"
 #include "assay/engine/session_state.h"
+#include "assay/engine/threads/engine_threads.h"
 
 namespace assay {
 namespace {

@@ -9,11 +9,11 @@
 
 #include <assay/error.h>
 #include "assay/engine/backend.h"
-#include "assay/engine/batchless.h"
-#include "assay/engine/free_batch.h"
-#include "assay/engine/input_form.h"
 #include "assay/engine/kernels/memory.h"
 #include "assay/engine/layers/layer_table.h"
+#include "assay/engine/preparation/batchless.h"
+#include "assay/engine/preparation/free_batch.h"
+#include "assay/engine/preparation/input_form.h"
 #include "assay/support/threads.h"
 
 namespace assay {

@@ -8,10 +8,10 @@
 #include <optional>
 
 #include <assay/session.h>
-#include "assay/engine/constants.h"
-#include "assay/engine/decision.h"
+#include "assay/engine/evaluation/decision.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/fast_path.h"
+#include "assay/engine/preparation/constants.h"
+#include "assay/engine/preparation/fast_path.h"
 #include "assay/engine/probe.h"
 
 namespace assay {

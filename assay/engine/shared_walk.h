@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include <assay/evaluate.h>
-#include "assay/support/binary.h"
-#include "assay/support/ranks.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay {
 

@@ -7,7 +7,7 @@
 #include <assay/dataset.h>
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
-#include "assay/support/frames.h"
+#include "assay/support/files/frames.h"
 
 namespace assay {
 namespace {

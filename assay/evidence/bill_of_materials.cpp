@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/report.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::evidence {
 namespace {

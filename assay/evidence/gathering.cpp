@@ -10,12 +10,12 @@
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/sha256.h"
 #include "assay/support/machine.h"
-#include "assay/support/parse.h"
 #include "assay/support/process.h"
-#include "assay/support/sha256.h"
-#include "assay/support/text.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::evidence {
 namespace {

@@ -12,7 +12,7 @@
 #include <assay/progress.h>
 #include "assay/evidence/pack.h"
 #include "assay/evidence/study_file.h"
-#include "assay/support/journal.h"
+#include "assay/support/files/journal.h"
 
 namespace assay::evidence {
 

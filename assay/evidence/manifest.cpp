@@ -6,8 +6,8 @@
 
 #include <assay/error.h>
 #include "assay/evidence/signature.h"
-#include "assay/support/file.h"
-#include "assay/support/sha256.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/sha256.h"
 
 namespace assay::evidence {
 namespace {

@@ -10,8 +10,8 @@
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
-#include "assay/support/file.h"
-#include "assay/support/shell.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/shell.h"
 
 namespace assay::evidence {
 

@@ -9,8 +9,8 @@
 #include "assay/evidence/cards.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/traceability.h"
-#include "assay/support/shell.h"
-#include "assay/support/text.h"
+#include "assay/support/text/shell.h"
+#include "assay/support/text/text.h"
 
 namespace assay::evidence {
 namespace {

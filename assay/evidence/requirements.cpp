@@ -6,7 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::evidence {
 namespace {

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <assay/error.h>
-#include "assay/support/text.h"
-#include "assay/support/toml_file.h"
+#include "assay/support/files/toml_file.h"
+#include "assay/support/text/text.h"
 
 namespace assay::evidence {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <assay/gate.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::evidence {
 namespace {

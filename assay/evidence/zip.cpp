@@ -10,7 +10,7 @@
 
 #include <assay/error.h>
 #include "assay/evidence/manifest.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::evidence {
 namespace {

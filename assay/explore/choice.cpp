@@ -6,7 +6,7 @@
 #include <functional>
 
 #include <assay/error.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::explore {
 namespace {

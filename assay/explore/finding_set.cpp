@@ -11,7 +11,7 @@
 #include <assay/extend/constraint.h>
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/preparation.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "assay/explore/disagreement.h"
 
 namespace assay::explore {

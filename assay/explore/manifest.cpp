@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::explore {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "assay/engine/reduce.h"
-#include "assay/support/vectorised.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {
 namespace {

@@ -13,20 +13,20 @@
 #include <assay/evaluate.h>
 #include <assay/extend/constraint.h>
 #include "assay/attack/preparation.h"
-#include "assay/coverage/profile_json.h"
+#include "assay/coverage/learning/profile_json.h"
 #include "assay/data/given.h"
-#include "assay/engine/crew.h"
 #include "assay/engine/shared_walk.h"
+#include "assay/engine/threads/crew.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/duplicates.h"
 #include "assay/explore/finding_set.h"
 #include "assay/explore/guide.h"
 #include "assay/explore/search.h"
-#include "assay/support/binary.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
-#include "assay/support/shared_journal.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/ranks/shared_journal.h"
 
 namespace assay::explore {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include <assay/error.h>
-#include "assay/inspection/text_records.h"
-#include "assay/support/hash.h"
+#include "assay/inspection/symbols/text_records.h"
+#include "assay/support/files/hash.h"
 #include "assay/support/threads.h"
 
 namespace assay::inspection {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <assay/inspection.h>
-#include "assay/inspection/behaviour_cache.h"
+#include "assay/inspection/units/behaviour_cache.h"
 
 namespace assay::inspection {
 

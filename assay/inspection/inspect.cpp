@@ -11,13 +11,13 @@
 #include <assay/extend/random.h>
 #include <assay/inspection.h>
 #include "assay/data/given.h"
-#include "assay/inspection/alignment.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
-#include "assay/inspection/text_records.h"
-#include "assay/inspection/unit_source.h"
-#include "assay/support/binary.h"
-#include "assay/support/journal.h"
+#include "assay/inspection/symbols/alignment.h"
+#include "assay/inspection/symbols/text_records.h"
+#include "assay/inspection/units/unit_source.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/journal.h"
 #include "assay/support/threads.h"
 
 namespace assay::inspection {

@@ -10,8 +10,8 @@
 #include <stdexcept>
 
 #include <assay/extend/random.h>
-#include "assay/inspection/packed.h"
-#include "assay/support/distributions.h"
+#include "assay/inspection/statistics/packed.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include <assay/extend/measure.h>
-#include "assay/inspection/held_out.h"
-#include "assay/inspection/merged_models.h"
+#include "assay/inspection/statistics/held_out.h"
+#include "assay/inspection/units/merged_models.h"
 
 namespace assay::inspection {
 

@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include <assay/error.h>
-#include "assay/inspection/resampling.h"
-#include "assay/support/binary.h"
-#include "assay/support/discoveries.h"
+#include "assay/inspection/statistics/resampling.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/numbers/discoveries.h"
 
 namespace assay::inspection {
 namespace {

@@ -10,8 +10,8 @@
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
-#include "assay/inspection/text_records.h"
-#include "assay/inspection/unit_source.h"
+#include "assay/inspection/symbols/text_records.h"
+#include "assay/inspection/units/unit_source.h"
 
 namespace assay::inspection {
 namespace {

@@ -8,7 +8,7 @@
 #include <assay/error.h>
 #include <assay/graph.h>
 #include <assay/model.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay {
 namespace {

@@ -9,9 +9,9 @@
 #include <assay/error.h>
 #include "assay/model/keras/read.h"
 #include "assay/model/named.h"
-#include "assay/support/file.h"
-#include "assay/support/named.h"
-#include "assay/support/pointer_file.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/pointer_file.h"
+#include "assay/support/text/named.h"
 
 namespace assay {
 namespace {

@@ -1,7 +1,7 @@
 #include <assay/model.h>
 
 #include "assay/model/named.h"
-#include "assay/support/named.h"
+#include "assay/support/text/named.h"
 
 namespace assay {
 namespace {

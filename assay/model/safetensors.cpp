@@ -14,10 +14,10 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/float16.h"
+#include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"
-#include "assay/support/pointer_file.h"
-#include "assay/support/text.h"
-#include "assay/support/visible.h"
+#include "assay/support/text/text.h"
+#include "assay/support/text/visible.h"
 
 namespace assay {
 namespace {

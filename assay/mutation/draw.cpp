@@ -7,8 +7,8 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
-#include "assay/support/hash.h"
-#include "assay/support/unit_numbers.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/unit_numbers.h"
 
 namespace assay::mutation {
 namespace {

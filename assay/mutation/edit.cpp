@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <assay/model.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::mutation {
 

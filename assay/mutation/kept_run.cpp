@@ -1,7 +1,7 @@
 #include "assay/mutation/kept_run.h"
 
-#include "assay/support/journal.h"
-#include "assay/support/ranks.h"
+#include "assay/support/files/journal.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::mutation {
 

@@ -5,8 +5,8 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
-#include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/text.h"
 
 namespace assay::mutation {
 namespace {

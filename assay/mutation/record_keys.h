@@ -7,7 +7,7 @@
 
 #include <assay/dataset.h>
 #include <assay/mutation_state.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::mutation {
 

@@ -13,12 +13,12 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
-#include "assay/engine/crew.h"
+#include "assay/engine/threads/crew.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
-#include "assay/support/binary.h"
-#include "assay/support/shared_journal.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/ranks/shared_journal.h"
 
 namespace assay::mutation {
 namespace {

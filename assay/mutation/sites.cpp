@@ -6,7 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
-#include "assay/support/unit_numbers.h"
+#include "assay/support/text/unit_numbers.h"
 
 namespace assay::mutation {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/mutation_state.h>
-#include "assay/support/binary.h"
+#include "assay/support/files/binary.h"
 
 namespace assay::mutation {
 namespace {

@@ -6,7 +6,7 @@
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include "assay/mutation/layer_weights.h"
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::mutation {
 namespace {

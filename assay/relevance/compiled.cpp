@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include <assay/error.h>
-#include "assay/engine/engine_threads.h"
+#include "assay/engine/threads/engine_threads.h"
 #include "assay/support/threads.h"
 
 namespace assay::relevance {

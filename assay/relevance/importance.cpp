@@ -11,7 +11,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
-#include "assay/engine/evaluation_json.h"
+#include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay::relevance {

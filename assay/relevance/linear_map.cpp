@@ -10,7 +10,7 @@
 #include <assay/model.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/kernel.h"
-#include "assay/engine/kernels/window.h"
+#include "assay/engine/kernels/parts/window.h"
 #include "assay/relevance/vjp.h"
 
 namespace assay::relevance {

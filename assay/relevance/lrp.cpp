@@ -9,7 +9,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/relevance/start.h"
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::relevance {
 

@@ -4,8 +4,8 @@
 #include <map>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
-#include "assay/support/text.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/text.h"
 
 namespace assay::report {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
-#include "assay/support/exact_count.h"
+#include "assay/support/numbers/exact_count.h"
 
 namespace assay::report {
 namespace {

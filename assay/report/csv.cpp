@@ -4,7 +4,7 @@
 
 #include <assay/gate.h>
 #include <assay/report.h>
-#include "assay/support/visible.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "assay/support/visible.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::report {
 std::string valid_utf8(std::string_view bytes) {

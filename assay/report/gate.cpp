@@ -5,8 +5,8 @@
 #include <set>
 
 #include <assay/error.h>
-#include "assay/support/exact_count.h"
-#include "assay/support/text.h"
+#include "assay/support/numbers/exact_count.h"
+#include "assay/support/text/text.h"
 
 namespace assay::report {
 namespace {

@@ -5,9 +5,9 @@
 #include <assay/error.h>
 #include <assay/report.h>
 #include "assay/report/page.h"
-#include "assay/support/file.h"
-#include "assay/support/text.h"
-#include "assay/support/visible.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/text.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::report {
 namespace {

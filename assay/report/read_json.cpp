@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include <assay/report.h>
 #include "assay/support/memory.h"
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::report {
 namespace {

@@ -12,7 +12,7 @@
 #include <assay/extend/measure.h>
 #include <assay/extend/mutation_operator.h>
 #include "assay/explore/choice.h"
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay::results {
 namespace {

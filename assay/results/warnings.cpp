@@ -9,8 +9,8 @@
 #include "assay/coverage/criteria/idc.h"
 #include "assay/coverage/criteria/surprise_criterion.h"
 #include "assay/results/document.h"
-#include "assay/support/parse.h"
-#include "assay/support/text.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::results {
 namespace {

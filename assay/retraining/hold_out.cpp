@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <assay/dataset.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::retraining {
 

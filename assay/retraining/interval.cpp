@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "assay/support/distributions.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::retraining {
 

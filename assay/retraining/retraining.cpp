@@ -11,10 +11,10 @@
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include "assay/data/views.h"
-#include "assay/support/binary.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
-#include "assay/support/journal.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/files/journal.h"
 
 namespace assay::retraining {
 namespace {

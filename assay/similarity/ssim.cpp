@@ -5,7 +5,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include "assay/support/vectorised.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::similarity {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include "assay/data/records_file.h"
+#include "assay/data/files/records_file.h"
 #include "assay/data/summary.h"
 #include "assay/support/threads.h"
 

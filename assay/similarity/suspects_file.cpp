@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "assay/similarity/suspects.h"
-#include "assay/support/file.h"
-#include "assay/support/visible.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/visible.h"
 
 namespace assay::similarity {
 namespace {

@@ -1,6 +1,6 @@
 #include <assay/extend/catalogue.h>
 
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay {
 

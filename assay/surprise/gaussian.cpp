@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include <assay/error.h>
-#include "assay/support/panels.h"
+#include "assay/support/numbers/vectorised.h"
+#include "assay/support/text/panels.h"
 #include "assay/support/threads.h"
-#include "assay/support/vectorised.h"
 #include "assay/surprise/binary.h"
 
 namespace assay::surprise {

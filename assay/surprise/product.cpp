@@ -6,7 +6,7 @@
 #endif
 
 #include <assay/error.h>
-#include "assay/support/vectorised.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::surprise {
 

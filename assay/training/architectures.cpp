@@ -1,7 +1,7 @@
 #include <assay/training.h>
 
 #include <assay/error.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 #include "assay/training/sequential.h"
 
 namespace assay::training {

@@ -9,7 +9,7 @@
 #include <map>
 
 #include <assay/error.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 
 namespace assay::training {
 namespace {

@@ -7,7 +7,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/training.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 #include "assay/training/draws.h"
 #include "assay/training/recipe_parts.h"
 #include "assay/training/weights.h"

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "assay/engine/cross_entropy.h"
+#include "assay/engine/evaluation/cross_entropy.h"
 
 namespace assay::training {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <assay/error.h>
 #include <assay/extend/optimisers.h>
-#include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/text.h"
 #include "assay/training/recipe_parts.h"
 
 namespace assay::training {

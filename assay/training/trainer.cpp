@@ -15,7 +15,7 @@
 #include <assay/model.h>
 #include "assay/data/given.h"
 #include "assay/data/views.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 #include "assay/training/checkpoint.h"
 #include "assay/training/early_stopping.h"
 #include "assay/training/parameters.h"

@@ -9,7 +9,7 @@
 #include <assay/error.h>
 #include <assay/progress.h>
 #include "assay/support/memory.h"
-#include "assay/workbench/sql_text.h"
+#include "assay/workbench/query/sql_text.h"
 
 namespace assay::workbench {
 namespace {

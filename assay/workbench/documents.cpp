@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include <assay/error.h>
-#include "assay/workbench/sql_text.h"
+#include "assay/workbench/query/sql_text.h"
 
 namespace assay::workbench {
 namespace {

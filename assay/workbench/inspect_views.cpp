@@ -7,7 +7,7 @@
 #include <optional>
 
 #include <assay/error.h>
-#include "assay/workbench/inspect_clause.h"
+#include "assay/workbench/query/inspect_clause.h"
 
 namespace assay::workbench {
 namespace {

@@ -4,7 +4,7 @@
 // their text, and puts it where they are named.
 
 #include "assay/workbench/database.h"
-#include "assay/workbench/sql_text.h"
+#include "assay/workbench/query/sql_text.h"
 
 namespace assay::workbench {
 

@@ -7,11 +7,11 @@
 
 #include <assay/error.h>
 #include "assay/data/views.h"
-#include "assay/support/hash.h"
-#include "assay/support/journal.h"
-#include "assay/support/text.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/files/journal.h"
+#include "assay/support/text/text.h"
 #include "assay/workbench/hypothesis_choice.h"
-#include "assay/workbench/names.h"
+#include "assay/workbench/query/names.h"
 
 namespace assay::workbench {
 namespace {

@@ -12,7 +12,7 @@
 #include <assay/inspection.h>
 #include <assay/workbench.h>
 #include "assay/workbench/database.h"
-#include "assay/workbench/plan.h"
+#include "assay/workbench/query/plan.h"
 
 namespace assay::workbench {
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include <assay/error.h>
-#include "assay/workbench/inspect_clause.h"
-#include "assay/workbench/names.h"
+#include "assay/workbench/query/inspect_clause.h"
+#include "assay/workbench/query/names.h"
 
 namespace assay::workbench {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "assay/workbench/database.h"
-#include "assay/workbench/sql_text.h"
+#include "assay/workbench/query/sql_text.h"
 
 namespace assay::workbench {
 

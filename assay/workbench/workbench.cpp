@@ -3,8 +3,8 @@
 #include <assay/error.h>
 #include "assay/workbench/behaviours.h"
 #include "assay/workbench/documents.h"
-#include "assay/workbench/query.h"
-#include "assay/workbench/relations.h"
+#include "assay/workbench/query/query.h"
+#include "assay/workbench/query/relations.h"
 
 namespace assay::workbench {
 

@@ -8,9 +8,9 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/attack/attacked_batch.h"
-#include "assay/data/numpy.h"
-#include "assay/support/binary.h"
-#include "assay/support/file.h"
+#include "assay/data/files/numpy.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/file.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {

@@ -10,7 +10,7 @@
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include "assay/attack/preparation.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/extend/criteria.h>
-#include "assay/support/binary.h"
+#include "assay/support/files/binary.h"
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {

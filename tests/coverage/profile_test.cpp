@@ -5,9 +5,9 @@
 
 #include <assay/coverage.h>
 #include <assay/error.h>
-#include "assay/coverage/profile_json.h"
-#include "assay/support/binary.h"
-#include "assay/support/file.h"
+#include "assay/coverage/learning/profile_json.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/file.h"
 #include "tests/coverage/build.h"
 
 namespace assay::coverage {

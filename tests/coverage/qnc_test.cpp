@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/criteria.h>
-#include "assay/coverage/quantiles.h"
+#include "assay/coverage/learning/quantiles.h"
 #include "assay/support/memory.h"
 #include "tests/coverage/build.h"
 

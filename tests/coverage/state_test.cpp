@@ -10,8 +10,8 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
-#include "assay/support/binary.h"
-#include "assay/support/file.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/file.h"
 #include "tests/coverage/build.h"
 #include "tests/engine/graphs.h"
 #include "tests/support/records.h"

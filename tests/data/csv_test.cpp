@@ -1,4 +1,4 @@
-#include "assay/data/csv.h"
+#include "assay/data/files/csv.h"
 
 #include <assay/dataset.h>
 

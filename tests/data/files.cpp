@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include <assay/dataset.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::testing {
 namespace fs = std::filesystem;

@@ -13,7 +13,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include "assay/data/image.h"
+#include "assay/data/files/image.h"
 
 namespace assay::testing {
 

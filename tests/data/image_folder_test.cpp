@@ -1,4 +1,4 @@
-#include "assay/data/image_folder.h"
+#include "assay/data/files/image_folder.h"
 
 #include <assay/records.h>
 #include "files.h"

@@ -1,4 +1,4 @@
-#include "assay/data/image.h"
+#include "assay/data/files/image.h"
 
 #include <png.h>
 #include <zlib.h>

@@ -3,7 +3,7 @@
 
 #include <assay/dataset.h>
 #include <assay/extend/random.h>
-#include "assay/data/archive.h"
+#include "assay/data/files/archive.h"
 #include "files.h"
 
 namespace assay::testing {

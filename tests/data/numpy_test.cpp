@@ -1,6 +1,6 @@
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 
-#include "assay/data/npy_rows.h"
+#include "assay/data/files/npy_rows.h"
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <map>
 
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "files.h"
 
 namespace assay::testing {

@@ -6,7 +6,7 @@
 
 #include <assay/dataset.h>
 #include <assay/extend/random.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "assay/data/views.h"
 #include "files.h"
 

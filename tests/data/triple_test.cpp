@@ -1,4 +1,4 @@
-#include "assay/data/triple.h"
+#include "assay/data/files/triple.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "assay/engine/adaptation.h"
+#include "assay/engine/preparation/adaptation.h"
 
 #include <gmock/gmock.h>
 

@@ -12,7 +12,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
-#include "assay/engine/decision.h"
+#include "assay/engine/evaluation/decision.h"
 #include "assay/engine/layers/dead_neurons.h"
 #include "tests/engine/graphs.h"
 #include "tests/support/records.h"

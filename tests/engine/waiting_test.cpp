@@ -1,4 +1,4 @@
-#include "assay/engine/waiting.h"
+#include "assay/engine/threads/waiting.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "assay/engine/team.h"
+#include "assay/engine/threads/team.h"
 
 namespace assay {
 namespace {

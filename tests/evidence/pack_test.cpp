@@ -13,9 +13,9 @@
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/zip.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/sha256.h"
 #include "assay/support/process.h"
-#include "assay/support/sha256.h"
 
 namespace assay::evidence {
 namespace {

@@ -8,7 +8,7 @@
 #include "assay/evidence/gathering.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/verification.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "assay/support/process.h"
 
 namespace assay::evidence {

@@ -12,7 +12,7 @@
 #include <assay/explore.h>
 #include <assay/extend/constraint.h>
 #include <assay/model.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {

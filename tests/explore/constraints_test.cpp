@@ -7,9 +7,9 @@
 
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "assay/explore/shrink.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {

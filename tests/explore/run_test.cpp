@@ -7,7 +7,7 @@
 #include "assay/explore/disagreement.h"
 #include "assay/explore/finding_set.h"
 #include "assay/explore/plausibility.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/explore/build.h"
 
 namespace assay::test {

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include "apps/frame/completion.h"
 #include "apps/frame/manual.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::frame {
 namespace {

@@ -6,8 +6,8 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include <nlohmann/json.hpp>
-#include "assay/data/image.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/image.h"
+#include "assay/data/files/numpy.h"
 #include "tests/hardness/little_memory.h"
 #include "tests/program/program.h"
 

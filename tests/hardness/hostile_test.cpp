@@ -7,8 +7,8 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <nlohmann/json.hpp>
-#include "assay/data/image.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/image.h"
+#include "assay/data/files/numpy.h"
 #include "tests/hardness/little_memory.h"
 #include "tests/program/program.h"
 

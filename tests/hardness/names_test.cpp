@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include "assay/data/image.h"
-#include "assay/support/visible.h"
+#include "assay/data/files/image.h"
+#include "assay/support/text/visible.h"
 #include "tests/hardness/commands.h"
 #include "tests/program/program.h"
 

@@ -14,7 +14,7 @@
 #include <assay/relevance.h>
 #include <assay/tensor_records.h>
 #include <assay/training.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "assay/data/views.h"
 #include "tests/engine/graphs.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "assay/inspection/alignment.h"
+#include "assay/inspection/symbols/alignment.h"
 #include "tests/inspection/networks.h"
 
 namespace assay::inspection {

@@ -1,4 +1,4 @@
-#include "assay/inspection/behaviour_cache.h"
+#include "assay/inspection/units/behaviour_cache.h"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/inspection/annotated.h"
 #include "tests/inspection/folder.h"
 

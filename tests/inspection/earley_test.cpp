@@ -1,4 +1,4 @@
-#include "assay/inspection/earley.h"
+#include "assay/inspection/symbols/earley.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

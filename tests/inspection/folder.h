@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::inspection::test {
 

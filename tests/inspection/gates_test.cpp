@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "assay/inspection/gates.h"
-#include "assay/inspection/unit_source.h"
-#include "assay/inspection/unrolled.h"
+#include "assay/inspection/units/gates.h"
+#include "assay/inspection/units/unit_source.h"
+#include "assay/inspection/units/unrolled.h"
 #include "tests/inspection/networks.h"
 
 namespace assay::inspection {

@@ -1,4 +1,4 @@
-#include "assay/inspection/grammar.h"
+#include "assay/inspection/symbols/grammar.h"
 
 #include <gmock/gmock.h>
 

@@ -7,11 +7,11 @@
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
 #include <assay/model.h>
-#include "assay/data/image.h"
-#include "assay/data/numpy.h"
-#include "assay/inspection/behaviour_cache.h"
-#include "assay/inspection/polygons.h"
-#include "assay/support/file.h"
+#include "assay/data/files/image.h"
+#include "assay/data/files/numpy.h"
+#include "assay/inspection/units/behaviour_cache.h"
+#include "assay/inspection/units/polygons.h"
+#include "assay/support/files/file.h"
 #include "tests/inspection/annotated.h"
 #include "tests/inspection/folder.h"
 

@@ -6,7 +6,7 @@
 
 #include <assay/progress.h>
 #include "assay/inspection/state.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/inspection/networks.h"
 
 namespace assay::inspection {

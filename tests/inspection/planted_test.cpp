@@ -8,7 +8,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/training.h>
-#include "assay/inspection/specialise.h"
+#include "assay/inspection/units/specialise.h"
 #include "tests/inspection/networks.h"
 
 namespace assay::inspection {

@@ -1,12 +1,12 @@
 // Networks without some of their units compute what networks with these units at 0 compute.
 
-#include "assay/inspection/prune.h"
+#include "assay/inspection/units/prune.h"
 
 #include <gmock/gmock.h>
 
 #include <numeric>
 
-#include "assay/results/pruning.h"
+#include "assay/results/networks/pruning.h"
 #include "tests/inspection/networks.h"
 
 namespace assay::inspection {

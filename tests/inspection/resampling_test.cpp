@@ -1,13 +1,13 @@
 // p values by permutation, intervals by bootstrap, false discovery rates; intervals under early stopping.
 
-#include "assay/inspection/resampling.h"
+#include "assay/inspection/statistics/resampling.h"
 
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
 
 #include <assay/error.h>
-#include "assay/support/discoveries.h"
+#include "assay/support/numbers/discoveries.h"
 #include "tests/inspection/rows.h"
 
 namespace assay::inspection {

@@ -13,7 +13,7 @@
 #include <assay/error.h>
 #include "assay/model/keras/config.h"
 #include "assay/model/keras/weights.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/model/keras_build.h"
 #include "tests/model/keras_temporary.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <assay/extend/random.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "assay/support/memory.h"
 #include "onnx_build.h"
 

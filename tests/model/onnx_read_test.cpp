@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "onnx_build.h"
 
 namespace assay {

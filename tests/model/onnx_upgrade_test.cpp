@@ -1,7 +1,7 @@
 // One test per upgrade rule: the old form in, the canonical form out. What the rewritten graphs compute is
 // tested in tests/engine/onnx.
 
-#include "assay/model/onnx/upgrade.h"
+#include "assay/model/onnx/upgrades/upgrade.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <assay/model.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "onnx_build.h"
 
 namespace assay {

@@ -13,7 +13,7 @@
 #include "assay/mutation/killing/boundary.h"
 #include "assay/mutation/killing/comparison.h"
 #include "assay/mutation/killing/sequential.h"
-#include "assay/support/distributions.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::mutation {
 namespace {

@@ -13,7 +13,7 @@
 #include <assay/tensor_records.h>
 #include "assay/data/views.h"
 #include "assay/mutation/kept_run.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "networks.h"
 
 namespace assay::mutation {

@@ -10,7 +10,7 @@
 #include <assay/model.h>
 #include "assay/mutation/replay/replay.h"
 #include "assay/mutation/source/trained_mutants.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/mutation/programs.h"
 
 namespace assay::mutation {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <assay/session.h>
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "tests/engine/graphs.h"
 #include "tests/engine/quantise.h"
 #include "tests/program/program.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "assay/support/transport.h"
+#include "assay/support/ranks/transport.h"
 
 int main(int, char** arguments) {
   void* const library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);

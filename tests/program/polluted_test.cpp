@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "assay/data/numpy.h"
+#include "assay/data/files/numpy.h"
 #include "tests/program/program.h"
 
 namespace assay {

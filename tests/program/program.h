@@ -13,7 +13,7 @@
 
 #include <assay/extend/random.h>
 #include <assay/model.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 

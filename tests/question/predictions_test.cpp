@@ -9,8 +9,8 @@
 #include <assay/model.h>
 #include <assay/records.h>
 #include <assay/training.h>
-#include "assay/data/numpy.h"
-#include "assay/support/file.h"
+#include "assay/data/files/numpy.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

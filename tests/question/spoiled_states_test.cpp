@@ -22,7 +22,7 @@
 #include <assay/model.h>
 #include <assay/records.h>
 #include <assay/report.h>
-#include "assay/support/binary.h"
+#include "assay/support/files/binary.h"
 
 namespace assay {
 namespace {

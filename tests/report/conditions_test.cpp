@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::report {
 namespace {

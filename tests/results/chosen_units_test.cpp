@@ -1,10 +1,10 @@
-#include "assay/results/chosen_units.h"
+#include "assay/results/networks/chosen_units.h"
 
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
 #include <assay/report.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/engine/graphs.h"
 
 namespace assay::results {

@@ -8,18 +8,18 @@
 #include <assay/error.h>
 #include <assay/graph.h>
 #include <assay/results.h>
-#include "assay/results/attack.h"
 #include "assay/results/catalogue.h"
-#include "assay/results/comparison.h"
-#include "assay/results/coverage.h"
 #include "assay/results/data.h"
 #include "assay/results/document.h"
-#include "assay/results/evaluation.h"
-#include "assay/results/inspection.h"
-#include "assay/results/mutation.h"
-#include "assay/results/retraining.h"
-#include "assay/results/selection.h"
-#include "assay/results/suspects.h"
+#include "assay/results/networks/evaluation.h"
+#include "assay/results/networks/inspection.h"
+#include "assay/results/testing/attack.h"
+#include "assay/results/testing/comparison.h"
+#include "assay/results/testing/coverage.h"
+#include "assay/results/testing/mutation.h"
+#include "assay/results/testing/retraining.h"
+#include "assay/results/testing/selection.h"
+#include "assay/results/testing/suspects.h"
 #include "tests/support/records.h"
 
 namespace assay::test {

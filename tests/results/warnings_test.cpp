@@ -8,7 +8,7 @@
 
 #include <assay/graph.h>
 #include <assay/results.h>
-#include "assay/results/evaluation.h"
+#include "assay/results/networks/evaluation.h"
 #include "tests/support/records.h"
 
 namespace assay::test {

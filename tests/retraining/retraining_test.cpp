@@ -9,7 +9,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/data/views.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/attack/build.h"
 #include "tests/support/records.h"
 

@@ -5,7 +5,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/random.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/support/records.h"
 
 namespace assay::test {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::structure {
 namespace {

@@ -1,6 +1,6 @@
 // Values as bytes.
 
-#include "assay/support/binary.h"
+#include "assay/support/files/binary.h"
 
 #include <gtest/gtest.h>
 

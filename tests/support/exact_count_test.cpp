@@ -1,4 +1,4 @@
-#include "assay/support/exact_count.h"
+#include "assay/support/numbers/exact_count.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include <assay/error.h>
 #include <assay/progress.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 #include "assay/support/memory.h"
 
 namespace assay {

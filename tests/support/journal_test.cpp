@@ -1,4 +1,4 @@
-#include "assay/support/journal.h"
+#include "assay/support/files/journal.h"
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

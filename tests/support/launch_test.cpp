@@ -1,4 +1,4 @@
-#include "assay/support/launch.h"
+#include "assay/support/ranks/launch.h"
 
 #include <gmock/gmock.h>
 

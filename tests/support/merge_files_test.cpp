@@ -1,4 +1,4 @@
-#include "assay/support/merge_files.h"
+#include "assay/support/files/merge_files.h"
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,9 @@
-#include "assay/support/outputs.h"
+#include "assay/support/files/outputs.h"
 
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/support/panels.h"
+#include "assay/support/text/panels.h"
 
 #include <gtest/gtest.h>
 

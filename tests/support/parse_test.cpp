@@ -1,4 +1,4 @@
-#include "assay/support/parse.h"
+#include "assay/support/text/parse.h"
 
 #include <gmock/gmock.h>
 

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include <assay/error.h>
-#include "assay/support/local_transport.h"
-#include "assay/support/ranks.h"
-#include "assay/support/shared_work.h"
+#include "assay/support/ranks/local_transport.h"
+#include "assay/support/ranks/ranks.h"
+#include "assay/support/ranks/shared_work.h"
 
 namespace assay {
 namespace {

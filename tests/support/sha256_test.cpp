@@ -1,11 +1,11 @@
-#include "assay/support/sha256.h"
+#include "assay/support/files/sha256.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

@@ -1,4 +1,4 @@
-#include "assay/support/shell.h"
+#include "assay/support/text/shell.h"
 
 #include <gtest/gtest.h>
 

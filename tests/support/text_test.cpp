@@ -1,4 +1,4 @@
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 #include <gtest/gtest.h>
 

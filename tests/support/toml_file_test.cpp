@@ -1,9 +1,9 @@
-#include "assay/support/toml_file.h"
+#include "assay/support/files/toml_file.h"
 
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

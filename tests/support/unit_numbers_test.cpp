@@ -1,4 +1,4 @@
-#include "assay/support/unit_numbers.h"
+#include "assay/support/text/unit_numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "assay/support/visible.h"
+#include "assay/support/text/visible.h"
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@
 #include <assay/evaluate.h>
 #include <assay/model.h>
 #include <assay/records.h>
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "tests/engine/graphs.h"
 
 namespace assay::training {

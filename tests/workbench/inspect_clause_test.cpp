@@ -1,6 +1,6 @@
 // Finding INSPECT in SQL text, and its parts.
 
-#include "assay/workbench/inspect_clause.h"
+#include "assay/workbench/query/inspect_clause.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "assay/workbench/named_text.h"
+#include "assay/workbench/query/named_text.h"
 
 #include <gmock/gmock.h>
 

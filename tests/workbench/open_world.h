@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "assay/workbench/query.h"
+#include "assay/workbench/query/query.h"
 #include "tests/workbench/world.h"
 
 namespace assay::workbench {

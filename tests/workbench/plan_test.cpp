@@ -1,11 +1,11 @@
 // What FROM, WHERE and GROUP BY choose, and the SELECT that is left.
 
-#include "assay/workbench/plan.h"
+#include "assay/workbench/query/plan.h"
 
 #include <gmock/gmock.h>
 
-#include "assay/workbench/names.h"
-#include "assay/workbench/sql_text.h"
+#include "assay/workbench/query/names.h"
+#include "assay/workbench/query/sql_text.h"
 #include "tests/workbench/world.h"
 
 namespace assay::workbench {

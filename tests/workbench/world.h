@@ -3,7 +3,7 @@
 // A small world to ask about: three epochs of a parser with an LSTM and a dense layer, and a few hypotheses.
 
 #include <assay/inspection.h>
-#include "assay/workbench/relations.h"
+#include "assay/workbench/query/relations.h"
 
 namespace assay::workbench {
 

@@ -1,13 +1,13 @@
 // assay attack: inputs that break a network.
 
-#include "assay/results/attack.h"
+#include "assay/results/testing/attack.h"
 #include <assay/attack.h>
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
-#include "assay/support/ranks.h"
-#include "assay/support/text.h"
+#include "assay/support/ranks/ranks.h"
+#include "assay/support/text/text.h"
 
 namespace assay::app {
 namespace {

@@ -1,6 +1,6 @@
 // assay audit: which criterion to believe on this network.
 
-#include "assay/results/audit.h"
+#include "assay/results/testing/audit.h"
 #include <assay/audit.h>
 #include <assay/coverage.h>
 #include <assay/error.h>
@@ -13,7 +13,7 @@
 #include "assay/coverage/possible.h"
 #include "assay/results/document.h"
 #include "assay/results/warnings.h"
-#include "assay/support/parse.h"
+#include "assay/support/text/parse.h"
 
 namespace assay::app {
 namespace {

@@ -8,12 +8,12 @@
 #include "apps/assay/commands/catalogue.h"
 #include "assay/coverage/settings.h"
 #include "assay/inspection/state.h"
-#include "assay/results/coverage.h"
 #include "assay/results/document.h"
-#include "assay/results/inspection.h"
-#include "assay/results/mutation.h"
-#include "assay/support/binary.h"
-#include "assay/support/merge_files.h"
+#include "assay/results/networks/inspection.h"
+#include "assay/results/testing/coverage.h"
+#include "assay/results/testing/mutation.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/merge_files.h"
 
 namespace assay::app {
 namespace {

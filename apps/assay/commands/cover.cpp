@@ -12,13 +12,13 @@
 #include "assay/coverage/asked.h"
 #include "assay/coverage/possible.h"
 #include "assay/coverage/rank_journals.h"
-#include "assay/results/coverage.h"
 #include "assay/results/document.h"
-#include "assay/results/extension.h"
+#include "assay/results/testing/coverage.h"
+#include "assay/results/testing/extension.h"
 #include "assay/results/warnings.h"
-#include "assay/support/parse.h"
-#include "assay/support/ranks.h"
-#include "assay/support/text.h"
+#include "assay/support/ranks/ranks.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <assay/extend/data_format.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
-#include "assay/data/records_file.h"
+#include "assay/data/files/records_file.h"
 #include "assay/results/data.h"
 
 namespace assay::app {

@@ -10,9 +10,9 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/data/summary.h"
-#include "assay/results/coverage.h"
-#include "assay/results/pictures.h"
-#include "assay/support/file.h"
+#include "assay/results/networks/pictures.h"
+#include "assay/results/testing/coverage.h"
+#include "assay/support/files/file.h"
 
 namespace assay::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
-#include "assay/results/comparison.h"
+#include "assay/results/testing/comparison.h"
 
 namespace assay::app {
 namespace {

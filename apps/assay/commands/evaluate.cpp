@@ -4,9 +4,9 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
-#include "assay/results/evaluation.h"
+#include "assay/results/networks/evaluation.h"
 #include "assay/results/warnings.h"
-#include "assay/support/ranks.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::app {
 namespace {

@@ -11,10 +11,10 @@
 #include "assay/explore/choice.h"
 #include "assay/explore/manifest.h"
 #include "assay/results/document.h"
-#include "assay/results/exploration.h"
-#include "assay/results/pictures.h"
-#include "assay/support/file.h"
-#include "assay/support/ranks.h"
+#include "assay/results/networks/pictures.h"
+#include "assay/results/testing/exploration.h"
+#include "assay/support/files/file.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::app {
 namespace {

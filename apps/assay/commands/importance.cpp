@@ -5,9 +5,9 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/results/document.h"
-#include "assay/results/pictures.h"
+#include "assay/results/networks/pictures.h"
 #include "assay/results/warnings.h"
-#include "assay/support/ranks.h"
+#include "assay/support/ranks/ranks.h"
 
 namespace assay::app {
 namespace {

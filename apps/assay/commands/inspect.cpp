@@ -9,15 +9,15 @@
 #include "apps/assay/query_options.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/inspection/asked_hypotheses.h"
-#include "assay/inspection/resampling.h"
+#include "assay/inspection/statistics/resampling.h"
 #include "assay/results/document.h"
-#include "assay/results/inspection.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
-#include "assay/support/journal.h"
-#include "assay/support/parse.h"
-#include "assay/support/text.h"
-#include "assay/workbench/named_text.h"
+#include "assay/results/networks/inspection.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/files/journal.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
+#include "assay/workbench/query/named_text.h"
 
 namespace assay::app {
 namespace {

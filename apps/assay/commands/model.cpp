@@ -1,6 +1,6 @@
 // assay model: what a network consists of, as the analyses see it.
 
-#include "assay/results/model.h"
+#include "assay/results/networks/model.h"
 #include <assay/error.h>
 #include <assay/model.h>
 #include "apps/assay/commands/catalogue.h"

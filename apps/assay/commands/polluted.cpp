@@ -10,7 +10,7 @@
 #include "assay/data/summary.h"
 #include "assay/data/views.h"
 #include "assay/explore/finding_set.h"
-#include "assay/results/suspects.h"
+#include "assay/results/testing/suspects.h"
 
 namespace assay::app {
 namespace {

@@ -6,7 +6,7 @@
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
 #include "assay/results/document.h"
-#include "assay/results/pruning.h"
+#include "assay/results/networks/pruning.h"
 
 namespace assay::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <assay/error.h>
 #include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::app {
 namespace {

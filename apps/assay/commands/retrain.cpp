@@ -6,7 +6,7 @@
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
 #include "assay/results/document.h"
-#include "assay/results/retraining.h"
+#include "assay/results/testing/retraining.h"
 #include "assay/retraining/study.h"
 
 namespace assay::app {

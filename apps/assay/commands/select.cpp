@@ -7,10 +7,10 @@
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "assay/coverage/asked.h"
-#include "assay/data/records_file.h"
+#include "assay/data/files/records_file.h"
 #include "assay/results/document.h"
-#include "assay/results/selection.h"
-#include "assay/support/text.h"
+#include "assay/results/testing/selection.h"
+#include "assay/support/text/text.h"
 
 namespace assay::app {
 namespace {

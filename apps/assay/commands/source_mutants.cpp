@@ -6,9 +6,9 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/results/document.h"
-#include "assay/results/trained_mutants.h"
-#include "assay/support/parse.h"
-#include "assay/support/text.h"
+#include "assay/results/testing/trained_mutants.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
 
 namespace assay::app {
 void SourceMutants::declare(Flags& flags) {

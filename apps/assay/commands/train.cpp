@@ -8,9 +8,9 @@
 #include "apps/assay/inputs.h"
 #include "apps/assay/recipe_options.h"
 #include "assay/inspection/asked_hypotheses.h"
-#include "assay/inspection/specialise.h"
-#include "assay/results/inspection.h"
-#include "assay/support/text.h"
+#include "assay/inspection/units/specialise.h"
+#include "assay/results/networks/inspection.h"
+#include "assay/support/text/text.h"
 
 namespace assay::app {
 namespace {

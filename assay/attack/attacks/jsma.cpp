@@ -11,7 +11,7 @@
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/pair_search.h"
 #include "assay/attack/objective.h"
-#include "assay/engine/team.h"
+#include "assay/engine/threads/team.h"
 #include "assay/support/threads.h"
 
 namespace assay::attack {

@@ -7,8 +7,8 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
-#include "assay/support/exact_count.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/numbers/exact_count.h"
 
 namespace assay::coverage {
 namespace {

@@ -8,9 +8,9 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
-#include "assay/support/binary.h"
-#include "assay/support/exact_count.h"
-#include "assay/support/text.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/numbers/exact_count.h"
+#include "assay/support/text/text.h"
 
 namespace assay::coverage {
 namespace {

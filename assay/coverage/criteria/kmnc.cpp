@@ -7,7 +7,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/items.h"
-#include "assay/support/vectorised.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::coverage {
 namespace {

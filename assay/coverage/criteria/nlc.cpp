@@ -9,9 +9,9 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
-#include "assay/support/binary.h"
-#include "assay/support/panels.h"
-#include "assay/support/vectorised.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/numbers/vectorised.h"
+#include "assay/support/text/panels.h"
 
 namespace assay::coverage {
 namespace {

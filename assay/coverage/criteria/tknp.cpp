@@ -9,7 +9,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 #include "assay/coverage/criteria/top_k.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::coverage {
 namespace {

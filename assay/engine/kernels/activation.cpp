@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 

@@ -1,7 +1,7 @@
 // All operators: one line each, sorted by the ONNX name, with the function (in the family file) that computes
 // it.
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 #define ASSAY_OPERATORS(X)                                   \
   X(Abs, abs)                                                \

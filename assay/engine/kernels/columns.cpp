@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "assay/engine/kernels/support.h"
-#include "assay/engine/kernels/window.h"
+#include "assay/engine/kernels/parts/support.h"
+#include "assay/engine/kernels/parts/window.h"
 
 namespace assay::operators {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <mutex>
 
-#include "assay/engine/constants.h"
 #include "assay/engine/execute.h"
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
+#include "assay/engine/preparation/constants.h"
 #include "assay/model/bodies.h"
 
 namespace assay::operators {

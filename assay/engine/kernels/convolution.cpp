@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "assay/engine/kernels/few_channels.h"
-#include "assay/engine/kernels/support.h"
-#include "assay/engine/kernels/window.h"
+#include "assay/engine/kernels/parts/few_channels.h"
+#include "assay/engine/kernels/parts/support.h"
+#include "assay/engine/kernels/parts/window.h"
 
 namespace assay::operators {
 namespace {

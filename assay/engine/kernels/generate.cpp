@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

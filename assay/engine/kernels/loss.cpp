@@ -1,6 +1,6 @@
 // The losses that networks exported for training end in.
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

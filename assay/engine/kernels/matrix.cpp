@@ -1,6 +1,6 @@
 // Matrix products.
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 

@@ -1,8 +1,8 @@
 // Identity, Dropout, and conversions of the element type.
 
 #include <assay/extend/random.h>
-#include "assay/engine/kernels/float8.h"
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/float8.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

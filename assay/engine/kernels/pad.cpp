@@ -1,6 +1,6 @@
 // Pad: constants, reflections, repeated edges or wrapped content around a tensor; negative amounts crop.
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "assay/engine/kernels/tiled_pool.h"
-#include "assay/engine/kernels/window.h"
+#include "assay/engine/kernels/parts/tiled_pool.h"
+#include "assay/engine/kernels/parts/window.h"
 
 namespace assay::operators {
 namespace {

@@ -1,8 +1,8 @@
 // Quantisation. Quantised numbers travel as whole numbers in floating point: exact, and gradients pass
 // through the rounding as if it were not there (Bengio et al. 2013), not through saturation.
 
-#include "assay/engine/kernels/float8.h"
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/float8.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

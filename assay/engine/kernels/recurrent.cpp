@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "assay/engine/kernels/recurrent.h"
+#include "assay/engine/kernels/parts/recurrent.h"
 
 namespace assay::operators {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 namespace {

@@ -1,6 +1,6 @@
 // Functions of one tensor, element by element.
 
-#include "assay/engine/kernels/support.h"
+#include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
 

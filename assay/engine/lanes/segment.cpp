@@ -10,7 +10,7 @@
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/recurrence.h"
 #include "assay/engine/lanes/tiles.h"
-#include "assay/engine/team.h"
+#include "assay/engine/threads/team.h"
 
 namespace assay::lanes {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "assay/engine/lanes/kernels.h"
-#include "assay/engine/team.h"
+#include "assay/engine/threads/team.h"
 
 namespace assay::lanes {
 

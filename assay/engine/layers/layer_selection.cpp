@@ -4,7 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/session.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay {
 namespace {

@@ -5,7 +5,7 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/layers/activation_chain.h"
 #include "assay/engine/layers/neuron_axes.h"
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay {
 namespace {

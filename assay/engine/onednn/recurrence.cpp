@@ -13,7 +13,7 @@
 #include "assay/engine/onednn/primitives.h"
 #include "assay/engine/parameters.h"
 #include "assay/engine/recurrent_cell.h"
-#include "assay/engine/team.h"
+#include "assay/engine/threads/team.h"
 
 namespace assay::onednn {
 namespace {

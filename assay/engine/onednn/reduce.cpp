@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "assay/engine/onednn/primitives.h"
-#include "assay/support/vectorised.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::onednn {
 namespace {

@@ -16,7 +16,7 @@
 #include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
 #include "assay/engine/recurrent_cell.h"
-#include "assay/engine/team.h"
+#include "assay/engine/threads/team.h"
 
 namespace assay::onednn {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
-#include "assay/data/csv.h"
+#include "assay/data/files/csv.h"
 #include "assay/explore/feature_sets.h"
 
 namespace assay::explore {

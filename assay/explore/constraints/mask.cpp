@@ -4,11 +4,11 @@
 
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
-#include "assay/data/image.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/image.h"
+#include "assay/data/files/numpy.h"
 #include "assay/explore/feature_sets.h"
 #include "assay/explore/pictures.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::explore {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
-#include "assay/data/numpy.h"
-#include "assay/inspection/annotations.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/data/files/numpy.h"
+#include "assay/inspection/symbols/annotations.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/text.h"
 
 namespace assay::inspection {
 namespace {

@@ -8,10 +8,10 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
-#include "assay/data/csv.h"
-#include "assay/inspection/annotations.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
+#include "assay/data/files/csv.h"
+#include "assay/inspection/symbols/annotations.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::inspection {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
-#include "assay/inspection/text.h"
-#include "assay/support/hash.h"
+#include "assay/inspection/symbols/text.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::inspection {
 namespace {

@@ -8,12 +8,12 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
-#include "assay/inspection/earley.h"
-#include "assay/inspection/grammar.h"
-#include "assay/inspection/text.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/inspection/symbols/earley.h"
+#include "assay/inspection/symbols/grammar.h"
+#include "assay/inspection/symbols/text.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/text.h"
 
 namespace assay::inspection {
 namespace {

@@ -9,13 +9,13 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
-#include "assay/data/image.h"
-#include "assay/data/numpy.h"
-#include "assay/inspection/annotations.h"
-#include "assay/inspection/polygons.h"
-#include "assay/inspection/text.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
+#include "assay/data/files/image.h"
+#include "assay/data/files/numpy.h"
+#include "assay/inspection/symbols/annotations.h"
+#include "assay/inspection/symbols/text.h"
+#include "assay/inspection/units/polygons.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::inspection {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
-#include "assay/inspection/text.h"
+#include "assay/inspection/symbols/text.h"
 #include "assay/support/child_process.h"
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::inspection {
 namespace {

@@ -7,7 +7,7 @@
 #include <assay/extend/hypothesis.h>
 #include <assay/model.h>
 #include <assay/session.h>
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::inspection {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "assay/inspection/histogram.h"
-#include "assay/support/distributions.h"
+#include "assay/inspection/statistics/histogram.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 namespace {

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "assay/inspection/held_out.h"
-#include "assay/inspection/intervals.h"
-#include "assay/inspection/packed.h"
-#include "assay/support/distributions.h"
+#include "assay/inspection/statistics/held_out.h"
+#include "assay/inspection/statistics/intervals.h"
+#include "assay/inspection/statistics/packed.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 namespace {

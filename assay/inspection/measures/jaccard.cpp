@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "assay/inspection/intervals.h"
-#include "assay/inspection/quantiles.h"
+#include "assay/inspection/statistics/intervals.h"
+#include "assay/inspection/statistics/quantiles.h"
 
 namespace assay::inspection {
 namespace {

@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "assay/inspection/held_out.h"
-#include "assay/inspection/intervals.h"
-#include "assay/inspection/moments.h"
-#include "assay/inspection/packed.h"
-#include "assay/support/distributions.h"
-#include "assay/support/panels.h"
+#include "assay/inspection/statistics/held_out.h"
+#include "assay/inspection/statistics/intervals.h"
+#include "assay/inspection/statistics/moments.h"
+#include "assay/inspection/statistics/packed.h"
+#include "assay/support/numbers/distributions.h"
+#include "assay/support/text/panels.h"
 
 namespace assay::inspection {
 namespace {

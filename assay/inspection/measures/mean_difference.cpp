@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/inspection/intervals.h"
-#include "assay/support/distributions.h"
+#include "assay/inspection/statistics/intervals.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/inspection/histogram.h"
-#include "assay/support/distributions.h"
+#include "assay/inspection/statistics/histogram.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "assay/inspection/intervals.h"
-#include "assay/inspection/quantiles.h"
-#include "assay/support/distributions.h"
+#include "assay/inspection/statistics/intervals.h"
+#include "assay/inspection/statistics/quantiles.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::inspection {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 
 #include <assay/error.h>
-#include "assay/support/text.h"
+#include "assay/support/text/text.h"
 
 namespace assay {
 namespace {

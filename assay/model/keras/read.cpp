@@ -11,7 +11,7 @@
 #include "assay/model/keras/config.h"
 #include "assay/model/keras/hdf5.h"
 #include "assay/model/keras/weights.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <assay/error.h>
 #include "assay/model/onnx/proto.h"
-#include "assay/support/pointer_file.h"
+#include "assay/support/files/pointer_file.h"
 
 namespace assay::onnx_format {
 namespace {

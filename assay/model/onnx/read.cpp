@@ -7,8 +7,8 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/onnx/reader.h"
-#include "assay/model/onnx/upgrade.h"
-#include "assay/support/text.h"
+#include "assay/model/onnx/upgrades/upgrade.h"
+#include "assay/support/text/text.h"
 
 namespace assay {
 namespace onnx_format {

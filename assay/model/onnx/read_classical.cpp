@@ -5,7 +5,7 @@
 
 #include <assay/error.h>
 #include "assay/model/onnx/reader.h"
-#include "assay/model/onnx/upgrade.h"
+#include "assay/model/onnx/upgrades/upgrade.h"
 
 namespace assay::onnx_format {
 namespace {

@@ -16,7 +16,7 @@
 #include "assay/model/onnx/shapes.h"
 #include "assay/model/onnx/tensor.h"
 #include "assay/model/onnx/write.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay {
 namespace onnx_format {

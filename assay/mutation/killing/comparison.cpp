@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "assay/support/distributions.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::mutation {
 namespace {

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include <assay/error.h>
-#include "assay/support/distributions.h"
+#include "assay/support/numbers/distributions.h"
 
 namespace assay::mutation {
 namespace {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <assay/session.h>
-#include "assay/engine/part.h"
+#include "assay/engine/preparation/part.h"
 #include "assay/mutation/replay/channels.h"
 #include "assay/mutation/replay/difference.h"
 

@@ -8,7 +8,7 @@
 #include <assay/extend/random.h>
 #include "assay/mutation/sites.h"
 #include "assay/mutation/source/program.h"
-#include "assay/support/hash.h"
+#include "assay/support/files/hash.h"
 
 namespace assay::mutation {
 namespace {

@@ -11,10 +11,10 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
-#include "assay/data/image_folder.h"
-#include "assay/data/numpy.h"
+#include "assay/data/files/image_folder.h"
+#include "assay/data/files/numpy.h"
 #include "assay/support/child_process.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 
 namespace assay::mutation {
 namespace {

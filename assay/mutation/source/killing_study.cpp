@@ -12,9 +12,9 @@
 #include <assay/evaluate.h>
 #include "assay/mutation/killing/boundary.h"
 #include "assay/mutation/source/program.h"
-#include "assay/support/binary.h"
-#include "assay/support/hash.h"
-#include "assay/support/shared_work.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/ranks/shared_work.h"
 #include "assay/support/threads.h"
 
 namespace assay::mutation {

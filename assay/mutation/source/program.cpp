@@ -9,8 +9,8 @@
 #include "assay/data/views.h"
 #include "assay/mutation/operators/family.h"
 #include "assay/mutation/source/program.h"
-#include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/text.h"
 
 namespace assay::mutation {
 namespace {

@@ -10,9 +10,9 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include <assay/source_mutation.h>
-#include "assay/support/file.h"
-#include "assay/support/hash.h"
-#include "assay/support/text.h"
+#include "assay/support/files/file.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/text/text.h"
 
 namespace assay::mutation {
 namespace {

@@ -6,9 +6,9 @@
 #include <assay/source_mutation.h>
 #include "assay/mutation/outcome.h"
 #include "assay/mutation/source/external.h"
-#include "assay/support/binary.h"
-#include "assay/support/hash.h"
-#include "assay/support/shared_work.h"
+#include "assay/support/files/binary.h"
+#include "assay/support/files/hash.h"
+#include "assay/support/ranks/shared_work.h"
 #include "assay/support/threads.h"
 
 namespace assay::mutation {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <assay/extend/rule.h>
-#include "assay/engine/kernels/window.h"
+#include "assay/engine/kernels/parts/window.h"
 #include "assay/relevance/operators/families.h"
 
 namespace assay::relevance::passing {

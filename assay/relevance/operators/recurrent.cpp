@@ -1,7 +1,7 @@
 // Recurrent cells, unrolled over time (Arras et al., WASSA 2017): the epsilon rule on the linear parts and on
 // sums; of a product of gate and signal the signal takes all.
 
-#include "assay/engine/kernels/recurrent.h"
+#include "assay/engine/kernels/parts/recurrent.h"
 
 #include <ATen/ATen.h>
 

@@ -8,7 +8,7 @@
 
 #include <assay/model.h>
 #include "assay/model/keras/read.h"
-#include "assay/support/file.h"
+#include "assay/support/files/file.h"
 #include "network.h"
 
 namespace assay::testing {

@@ -5,8 +5,8 @@
 
 #include <limits>
 
-#include "assay/engine/kernels/few_channels.h"
-#include "assay/engine/kernels/tiled_pool.h"
+#include "assay/engine/kernels/parts/few_channels.h"
+#include "assay/engine/kernels/parts/tiled_pool.h"
 #include "fixture.h"
 
 namespace assay::testing {

@@ -1,0 +1,241 @@
+#include "assay/data/files/csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <assay/error.h>
+#include <assay/extend/data_format.h>
+#include <assay/progress.h>
+#include "assay/data/bytes.h"
+#include "assay/support/memory.h"
+#include "assay/support/text/text.h"
+
+namespace assay {
+namespace {
+
+// Beyond these a table is an attack or a mistake.
+constexpr std::size_t longest_field = 1 << 20, most_columns = 1'000'000;
+constexpr std::uint64_t between_checks = 1 << 20;  // bytes
+
+bool to_number(std::string_view text, double& value) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return code == std::errc() && end == text.data() + text.size();
+}
+
+char separator_of(const std::string& text) {
+  const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
+  const auto count = [&](char c) { return std::count(line.begin(), line.end(), c); };
+  if (count('\t') > count(',') && count('\t') > count(';')) return '\t';
+  return count(';') > count(',') ? ';' : ',';
+}
+
+std::vector<std::vector<std::string>> parse(const std::string& text, const std::string& path) {
+  const char separator = separator_of(text);
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> row;
+  std::string field;
+  bool quoted = false;
+  std::size_t line = 1;
+  std::uint64_t bytes = text.size(), checked = 0;
+  const auto end_field = [&] {
+    if (field.size() > longest_field)
+      fail(Fault::data, "{}:{}: a field of more than {} bytes is not reasonable", path, line, longest_field);
+    if (row.size() == most_columns)
+      fail(Fault::data, "{}:{}: more than {} columns are not reasonable", path, line, most_columns);
+    bytes += sizeof(std::string) + (field.capacity() > sizeof(std::string) ? field.capacity() : 0);
+    if (bytes > checked + between_checks) {
+      require_memory(checked = bytes, path);
+      check_interrupt();
+    }
+    row.push_back(std::move(field));
+    field.clear();
+  };
+  const auto end_row = [&] {
+    end_field();
+    bytes += sizeof row;
+    if (row.size() > 1 || !row[0].empty()) {
+      if (!rows.empty() && rows[0].size() != row.size()) {
+        fail(Fault::data, "{}:{}: {} fields where the rows before have {}", path, line, row.size(),
+             rows[0].size());
+      }
+      rows.push_back(std::move(row));
+    }
+    row.clear();
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      line += c == '\n';
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+        field += text[++i];
+      else if (c == '"')
+        quoted = false;
+      else
+        field += c;
+    } else if (c == '"' && field.empty()) {
+      quoted = true;
+    } else if (c == separator) {
+      end_field();
+    } else if (c == '\n') {
+      end_row();
+      ++line;
+    } else if (c != '\r') {
+      field += c;
+    }
+  }
+  if (quoted) fail(Fault::data, "{}:{}: a quote is never closed", path, line);
+  if (!field.empty() || !row.empty()) end_row();
+  return rows;
+}
+
+class CsvSource final : public Source {
+ public:
+  explicit CsvSource(const DataSpec& spec) : table_(read_csv(spec.path)) {
+    std::vector<bool> is_output(table_.rows[0].size(), false);
+    if (spec.has("label")) {
+      label_ = table_.column(spec.text("label"));
+      is_output[*label_] = true;
+      collect_classes();
+    }
+    for (const std::string& name : spec.words("target")) {
+      targets_.push_back(table_.column(name));
+      is_output[targets_.back()] = true;
+    }
+    const std::vector<std::string> ignored = spec.words("ignore");
+    for (const std::string& name : ignored) is_output[table_.column(name)] = true;
+    for (std::size_t c = 0; c < is_output.size(); ++c) {
+      if (!is_output[c]) inputs_.push_back(c);
+    }
+    if (inputs_.empty()) fail(Fault::data, "{}: no column is left for the inputs", spec.path);
+  }
+
+  std::size_t size() const override { return table_.rows.size(); }
+  Shape shape() const override { return {static_cast<std::int64_t>(inputs_.size())}; }
+  std::optional<std::int64_t> label(std::size_t index) const override {
+    if (!label_) return std::nullopt;
+    if (numeric_) return std::stoll(table_.rows[index][*label_]);
+    return static_cast<std::int64_t>(
+        std::lower_bound(classes_.begin(), classes_.end(), table_.rows[index][*label_]) - classes_.begin());
+  }
+  std::vector<std::string> class_names() const override { return classes_; }
+  std::vector<float> target(std::size_t index) const override {
+    std::vector<float> values;
+    for (const std::size_t c : targets_) values.push_back(static_cast<float>(csv_number(table_, index, c)));
+    return values;
+  }
+  void read(std::size_t index, void* out) const override {
+    auto* values = static_cast<float*>(out);
+    for (const std::size_t c : inputs_) *values++ = static_cast<float>(csv_number(table_, index, c));
+  }
+  std::string format() const override { return "CSV"; }
+
+ private:
+  // Whole numbers from 0 are classes as they are; names are numbered in alphabetical order. Numbers that are
+  // no class numbers are no names either: they would be numbered anew.
+  void collect_classes() {
+    double largest = -1;
+    bool numbers = true;
+    std::optional<std::size_t> odd;
+    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+      const std::string& label = table_.rows[r][*label_];
+      if (label.empty())
+        fail(Fault::data, "{}: record {} has no label; leave such records out", table_.path, r);
+      double value = 0;
+      numbers &= to_number(label, value) && value < 1e6;
+      if (!odd && !(value >= 0 && value == std::floor(value))) odd = r;
+      largest = std::max(largest, value);
+      classes_.push_back(label);
+    }
+    std::sort(classes_.begin(), classes_.end());
+    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+    if (!numbers) return;
+    if (odd)
+      fail(Fault::data,
+           "{}: label '{}' of record {} is no class number; classes are whole numbers from 0, or names "
+           "(numbers "
+           "to be predicted are targets)",
+           table_.path, table_.rows[*odd][*label_], *odd);
+    classes_.clear();
+    for (std::int64_t c = 0; c <= static_cast<std::int64_t>(largest); ++c)
+      classes_.push_back(std::to_string(c));
+    for (auto& row : table_.rows) {
+      double value = 0;
+      to_number(row[*label_], value);
+      row[*label_] = std::to_string(static_cast<std::int64_t>(value));
+    }
+    numeric_ = true;
+  }
+
+  CsvTable table_;
+  std::optional<std::size_t> label_;
+  std::vector<std::size_t> targets_, inputs_;
+  std::vector<std::string> classes_;
+  bool numeric_ = false;
+};
+
+}  // namespace
+
+std::size_t CsvTable::column(const std::string& name) const {
+  const auto it = std::find(header.begin(), header.end(), name);
+  if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
+  double number = 0;
+  const std::size_t width = rows[0].size();
+  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width) &&
+      number == std::floor(number))
+    return static_cast<std::size_t>(number);
+  fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
+       header.empty() ? fmt::format("columns 0 to {}", width - 1) : joined(header));
+}
+
+CsvTable read_csv(const std::filesystem::path& path) {
+  CsvTable table;
+  table.path = path.string();
+  std::string text = read_maybe_gzipped(path);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  table.rows = parse(text, table.path);
+  if (table.rows.empty()) fail(Fault::data, "{}: the table is empty", table.path);
+  const auto is_number = [](const std::string& field) {
+    double value = 0;
+    return to_number(field, value);
+  };
+  if (std::none_of(table.rows[0].begin(), table.rows[0].end(), is_number)) {
+    table.header = std::move(table.rows[0]);
+    table.rows.erase(table.rows.begin());
+    if (table.rows.empty()) fail(Fault::data, "{}: the table has column names and no rows", table.path);
+  }
+  return table;
+}
+
+bool is_table_name(std::string_view name) {
+  return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".tsv") ||
+         name.ends_with(".tsv.gz");
+}
+
+double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
+  double value = 0;
+  if (!to_number(table.rows[row][column], value)) {
+    const std::string name = table.header.empty() ? std::to_string(column) : table.header[column];
+    const std::string& field = table.rows[row][column];
+    if (field.empty())
+      fail(Fault::data, "{}: row {}: column '{}' is empty; fill it in, leave the row out, or say ignore={}",
+           table.path, row + 1, name, name);
+    fail(Fault::data,
+         "{}: row {}: '{}' is not a number; if column '{}' holds the class say label={}, else ignore={}",
+         table.path, row + 1, field, name, name, name);
+  }
+  return value;
+}
+
+FormatInfo csv_format() {
+  return {"csv",
+          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
+          {"ignore"},
+          [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
+          [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};
+}
+
+}  // namespace assay

@@ -1,0 +1,70 @@
+#include "assay/data/files/npy_rows.h"
+
+#include <cstring>
+
+#include <assay/error.h>
+#include "assay/data/bytes.h"
+#include "assay/support/memory.h"
+
+namespace assay {
+
+namespace fs = std::filesystem;
+
+NpyRows::NpyRows(const fs::path& file, std::uint64_t in_memory) : name_(file.string()) {
+  take_header(parse_npy_header(read_head(file, longest_npy_header), name_));
+  const auto count = static_cast<std::uint64_t>(element_count(shape()));
+  const std::size_t size = npy_element_size(header_, name_);
+  std::uint64_t body = 0;
+  if (!is_gzipped(file))
+    body = fs::file_size(file) - header_.begin;
+  else if (size > 0 && count < (std::uint64_t{1} << 60) / size)
+    body = count * size;
+  require_npy_body(header_, body, name_);
+  require_memory(std::min(body, in_memory), name_);
+  bytes_.emplace(file, header_.begin + body, in_memory);
+  turn(file);
+}
+
+NpyRows::NpyRows(const NpzFile& archive, const NpzEntry& entry, std::uint64_t in_memory)
+    : name_(archive.title(entry)) {
+  take_header(entry.header);
+  require_npy_body(header_, entry.size - header_.begin, name_);
+  bytes_ = archive.stored(entry, in_memory);
+  turn(name_);
+}
+
+void NpyRows::take_header(NpyHeader header) {
+  header_ = std::move(header);
+  dtype_ = npy_dtype(header_.type, name_);
+  if (shape().empty())
+    fail(Fault::data, "{}: the inputs are a single number; records along the first axis are needed", name_);
+  elements_ = static_cast<std::size_t>(element_count({shape().begin() + 1, shape().end()}));
+  row_bytes_ = elements_ * npy_element_size(header_, name_);
+}
+
+// Records one after the other.
+void NpyRows::turn(const fs::path& path) {
+  if (!header_.fortran || shape().size() < 2) return;
+  const std::size_t size = npy_element_size(header_, name_);
+  std::string columns(static_cast<std::size_t>(element_count(shape())) * size, '\0');
+  require_memory(2 * columns.size(), name_);
+  bytes_->read(header_.begin, columns.data(), columns.size());
+  const std::string rows = npy_turned(columns, shape(), size);
+  bytes_ = StoredBytes::unpacked(
+      path, rows.size(), [&](const auto& take) { take(rows); }, rows.size());
+  header_.begin = 0;
+}
+
+void NpyRows::read(std::size_t row, DType as, void* out) const {
+  const std::uint64_t begin = header_.begin + row * row_bytes_;
+  const bool as_stored =
+      (header_.type == "f4" && as == DType::float32) || (header_.type == "i8" && as == DType::int64);
+  if (as_stored) return bytes_->read(begin, out, row_bytes_);
+  std::string bytes(row_bytes_, '\0');
+  bytes_->read(begin, bytes.data(), bytes.size());
+  const Array elements =
+      npy_elements(header_.type, {static_cast<std::int64_t>(elements_)}, bytes, name_).to(as);
+  std::memcpy(out, elements.data(), elements.byte_size());
+}
+
+}  // namespace assay

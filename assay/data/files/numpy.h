@@ -1,0 +1,37 @@
+#pragma once
+
+// NumPy's .npz archives as arrays in memory, and writing them.
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <assay/array.h>
+#include <assay/dataset.h>
+#include "assay/data/files/npy.h"
+#include "assay/data/files/npz.h"
+
+namespace assay {
+
+// All arrays of an archive by name, without ".npy". Throws Error{data}; refuses archives that unpack to more
+// than `limit` bytes.
+std::map<std::string, Array> read_npz(const std::filesystem::path& path,
+                                      std::uint64_t limit = std::uint64_t{16} << 30);
+
+// One of them: numbers, or the texts that name records (`ids`) as name_rows(). Nothing for other texts, which
+// are for whoever wrote them.
+std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry);
+
+// Names as an array of numbers, one row of bytes each, filled up with zeros.
+Array name_rows(const std::vector<std::string>& names);
+
+// Records as they are read back: `x`, or several inputs under their names (inputs=), and classes or targets
+// as `y`.
+std::map<std::string, Array> arrays_of(const Batch& batch);
+
+// Writes an archive (stored, not compressed). Throws Error{io}.
+void write_npz(const std::filesystem::path& path, const std::map<std::string, Array>& arrays);
+
+}  // namespace assay

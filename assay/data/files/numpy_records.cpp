@@ -1,0 +1,277 @@
+// Records of NumPy's arrays. Inputs are read when they are asked for; labels, targets and ids are in memory.
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include <assay/extend/data_format.h>
+#include "assay/data/bytes.h"
+#include "assay/data/files/csv.h"
+#include "assay/data/files/npy_rows.h"
+#include "assay/data/files/numpy.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/text.h"
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+// An input behind the first one.
+struct OtherRows {
+  std::string name;
+  NpyRows rows;
+  // Whole numbers are delivered as int64, others as float32.
+  DType type() const {
+    const bool floating = rows.dtype() == DType::float32 || rows.dtype() == DType::float64;
+    return floating ? DType::float32 : DType::int64;
+  }
+};
+
+class NumpySource final : public Source {
+ public:
+  NumpySource(const DataSpec& spec, NpyRows inputs, const std::optional<Array>& outputs,
+              const std::optional<Array>& ids = std::nullopt, std::string name = {},
+              std::vector<OtherRows> others = {}, std::string passed_over = {})
+      : path_(spec.path),
+        name_(std::move(name)),
+        passed_over_(std::move(passed_over)),
+        inputs_(std::move(inputs)),
+        others_(std::move(others)) {
+    const Shape& shape = inputs_.shape();
+    shape_.assign(shape.begin() + 1, shape.end());
+    if (outputs) take_outputs(*outputs);
+    if (ids) take_ids(*ids);
+    for (const OtherRows& other : others_) require_fitting(other);
+  }
+
+  std::size_t size() const override { return static_cast<std::size_t>(inputs_.shape()[0]); }
+  Shape shape() const override { return shape_; }
+  DType dtype() const override {
+    const bool tokens = inputs_.dtype() == DType::int64 || inputs_.dtype() == DType::int32;
+    return tokens ? DType::int64 : DType::float32;
+  }
+  bool is_8bit() const override { return inputs_.dtype() == DType::uint8; }
+  std::string input_name() const override { return name_; }
+  std::vector<InputFacts> others() const override {
+    std::vector<InputFacts> facts;
+    for (const OtherRows& other : others_) {
+      const Shape& shape = other.rows.shape();
+      facts.push_back({other.name, {shape.begin() + 1, shape.end()}, other.type()});
+    }
+    return facts;
+  }
+  void read_other(std::size_t which, std::size_t index, void* out) const override {
+    others_[which].rows.read(index, others_[which].type(), out);
+  }
+  std::string id(std::size_t index) const override {
+    return ids_.empty() ? std::to_string(index) : ids_[index];
+  }
+  std::optional<std::int64_t> label(std::size_t index) const override {
+    if (labels_.empty()) return std::nullopt;
+    return labels_[index];
+  }
+  bool takes_labels() const override { return path_.ends_with(".npy"); }
+  std::vector<float> target(std::size_t index) const override {
+    if (width_ == 0) return {};
+    const auto values = targets_.as<float>().subspan(index * width_, width_);
+    return {values.begin(), values.end()};
+  }
+  void read(std::size_t index, void* out) const override { inputs_.read(index, dtype(), out); }
+  std::string format() const override {
+    return passed_over_.empty() ? "NumPy"
+                                : fmt::format("NumPy, texts in '{}' passed over as labels", passed_over_);
+  }
+
+ private:
+  // Integers, one per record or one-hot, are classes; anything else are regression targets.
+  void take_outputs(const Array& outputs) {
+    const Shape& shape = outputs.shape();
+    if (shape.empty() || shape[0] != inputs_.shape()[0]) {
+      fail(Fault::data, "{}: outputs of shape {} do not fit {} records", path_, to_string(shape),
+           inputs_.shape()[0]);
+    }
+    const std::int64_t width = shape[0] == 0 ? 1 : outputs.count() / shape[0];
+    const bool floating = outputs.dtype() == DType::float32 || outputs.dtype() == DType::float64;
+    const Array values = outputs.to(DType::float32);
+    if (width == 1 && !floating) {
+      const Array classes = outputs.to(DType::int64);
+      labels_.assign(classes.as<std::int64_t>().begin(), classes.as<std::int64_t>().end());
+    } else if (width > 1 && is_one_hot(values.as<float>(), static_cast<std::size_t>(width))) {
+      const auto flags = values.as<float>();
+      for (std::size_t i = 0; i < flags.size(); ++i) {
+        if (flags[i] == 1.0F)
+          labels_.push_back(static_cast<std::int64_t>(i % static_cast<std::size_t>(width)));
+      }
+    } else {
+      targets_ = values;
+      width_ = static_cast<std::size_t>(width);
+    }
+  }
+
+  // One row of bytes per record, filled up with zeros.
+  void take_ids(const Array& ids) {
+    if (ids.dtype() != DType::uint8 || ids.shape().size() != 2 || ids.shape()[0] != inputs_.shape()[0]) {
+      fail(Fault::data, "{}: 'ids' must be one row of bytes (uint8) per record, not {} of {} for {} records",
+           path_, to_string(ids.shape()), to_string(ids.dtype()), inputs_.shape()[0]);
+    }
+    const auto width = static_cast<std::size_t>(ids.shape()[1]);
+    const char* const bytes = reinterpret_cast<const char*>(ids.data());
+    for (std::size_t i = 0; i < size(); ++i)
+      ids_.emplace_back(bytes + i * width, strnlen(bytes + i * width, width));
+  }
+
+  void require_fitting(const OtherRows& other) const {
+    const Shape& shape = other.rows.shape();
+    if (shape[0] != inputs_.shape()[0] || element_count(shape) == 0)
+      fail(Fault::data, "{}: input '{}' of shape {} does not fit {} records of input '{}'", path_, other.name,
+           to_string(shape), inputs_.shape()[0], name_);
+  }
+
+  static bool is_one_hot(std::span<const float> values, std::size_t width) {
+    for (std::size_t row = 0; row < values.size(); row += width) {
+      std::size_t ones = 0;
+      for (std::size_t i = 0; i < width; ++i) {
+        if (values[row + i] != 0.0F && values[row + i] != 1.0F) return false;
+        ones += values[row + i] == 1.0F;
+      }
+      if (ones != 1) return false;
+    }
+    return true;
+  }
+
+  std::string path_, name_, passed_over_;
+  NpyRows inputs_;
+  std::vector<OtherRows> others_;
+  Array targets_;
+  std::vector<std::int64_t> labels_;
+  std::vector<std::string> ids_;
+  std::size_t width_ = 0;
+  Shape shape_;
+};
+
+constexpr std::string_view numbered_classes =
+    ": classes are whole numbers from 0 (numpy.unique(y, return_inverse=True)[1]), or names in a table that "
+    "labels=FILE.csv names";
+
+// Names of arrays that may stand for something.
+std::vector<std::string> array_names(const NpzFile& archive) {
+  std::vector<std::string> names;
+  for (const NpzEntry& entry : archive.entries()) {
+    if (!entry.header.is_text() || entry.name == "ids") names.push_back(entry.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+const NpzEntry* find_array(const NpzFile& archive, const std::string& name) {
+  const NpzEntry* const entry = archive.find(name);
+  return entry != nullptr && entry->header.is_text() && name != "ids" ? nullptr : entry;
+}
+
+const NpzEntry& array_named(const NpzFile& archive, const DataSpec& spec, const std::string& name) {
+  if (const NpzEntry* const entry = find_array(archive, name)) return *entry;
+  if (archive.find(name) != nullptr)
+    fail(Fault::data, "{}: array '{}' holds text, and numbers are needed{}", spec.path, name,
+         name == spec.text("y") ? numbered_classes : "");
+  fail(Fault::data, "{}: no array is named '{}'; there are {}", spec.path, name,
+       joined(array_names(archive)));
+}
+
+// The array for a role: the one named by the option, else one of the usual names.
+const NpzEntry* array_for(const NpzFile& archive, const DataSpec& spec, const std::string& role,
+                          const std::vector<std::string>& usual) {
+  if (spec.has(role)) return &array_named(archive, spec, spec.text(role));
+  for (const std::string& name : usual) {
+    if (const NpzEntry* const entry = find_array(archive, name)) return entry;
+  }
+  return nullptr;
+}
+
+// inputs=ids+mask: one array for each input of the network, which has the same name.
+std::vector<OtherRows> named_inputs(const NpzFile& archive, const DataSpec& spec) {
+  if (spec.has("x"))
+    fail(Fault::usage, "{}: x= names the only input and inputs= several; say one of them", spec.path);
+  std::vector<OtherRows> inputs;
+  for (const std::string& name : spec.words("inputs")) {
+    const NpzEntry& entry = array_named(archive, spec, name);
+    if (std::ranges::find(inputs, name, &OtherRows::name) != inputs.end())
+      fail(Fault::usage, "{}: inputs= names '{}' twice", spec.path, name);
+    inputs.push_back({name, NpyRows(archive, entry)});
+  }
+  return inputs;
+}
+
+std::unique_ptr<Source> open_npz(const DataSpec& spec) {
+  const NpzFile archive(spec.path);
+  const std::string part = spec.text("part");
+  const std::vector<std::string> usual_x =
+      part.empty() ? std::vector<std::string>{"x", "X", "inputs", "images", "data", "arr_0", "x_train"}
+                   : std::vector<std::string>{"x_" + part};
+  const std::vector<std::string> usual_y =
+      part.empty() ? std::vector<std::string>{"y", "Y", "labels", "targets", "arr_1", "y_train"}
+                   : std::vector<std::string>{"y_" + part};
+  std::vector<OtherRows> inputs;
+  if (spec.has("inputs")) {
+    inputs = named_inputs(archive, spec);
+  } else if (const NpzEntry* const x = array_for(archive, spec, "x", usual_x)) {
+    inputs.push_back({"", NpyRows(archive, *x)});
+  } else {
+    fail(Fault::data, "{}: which array holds the inputs? there are {}; say x=NAME", spec.path,
+         joined(array_names(archive)));
+  }
+  const auto whole = [&](const NpzEntry* entry) {
+    return entry == nullptr ? std::nullopt : npz_array(archive, *entry);
+  };
+  // An input of token ids may be called so, too.
+  const bool ids_are_input =
+      spec.text("x") == "ids" || std::ranges::find(inputs, "ids", &OtherRows::name) != inputs.end();
+  const auto outputs = whole(array_for(archive, spec, "y", usual_y));
+  const auto ids = whole(ids_are_input ? nullptr : archive.find("ids"));
+  // Texts where outputs are looked for.
+  std::string passed_over;
+  for (const std::string& name : usual_y) {
+    if (!outputs && passed_over.empty() && archive.find(name) != nullptr) passed_over = name;
+  }
+  OtherRows first = std::move(inputs.front());
+  inputs.erase(inputs.begin());
+  return std::make_unique<NumpySource>(spec, std::move(first.rows), outputs, ids, std::move(first.name),
+                                       std::move(inputs), std::move(passed_over));
+}
+
+std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
+  require_file(spec.path);
+  if (spec.path.ends_with(".npz")) return open_npz(spec);
+  for (const char* option : {"x", "part", "inputs"}) {
+    if (spec.has(option))
+      fail(Fault::usage, "{}: {}= chooses among the arrays of an .npz archive; this is one array", spec.path,
+           option);
+  }
+  if (spec.has("y") && spec.has("labels"))
+    fail(Fault::usage, "{}: y= and labels= name the same; say one of them", spec.path);
+  const std::string labels = spec.text("labels"), y = spec.text("y", labels);
+  if (spec.has("y") && !y.ends_with(".npy"))
+    fail(Fault::usage, "{}: y={} is no .npy file; tables are named by labels=FILE.csv or targets=FILE.csv",
+         spec.path, y);
+  std::optional<Array> outputs;
+  if (!y.empty() && !is_table_name(y)) outputs = parse_npy(read_file(y), y);
+  return std::make_unique<NumpySource>(spec, NpyRows(spec.path), outputs);
+}
+
+}  // namespace
+
+FormatInfo numpy_format() {
+  return {
+      "numpy",
+      ".npy arrays (labels: y=FILE.npy) and .npz archives; x=NAME and y=NAME choose arrays, part=test takes "
+      "x_test and y_test",
+      {"x", "y", "part", "inputs"},
+      [](const fs::path& path, std::string_view head) {
+        return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
+      },
+      open_numpy};
+}
+
+}  // namespace assay

@@ -1,0 +1,236 @@
+#include <assay/evaluate.h>
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <assay/dataset.h>
+#include <assay/error.h>
+#include "assay/data/given.h"
+#include "assay/engine/evaluation/decision.h"
+#include "assay/engine/evaluation/evaluation_json.h"
+#include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/shared_walk.h"
+
+namespace assay {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
+
+}  // namespace
+
+void to_json(Json& json, const Evaluator::Answers& answers) {
+  json = {to_binary(answers.indices), to_binary(answers.finite), to_binary(answers.predicted),
+          to_binary(answers.labels), to_binary(answers.errors)};
+}
+
+void from_json(const Json& json, Evaluator::Answers& answers) {
+  answers = {from_binary<std::size_t>(json.at(0)), from_binary<std::uint8_t>(json.at(1)),
+             from_binary<std::int64_t>(json.at(2)), from_binary<std::int64_t>(json.at(3)),
+             from_binary<double>(json.at(4))};
+}
+
+Evaluator::Evaluator(const Session& session, const Dataset& dataset)
+    : session_(session), dataset_(dataset), classifies_(dataset.target_width() == 0) {
+  if (!dataset.has_labels()) return;
+  result_.class_records.resize(dataset.class_count());
+  result_.class_correct.resize(dataset.class_count());
+}
+
+Evaluator::Answers Evaluator::ask(const Batch& batch, const Tensor& logits) const {
+  require_rows(session_, logits, batch.indices.size());
+  const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
+  const bool* const ok = finite.data_ptr<bool>();
+  Answers answers{batch.indices, {ok, ok + batch.indices.size()}, {}, batch.labels, {}};
+  if (classifies_)
+    answers.predicted = predicted_classes(session_, logits, batch.indices.size());
+  else
+    answers.errors = errors_of(batch, logits);
+  return answers;
+}
+
+void Evaluator::add(const Answers& answers) {
+  result_.records += answers.indices.size();
+  note_non_finite(answers);
+  if (classifies_) {
+    classify(answers);
+  } else {
+    regress(answers);
+  }
+}
+
+Evaluation Evaluator::result() const {
+  Evaluation result = result_;
+  if (result.records == 0) return result;
+  const auto records = static_cast<double>(result.records);
+  if (classifies_ && dataset_.has_labels()) result.accuracy = static_cast<double>(correct_) / records;
+  if (classifies_) return result;
+  result.mean_squared_error = squared_error_ / (records * static_cast<double>(dataset_.target_width()));
+  for (TargetError& target : result.targets) {
+    target.mean_squared /= records;
+    target.mean_absolute /= records;
+  }
+  return result;
+}
+
+void Evaluator::note_non_finite(const Answers& answers) {
+  for (std::size_t i = 0; i < answers.indices.size(); ++i) {
+    if (answers.finite[i] != 0) continue;
+    ++result_.non_finite;
+    if (result_.non_finite_ids.size() < most_ids)
+      result_.non_finite_ids.push_back(dataset_.id(answers.indices[i]));
+  }
+}
+
+void Evaluator::classify(const Answers& answers) {
+  for (std::size_t i = 0; i < answers.predicted.size(); ++i) {
+    result_.predictions.push_back(answers.predicted[i]);
+    if (answers.labels.empty()) continue;
+    const auto label = static_cast<std::size_t>(answers.labels[i]);
+    if (label >= result_.class_records.size()) {
+      fail(Fault::data, "record '{}' has label {}, but the data set has {} classes",
+           dataset_.id(answers.indices[i]), answers.labels[i], result_.class_records.size());
+    }
+    ++result_.class_records[label];
+    if (answers.predicted[i] != answers.labels[i]) continue;
+    ++result_.class_correct[label];
+    ++correct_;
+  }
+}
+
+std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& output) const {
+  const Tensor targets = to_tensor(batch.targets);
+  const Tensor values = output.to(at::kCPU).reshape({output.size(0), -1});
+  if (values.sizes() != targets.sizes()) {
+    const bool by_position = output.dim() > 2 && values.size(1) > targets.size(1) && targets.size(1) > 1 &&
+                             values.size(1) % targets.size(1) == 0;
+    fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets{}",
+         session_.graph().name(), values.size(1), dataset_.target_width(),
+         by_position ? "; classes for each position (pixels, tokens) are not supported" : "");
+  }
+  const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
+  return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
+}
+
+void Evaluator::regress(const Answers& answers) {
+  const std::size_t width = answers.errors.size() / std::max<std::size_t>(1, answers.indices.size());
+  result_.targets.resize(width);
+  for (std::size_t i = 0; i < answers.errors.size(); ++i) {
+    const double error = answers.errors[i];
+    TargetError& target = result_.targets[i % width];
+    squared_error_ += error * error;
+    target.mean_squared += error * error;
+    target.mean_absolute += std::abs(error);
+    target.greatest = std::max(target.greatest, std::abs(error));
+  }
+}
+
+void require_rows(const Session& session, const Tensor& logits, std::size_t records) {
+  if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
+    fail(Fault::mismatch,
+         "network '{}' holds records along axis {} of its scores; put the records' axis first",
+         session.graph().name(), axis);
+  const std::int64_t rows = logits.dim() == 0 ? 0 : logits.size(0);
+  if (rows != static_cast<std::int64_t>(records))
+    fail(Fault::mismatch, "network '{}' gives {} rows of scores for {} records; put the records' axis first",
+         session.graph().name(), rows, records);
+}
+
+std::size_t class_count(const Session& session) {
+  const Shape& shape = session.shape(session.logits());
+  if (!is_rows(shape)) return 0;
+  const auto count = static_cast<std::size_t>(element_count(shape) / std::max<std::int64_t>(1, shape[0]));
+  return count == 1 ? 2 : count;  // one says yes or no
+}
+
+namespace {
+
+// Throws Error{unsupported} for outputs that are no scores in the order of classes.
+void require_scores_by_class(const Session& session, const Tensor& logits) {
+  const Graph& graph = session.graph();
+  const bool one_whole_number = logits.numel() == logits.size(0) &&
+                                (logits.scalar_type() == at::kLong || logits.scalar_type() == at::kInt);
+  if (one_whole_number)
+    fail(Fault::unsupported,
+         "network '{}' gives one whole number a record, such as a class, but no scores; export it with the "
+         "scores as an output, in front of the ArgMax",
+         graph.name());
+  const int producer = graph.producer(session.logits());
+  if (producer >= 0 && graph.nodes()[static_cast<std::size_t>(producer)].op == "TopK")
+    fail(Fault::unsupported,
+         "network '{}' gives the greatest scores in their own order, which does not tell classes; export it "
+         "with the scores as an output, in front of the TopK",
+         graph.name());
+}
+
+}  // namespace
+
+std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
+                                            std::size_t records) {
+  require_rows(session, logits, records);
+  if (!is_rows(logits.sizes().vec())) {
+    fail(Fault::unsupported,
+         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
+         "classes]. "
+         "Outputs for each position can be compared with numeric targets, as many as there are outputs",
+         session.graph().name(), to_string(logits.sizes().vec()));
+  }
+  require_scores_by_class(session, logits);
+  const Tensor scores = logits.reshape({logits.size(0), -1});
+  const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
+  const Tensor named = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
+  Tensor classes = named.to(at::kLong);
+  // Rare, so that one sum over all tells first.
+  if (at::isnan(scores.sum()).item<bool>()) classes = classes.masked_fill(at::isnan(scores).any(1), no_class);
+  const Tensor host = classes.to(at::kCPU).contiguous();
+  return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
+}
+
+Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,
+                    Progress& progress) {
+  const ValueId logits = session.logits();
+  Evaluator evaluator(session, *given_data(dataset));
+  walk_together<Evaluator::Answers>(
+      session, dataset, options, progress,
+      [&](const Batch& batch, const Tensors& inputs) {
+        return evaluator.ask(batch, session.run(inputs, std::span(&logits, 1)).at(logits));
+      },
+      [&](const Evaluator::Answers& answers) { evaluator.add(answers); });
+  Evaluation evaluation = evaluator.result();
+  broadcast(evaluation);
+  return evaluation;
+}
+
+void to_json(Json& json, const Evaluation& evaluation) {
+  json = {{"records", evaluation.records},
+          {"predictions", to_binary(evaluation.predictions)},
+          {"targets", Json::array()},
+          {"class_records", evaluation.class_records},
+          {"class_correct", evaluation.class_correct},
+          {"non_finite", evaluation.non_finite},
+          {"non_finite_ids", evaluation.non_finite_ids}};
+  if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+  if (evaluation.mean_squared_error) json["mean_squared_error"] = *evaluation.mean_squared_error;
+  for (const TargetError& target : evaluation.targets)
+    json["targets"].push_back({target.mean_squared, target.mean_absolute, target.greatest});
+}
+
+void from_json(const Json& json, Evaluation& evaluation) {
+  evaluation = {};
+  json.at("records").get_to(evaluation.records);
+  evaluation.predictions = from_binary<std::int64_t>(json.at("predictions"));
+  json.at("class_records").get_to(evaluation.class_records);
+  json.at("class_correct").get_to(evaluation.class_correct);
+  json.at("non_finite").get_to(evaluation.non_finite);
+  json.at("non_finite_ids").get_to(evaluation.non_finite_ids);
+  if (json.contains("accuracy")) evaluation.accuracy = json.at("accuracy").get<double>();
+  if (json.contains("mean_squared_error"))
+    evaluation.mean_squared_error = json.at("mean_squared_error").get<double>();
+  for (const Json& target : json.at("targets"))
+    evaluation.targets.push_back({target.at(0), target.at(1), target.at(2)});
+}
+
+}  // namespace assay

@@ -1,0 +1,136 @@
+#include <assay/evaluate.h>
+
+#include <ATen/ATen.h>
+
+#include <ostream>
+
+#include <assay/error.h>
+#include "assay/data/files/csv.h"
+#include "assay/data/files/numpy.h"
+#include "assay/data/given.h"
+#include "assay/engine/evaluation/decision.h"
+#include "assay/engine/evaluation/evaluation_json.h"
+#include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/shared_walk.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/visible.h"
+
+namespace assay {
+namespace {
+
+// Records along the first axis.
+Tensor rows_of_output(const Session& session, ValueId output, const Tensor& value, std::int64_t records) {
+  const Session::RecordAxis axis = session.record_axis(output);
+  if (axis.axis < 0)
+    fail(Fault::unsupported, "output '{}' does not hold its records along an axis",
+         session.graph().value(output).name);
+  Tensor rows = value.movedim(axis.axis, 0).to(at::kCPU, at::kFloat).contiguous();
+  if (axis.rows == 1) return rows;
+  std::vector<std::int64_t> shape = rows.sizes().vec();
+  shape[0] = axis.rows;
+  shape.insert(shape.begin(), records);
+  return rows.reshape(shape);
+}
+
+// What a network says of a batch.
+struct Said {
+  Evaluator::Answers answers;
+  std::vector<float> outputs, targets;  // [records, ...]; no targets but for regression
+  std::vector<std::int64_t> output_shape, target_shape;
+};
+
+void to_json(nlohmann::json& json, const Said& said) {
+  json = {said.answers, to_binary(said.outputs), to_binary(said.targets), said.output_shape,
+          said.target_shape};
+}
+
+void from_json(const nlohmann::json& json, Said& said) {
+  said = {json.at(0).get<Evaluator::Answers>(), from_binary<float>(json.at(1)),
+          from_binary<float>(json.at(2)), json.at(3).get<std::vector<std::int64_t>>(),
+          json.at(4).get<std::vector<std::int64_t>>()};
+}
+
+std::vector<float> floats_of(const Tensor& tensor) {
+  const Tensor host = tensor.to(at::kCPU, at::kFloat).contiguous();
+  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
+}
+
+void write_prediction_table(const std::filesystem::path& path, const Predictions& all) {
+  constexpr std::size_t most_columns = 1000;
+  const std::size_t records = all.ids.size();
+  const std::size_t width = static_cast<std::size_t>(all.outputs.count()) / records,
+                    targets = static_cast<std::size_t>(all.targets.count()) / records;
+  if (width > most_columns)
+    fail(Fault::usage, "{}: {} numbers for each record are no table; write them as .npz", path.string(),
+         width);
+  write_file(path, [&](std::ostream& out) {
+    out << "id" << (all.labels.empty() ? "" : ",label")
+        << (all.evaluation.predictions.empty() ? "" : ",predicted");
+    for (std::size_t k = 0; k < targets; ++k) out << fmt::format(",target_{}", k);
+    for (std::size_t k = 0; k < width; ++k) out << fmt::format(",output_{}", k);
+    out << '\n';
+    for (std::size_t i = 0; i < records; ++i) {
+      out << csv_field(all.ids[i]);
+      if (!all.labels.empty()) out << ',' << all.labels[i];
+      if (!all.evaluation.predictions.empty()) out << ',' << all.evaluation.predictions[i];
+      for (std::size_t k = 0; k < targets; ++k)
+        out << fmt::format(",{}", all.targets.as<float>()[i * targets + k]);
+      for (std::size_t k = 0; k < width; ++k)
+        out << fmt::format(",{}", all.outputs.as<float>()[i * width + k]);
+      out << '\n';
+    }
+  });
+}
+
+}  // namespace
+
+Predictions predict(const Session& session, DatasetPtr dataset, const WalkOptions& options,
+                    Progress& progress) {
+  const ValueId logits = session.logits(), output = deciding_output(session.graph(), logits);
+  const std::vector<ValueId> wanted{output, logits};
+  const bool regression = given_data(dataset)->target_width() > 0;
+  Predictions all;
+  Evaluator evaluator(session, *dataset);
+  std::vector<Tensor> outputs, targets;
+  const auto ask = [&](const Batch& batch, const Tensors& given) {
+    const Tensors values = session.run(given, wanted);
+    const Tensor rows =
+        rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size()));
+    Said said{evaluator.ask(batch, values.at(logits)), floats_of(rows), {}, rows.sizes().vec(), {}};
+    if (regression) {
+      said.targets = floats_of(to_tensor(batch.targets));
+      said.target_shape = batch.targets.shape();
+    }
+    return said;
+  };
+  const auto add = [&](const Said& said) {
+    evaluator.add(said.answers);
+    for (const std::size_t i : said.answers.indices) all.ids.push_back(dataset->id(i));
+    all.labels.insert(all.labels.end(), said.answers.labels.begin(), said.answers.labels.end());
+    outputs.push_back(at::tensor(said.outputs).reshape(said.output_shape));
+    if (regression) targets.push_back(at::tensor(said.targets).reshape(said.target_shape));
+  };
+  walk_together<Said>(session, dataset, options, progress, ask, add);
+  all.evaluation = evaluator.result();
+  broadcast(all.evaluation);
+  if (!ranks().first()) return all;
+  all.outputs = to_array(at::cat(outputs));
+  if (regression) all.targets = to_array(at::cat(targets));
+  return all;
+}
+
+void write_predictions(const std::filesystem::path& path, const Predictions& all) {
+  if (path.extension() != ".npz") {
+    write_prediction_table(path, all);
+    return;
+  }
+  const auto count = static_cast<std::int64_t>(all.ids.size());
+  std::map<std::string, Array> arrays{{"ids", name_rows(all.ids)}, {"outputs", all.outputs}};
+  if (!all.evaluation.predictions.empty())
+    arrays.emplace("predicted", Array::of<std::int64_t>({count}, all.evaluation.predictions));
+  if (!all.labels.empty()) arrays.emplace("y", Array::of<std::int64_t>({count}, all.labels));
+  if (all.targets.count() > 0) arrays.emplace("y", all.targets);
+  write_npz(path, arrays);
+}
+
+}  // namespace assay

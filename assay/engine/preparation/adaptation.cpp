@@ -1,0 +1,78 @@
+#include "assay/engine/preparation/adaptation.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include <assay/error.h>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t compared_records = 500;
+
+// Inputs that are fixed, and the output that decides: what the network is, whatever its precision.
+Graph with_choices(Graph graph, const AdaptOptions& options) {
+  for (const auto& [input, number] : options.fixed) graph = with_fixed_input(graph, input, number);
+  return options.decision.empty() ? graph : with_decision(graph, options.decision);
+}
+
+}  // namespace
+
+AdaptedNetwork adapted(Graph graph, const AdaptOptions& options, const Dataset* data, Progress& progress) {
+  FileForm form;
+  if (!options.decision.empty()) form.decision = output_position(graph, options.decision);
+  graph = with_choices(std::move(graph), options);
+  if (data != nullptr && data->facts().others.empty() && graph.inputs().size() == 1 &&
+      takes_channels_last(graph, graph.inputs()[0], data->record_shape())) {
+    progress.notice(
+        fmt::format("network '{}' takes channels last; it is turned to take them first, as records "
+                    "have them",
+                    graph.name()));
+    graph = with_channels_first(graph, graph.inputs()[0]);
+    form.channels_last = true;
+  }
+  if (options.straight_through) {
+    Graph passing = straight_through(graph);
+    if (passing.hash() == graph.hash())
+      fail(Fault::usage, "to pass straight through: network '{}' has no Sign, Round, Floor or Ceil",
+           graph.name());
+    graph = std::move(passing);
+  }
+  return {in_precision(graph, options.precision), form};
+}
+
+void tell_rounding(const Graph& plain, const Session& session, const AdaptOptions& options,
+                   const Dataset* data, Progress& progress) {
+  if (options.precision == Precision::float32 || data == nullptr || data->size() == 0) return;
+  Graph graph = with_choices(plain, options);
+  if (takes_channels_last(graph, graph.inputs()[0], data->record_shape()))
+    graph = with_channels_first(graph, graph.inputs()[0]);
+  const Session exact(std::move(graph), session.options());
+  std::vector<std::size_t> indices(std::min(compared_records, data->size()));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  const Batch batch = data->read(indices);
+  const auto decisions = [&](const Session& one) {
+    const ValueId logits = one.logits();
+    const auto rows = static_cast<std::int64_t>(indices.size());
+    return one.run(one.bind(batch), std::span(&logits, 1))
+        .at(logits)
+        .reshape({rows, -1})
+        .to(at::kCPU, at::kDouble);
+  };
+  const Tensor wanted = decisions(exact), rounded = decisions(session);
+  const double most = (wanted - rounded).abs().max().item<double>(),
+               scale = wanted.abs().max().item<double>();
+  std::string changed;
+  if (wanted.size(1) > 1) {
+    const auto others = wanted.argmax(1).ne(rounded.argmax(1)).sum().item<std::int64_t>();
+    changed = fmt::format("; {} of {} classifications change", others, indices.size());
+  }
+  progress.notice(
+      fmt::format("in {}: decision values of the first {} records differ from float32 by {:.3g} "
+                  "at most, where the greatest is {:.3g}{}",
+                  to_string(options.precision), indices.size(), most, scale, changed));
+}
+
+}  // namespace assay

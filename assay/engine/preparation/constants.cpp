@@ -1,0 +1,93 @@
+#include "assay/engine/preparation/constants.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "assay/engine/execute.h"
+
+namespace assay {
+namespace {
+
+// Nodes whose result may differ from run to run.
+bool repeatable(const Node& node) { return node.op != "Dropout"; }
+
+}  // namespace
+
+Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memory_limit)
+    : values_(graph.values().size()) {
+  const at::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const auto& constant = graph.values()[i].constant;
+    if (constant && !graph.consumers(static_cast<ValueId>(i)).empty())
+      values_[i] = to_tensor(*constant).to(device);
+  }
+  for (const ValueId id : graph.outputs()) {
+    if (graph.is_constant(id) && !has(id))
+      values_[static_cast<std::size_t>(id)] = to_tensor(graph.constant(id)).to(device);
+  }
+  std::uint64_t room = memory_limit / 4;
+  std::vector<Tensor> results(values_.size());
+  const OnValue nobody;
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    const bool foldable = repeatable(node) && std::ranges::all_of(node.inputs, [&](ValueId id) {
+                            return id == no_value || has(id);
+                          });
+    if (!foldable) continue;
+    KernelContext context;
+    Executor{graph, values_, context, device, nobody}.run(static_cast<int>(n), results);
+    for (const ValueId id : node.outputs) {
+      if (id == no_value) continue;
+      const Tensor result = std::move(results[static_cast<std::size_t>(id)]);
+      if (!result.defined() || result.nbytes() > room) continue;
+      room -= result.nbytes();
+      values_[static_cast<std::size_t>(id)] = result;
+    }
+  }
+}
+
+bool Constants::all_finite() const {
+  return std::ranges::all_of(values_, [](const Tensor& value) {
+    return !value.defined() || value.scalar_type() != at::kFloat ||
+           std::isfinite(value.sum(at::kDouble).item<double>());
+  });
+}
+
+std::vector<bool> Constants::valid_without(const Graph& graph, std::span<const ValueId> replaced) const {
+  std::vector<bool> changed(values_.size(), false), valid(values_.size(), false);
+  for (const ValueId id : replaced) changed[static_cast<std::size_t>(id)] = true;
+  for (const Node& node : graph.nodes()) {
+    const bool touched = std::ranges::any_of(
+        node.inputs, [&](ValueId id) { return id != no_value && changed[static_cast<std::size_t>(id)]; });
+    if (!touched) continue;
+    for (const ValueId id : node.outputs) {
+      if (id != no_value) changed[static_cast<std::size_t>(id)] = true;
+    }
+  }
+  for (std::size_t i = 0; i < values_.size(); ++i) valid[i] = values_[i].defined() && !changed[i];
+  return valid;
+}
+
+std::int64_t Constants::parameters_behind(const Graph& graph, ValueId id) const {
+  std::set<ValueId> seen;
+  std::vector<ValueId> open{id};
+  std::int64_t count = 0;
+  while (!open.empty()) {
+    const ValueId at = open.back();
+    open.pop_back();
+    if (at == no_value || !seen.insert(at).second) continue;
+    if (graph.is_constant(at)) {
+      if (graph.constant(at).dtype() == DType::float32) count += graph.constant(at).count();
+    } else if (graph.producer(at) >= 0) {
+      const auto& inputs = graph.nodes()[static_cast<std::size_t>(graph.producer(at))].inputs;
+      open.insert(open.end(), inputs.begin(), inputs.end());
+    }
+  }
+  return count;
+}
+
+}  // namespace assay

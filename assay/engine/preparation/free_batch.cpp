@@ -1,0 +1,118 @@
+#include "assay/engine/preparation/free_batch.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include "assay/engine/execute.h"
+#include "assay/engine/preparation/input_form.h"
+
+namespace assay {
+namespace {
+
+// The target with -1 in place of the leading dimension, every other dimension being the one seen.
+std::optional<Shape> freed_target(const Shape& seen, std::int64_t batch) {
+  if (seen.empty() || seen[0] % batch != 0) return std::nullopt;
+  Shape target = seen;
+  target[0] = -1;
+  return target;
+}
+
+}  // namespace
+
+Tensors run_all(const Graph& graph, const Constants& constants, const Tensors& inputs, c10::Device device) {
+  const std::size_t count = graph.values().size();
+  std::vector<Tensor> values(count);
+  std::vector<bool> available(count, false);
+  for (std::size_t i = 0; i < count; ++i) available[i] = constants.values()[i].defined();
+  for (const auto& [id, tensor] : inputs) {
+    values[static_cast<std::size_t>(id)] = tensor;
+    available[static_cast<std::size_t>(id)] = true;
+  }
+  KernelContext context;
+  const OnValue nobody;
+  Executor{graph, constants.values(), context, device, nobody}.run(
+      make_plan(graph, available, graph.outputs()), values);
+  Tensors outputs;
+  for (const ValueId id : graph.outputs()) {
+    const auto index = static_cast<std::size_t>(id);
+    outputs.emplace(id, values[index].defined() ? values[index] : constants.values()[index]);
+  }
+  return outputs;
+}
+
+std::optional<Graph> free_batch(const Graph& graph, const Constants& constants, const Footprint& footprint,
+                                std::int64_t batch) {
+  GraphBuilder builder(graph);
+  bool changed = false;
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = graph.nodes()[n];
+    if (node.op != "Reshape" || node.inputs.size() < 2 || !constants.has(node.inputs[1])) continue;
+    if (constants.has(node.inputs[0])) continue;
+    const auto target = freed_target(footprint.shapes[static_cast<std::size_t>(node.outputs[0])], batch);
+    if (!target) continue;
+    node.inputs[1] =
+        builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+    node.attributes.erase("allowzero");
+    builder.replace_node(static_cast<int>(n), std::move(node));
+    changed = true;
+  }
+  if (!changed) return std::nullopt;
+  return builder.build();
+}
+
+bool squeezes_all(const Node& node) {
+  return node.op == "Squeeze" && (node.inputs.size() < 2 || node.inputs[1] == no_value);
+}
+
+Graph with_squeezed_axes(const Graph& graph, const Footprint& footprint) {
+  GraphBuilder builder(graph);
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    Node node = graph.nodes()[n];
+    if (!squeezes_all(node) || !footprint.computed[static_cast<std::size_t>(node.inputs[0])]) continue;
+    const Shape& seen = footprint.shapes[static_cast<std::size_t>(node.inputs[0])];
+    std::vector<std::int64_t> axes;
+    for (std::size_t axis = 0; axis < seen.size(); ++axis) {
+      if (seen[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));
+    }
+    if (axes.empty()) node.op = "Identity";
+    node.inputs.resize(axes.empty() ? 1 : 2);
+    if (!axes.empty())
+      node.inputs[1] =
+          builder.constant({}, Array::of<std::int64_t>({static_cast<std::int64_t>(axes.size())}, axes));
+    builder.replace_node(static_cast<int>(n), std::move(node));
+  }
+  return builder.build();
+}
+
+bool batch_is_free(const Graph& graph, const Constants& constants, const Graph& original,
+                   const Constants& original_constants, const RecordShapes& known, std::int64_t batch,
+                   c10::Device device) {
+  const at::NoGradGuard no_grad;
+  const Tensors whole = tiny_batch(original, known, 2 * batch, device);
+  Tensors halves[2] = {whole, whole};
+  for (const ValueId id : original.inputs()) {
+    const int axis = input_form(original, id, known).batch_axis;
+    if (axis < 0) continue;
+    for (int half = 0; half < 2; ++half) halves[half][id] = whole.at(id).narrow(axis, half * batch, batch);
+  }
+  try {
+    const Tensors together = run_all(graph, constants, whole, device);
+    const Tensors first = run_all(original, original_constants, halves[0], device);
+    const Tensors second = run_all(original, original_constants, halves[1], device);
+    for (const auto& [id, tensor] : together) {
+      if (first.at(id).dim() == 0) continue;
+      const Tensor expected = at::cat({first.at(id), second.at(id)}, 0);
+      if (tensor.sizes() != expected.sizes()) return false;
+      if (!at::allclose(tensor.to(at::kDouble), expected.to(at::kDouble), 1e-3, 1e-5, /*equal_nan=*/true))
+        return false;
+    }
+    return true;
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
+    return false;
+  }
+}
+
+}  // namespace assay

@@ -1,0 +1,94 @@
+#include "assay/engine/preparation/static_graph.h"
+
+#include <assay/model.h>
+
+#include <algorithm>
+#include <set>
+
+#include <assay/extend/operator_traits.h>
+
+namespace assay {
+namespace {
+
+// Folded values become constants of their own.
+class Maker {
+ public:
+  Maker(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos)
+      : graph_(graph), constants_(constants), infos_(infos), builder_(graph) {}
+
+  Graph make() {
+    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
+      const Node& old = graph_.nodes()[n];
+      if (folded(old)) continue;
+      Node node = old;
+      for (ValueId& id : node.inputs) {
+        if (id != no_value && !graph_.is_constant(id) && constants_.has(id)) id = constant_for(id);
+      }
+      if (const auto target = computed_target(old)) {
+        node.inputs[1] = builder_.constant(
+            {}, Array::of<std::int64_t>({static_cast<std::int64_t>(target->size())}, *target));
+        node.attributes.erase("allowzero");
+      }
+      if (node.inputs != old.inputs) builder_.replace_node(static_cast<int>(n), std::move(node));
+    }
+    return builder_.build();
+  }
+
+ private:
+  bool folded(const Node& node) const {
+    return std::ranges::all_of(node.outputs,
+                               [&](ValueId id) { return id == no_value || constants_.has(id); });
+  }
+
+  ValueId constant_for(ValueId id) {
+    const auto [entry, fresh] = made_.try_emplace(id, no_value);
+    if (fresh)
+      entry->second = builder_.constant({}, to_array(constants_.values()[static_cast<std::size_t>(id)]));
+    return entry->second;
+  }
+
+  // The target of a Reshape that keeps the batch in front, where it follows from shapes alone.
+  std::optional<Shape> computed_target(const Node& node) const {
+    if (node.op != "Reshape" || constants_.has(node.inputs[1])) return std::nullopt;
+    const ValueInfo& before = infos_[static_cast<std::size_t>(node.inputs[0])];
+    const ValueInfo& after = infos_[static_cast<std::size_t>(node.outputs[0])];
+    if (before.batch_axis != 0 || after.batch_axis != 0 || !from_shapes(node.inputs[1])) return std::nullopt;
+    Shape target = after.shape;
+    target[0] = -1;
+    if (std::ranges::count(target, 0) > 0) return std::nullopt;
+    return target;
+  }
+
+  // True when the value is computed from constants and shapes only.
+  bool from_shapes(ValueId root) const {
+    std::set<ValueId> seen;
+    std::vector<ValueId> open{root};
+    while (!open.empty()) {
+      const ValueId id = open.back();
+      open.pop_back();
+      if (id == no_value || constants_.has(id) || !seen.insert(id).second) continue;
+      const int producer = graph_.producer(id);
+      if (producer < 0) return false;
+      const Node& node = graph_.nodes()[static_cast<std::size_t>(producer)];
+      if (node.op == "Shape") continue;
+      if (!is_movement(node.op) && !is_pass_through(node.op) && !has_trait(node.op, Trait::affine))
+        return false;
+      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const Constants& constants_;
+  std::span<const ValueInfo> infos_;
+  GraphBuilder builder_;
+  std::map<ValueId, ValueId> made_;
+};
+
+}  // namespace
+
+Graph make_static(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos) {
+  return Maker(graph, constants, infos).make();
+}
+
+}  // namespace assay

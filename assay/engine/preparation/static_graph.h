@@ -1,0 +1,15 @@
+#pragma once
+
+// The graph as the fast back end likes to see it: what is constant for this network is a constant.
+
+#include "assay/engine/preparation/constants.h"
+#include "assay/engine/probe.h"
+
+namespace assay {
+
+// The same computation with folded values as constants, and with the target shapes of Reshape nodes that
+// shape arithmetic computes from the batch size written out. Value ids stay valid; further constants are
+// appended. Values that only served the arithmetic are gone: their producer is -1.
+Graph make_static(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos);
+
+}  // namespace assay

@@ -1,0 +1,128 @@
+#include "assay/engine/preparation/value_bounds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <assay/extend/operator_traits.h>
+
+namespace assay {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// 0 times infinity is 0: a bound that is not reached.
+double times(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+Bounds hull(std::initializer_list<double> ends) {
+  const auto [low, high] = std::minmax_element(ends.begin(), ends.end());
+  return {*low, *high};
+}
+
+Bounds sum(Bounds a, Bounds b) { return {a.low + b.low, a.high + b.high}; }
+Bounds negative(Bounds a) { return {-a.high, -a.low}; }
+Bounds product(Bounds a, Bounds b) {
+  return hull({times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)});
+}
+Bounds inverse(Bounds a) { return a.low > 0 || a.high < 0 ? Bounds{1 / a.high, 1 / a.low} : Bounds{}; }
+Bounds join(Bounds a, Bounds b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+// Functions that never fall.
+const std::map<std::string_view, double (*)(double)>& rising() {
+  static const std::map<std::string_view, double (*)(double)> all{
+      {"Exp", [](double x) { return std::exp(x); }},
+      {"Log", [](double x) { return x > 0 ? std::log(x) : -infinity; }},
+      {"Relu", [](double x) { return std::max(x, 0.0); }},
+      {"Softplus", [](double x) { return x > 30 ? x : std::log1p(std::exp(x)); }},
+      {"Sqrt", [](double x) { return std::sqrt(std::max(x, 0.0)); }},
+      {"Tanh", [](double x) { return std::tanh(x); }}};
+  return all;
+}
+
+// Elements of one operand, elsewhere or combined so that none leaves its range.
+bool keeps_range(std::string_view op) {
+  static constexpr std::array<std::string_view, 3> averages{"ReduceMean", "ReduceMax", "ReduceMin"};
+  static constexpr std::array<std::string_view, 12> moves{
+      "Squeeze", "Unsqueeze",      "Reshape",  "Flatten", "Transpose", "Slice",
+      "Gather",  "GatherElements", "GatherND", "Split",   "Expand",    "Identity"};
+  return std::ranges::find(averages, op) != averages.end() || std::ranges::find(moves, op) != moves.end() ||
+         op == "GlobalAveragePool" || op == "GlobalMaxPool" || op == "Cast" || is_pass_through(op);
+}
+
+Bounds of_constant(const Array& array) {
+  if (array.dtype() != DType::float32 || array.count() == 0) return {};
+  const std::span<const float> values = array.as<float>();
+  if (std::ranges::any_of(values, [](float x) { return std::isnan(x); })) return {};
+  const auto [low, high] = std::ranges::minmax_element(values);
+  return {*low, *high};
+}
+
+class Propagation {
+ public:
+  explicit Propagation(const Graph& graph) : graph_(graph), bounds_(graph.values().size()) {
+    for (std::size_t id = 0; id < bounds_.size(); ++id) {
+      const auto value = static_cast<ValueId>(id);
+      if (graph.is_constant(value)) bounds_[id] = of_constant(graph.constant(value));
+    }
+    for (const Node& node : graph.nodes()) {
+      if (node.outputs.size() > 1 && node.op != "Split") continue;
+      const Bounds bounds = of_node(node);
+      for (const ValueId id : node.outputs) {
+        if (id != no_value) bounds_[static_cast<std::size_t>(id)] = bounds;
+      }
+    }
+  }
+
+  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[static_cast<std::size_t>(id)]; }
+
+ private:
+  Bounds of_node(const Node& node) const {
+    if (node.inputs.empty()) return {};
+    const auto input = [&](std::size_t i) { return i < node.inputs.size() ? of(node.inputs[i]) : Bounds{}; };
+    if (is_sigmoid(node.op) || node.op == "Softmax") return {0, 1};
+    if (keeps_range(node.op)) return input(0);
+    if (const auto function = rising().find(node.op); function != rising().end())
+      return {function->second(input(0).low), function->second(input(0).high)};
+    if (node.op == "Add") return sum(input(0), input(1));
+    if (node.op == "Sub") return sum(input(0), negative(input(1)));
+    if (node.op == "Neg") return negative(input(0));
+    if (node.op == "Mul") return product(input(0), input(1));
+    if (node.op == "Reciprocal") return inverse(input(0));
+    if (node.op == "Div") return product(input(0), inverse(input(1)));
+    if (node.op == "Clip") return clipped(node);
+    if (node.op == "Where") return join(input(1), input(2));
+    if (node.op == "Max" || node.op == "Min" || node.op == "Concat" || node.op == "Mean") return joined(node);
+    return {};
+  }
+
+  Bounds clipped(const Node& node) const {
+    Bounds limits;
+    limits.low = node.real("min", static_cast<float>(limits.low));
+    limits.high = node.real("max", static_cast<float>(limits.high));
+    if (node.inputs.size() > 1 && node.inputs[1] != no_value) limits.low = of(node.inputs[1]).low;
+    if (node.inputs.size() > 2 && node.inputs[2] != no_value) limits.high = of(node.inputs[2]).high;
+    const Bounds given = of(node.inputs.at(0));
+    return {std::clamp(given.low, limits.low, std::max(limits.low, limits.high)),
+            std::clamp(given.high, limits.low, std::max(limits.low, limits.high))};
+  }
+
+  Bounds joined(const Node& node) const {
+    Bounds all = of(node.inputs.at(0));
+    for (const ValueId id : node.inputs) all = join(all, of(id));
+    return all;
+  }
+
+  const Graph& graph_;
+  std::vector<Bounds> bounds_;
+};
+
+}  // namespace
+
+Bounds bounds_of(const Graph& graph, ValueId value) { return Propagation(graph).of(value); }
+
+}  // namespace assay

@@ -1,0 +1,192 @@
+// Operators of classical machine learning (ai.onnx.ml) that are arithmetic: what prepares columns in front of
+// a network, and linear models.
+
+#include <algorithm>
+#include <cmath>
+
+#include <assay/error.h>
+#include "assay/model/onnx/proto.h"
+#include "assay/model/onnx/upgrades/upgrade.h"
+
+namespace assay::onnx_format {
+namespace {
+
+using Floats = std::vector<float>;
+
+Array row(const Floats& values) { return Array::of<float>({std::ssize(values)}, values); }
+
+ValueId column_input(const Upgrade& u, std::size_t i) {
+  if (!u.has_input(i)) fail(Fault::model, "{}: input {} is missing", u.node.describe(), i);
+  return u.node.inputs[i];
+}
+
+// Input `i` as real numbers; whole ones are taken, too.
+ValueId real_input(Upgrade& u, std::size_t i) {
+  const ValueId x = column_input(u, i);
+  const int type = u.graph.declared_type(x).value_or(onnx::TensorProto::FLOAT);
+  if (held_as(type, u.node.describe()) == DType::float32) return x;
+  return u.before("real", "Cast", {x}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+}
+
+Floats required_reals(const Upgrade& u, const char* attribute) {
+  Floats values = u.node.reals(attribute, {});
+  if (values.empty()) fail(Fault::model, "{}: attribute '{}' is missing", u.node.describe(), attribute);
+  return values;
+}
+
+// Becomes the last of the nodes that it stands for.
+void become(Upgrade& u, std::string op, std::vector<ValueId> inputs,
+            std::map<std::string, Attribute> attributes = {}) {
+  u.node.op = std::move(op);
+  u.node.inputs = std::move(inputs);
+  u.node.attributes = std::move(attributes);
+}
+
+// (x - offset) * scale, a number each or one a column.
+void scaler(Upgrade& u) {
+  const ValueId x = real_input(u, 0);
+  const ValueId offset = u.constant("offset", row(required_reals(u, "offset")));
+  const ValueId scale = u.constant("scale", row(required_reals(u, "scale")));
+  become(u, "Mul", {u.before("centred", "Sub", {x, offset}), scale});
+}
+
+// 1 above the threshold, else 0.
+void binarizer(Upgrade& u) {
+  const ValueId above =
+      u.before("above", "Greater", {real_input(u, 0), u.real("threshold", u.node.real("threshold", 0))});
+  become(u, "Cast", {above}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+}
+
+void normalizer(Upgrade& u) {
+  const std::string norm = u.node.text("norm", "MAX");
+  const ValueId x = real_input(u, 0);
+  if (norm == "L1" || norm == "L2")
+    return become(u, "LpNormalization", {x},
+                  {{"p", std::int64_t{norm == "L1" ? 1 : 2}}, {"axis", std::int64_t{-1}}});
+  if (norm != "MAX") fail(Fault::model, "{}: there is no norm '{}'", u.node.describe(), norm);
+  const ValueId most = u.before("greatest", "ReduceMax", {x, u.integers("columns", {-1})});
+  const ValueId none = u.before("none", "Equal", {most, u.real("zero", 0)});
+  become(u, "Div", {x, u.before("divisor", "Where", {none, u.real("one", 1), most})});
+}
+
+// Numbers in the place of a mark for missing ones, one or one a column.
+void imputer(Upgrade& u) {
+  if (u.node.has("imputed_value_int64s")) {
+    const auto values = u.node.integers("imputed_value_int64s", {});
+    const ValueId x = column_input(u, 0);
+    const ValueId mark = u.integer("missing", u.node.integer("replaced_value_int64", 0));
+    const ValueId missing = u.before("is_missing", "Equal", {x, mark});
+    return become(u, "Where", {missing, u.integers("imputed", values), x});
+  }
+  const ValueId x = real_input(u, 0);
+  const float mark = u.node.real("replaced_value_float", 0);
+  const ValueId missing = std::isnan(mark) ? u.before("is_missing", "IsNaN", {x})
+                                           : u.before("is_missing", "Equal", {x, u.real("missing", mark)});
+  become(u, "Where", {missing, u.constant("imputed", row(required_reals(u, "imputed_value_floats"))), x});
+}
+
+// A column for each category, along a new axis.
+void one_hot_encoder(Upgrade& u) {
+  const auto categories = u.node.integers("cats_int64s", {});
+  if (categories.empty())
+    fail(Fault::unsupported, "{}: its categories are texts; export the network with whole numbers instead",
+         u.node.describe());
+  const std::int64_t whole = onnx::TensorProto::INT64;
+  const ValueId number = u.before("number", "Cast", {column_input(u, 0)}, {{"to", whole}});
+  const ValueId upright = u.before("upright", "Unsqueeze", {number, u.integers("last", {-1})});
+  const ValueId equal = u.before("equal", "Equal", {upright, u.integers("categories", categories)});
+  become(u, "Cast", {equal}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
+}
+
+void feature_vectorizer(Upgrade& u) {
+  std::vector<ValueId> parts;
+  for (std::size_t i = 0; i < u.node.inputs.size(); ++i) parts.push_back(real_input(u, i));
+  become(u, "Concat", std::move(parts), {{"axis", std::int64_t{1}}});
+}
+
+// Columns of that number.
+void feature_extractor(Upgrade& u) {
+  const ValueId x = column_input(u, 0);
+  const ValueId columns = u.before("columns", "Reshape", {column_input(u, 1), u.integers("flat", {-1})});
+  become(u, "Gather", {x, columns}, {{"axis", std::int64_t{-1}}});
+}
+
+// x times the rows of coefficients, and intercepts: one result a row.
+ValueId linear(Upgrade& u, const ValueId x, std::int64_t rows) {
+  const Floats coefficients = required_reals(u, "coefficients");
+  Floats intercepts = u.node.reals("intercepts", {});
+  if (intercepts.empty()) intercepts.resize(static_cast<std::size_t>(rows));
+  if (rows < 1 || std::ssize(intercepts) != rows || std::ssize(coefficients) % rows != 0)
+    fail(Fault::model, "{}: {} coefficients and {} intercepts do not make {} results", u.node.describe(),
+         coefficients.size(), intercepts.size(), rows);
+  const ValueId weights =
+      u.constant("coefficients", Array::of<float>({rows, std::ssize(coefficients) / rows}, coefficients));
+  return u.before("linear", "Gemm", {x, weights, u.constant("intercepts", row(intercepts))},
+                  {{"transB", std::int64_t{1}}});
+}
+
+// What makes probabilities of scores is the node itself.
+void transform(Upgrade& u, ValueId scores) {
+  const std::string how = u.node.text("post_transform", "NONE");
+  if (how == "NONE") return become(u, "Identity", {scores});
+  if (how == "LOGISTIC") return become(u, "Sigmoid", {scores});
+  if (how == "SOFTMAX") return become(u, "Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  fail(Fault::unsupported, "{}: post_transform {} is not supported; export with NONE, LOGISTIC or SOFTMAX",
+       u.node.describe(), how);
+}
+
+void linear_regressor(Upgrade& u) {
+  const ValueId x = real_input(u, 0);
+  transform(u, linear(u, x, u.node.integer("targets", 1)));
+}
+
+// The node's only output are the scores. One row of coefficients is that of the second of two classes.
+void linear_classifier(Upgrade& u) {
+  const ValueId x = real_input(u, 0);
+  const std::int64_t rows = std::max<std::int64_t>(1, std::ssize(u.node.reals("intercepts", {})));
+  const auto classes =
+      std::max(std::ssize(u.node.integers("classlabels_ints", {})), u.node.integer("texts", 0));
+  const ValueId scores = linear(u, x, rows);
+  if (rows != 1 || classes != 2) return transform(u, scores);
+  if (u.node.text("post_transform", "NONE") == "LOGISTIC") {
+    const ValueId first = u.before("first", "Neg", {scores});
+    return transform(u, u.before("both", "Concat", {first, scores}, {{"axis", std::int64_t{1}}}));
+  }
+  const ValueId first = u.before("first", "Sub", {u.real("one", 1), scores});
+  transform(u, u.before("both", "Concat", {first, scores}, {{"axis", std::int64_t{1}}}));
+}
+
+struct ClassicalRule {
+  std::string_view op;
+  void (*apply)(Upgrade&);
+};
+
+constexpr ClassicalRule classical_rules[] = {
+    {"ArrayFeatureExtractor", feature_extractor},
+    {"Binarizer", binarizer},
+    {"FeatureVectorizer", feature_vectorizer},
+    {"Imputer", imputer},
+    {"LinearClassifier", linear_classifier},
+    {"LinearRegressor", linear_regressor},
+    {"Normalizer", normalizer},
+    {"OneHotEncoder", one_hot_encoder},
+    {"Scaler", scaler},
+};
+
+const ClassicalRule* classical_rule(std::string_view op) {
+  const auto found = std::ranges::find(classical_rules, op, &ClassicalRule::op);
+  return found == std::end(classical_rules) ? nullptr : found;
+}
+
+}  // namespace
+
+void upgrade_classical(Upgrade& upgrade) {
+  const std::string& op = upgrade.node.op;
+  if (!op.starts_with(classical_domain)) return;
+  if (const ClassicalRule* rule = classical_rule(std::string_view(op).substr(classical_domain.size())))
+    rule->apply(upgrade);
+}
+
+bool is_arithmetic_of_columns(std::string_view op) { return classical_rule(op) != nullptr; }
+
+}  // namespace assay::onnx_format

@@ -1,0 +1,31 @@
+// Another loss (change_loss_function of Humbatova et al., DeepCrime, ISSTA 2021).
+
+#include <assay/extend/mutation_operator.h>
+#include <assay/extend/optimisers.h>
+#include "assay/mutation/operators/program/program_options.h"
+
+namespace assay::mutation {
+
+OperatorInfo loss_operator() {
+  return {
+      .name = "loss",
+      .title = "loss changed",
+      .summary = "training minimises another loss",
+      .definition =
+          "the recipe's loss becomes `to` with its defaults, as Keras 2 defines them: on labels, losses of "
+          "regression are those of class probabilities against one-hot rows",
+      .limits = "numeric targets leave out the losses that need labels",
+      .paper = "Humbatova et al., DeepCrime, ISSTA 2021 (change_loss_function)",
+      .level = OperatorInfo::Level::recipe,
+      .options = {to_option("the loss")},
+      .program = word_fault(
+          {.all = [] { return training::losses().names(); },
+           .now = [](const Program& program) { return parse_spec("loss", program.recipe.loss).name; },
+           .fits =
+               [](const Program& program, const std::string& word) {
+                 return program.training->has_labels() || !training::losses().find(word).needs_labels;
+               },
+           .put = [](Program& program, const std::string& word) { program.recipe.loss = word; }})};
+}
+
+}  // namespace assay::mutation

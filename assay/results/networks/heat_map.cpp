@@ -1,0 +1,78 @@
+#include "assay/results/networks/pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <assay/dataset.h>
+#include <assay/extend/random.h>
+#include "assay/data/summary.h"
+
+namespace assay::results {
+
+namespace {
+
+Image heat_map(std::span<const float> record, std::span<const float> relevance, const Shape& shape, float low,
+               float high) {
+  const int height = static_cast<int>(shape[1]), width = static_cast<int>(shape[2]);
+  const std::size_t plane = static_cast<std::size_t>(height) * static_cast<std::size_t>(width);
+  std::vector<float> heat(plane, 0.0F);
+  for (std::size_t i = 0; i < relevance.size(); ++i) heat[i % plane] += relevance[i];
+  float largest = 0;
+  for (const float h : heat) largest = std::max(largest, std::fabs(h));
+  const Image picture = with_channels(picture_of(record, shape, low, high), 3);
+  const int zoom = std::max(1, 160 / std::max(height, width));
+  Image result = make_image(2 * width * zoom + 4, height * zoom, 3);
+  std::fill(result.pixels.begin(), result.pixels.end(), std::uint8_t{96});
+  for (int y = 0; y < height * zoom; ++y) {
+    for (int x = 0; x < width * zoom; ++x) {
+      const float share =
+          largest > 0 ? heat[static_cast<std::size_t>((y / zoom) * width + x / zoom)] / largest : 0;
+      const auto faded = static_cast<std::uint8_t>(255 * (1 - std::sqrt(std::fabs(share))));
+      const std::uint8_t colour[3] = {share >= 0 ? std::uint8_t{255} : faded, faded,
+                                      share >= 0 ? faded : std::uint8_t{255}};
+      for (int c = 0; c < 3; ++c) {
+        result.at(x, y, c) = picture.at(x / zoom, y / zoom, c);
+        result.at(width * zoom + 4 + x, y, c) = colour[c];
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_picture(const Dataset& data) {
+  return data.record_shape().size() == 3 && data.dtype() == DType::float32;
+}
+
+std::vector<report::Picture> draw_relevance(const Session& session, const Dataset& data,
+                                            const std::string& method, relevance::AttributionOptions options,
+                                            const Drawing& drawing) {
+  const std::vector<std::size_t> chosen =
+      Rng(drawing.seed).sample(data.size(), std::min(drawing.count, data.size()));
+  const Batch batch = data.read(chosen);
+  const ValueId input = session.first_input(data.facts());
+  options.wanted = {input};
+  const auto attribution = relevance::make_attribution(method, session, options);
+  const Array relevance =
+      to_array(attribution->attribute(session.bind(batch), {}, std::span(&input, 1)).values.at(input));
+  const auto values = batch.inputs.as<float>(), heat = relevance.as<float>();
+  const std::size_t size = values.size() / chosen.size();
+  const auto range = data.valid_range();
+  std::vector<report::Picture> pictures;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto record = values.subspan(i * size, size);
+    const float low = range ? range->low[0] : *std::min_element(record.begin(), record.end());
+    const float high = range ? range->high[0] : *std::max_element(record.begin(), record.end());
+    const auto path = drawing.folder / fmt::format("relevance-{}.png", chosen[i]);
+    write_png(path, heat_map(record, heat.subspan(i * size, size), data.record_shape(), low, high));
+    pictures.push_back(
+        {fmt::format("record '{}' and its relevance (red for, blue against)", data.id(chosen[i])), path});
+  }
+  return pictures;
+}
+
+}  // namespace assay::results

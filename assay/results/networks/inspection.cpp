@@ -1,0 +1,582 @@
+#include "assay/results/networks/inspection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include <assay/error.h>
+#include "assay/data/files/image.h"
+#include "assay/data/summary.h"
+#include "assay/results/document.h"
+#include "assay/support/text/text.h"
+#include "assay/support/text/unit_numbers.h"
+
+namespace assay::results {
+namespace {
+
+using inspection::AlignedPair;
+using inspection::Inspection;
+using inspection::InspectOptions;
+using inspection::ScoreRow;
+
+const inspection::MeasureInfo* info_of_row(const ScoreRow& row) {
+  const std::string name = parse_spec("measure", row.measure).name;
+  return inspection::measures().contains(name) ? &inspection::measures().find(name) : nullptr;
+}
+
+report::Cell number_cell(double value) { return std::isfinite(value) ? report::Cell(value) : report::Cell(); }
+
+std::vector<report::Column> score_columns() {
+  return {{"model", "network"},
+          {"layer", "layer"},
+          {"group", "group"},
+          {"hypothesis", "hypothesis"},
+          {"measure", "measure"},
+          {"unit", "unit", Kind::count},
+          {"score", "score", Kind::number, 4},
+          {"low", "from", Kind::number, 4},
+          {"high", "to", Kind::number, 4},
+          {"p", "p", Kind::number, 4},
+          {"q", "q", Kind::number, 4},
+          {"rows", "rows", Kind::count},
+          {"converged", "converged"},
+          {"status", "status"}};
+}
+
+std::vector<report::Cell> cells_of(const ScoreRow& row) {
+  return {row.model,
+          row.layer,
+          row.group,
+          row.hypothesis,
+          row.measure,
+          row.unit ? report::count_cell(*row.unit) : report::Cell(),
+          number_cell(row.score.value),
+          number_cell(row.score.low),
+          number_cell(row.score.high),
+          number_cell(row.score.p),
+          number_cell(row.q),
+          report::count_cell(row.score.rows),
+          row.score.converged,
+          text_cell(row.score.status)};
+}
+
+// Rows of one group, measure and hypothesis lie together.
+bool same_question(const ScoreRow& a, const ScoreRow& b) {
+  return std::tie(a.model, a.group, a.measure, a.hypothesis) ==
+         std::tie(b.model, b.group, b.measure, b.hypothesis);
+}
+
+// The best units of each question, best first; equals by unit.
+std::vector<const ScoreRow*> best_units(const Inspection& inspection, std::size_t top) {
+  std::vector<const ScoreRow*> best;
+  for (std::size_t begin = 0, end = 0; begin < inspection.rows.size(); begin = end) {
+    std::vector<const ScoreRow*> units;
+    for (end = begin;
+         end < inspection.rows.size() && same_question(inspection.rows[begin], inspection.rows[end]); ++end) {
+      const ScoreRow& row = inspection.rows[end];
+      if (row.unit && std::isfinite(row.score.value)) units.push_back(&row);
+    }
+    std::ranges::stable_sort(units, std::greater{}, [](const ScoreRow* row) { return strength(*row); });
+    units.resize(std::min(units.size(), top));
+    best.insert(best.end(), units.begin(), units.end());
+  }
+  return best;
+}
+
+// Leaves out columns that say nothing: one network, no intervals, groups named like their layers.
+void shorten(report::Table& table) {
+  if (table.rows.empty()) return;
+  const auto place = [&](const char* id) {
+    return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
+                                    table.columns.begin());
+  };
+  const auto drop = [&](std::size_t c) {
+    table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(c));
+    for (auto& row : table.rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  };
+  const auto all_rows = [&](auto holds) { return std::ranges::all_of(table.rows, holds); };
+  for (std::size_t c = table.columns.size(); c-- > 0;) {
+    if (all_rows([&](const auto& row) { return row[c].index() == 0; })) drop(c);
+  }
+  const std::size_t group = place("group"), layer = place("layer");
+  if (all_rows([&](const auto& row) { return row[group] == row[layer]; })) drop(layer);
+  if (all_rows([&](const auto& row) { return row[0] == table.rows.front()[0]; })) drop(0);
+}
+
+// The best of each question, the strongest question first.
+report::Table best_table(const std::vector<const ScoreRow*>& units, const Inspection& inspection) {
+  report::Table table{"best", "Best units of each hypothesis", score_columns(), {}};
+  std::vector<const ScoreRow*> rows = units;
+  const auto asked = [&](const ScoreRow* row) {
+    return std::ranges::find(inspection.measures, row->measure);
+  };
+  std::ranges::stable_sort(rows, [&](const ScoreRow* a, const ScoreRow* b) {
+    return a->measure != b->measure ? asked(a) < asked(b) : strength(*a) > strength(*b);
+  });
+  for (const ScoreRow* row : rows) table.rows.push_back(cells_of(*row));
+  shorten(table);
+  return table;
+}
+
+report::Table group_table(const Inspection& inspection) {
+  report::Table table{"groups", "Scores of whole groups", score_columns(), {}};
+  for (const ScoreRow& row : inspection.rows) {
+    if (!row.unit && row.score.status != "not_applicable") table.rows.push_back(cells_of(row));
+  }
+  shorten(table);
+  return table;
+}
+
+report::Table pair_table(const Inspection& inspection) {
+  report::Table table{"alignment",
+                      "Rows",
+                      {{"model", "network"},
+                       {"group", "group"},
+                       {"units", "units", Kind::count},
+                       {"unit_positions", "positions of units"},
+                       {"hypothesis_positions", "of hypotheses"},
+                       {"hypotheses", "hypotheses", Kind::count},
+                       {"how", "a row is"},
+                       {"records", "records", Kind::count},
+                       {"rows", "rows", Kind::count},
+                       {"padding", "left out: padding", Kind::count},
+                       {"not_finite", "left out: not finite", Kind::count}},
+                      {}};
+  for (const AlignedPair& pair : inspection.pairs) {
+    table.rows.push_back({pair.model, pair.group, report::count_cell(pair.units),
+                          to_string(pair.unit_positions), to_string(pair.hypothesis_positions),
+                          report::count_cell(pair.hypotheses.size()), pair.how,
+                          report::count_cell(pair.records_used), report::count_cell(pair.rows),
+                          report::count_cell(pair.padding), report::count_cell(pair.not_finite)});
+  }
+  return table;
+}
+
+// The record in grey, redder where the unit is greater, as the address of a picture; empty for other records.
+std::string overlay(const inspection::CloseUp& close, const Dataset& data) {
+  const Shape& shape = data.record_shape();
+  const bool picture =
+      shape.size() == 3 && data.dtype() == DType::float32 && (shape[0] == 1 || shape[0] == 3);
+  if (!picture || close.unit_positions.size() != 2) return {};
+  const Batch batch = data.read(std::span(&close.record, 1));
+  const auto elements = batch.inputs.as<float>();
+  const auto& range = data.valid_range();
+  const float low = range ? range->low[0] : *std::ranges::min_element(elements),
+              high = range ? range->high[0] : *std::ranges::max_element(elements);
+  Image image = with_channels(with_channels(picture_of(elements, shape, low, high), 1), 3);
+  constexpr int least = 96;
+  const int zoom = std::max(1, least / std::max(image.width, image.height));
+  Image map =
+      make_image(static_cast<int>(close.unit_positions[1]), static_cast<int>(close.unit_positions[0]), 1);
+  const float greatest = *std::ranges::max_element(close.unit_values);
+  for (std::size_t i = 0; i < map.pixels.size(); ++i) {
+    const float share = greatest > 0 ? std::clamp(close.unit_values[i] / greatest, 0.0F, 1.0F) : 0;
+    map.pixels[i] = static_cast<std::uint8_t>(255 * share);
+  }
+  const Image heat = resized(map, image.width * zoom, image.height * zoom);
+  Image result = make_image(image.width * zoom, image.height * zoom, 3);
+  for (int y = 0; y < result.height; ++y) {
+    for (int x = 0; x < result.width; ++x) {
+      const int grey = image.at(x / zoom, y / zoom, 0) / 2, red = heat.at(x, y, 0) / 2;
+      result.at(x, y, 0) = static_cast<std::uint8_t>(grey + red);
+      result.at(x, y, 1) = result.at(x, y, 2) = static_cast<std::uint8_t>(grey - grey * red / 255);
+    }
+  }
+  return "data:image/png;base64," + base64(encode_png(result));
+}
+
+// How the scores of the best units came about.
+report::Table curve_table(const Inspection& inspection, const std::vector<const ScoreRow*>& best) {
+  report::Table table{
+      "convergence",
+      "Scores after so many records",
+      {{"unit", "unit"}, {"records", "records", Kind::count}, {"score", "score", Kind::number, 4}},
+      {},
+      true};
+  constexpr std::size_t most = 12;
+  std::vector<const ScoreRow*> rows;
+  for (const ScoreRow* row : best) {
+    if (row->measure == inspection.measures.at(0)) rows.push_back(row);
+  }
+  std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow* row) { return strength(*row); });
+  rows.resize(std::min(rows.size(), most));
+  for (const ScoreRow* row : rows) {
+    const auto place = static_cast<std::size_t>(row - inspection.rows.data());
+    for (const inspection::CurvePoint& point : inspection.curve) {
+      table.rows.push_back({fmt::format("{} {}, {}", row->group, *row->unit, row->hypothesis),
+                            report::count_cell(point.records), number_cell(point.values.at(place))});
+    }
+  }
+  return table;
+}
+
+// Degenerate cases, counted.
+report::Table status_table(const Inspection& inspection) {
+  std::map<std::tuple<std::string, std::string>, std::pair<std::uint64_t, std::set<std::string>>> counts;
+  for (const ScoreRow& row : inspection.rows) {
+    if (row.score.status.empty()) continue;
+    auto& [count, hypotheses] = counts[{row.score.status, row.measure}];
+    ++count;
+    hypotheses.insert(row.hypothesis);
+  }
+  report::Table table{"statuses",
+                      "Scores that say nothing, or less",
+                      {{"status", "status"},
+                       {"measure", "measure"},
+                       {"scores", "scores", Kind::count},
+                       {"hypotheses", "hypotheses"}},
+                      {}};
+  constexpr std::size_t most_names = 5;
+  for (const auto& [key, entry] : counts) {
+    std::vector<std::string> names(entry.second.begin(), entry.second.end());
+    const std::size_t more = names.size() > most_names ? names.size() - most_names : 0;
+    names.resize(names.size() - more);
+    std::string text = fmt::format("{}", fmt::join(names, ", "));
+    if (more > 0) text += fmt::format(" and {} more", more);
+    table.rows.push_back({std::get<0>(key), std::get<1>(key), report::count_cell(entry.first), text});
+  }
+  return table;
+}
+
+std::string progress_of(const Inspection& inspection) {
+  return inspection.records_read < inspection.records
+             ? fmt::format("{} of {} records read", inspection.records_read, inspection.records)
+             : fmt::format("all {} records read", inspection.records);
+}
+
+std::string headline_of(const Inspection& inspection, const std::string& subject,
+                        const std::vector<const ScoreRow*>& best) {
+  std::size_t units = 0;
+  std::set<std::pair<std::string, std::string>> groups;
+  for (const AlignedPair& pair : inspection.pairs) {
+    if (groups.insert({pair.model, pair.group}).second) units += pair.units;
+  }
+  const std::size_t asked = inspection.hypotheses.size();
+  const std::string what = fmt::format("{} {}, {} {}, {}", units, units == 1 ? "unit" : "units", asked,
+                                       asked == 1 ? "hypothesis" : "hypotheses", progress_of(inspection));
+  const auto of_first = [&](const ScoreRow* row) { return row->measure == inspection.measures.at(0); };
+  const ScoreRow* top = nullptr;
+  for (const ScoreRow* row : best) {
+    if (of_first(row) && (top == nullptr || strength(*row) > strength(*top))) top = row;
+  }
+  if (top == nullptr) {
+    // Why no unit has a score: what is said of most of them.
+    std::map<std::string, std::size_t> reasons;
+    for (const ScoreRow& row : inspection.rows) {
+      if (row.unit && row.measure == inspection.measures.at(0) && !row.score.status.empty())
+        ++reasons[row.score.status];
+    }
+    const auto most = std::ranges::max_element(reasons, {}, [](const auto& entry) { return entry.second; });
+    return reasons.empty() ? fmt::format("{}: {}", subject, what)
+                           : fmt::format("{}: no unit has a score ({}); {}", subject, most->first, what);
+  }
+  return fmt::format("{}: unit {} of {} follows '{}' most ({} {:.3f}); {}", subject, *top->unit, top->group,
+                     top->hypothesis, top->measure, top->score.value, what);
+}
+
+void add_facts(report::Document& document, const Inspection& inspection, const InspectOptions& options) {
+  std::uint64_t open = 0;
+  for (const ScoreRow& row : inspection.rows) open += !row.score.converged;
+  document.facts = {count_fact("records", "records", inspection.records),
+                    count_fact("records_read", "of them read", inspection.records_read),
+                    count_fact("hypotheses", "hypotheses", inspection.hypotheses.size()),
+                    count_fact("scores", "scores", inspection.rows.size())};
+  if (!options.stop_early || options.shards > 1) {
+    document.facts.push_back({"tolerance", "early stopping", std::string("off: scores rest on all records")});
+  } else if (inspection.settled == 0) {
+    document.facts.push_back(
+        {"tolerance", "early stopping", std::string("on, with nothing to stop: scores rest on all records")});
+    document.facts.push_back(count_fact("open", "scores that have not converged", open));
+  } else {
+    document.facts.push_back(
+        count_fact("settled", "scores that rest on a part of the records", inspection.settled));
+    document.facts.push_back(
+        {"tolerance", "these are approximate within",
+         options.tolerance > 0
+             ? fmt::format("{} (confidence {})", options.tolerance, options.confidence)
+             : fmt::format("the tolerance of each measure (confidence {})", options.confidence)});
+    document.facts.push_back(count_fact("open", "scores that have not converged", open));
+  }
+  if (inspection.cached > 0)
+    document.facts.push_back(count_fact("cached", "behaviours that were known", inspection.cached));
+}
+
+void add_definitions(report::Document& document, const Inspection& inspection) {
+  for (const std::string& text : inspection.measures) {
+    const std::string name = parse_spec("measure", text).name;
+    if (!inspection::measures().contains(name)) continue;
+    const inspection::MeasureInfo& info = inspection::measures().find(name);
+    document.definitions.push_back({text, info.definition + "; " + info.limits, info.paper});
+  }
+  document.definitions.push_back(
+      {"q", "the false discovery rate at which the score is a discovery, over all p values of this query",
+       "Benjamini and Hochberg 1995"});
+}
+
+// The number of columns where there is none of that name.
+std::size_t column_of(const report::Table& table, std::string_view id) {
+  return static_cast<std::size_t>(std::ranges::find(table.columns, id, &report::Column::id) -
+                                  table.columns.begin());
+}
+std::size_t known_column_of(const report::Table& table, std::string_view id) {
+  const std::size_t column = column_of(table, id);
+  if (column == table.columns.size())
+    fail(Fault::data, "the table of scores has no column '{}'; give a document that an inspection wrote", id);
+  return column;
+}
+
+const std::string& text_of(const report::Cell& cell) {
+  static const std::string none;
+  const auto* text = std::get_if<std::string>(&cell);
+  return text != nullptr ? *text : none;
+}
+
+void require_known(const std::set<std::string>& known, const std::string& name, const char* what) {
+  if (known.contains(name)) return;
+  fail(Fault::usage, "the result has no {} '{}'{}", what, name,
+       did_you_mean(name, {known.begin(), known.end()}));
+}
+
+// Of each layer (and gate) of each network, the units that are best at a hypothesis.
+std::vector<NamedUnit> best_of_scores(const report::Table& scores, const UnitQuestion& question) {
+  if (question.hypothesis.empty())
+    fail(Fault::usage, "this is the result of an inspection: units of which hypothesis? add hypothesis=NAME");
+  const std::size_t model = known_column_of(scores, "model"), layer = known_column_of(scores, "layer"),
+                    unit = known_column_of(scores, "unit"), score = known_column_of(scores, "score"),
+                    hypothesis = known_column_of(scores, "hypothesis"),
+                    measure = known_column_of(scores, "measure"), group = known_column_of(scores, "group");
+  std::set<std::string> hypotheses, measures;
+  std::string wanted = question.measure;
+  std::map<std::pair<std::string, std::string>, std::vector<ScoreRow>> found;
+  for (const auto& row : scores.rows) {
+    hypotheses.insert(text_of(row.at(hypothesis))), measures.insert(text_of(row.at(measure)));
+    if (wanted.empty()) wanted = text_of(row.at(measure));
+    const auto* const value = std::get_if<double>(&row.at(score));
+    const auto* const number = std::get_if<std::int64_t>(&row.at(unit));
+    if (text_of(row.at(measure)) != wanted || text_of(row.at(hypothesis)) != question.hypothesis || !value ||
+        !number)
+      continue;
+    ScoreRow one;
+    one.measure = wanted, one.unit = static_cast<std::size_t>(*number), one.score.value = *value;
+    const std::string& place = text_of(row.at(layer));  // a group of a gate is called lstm/forget
+    const bool gate = text_of(row.at(group)).starts_with(place + "/");
+    found[{text_of(row.at(model)), gate ? text_of(row.at(group)) : place}].push_back(std::move(one));
+  }
+  require_known(hypotheses, question.hypothesis, "hypothesis");
+  require_known(measures, wanted, "measure");
+  std::vector<NamedUnit> best;
+  for (auto& [place, rows] : found) {
+    std::ranges::stable_sort(rows, std::greater{}, [](const ScoreRow& row) { return strength(row); });
+    for (std::size_t i = 0; i < std::min(question.top, rows.size()); ++i)
+      best.push_back({place.first, place.second, *rows[i].unit});
+  }
+  if (best.empty()) fail(Fault::usage, "no unit has a score for '{}' by {}", question.hypothesis, wanted);
+  return best;
+}
+
+// "fc2:17" and "lstm/forget:3" in the columns `uid`.
+std::vector<NamedUnit> units_of_answers(const std::vector<report::Table>& tables) {
+  std::vector<NamedUnit> units;
+  bool any = false;
+  for (const report::Table& table : tables) {
+    const std::size_t uid = column_of(table, "uid"), mid = column_of(table, "mid");
+    if (uid == table.columns.size()) continue;
+    any = true;
+    for (const auto& row : table.rows) {
+      const std::string& text = text_of(row.at(uid));
+      if (text.empty()) continue;
+      const std::size_t colon = text.rfind(':');
+      std::size_t number = 0;
+      const std::string digits = colon == std::string::npos ? "" : text.substr(colon + 1);
+      const char* const end = digits.data() + digits.size();
+      const auto [stop, code] = std::from_chars(digits.data(), end, number);
+      if (code != std::errc() || stop != end)
+        fail(Fault::usage, "'{}' in a column uid names no unit as fc2:17 does", text);
+      units.push_back(
+          {mid < table.columns.size() ? text_of(row.at(mid)) : "", text.substr(0, colon), number});
+    }
+  }
+  if (!any)
+    fail(Fault::usage,
+         "this document names no units: give the result of an inspection, or of a query with a column uid");
+  return units;
+}
+
+}  // namespace
+
+double strength(const ScoreRow& row) {
+  const inspection::MeasureInfo* info = info_of_row(row);
+  return info != nullptr && info->neutral ? std::fabs(row.score.value - *info->neutral) : row.score.value;
+}
+
+std::vector<inspection::Claim> strongest_claims(const Inspection& inspection,
+                                                const std::vector<inspection::InspectedModel>& models,
+                                                const std::vector<inspection::UnitGroup>& groups,
+                                                std::size_t count, std::size_t units) {
+  struct Candidate {
+    double best = 0;
+    inspection::Claim claim;
+  };
+  std::vector<Candidate> candidates;
+  for (const ScoreRow* row : best_units(inspection, units)) {
+    if (row->measure != inspection.measures.at(0)) continue;
+    const auto found = std::ranges::find_if(groups, [&](const inspection::UnitGroup& group) {
+      return group.name == row->group && models.at(group.model).name == row->model;
+    });
+    if (found == groups.end()) continue;
+    const auto group = static_cast<std::size_t>(found - groups.begin());
+    const bool same = !candidates.empty() && candidates.back().claim.group == group &&
+                      candidates.back().claim.hypothesis == row->hypothesis;
+    if (!same) candidates.push_back({strength(*row), {group, {}, row->hypothesis}});
+    candidates.back().claim.units.push_back(*row->unit);
+  }
+  std::ranges::stable_sort(candidates, std::greater{}, &Candidate::best);
+  std::vector<inspection::Claim> claims;
+  std::set<std::string> hypotheses;
+  for (Candidate& candidate : candidates) {
+    if (claims.size() == count) break;
+    if (!hypotheses.insert(candidate.claim.hypothesis).second) continue;
+    std::ranges::sort(candidate.claim.units);
+    claims.push_back(std::move(candidate.claim));
+  }
+  return claims;
+}
+
+report::Document document_of(std::span<const inspection::Verification> verified,
+                             const std::vector<inspection::UnitGroup>& groups) {
+  report::Document document;
+  report::Table table{"verification",
+                      "Verification by perturbation",
+                      {{"group", "group"},
+                       {"hypothesis", "hypothesis"},
+                       {"units", "units"},
+                       {"baseline", "swaps that keep it", Kind::count},
+                       {"treatment", "swaps that change it", Kind::count},
+                       {"silhouette", "silhouette", Kind::number, 3},
+                       {"random_mean", "random groups: mean", Kind::number, 3},
+                       {"random_greatest", "greatest", Kind::number, 3},
+                       {"p", "p", Kind::number, 3},
+                       {"status", "status"}},
+                      {}};
+  for (const inspection::Verification& one : verified) {
+    table.rows.push_back({groups.at(one.claim.group).name, one.claim.hypothesis,
+                          fmt::format("{}", fmt::join(one.claim.units, "+")),
+                          report::count_cell(one.baseline), report::count_cell(one.treatment),
+                          number_cell(one.silhouette), number_cell(one.random_mean),
+                          number_cell(one.random_greatest), number_cell(one.p), text_cell(one.status)});
+  }
+  document.tables.push_back(std::move(table));
+  document.definitions.push_back({"silhouette",
+                                  "how well the changes of the units tell swaps of a symbol that change the "
+                                  "hypothesis there from swaps that do "
+                                  "not: 1 apart, 0 not at all; p: the share of random groups of as many "
+                                  "units, and these, that do at least as "
+                                  "well",
+                                  "Sellam et al., SIGMOD 2019"});
+  return document;
+}
+
+report::Table close_up_table(std::span<const inspection::CloseUp> close_ups, const Dataset& data) {
+  report::Table table{"close_ups",
+                      "Units along the records on which they are greatest",
+                      {{"group", "group"},
+                       {"unit", "unit", Kind::count},
+                       {"hypothesis", "hypothesis"},
+                       {"record", "record"},
+                       {"greatest", "greatest", Kind::number, 4},
+                       {"symbols", "symbols"},
+                       {"values", "values"},
+                       {"behaviour", "hypothesis there"},
+                       {"thumbnail", "picture"}},
+                      {},
+                      true};
+  for (const inspection::CloseUp& close : close_ups) {
+    std::string values, behaviour, symbols;
+    const bool along = close.unit_positions.size() <= 1;
+    if (along) {
+      values = fmt::format("{:.4g}", fmt::join(close.unit_values, ","));
+      if (close.hypothesis_positions.size() <= 1)
+        behaviour = fmt::format("{:.4g}", fmt::join(close.behaviour, ","));
+    }
+    if (!close.symbols.empty())
+      symbols = nlohmann::json(close.symbols).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    table.rows.push_back(
+        {close.group, report::count_cell(close.unit), close.hypothesis, data.id(close.record),
+         static_cast<double>(*std::ranges::max_element(close.unit_values)), text_cell(symbols),
+         text_cell(values), text_cell(behaviour), text_cell(overlay(close, data))});
+  }
+  return table;
+}
+
+std::vector<NamedUnit> units_of(const report::Document& document, const UnitQuestion& question) {
+  const auto scores = std::ranges::find(document.tables, "scores", &report::Table::id);
+  const bool inspected = document.command == "inspect" && scores != document.tables.end();
+  if (!inspected && !(question.hypothesis.empty() && question.measure.empty()))
+    fail(Fault::usage, "the answer to a query names its units itself; leave out hypothesis and measure");
+  std::vector<NamedUnit> units =
+      inspected ? best_of_scores(*scores, question) : units_of_answers(document.tables);
+  std::set<std::string> models;
+  for (const NamedUnit& unit : units) models.insert(unit.model);
+  if (!question.model.empty()) require_known(models, question.model, "unit of network");
+  if (question.model.empty() && models.size() > 1)
+    fail(Fault::usage, "the result has units of several networks ({}); choose one with model=NAME",
+         joined({models.begin(), models.end()}));
+  std::erase_if(
+      units, [&](const NamedUnit& unit) { return !question.model.empty() && unit.model != question.model; });
+  std::ranges::sort(units);
+  units.erase(std::unique(units.begin(), units.end()), units.end());
+  return units;
+}
+
+report::Table scores_table(const Inspection& inspection) {
+  report::Table table{"scores", "All scores", score_columns(), {}, true};
+  for (const ScoreRow& row : inspection.rows) table.rows.push_back(cells_of(row));
+  return table;
+}
+
+report::Document document_of(const Inspection& inspection, const std::string& subject,
+                             const InspectOptions& options, const InspectionDetail& detail) {
+  report::Document document;
+  const std::vector<const ScoreRow*> best = best_units(inspection, detail.top);
+  document.headline = headline_of(inspection, subject, best);
+  add_facts(document, inspection, options);
+  document.tables.push_back(best_table(best, inspection));
+  if (report::Table groups = group_table(inspection); !groups.rows.empty())
+    document.tables.push_back(std::move(groups));
+  document.tables.push_back(pair_table(inspection));
+  if (report::Table statuses = status_table(inspection); !statuses.rows.empty())
+    document.tables.push_back(std::move(statuses));
+  if (!inspection.curve.empty()) document.tables.push_back(curve_table(inspection, best));
+  if (inspection.rows.size() <= detail.most) {
+    document.tables.push_back(scores_table(inspection));
+  } else {
+    document.tables.push_back({"scores", "Best scores", score_columns(), {}, true});
+    for (const ScoreRow* row : best) document.tables.back().rows.push_back(cells_of(*row));
+    document.notices.push_back(fmt::format(
+        "{} scores: only the best units are in the result; --scores writes all", inspection.rows.size()));
+  }
+  document.notices.insert(document.notices.end(), inspection.notices.begin(), inspection.notices.end());
+  add_definitions(document, inspection);
+  return document;
+}
+
+report::Table specialised_table(std::span<const inspection::Specialisation> wanted) {
+  report::Table table{"specialised",
+                      "Units that follow a hypothesis beside the task",
+                      {{"hypothesis", "hypothesis"},
+                       {"layer", "layer"},
+                       {"units", "units"},
+                       {"weight", "weight", Kind::number, 2}},
+                      {}};
+  for (const inspection::Specialisation& one : wanted)
+    table.rows.push_back({one.hypothesis, one.layer, unit_numbers_text(one.units), one.weight});
+  return table;
+}
+
+}  // namespace assay::results

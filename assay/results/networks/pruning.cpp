@@ -1,0 +1,64 @@
+#include "assay/results/networks/pruning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "assay/results/document.h"
+#include "assay/results/networks/evaluation.h"
+
+namespace assay::results {
+namespace {
+
+std::string told_score(const Evaluation& evaluation) {
+  return evaluation.accuracy ? "accuracy " + report::percent(*evaluation.accuracy)
+                             : fmt::format("mean squared error {:.4f}", inspection::score_of(evaluation));
+}
+
+report::Table pruned_table(const inspection::UnitsByLayer& units) {
+  report::Table table{
+      "pruned", "Units", {{"layer", "layer"}, {"count", "units", Kind::count}, {"units", "numbers"}}, {}};
+  for (const auto& [layer, numbers] : units)
+    table.rows.push_back(
+        {layer, report::count_cell(numbers.size()), fmt::format("{}", fmt::join(numbers, "+"))});
+  return table;
+}
+
+void add_random(report::Document& document, const inspection::Pruning& pruning) {
+  const std::vector<double>& scores = pruning.random;
+  const auto kind = pruning.after.accuracy ? Kind::percent : Kind::number;
+  const auto [least, greatest] = std::ranges::minmax(scores);
+  document.facts.push_back(
+      {"random_mean", "after random choices of as many: mean",
+       std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(scores.size()), kind, 2});
+  document.facts.push_back({"random_least", "least", least, kind, 2});
+  document.facts.push_back({"random_greatest", "greatest", greatest, kind, 2});
+  const auto lower = std::ranges::count_if(
+      scores, [after = inspection::score_of(pruning.after)](double score) { return score < after; });
+  document.facts.push_back(
+      count_fact("random_lower", "random choices below the chosen units", static_cast<std::uint64_t>(lower)));
+}
+
+}  // namespace
+
+report::Document document_of(const inspection::Pruning& pruning, const Graph& network,
+                             const inspection::UnitsByLayer& units, bool masked) {
+  std::size_t count = 0;
+  for (const auto& [layer, numbers] : units) count += numbers.size();
+  report::Document document;
+  add_scores(document, pruning.before, "before");
+  add_scores(document, pruning.after, "after");
+  document.facts.push_back(count_fact("units", masked ? "units masked" : "units removed", count));
+  document.facts.push_back(count_fact("parameters_before", "parameters before",
+                                      static_cast<std::uint64_t>(network.parameter_count())));
+  document.facts.push_back(count_fact("parameters_after", "parameters after",
+                                      static_cast<std::uint64_t>(pruning.graph.parameter_count())));
+  document.headline = fmt::format("{} without {} units: {} -> {}", network.name(), count,
+                                  told_score(pruning.before), told_score(pruning.after));
+  document.tables.push_back(pruned_table(units));
+  if (!pruning.random.empty()) add_random(document, pruning);
+  return document;
+}
+
+}  // namespace assay::results

@@ -1,0 +1,128 @@
+#include "assay/results/testing/attack.h"
+
+#include <fmt/format.h>
+
+#include <assay/attack.h>
+#include "assay/results/document.h"
+#include "assay/results/networks/pictures.h"
+
+namespace assay::results {
+namespace {
+
+report::Table summary_table(const std::vector<attack::AttackSummary>& summaries) {
+  report::Table table{"attacks",
+                      "Attacks",
+                      {{"attack", "attack"},
+                       {"records", "records", Kind::count},
+                       {"successes", "successes", Kind::count},
+                       {"success", "success rate", Kind::percent},
+                       {"l0", "mean L0", Kind::number, 1},
+                       {"l2", "mean L2", Kind::number, 3},
+                       {"linf", "mean Linf", Kind::number, 3},
+                       {"forward", "forward passes", Kind::number, 1},
+                       {"backward", "backward passes", Kind::number, 1},
+                       {"seconds", "seconds", Kind::number, 2},
+                       {"file", "file"}},
+                      {},
+                      false};
+  for (const attack::AttackSummary& s : summaries) {
+    const auto of_successes = [&](double value) {
+      return s.succeeded > 0 ? report::Cell(value) : report::Cell();
+    };
+    table.rows.push_back(
+        {s.spec.text(), static_cast<std::int64_t>(s.attacked), static_cast<std::int64_t>(s.succeeded),
+         s.attacked > 0 ? report::Cell(static_cast<double>(s.succeeded) / static_cast<double>(s.attacked))
+                        : report::Cell(),
+         of_successes(s.l0), of_successes(s.l2), of_successes(s.linf), s.forward, s.backward, s.seconds,
+         s.data});
+  }
+  return table;
+}
+
+std::string success_definition(const Dataset& data, const attack::AttackOptions& options) {
+  const std::string after = "judged on the record as read back from its file";
+  if (data.target_width() > 0)
+    return fmt::format(
+        "the output moved by more than {} away from its target (upwards where it is the target), {}",
+        options.margin, after);
+  return "the network names another class than before (with a target: the target), " + after;
+}
+
+void add_attack(report::Document& document, const attack::AttackSummary& summary) {
+  if (summary.lost > 0)
+    document.notices.push_back(fmt::format("{}: {} of the successes found are none any more once stored{}",
+                                           summary.spec.name, summary.lost,
+                                           summary.levels ? " as 8-bit levels" : ""));
+  if (summary.attacked == 0)
+    document.notices.push_back(fmt::format(
+        "{}: there was nothing to attack, the network is wrong on every record", summary.spec.name));
+  const attack::AttackInfo& info = attack::attacks().find(summary.spec.name);
+  document.definitions.push_back({info.name, info.definition, info.paper});
+}
+
+// What became of a record: "7 is taken for 2".
+std::string fate_of(const attack::AttackedRecord& record, const Dataset& data) {
+  if (data.target_width() > 0) return record.success ? "the output moves" : "the output stays";
+  const std::vector<std::string> names = data.class_names();
+  const std::string taken = "is taken for " + class_name(names, record.predicted);
+  return data.has_labels() ? class_name(names, data.label(record.original)) + " " + taken : taken;
+}
+
+}  // namespace
+
+report::Document document_of(const std::vector<attack::AttackSummary>& summaries,
+                             const attack::AttackOptions& options, const Graph& network,
+                             const Dataset& data) {
+  report::Document document;
+  // Attacks at a class leave out the records of that class.
+  std::size_t attacked = 0;
+  for (const attack::AttackSummary& s : summaries) attacked = std::max(attacked, s.attacked);
+  document.facts = {
+      count_fact("records", "records", data.size()),
+      count_fact("attacked", options.all ? "of them attacked" : "of them attacked (the network is right)",
+                 attacked)};
+  document.headline = fmt::format("{} on {}:", network.name(), data.describe());
+  report::Table endings{"endings",
+                        "Searches that ended without success",
+                        {{"attack", "attack"}, {"ending", "ending"}, {"records", "records", Kind::count}},
+                        {},
+                        false};
+  for (const attack::AttackSummary& s : summaries) {
+    const std::string rate =
+        s.attacked > 0 ? report::percent(static_cast<double>(s.succeeded) / static_cast<double>(s.attacked))
+                       : "undefined (no record was attacked)";
+    document.headline += fmt::format("{} {} {}", &s == &summaries.front() ? "" : ",", s.spec.name, rate);
+    for (const auto& [ending, records] : s.endings)
+      endings.rows.push_back({s.spec.text(), ending, report::count_cell(records)});
+    add_attack(document, s);
+  }
+  document.tables = {summary_table(summaries)};
+  if (!endings.rows.empty()) document.tables.push_back(std::move(endings));
+  document.definitions.push_back(
+      {"success", success_definition(data, options), "docs/algorithms/attacks.md"});
+  return document;
+}
+
+std::vector<report::Picture> draw_attacked(const attack::AttackSummary& summary, const Dataset& data,
+                                           std::size_t count, const std::filesystem::path& folder) {
+  if (!is_picture(data)) return {};
+  std::vector<std::size_t> rows, originals;
+  for (std::size_t row = 0; row < summary.records.size() && rows.size() < count; ++row) {
+    if (summary.records[row].success || summary.succeeded == 0) rows.push_back(row);
+  }
+  if (rows.empty()) return {};
+  for (const std::size_t row : rows) originals.push_back(summary.records[row].original);
+  const Batch before = data.read(originals), after = open_dataset(summary.data)->read(rows);
+  const auto from = before.inputs.as<float>(), to = after.inputs.as<float>();
+  const std::size_t size = from.size() / rows.size();
+  std::vector<ChangedRecord> records;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const attack::AttackedRecord& record = summary.records[rows[i]];
+    records.push_back({from.subspan(i * size, size), to.subspan(i * size, size),
+                       fmt::format("{}, record '{}': {}, L2 {:.3g}", summary.spec.name,
+                                   data.id(record.original), fate_of(record, data), record.l2)});
+  }
+  return draw_triples(data, records, folder, summary.file.stem().string());
+}
+
+}  // namespace assay::results

@@ -1,0 +1,109 @@
+#include "assay/results/testing/selection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assay/results/document.h"
+
+namespace assay::results {
+namespace {
+
+report::Table chosen_table(const std::vector<std::size_t>& chosen, const Dataset& test) {
+  constexpr std::size_t most = 10;
+  report::Table table{"chosen",
+                      "Chosen records, first ten",
+                      {{"place", "place", Kind::count}, {"record", "record"}},
+                      {},
+                      false};
+  for (std::size_t i = 0; i < std::min(most, chosen.size()); ++i)
+    table.rows.push_back({report::count_cell(i + 1), test.id(chosen[i])});
+  return table;
+}
+
+void add_cover(report::Document& document, const selection::Cover& cover, bool minimised) {
+  document.facts.push_back(count_fact("covered", "items covered", cover.covered));
+  document.facts.push_back(count_fact("coverable", "items that all records cover", cover.coverable));
+  if (minimised) {
+    document.facts.push_back({"optimal", "proven to be the smallest", cover.optimal});
+    document.facts.push_back(count_fact("forced", "of them alone in covering something", cover.forced));
+    document.facts.push_back(count_fact("lower_bound", "no subset is smaller than", cover.lower_bound));
+  }
+  document.facts.push_back(
+      {"factor", minimised ? "at most so many times the smallest" : "at least this share of the best",
+       cover.factor, Kind::number, 3});
+  document.definitions.push_back(
+      {"choice",
+       minimised ? "records that alone cover something are taken and records and items that others make "
+                   "superfluous dropped, exactly; then greedy cover without redundant records, then branch "
+                   "and bound where little is left. The bound is what was taken and a fractional bound of "
+                   "the rest"
+                 : "greedy choice",
+       "docs/algorithms/selection.md"});
+}
+
+// Coverage after so many of the chosen records, at most 200 points.
+report::Table growth_of(const selection::Cover& cover, const std::string& criterion) {
+  report::Table table{"growth",
+                      "Coverage by the chosen records, in the order of choice",
+                      {{"criterion", "criterion"},
+                       {"records", "records", Kind::count},
+                       {"coverage", "of what all records cover", Kind::percent}},
+                      {},
+                      true};
+  constexpr std::size_t most = 200;
+  const std::size_t every = std::max<std::size_t>(1, (cover.gain.size() + most - 1) / most);
+  std::uint64_t covered = 0;
+  for (std::size_t i = 0; i < cover.gain.size(); ++i) {
+    covered += cover.gain[i];
+    if ((i + 1) % every == 0 || i + 1 == cover.gain.size())
+      table.rows.push_back({criterion, report::count_cell(i + 1),
+                            static_cast<double>(covered) / static_cast<double>(cover.coverable)});
+  }
+  return table;
+}
+
+void add_apfd(report::Document& document, const selection::Apfd& apfd, const std::string& order) {
+  document.facts.push_back(count_fact("faults", "misclassified records", apfd.faults));
+  document.facts.push_back({"apfd", "APFD", optional_cell(apfd.value), Kind::number, 4});
+  report::Table curve{"apfd",
+                      "Misclassified records found",
+                      {{"order", "order"},
+                       {"records", "share of records", Kind::percent},
+                       {"found", "share found", Kind::percent}},
+                      {},
+                      true};
+  for (const auto& [records, found] : apfd.curve) curve.rows.push_back({order, records, found});
+  document.tables.push_back(std::move(curve));
+  document.definitions.push_back({"APFD",
+                                  "1 - (sum of the 1-based places of the misclassified records) / (faults * "
+                                  "records) + 1 / (2 * records)",
+                                  "Rothermel et al. 2001; docs/algorithms/selection.md"});
+}
+
+}  // namespace
+
+report::Document document_of(const coverage::Selection& selection, const coverage::SelectOptions& options,
+                             const Dataset& test) {
+  report::Document document;
+  document.headline = fmt::format("{} of {} records of {} by {}", selection.records.size(), test.size(),
+                                  test.describe(), options.by);
+  if (selection.cover && options.by == "minimise")
+    document.headline +=
+        selection.cover->optimal
+            ? ", proved to be the fewest that keep all coverage"
+            : fmt::format(", which keep all coverage; at least {} are needed", selection.cover->lower_bound);
+  document.facts = {count_fact("records", "records", test.size()),
+                    count_fact("chosen", "chosen", selection.records.size())};
+  document.tables = {chosen_table(selection.records, test)};
+  if (selection.undefined > 0)
+    document.notices.push_back(fmt::format("{} records have no score and come first", selection.undefined));
+  if (selection.cover) {
+    add_cover(document, *selection.cover, options.by == "minimise");
+    document.tables.push_back(growth_of(*selection.cover, options.criterion.text()));
+  }
+  if (selection.apfd) add_apfd(document, *selection.apfd, options.by);
+  return document;
+}
+
+}  // namespace assay::results

@@ -1,0 +1,98 @@
+#include "assay/support/text/parse.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include <assay/error.h>
+
+namespace assay {
+namespace {
+
+// How a scheduler numbers the tasks of one job: the task's number, the first number, the step from one to the
+// next and how many there are.
+struct TaskNumbers {
+  const char *task, *first, *step, *count;
+};
+
+// The part of the work that is this task's, as the scheduler that started it says.
+std::pair<std::size_t, std::size_t> scheduled_shard(std::string_view name) {
+  constexpr std::array<TaskNumbers, 3> schedulers{
+      {{"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP", "SLURM_ARRAY_TASK_COUNT"},
+       {"SLURM_PROCID", nullptr, nullptr, "SLURM_STEP_NUM_TASKS"},  // srun
+       {"JOB_COMPLETION_INDEX", nullptr, nullptr, nullptr}}};       // Kubernetes, which tells no count
+  for (const TaskNumbers& names : schedulers) {
+    const auto task = variable_number(names.task);
+    if (!task) continue;
+    const std::size_t first = variable_number(names.first).value_or(0),
+                      step = std::max<std::size_t>(1, variable_number(names.step).value_or(1));
+    const auto told = variable_number("ASSAY_SHARDS"), count = told ? told : variable_number(names.count);
+    if (!count)
+      fail(Fault::usage, "{} auto: {} is {}, but of how many? set ASSAY_SHARDS to the number of tasks", name,
+           names.task, *task);
+    const std::size_t shard = (*task - std::min(*task, first)) / step + 1;
+    if (*task < first || shard > *count)
+      fail(Fault::usage, "{} auto: {} is {}, which is none of {} tasks that count from {}", name, names.task,
+           *task, *count, first);
+    return {shard, *count};
+  }
+  fail(Fault::usage,
+       "{} auto: no scheduler has numbered this process (SLURM_ARRAY_TASK_ID, SLURM_PROCID, "
+       "JOB_COMPLETION_INDEX); give {} K/N",
+       name, name);
+}
+
+}  // namespace
+
+std::vector<std::string> parts_of(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::optional<std::size_t> variable_number(const char* variable) {
+  const char* const text = variable == nullptr ? nullptr : std::getenv(variable);
+  return text == nullptr ? std::nullopt : number_of<std::size_t>(text);
+}
+
+std::vector<std::int64_t> parse_positive(std::string_view text, char separator, std::string_view name,
+                                         std::string_view example) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& part : parts_of(text, std::string_view(&separator, 1))) {
+    const auto number = number_of<std::int64_t>(part);
+    if (!number || *number <= 0)
+      fail(Fault::usage, "{} '{}' is not a list of positive numbers such as {}", name, text, example);
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::string_view name) {
+  if (text == "auto") return scheduled_shard(name);
+  const std::size_t slash = std::min(text.find('/'), text.size());
+  const auto shard = number_of<std::size_t>(std::string_view(text).substr(0, slash)),
+             shards = number_of<std::size_t>(std::string_view(text).substr(std::min(slash + 1, text.size())));
+  if (!shard || !shards || *shard < 1 || *shard > *shards)
+    fail(Fault::usage, "{} '{}' is not of the form 2/8, the second of eight parts, nor auto", name, text);
+  return {*shard, *shards};
+}
+
+std::vector<std::filesystem::path> paths_in(const std::string& text) {
+  std::vector<std::filesystem::path> paths;
+  const auto add = [&](std::filesystem::path path) {
+    paths.push_back(path);
+    // Weights in the format of Keras have their architecture beside them.
+    if (path.extension() == ".h5" || path.extension() == ".hdf5")
+      paths.push_back(path.replace_extension(".json"));
+  };
+  add(text);
+  paths.emplace_back(text + ".data");
+  for (std::string& part : parts_of(text, ",[]=")) add(std::move(part));
+  return paths;
+}
+
+}  // namespace assay
