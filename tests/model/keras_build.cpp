@@ -28,6 +28,7 @@ std::string joined(const std::vector<std::string>& parts) {
 }
 
 hid_t file_type(Precision precision) {
+  if (precision == Precision::byte) return H5Tcopy(H5T_STD_I8LE);
   if (precision == Precision::twice) return H5Tcopy(H5T_IEEE_F64LE);
   const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
   if (precision == Precision::half) {
@@ -145,7 +146,7 @@ void Hdf5Writer::integers(const std::string& path, const std::vector<int>& value
   const hsize_t count = values.size();
   const hid_t space = H5Screate_simple(1, &count, nullptr), links = creating();
   const hid_t dataset =
-      check(H5Dcreate2(file_, path.c_str(), H5T_STD_I8LE, space, links, H5P_DEFAULT, H5P_DEFAULT));
+      check(H5Dcreate2(file_, path.c_str(), H5T_STD_I16LE, space, links, H5P_DEFAULT, H5P_DEFAULT));
   check(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()));
   H5Dclose(dataset);
   H5Pclose(links);

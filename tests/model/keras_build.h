@@ -22,7 +22,7 @@ struct Values {
 Values random_values(const Shape& shape, std::uint64_t seed);
 Values numbers(const Shape& shape, std::vector<float> data);
 
-enum class Precision { half, single, twice };
+enum class Precision { byte, half, single, twice };
 enum class Storage { contiguous, compressed };
 
 // Writes an HDF5 file piece by piece; groups on the way to a path are made.

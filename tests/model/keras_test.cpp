@@ -157,6 +157,23 @@ TEST(KerasWeightFiles, OtherPrecisionsAreWidenedWithNotice) {
   }
 }
 
+TEST(KerasWeightFiles, WholeNumbersOfOneByteAreRead) {
+  const auto path = temporary("byte.h5");
+  {
+    Hdf5Writer file(path);
+    file.text("", "model_config",
+              sequential_json({layer_json(
+                  "Dense", "d", R"("units": 2, "use_bias": false, "batch_input_shape": [null, 2])")}),
+              false);
+    file.dataset("model_weights/d/d/kernel:0", numbers({2, 2}, {127, -1, 2, -128}), Precision::byte);
+    file.texts("model_weights/d", "weight_names", {"d/kernel:0"});
+    file.texts("model_weights", "layer_names", {"d"});
+  }
+  const Graph graph = read_keras_h5(path);
+  const auto kernel = graph.constant(*graph.find_value("d/kernel")).as<float>();
+  EXPECT_EQ(std::vector<float>(kernel.begin(), kernel.end()), (std::vector<float>{127, 2, -1, -128}));
+}
+
 TEST(KerasWeightFiles, MismatchesNameLayerWeightAndShapes) {
   const auto path = temporary("mismatch.h5");
   const std::string config =

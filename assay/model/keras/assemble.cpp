@@ -8,7 +8,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/keras/layer.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 #include "assay/model/keras/weights.h"
 
 namespace assay {
@@ -129,12 +129,18 @@ class Assembler {
       if (is_input(i)) continue;
       for (std::size_t c = 0; c < layer_at(i).calls.size(); ++c) {
         int& count = waiting[{i, c}];
-        for (const KerasRef& ref : layer_at(i).calls[c].inputs) {
+        const auto reads = [&](const KerasRef& ref) {
           const Place from = place(ref);
-          if (is_input(from.first)) continue;
+          if (is_input(from.first)) return;
           ++count;
           readers[from].push_back({i, c});
+        };
+        const KerasCall& call = layer_at(i).calls[c];
+        std::ranges::for_each(call.inputs, reads);
+        for (const auto& mask : call.masks) {
+          if (mask) reads(*mask);
         }
+        if (call.pair_mask) reads(*call.pair_mask);
         if (count == 0) ready.push({i, c});
       }
     }
@@ -160,13 +166,20 @@ class Assembler {
     if (--graph_.calls_left < 0) {
       fail(Fault::resources, "{}: the model has more than 100,000 layer calls", layer.config.where());
     }
-    KerasTensors inputs;
-    for (const KerasRef& ref : layer.calls[call].inputs) inputs.push_back(tensor(ref));
     const std::string owner = join(owner_, layer.name);
     const std::string name = join(path_, call == 0 ? layer.name : fmt::format("{}@{}", layer.name, call + 1));
+    KerasTensors inputs;
+    for (const KerasRef& ref : layer.calls[call].inputs) inputs.push_back(tensor(ref));
+    if (layer.operation) return operate(layer, call, name, owner, inputs);
+    take_masks(layer, call, name, owner, inputs);
     const auto refuse_argument = [&] {
-      const bool causal = layer.calls[call].causal && !layer.config.class_name().ends_with("Attention");
-      const std::string argument = causal ? "'use_causal_mask'" : layer.calls[call].unsupported_argument;
+      const bool attends = layer.config.class_name().ends_with("Attention");
+      const KerasCall& given = layer.calls[call];
+      const std::string argument = attends           ? given.unsupported_argument
+                                   : given.causal    ? "'use_causal_mask'"
+                                   : given.pair_mask ? "'attention_mask'"
+                                   : given.scores    ? "'return_attention_scores'"
+                                                     : given.unsupported_argument;
       if (argument.empty()) return;
       fail(Fault::unsupported,
            "{}: call argument {} is not supported; call the layer with tensors only, or export the "
@@ -184,6 +197,10 @@ class Assembler {
       graph_.reserved.insert(name);
       LayerWeights none;
       LayerBuilder builder(graph_, layer.config, none, name, owner);
+      if (!inputs.empty() && !inputs[0].masked_by.empty()) {
+        builder.unsupported(fmt::format("the mask of layer '{}'", inputs[0].masked_by),
+                            "set its mask_zero to false");
+      }
       return keras::each_step(builder, inputs, [&](const KerasTensor& step) {
         return Assembler(graph_, *layer.steps, *inner, name, owner).assemble(std::span(&step, 1));
       });
@@ -195,13 +212,16 @@ class Assembler {
     known->second.next = 0;
     graph_.reserved.insert(name);
     LayerBuilder builder(graph_, layer.config, known->second, name, owner);
-    builder.set_causal(layer.calls[call].causal);
+    const auto& pair_mask = layer.calls[call].pair_mask;
+    builder.set_call(layer.calls[call], pair_mask ? builder.as_keras(tensor(*pair_mask)) : KerasTensor{});
     KerasTensors outputs = build(builder, inputs);
+    const MaskPassage passage = mask_passage(layer.config.class_name());
     for (KerasTensor& output : outputs) {
+      if (passage == MaskPassage::dropped) output = output.without_mask();
       // A mask tells of the steps that there were when it was made.
       const bool lost = std::ranges::any_of(inputs, [&](const KerasTensor& input) {
-        return input.mask == output.mask && (!passes_mask(layer.config.class_name()) || output.rank() < 2 ||
-                                             input.shape[1] != output.shape[1]);
+        return input.mask == output.mask &&
+               (passage != MaskPassage::passed || output.rank() < 2 || input.shape[1] != output.shape[1]);
       });
       if (lost) output.mask = no_value;
     }
@@ -211,6 +231,40 @@ class Assembler {
     }
     for (const KerasTensor& output : outputs) check_size(layer, output);
     return outputs;
+  }
+
+  KerasTensors operate(const KerasLayer& layer, std::size_t call, const std::string& name,
+                       const std::string& owner, std::span<const KerasTensor> inputs) {
+    graph_.reserved.insert(name);
+    LayerWeights none;
+    LayerBuilder builder(graph_, layer.config, none, name, owner);
+    builder.set_call(layer.calls[call], {});
+    KerasTensors outputs = keras::operation(builder, inputs);
+    for (const KerasTensor& output : outputs) check_size(layer, output);
+    return outputs;
+  }
+
+  // Masks that the call names take the place of those that travel with the tensors.
+  void take_masks(const KerasLayer& layer, std::size_t call, const std::string& name,
+                  const std::string& owner, KerasTensors& inputs) {
+    const auto& masks = layer.calls[call].masks;
+    LayerWeights none;
+    LayerBuilder builder(graph_, layer.config, none, name, owner);
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+      if (!masks[i]) continue;
+      const KerasTensor mask = builder.as_keras(tensor(*masks[i]));
+      if (mask.rank() != 2 || i >= inputs.size()) {
+        fail(Fault::unsupported,
+             "{}: a mask of shape {} is not supported; give one of shape [records, steps] for an input",
+             layer.config.where(), to_string(mask.shape));
+      }
+      auto [numbers, fresh] = graph_.masks.try_emplace(mask.value, mask.value);
+      if (fresh && mask.dtype != DType::int64)  // 7: int64
+        numbers->second =
+            builder.add("Cast", "_mask_numbers", {mask.value}, {{"to", std::int64_t{7}}}, "_mask_numbers");
+      inputs[i].mask = numbers->second;
+      inputs[i].masked_by = masks[i]->layer;
+    }
   }
 
   // Keeps later arithmetic with sizes far from overflow.
@@ -263,6 +317,7 @@ Graph assemble_keras(const KerasModel& model, Hdf5File& file, const std::string&
       GraphBuilder(model.name.empty() ? std::filesystem::path(source).stem().string() : model.name);
   graph.weights = &file;
   graph.major = model.major;
+  graph.minor = model.minor;
   graph.flips_kernels = model.flips_kernels;
   const KerasTensors outputs = Assembler(graph, model, *weights, "", "").assemble({});
   if (const auto unused = weights->unused(); !unused.empty()) {

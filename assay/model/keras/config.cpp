@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <assay/error.h>
 
@@ -63,12 +65,36 @@ KerasRef reference(const json& item) {
   return {item[0].get<std::string>(), item[1].get<std::int64_t>(), item[2].get<std::int64_t>()};
 }
 
+// What Keras 2 writes where a tensor of a call is a constant.
+bool is_constant(const json& item) {
+  return item.is_array() && item.size() >= 3 && item[0] == "_CONSTANT_VALUE";
+}
+
 bool is_true(const json& value) { return value.is_boolean() && value.get<bool>(); }
 
 // Reads the calls of one layer, in any of the notations Keras has used.
 class CallReader {
  public:
   explicit CallReader(std::string where) : where_(std::move(where)) {}
+
+  // The call of an operation, whose constants and tensors are told apart by their places.
+  KerasCall read_operation(const json& node) {
+    call_ = {};
+    json arguments{{"args", json::array()}, {"kwargs", json::object()}};
+    if (node.is_object()) {
+      arguments["args"] = placed(member(node, "args", where_));
+      if (node.contains("kwargs")) arguments["kwargs"] = placed(node["kwargs"]);
+    } else if (is_reference(node) ||
+               is_constant(node)) {  // Keras 2: the first argument, the others behind it
+      arguments["args"].push_back(placed(node));
+      if (node.size() == 4) arguments["kwargs"] = placed(node[3]);
+    } else if (node.is_array() && !node.empty()) {  // the first argument is a list
+      arguments["args"].push_back(placed(node));
+      if (node[0].is_array() && node[0].size() == 4) arguments["kwargs"] = placed(node[0][3]);
+    }
+    call_.arguments = std::make_shared<const json>(std::move(arguments));
+    return std::move(call_);
+  }
 
   KerasCall read(const json& node) {
     call_ = {};
@@ -77,6 +103,11 @@ class CallReader {
       if (node.contains("kwargs")) keywords(node["kwargs"]);
     } else {
       collect(node);
+    }
+    for (std::size_t i = 0; i < masks_.size(); ++i) {
+      if (!masks_[i]) continue;
+      call_.masks.resize(std::max(call_.masks.size(), i + 1));
+      call_.masks[i] = std::exchange(masks_[i], std::nullopt);
     }
     for (std::vector<KerasRef>& named : named_) {
       call_.inputs.insert(call_.inputs.end(), named.begin(), named.end());
@@ -103,16 +134,65 @@ class CallReader {
     }
   }
 
+  // The item with {"tensor": i} in the place of every tensor.
+  json placed(const json& item) {
+    if (is_constant(item)) return item[2];
+    if (is_reference(item)) {
+      call_.inputs.push_back(reference(item));
+      return json{{"tensor", call_.inputs.size() - 1}};
+    }
+    if (item.is_object() && item.value("class_name", json()) == "__keras_tensor__") {
+      std::vector<KerasRef> found;
+      collect(item, found);
+      call_.inputs.push_back(found.at(0));
+      return json{{"tensor", call_.inputs.size() - 1}};
+    }
+    json result = item;
+    if (item.is_structured()) {
+      for (json& part : result) part = placed(part);
+    }
+    return result;
+  }
+
+  // One tensor, or where a layer has several inputs a list with a place for each.
+  void masks(const json& value, std::size_t first) {
+    if (value.is_array() && !is_reference(value)) {
+      for (const json& item : value) {
+        if (!item.is_null()) masks(item, first);
+        ++first;
+      }
+      return;
+    }
+    std::vector<KerasRef> found;
+    collect(value, found);
+    if (found.size() == 1 && first < masks_.size())
+      masks_[first] = found[0];
+    else
+      call_.unsupported_argument = "'mask'";
+  }
+
   void keywords(const json& arguments) {
     if (!arguments.is_object()) return;
     for (const auto& [key, value] : arguments.items()) {
       if (value.is_null() || value == json(false) || value == json::array() || value == json::object())
         continue;
       const auto place = std::find(names.begin(), names.end(), key);
+      const auto masked = std::find(mask_names.begin(), mask_names.end(), key);
       if (place != names.end()) {
         collect(value, named_[static_cast<std::size_t>(place - names.begin())]);
+      } else if (key == "mask" || masked != mask_names.end()) {
+        masks(value, key == "mask" ? 0 : static_cast<std::size_t>(masked - mask_names.begin()));
+      } else if (key == "attention_mask") {
+        std::vector<KerasRef> found;
+        collect(value, found);
+        if (found.size() == 1)
+          call_.pair_mask = found[0];
+        else
+          call_.unsupported_argument = "'attention_mask'";
       } else if (key == "use_causal_mask") {
         call_.causal = true;
+      } else if (key == "return_attention_scores") {
+        call_.scores = true;
       } else if (key == "training" && !is_true(value)) {
         continue;
       } else {
@@ -123,15 +203,18 @@ class CallReader {
 
   // Arguments that are tensors, in the order they follow those without a name.
   static constexpr std::array<std::string_view, 4> names{"query", "value", "key", "initial_state"};
+  static constexpr std::array<std::string_view, 3> mask_names{"query_mask", "value_mask", "key_mask"};
   std::string where_;
   KerasCall call_;
+  std::array<std::optional<KerasRef>, 16> masks_;
   std::array<std::vector<KerasRef>, names.size()> named_;
 };
 
 // Reads one architecture, models within it included.
 class ModelReader {
  public:
-  ModelReader(std::string source, int major) : source_(std::move(source)), major_(major) {}
+  ModelReader(std::string source, int major, int minor)
+      : source_(std::move(source)), major_(major), minor_(minor) {}
 
   KerasModel read(json& root, int depth = 0) {
     if (depth > model_depth_limit) {
@@ -139,6 +222,7 @@ class ModelReader {
     }
     KerasModel model;
     model.major = major_;
+    model.minor = minor_;
     model.class_name = string_member(root, "class_name", source_);
     member(root, "config", source_);
     json& config = root["config"];
@@ -161,6 +245,20 @@ class ModelReader {
            (config.is_object() && config.contains("layers") && config["layers"].is_array());
   }
 
+  // Arithmetic that is written outside layers: Keras 3 names the module, Keras 2 has classes of its own.
+  static bool is_operation(const json& entry, const std::string& class_name) {
+    if (class_name == "TFOpLambda" || class_name == "SlicingOpLambda") return true;
+    if (!entry.contains("module") || !entry["module"].is_string()) {
+      // In .h5 files Keras 3 names no modules; layers, and those of users, have a type where operations have
+      // none.
+      const json& config = entry["config"];
+      return config.is_object() && !config.contains("dtype") && !config.contains("trainable") &&
+             is_keras_operation(class_name);
+    }
+    const std::string module = entry["module"].get<std::string>();
+    return module.starts_with("keras.src.ops.") || module.starts_with("keras.ops.");
+  }
+
   KerasLayer layer(json& entry, int depth) {
     std::string class_name = string_member(entry, "class_name", source_ + ": a layer");
     member(entry, "config", source_ + ": layer of class " + class_name);
@@ -176,7 +274,11 @@ class ModelReader {
     if (result.name.empty() || result.name.size() > 1024) {
       fail(Fault::model, "{}: a layer of class {} has no usable name", source_, class_name);
     }
-    const auto where = [&] { return fmt::format("{}: layer '{}' ({})", source_, result.name, class_name); };
+    result.operation = is_operation(entry, class_name);
+    const auto where = [&] {
+      return fmt::format("{}: {} '{}' ({})", source_, result.operation ? "operation" : "layer", result.name,
+                         class_name);
+    };
     if (is_model(class_name, config)) {
       result.model = std::make_shared<const KerasModel>(read(entry, depth + 1));
       result.config = LayerConfig(class_name, where(), std::make_shared<const json>(json::object()));
@@ -207,7 +309,8 @@ class ModelReader {
         if (!entry["inbound_nodes"].is_array())
           fail(Fault::model, "{}: inbound_nodes is no list", next.config.where());
         CallReader reader(next.config.where());
-        for (const json& node : entry["inbound_nodes"]) next.calls.push_back(reader.read(node));
+        for (const json& node : entry["inbound_nodes"])
+          next.calls.push_back(next.operation ? reader.read_operation(node) : reader.read(node));
       }
       if (next.config.class_name() == "InputLayer") next.calls.clear();
       model.layers.push_back(std::move(next));
@@ -239,8 +342,9 @@ class ModelReader {
       model.layers.insert(model.layers.begin(), implied_input(model, root));
     }
     for (std::size_t i = 1; i < model.layers.size(); ++i) {
-      model.layers[i].calls = {
-          {.inputs = {{model.layers[i - 1].name, 0, 0}}, .causal = false, .unsupported_argument = {}}};
+      KerasCall call;
+      call.inputs = {{model.layers[i - 1].name, 0, 0}};
+      model.layers[i].calls = {std::move(call)};
     }
     model.inputs = {{model.layers.front().name, 0, 0}};
     model.outputs = {{model.layers.back().name, 0, 0}};
@@ -316,19 +420,25 @@ class ModelReader {
   }
 
   std::string source_;
-  int major_;
+  int major_, minor_;
 };
 
-// `text` is the JSON: no version and "dim_ordering" are Keras 1's, which did not always record its version.
-int major_version(const std::string& version, const json& root, std::string_view json_text) {
+// Major and minor number of Keras. `text` is the JSON: no version and "dim_ordering" are Keras 1's, which did
+// not always record its version.
+std::pair<int, int> version_numbers(const std::string& version, const json& root,
+                                    std::string_view json_text) {
   std::string text = version;
   if (text.empty() && root.is_object() && root.contains("keras_version") &&
       root["keras_version"].is_string()) {
     text = root["keras_version"].get<std::string>();
   }
-  if (!text.empty() && text[0] >= '1' && text[0] <= '9') return text[0] - '0';
-  if (json_text.find("\"dim_ordering\"") != std::string_view::npos) return 1;
-  return root.is_object() && root.contains("module") ? 3 : 2;
+  if (!text.empty() && text[0] >= '1' && text[0] <= '9') {
+    int minor = -1;
+    if (text.size() > 2 && text[1] == '.') std::from_chars(text.data() + 2, text.data() + text.size(), minor);
+    return {text[0] - '0', minor};
+  }
+  if (json_text.find("\"dim_ordering\"") != std::string_view::npos) return {1, -1};
+  return {root.is_object() && root.contains("module") ? 3 : 2, -1};
 }
 
 }  // namespace
@@ -340,7 +450,8 @@ KerasModel parse_keras_config(std::string_view text, const std::string& source, 
     backend = root["backend"].get<std::string>();
   }
   try {
-    KerasModel model = ModelReader(source, major_version(version, root, text)).read(root);
+    const auto [major, minor] = version_numbers(version, root, text);
+    KerasModel model = ModelReader(source, major, minor).read(root);
     model.flips_kernels = backend == "theano";
     return model;
   } catch (const json::exception& error) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,15 +23,21 @@ struct KerasRef {
 };
 
 struct KerasCall {
-  std::vector<KerasRef> inputs;      // those named query, value, key and initial_state follow the others
-  bool causal = false;               // use_causal_mask
+  std::vector<KerasRef> inputs;  // those named query, value, key and initial_state follow the others
+  std::vector<std::optional<KerasRef>> masks;  // of the inputs in front, where the call names them (Keras 3)
+  std::optional<KerasRef> pair_mask;           // attention_mask
+  bool causal = false;                         // use_causal_mask
+  bool scores = false;                         // return_attention_scores
   std::string unsupported_argument;  // a call argument we would have to honour; empty when there is none
+  // Of an operation: {"args": [...], "kwargs": {...}}, with {"tensor": i} where input i stands.
+  std::shared_ptr<const nlohmann::json> arguments;
 };
 
 struct KerasModel;
 
 struct KerasLayer {
-  std::string name;  // unique in its model
+  std::string name;        // unique in its model
+  bool operation = false;  // arithmetic outside layers, which has no weights
   LayerConfig config;
   std::vector<KerasCall> calls;             // a shared layer has several; an InputLayer none
   std::shared_ptr<const KerasModel> model;  // set when the layer is a model itself
@@ -41,6 +48,7 @@ struct KerasLayer {
 struct KerasModel {
   std::string name, class_name;
   int major = 2;               // Keras's major version: 1, 2 or 3
+  int minor = -1;              // -1 where the file does not say
   bool flips_kernels = false;  // made with Theano, whose convolutions run over the kernel backwards
   std::vector<KerasLayer> layers;
   std::vector<KerasRef> inputs, outputs;  // `inputs` name InputLayers
@@ -54,6 +62,9 @@ KerasModel parse_keras_config(std::string_view json, const std::string& source,
 
 // "keras_version" in a .keras archive's metadata.json; empty when it is not there.
 std::string keras_version_of(std::string_view metadata);
+
+// Whether a class is an operation (NotEqual, GetItem) and no layer has its name.
+bool is_keras_operation(const std::string& class_name);
 
 // Renames what Keras 1 called otherwise ("Convolution2D", "nb_filter", "border_mode") to its Keras 2 name, in
 // place.

@@ -63,6 +63,7 @@ std::string type_name(hid_t type) {
     if (is_any({H5T_IEEE_F64LE, H5T_IEEE_F64BE})) return "float64";
     if (is_half(type)) return "float16";
   }
+  if (is_any({H5T_STD_I8LE, H5T_STD_I8BE})) return "int8";
   if (is_any({H5T_STD_I64LE, H5T_STD_I64BE, H5T_STD_I32LE, H5T_STD_U32LE, H5T_STD_U64LE})) return "int64";
   return "";
 }
@@ -296,8 +297,9 @@ Hdf5Dataset Hdf5File::describe(const std::string& path) const {
   if (!type || !space) fail(Fault::model, "{}: dataset '{}' is damaged", name(), path);
   Hdf5Dataset result{.shape = {}, .dtype = type_name(type)};
   if (result.dtype.empty()) {
-    fail(Fault::model, "{}: dataset '{}' has an element type that is no weight's (float16, 32 or 64 are)",
-         name(), path);
+    fail(Fault::model,
+         "{}: dataset '{}' has an element type that is no weight's (float16, 32 or 64 and int8 are)", name(),
+         path);
   }
   const int rank = H5Sget_simple_extent_ndims(space);
   if (rank < 0 || rank > 8 || H5Sget_simple_extent_type(space) == H5S_NULL) {

@@ -62,6 +62,10 @@ void LayerBuilder::notice(std::string_view message) {
   }
 }
 
+bool LayerBuilder::weights_are_named() const {
+  return weights_.paths.empty() || weights_.paths.front().find("/vars/") == std::string::npos;
+}
+
 Shape LayerBuilder::next_shape() const {
   return more_weights() ? graph_.weights->describe(weights_.paths[weights_.next]).shape : Shape{};
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 // What a function that translates one kind of Keras layer has at hand: the layer's config and weights, its
-// inputs, and a place to put ONNX nodes. Adding a layer: a function in one of the keras_layers_*.cpp files,
-// one line in keras_layers.cpp, a test, a row in docs/keras.md.
+// inputs, and a place to put ONNX nodes. Adding a layer: a function in one of the layers/*.cpp files,
+// one line in layers/layers.cpp, a test, a row in docs/keras.md.
 
 #include <fmt/format.h>
 
@@ -57,13 +57,14 @@ struct LayerWeights {
 struct KerasGraph {
   GraphBuilder builder;
   Hdf5File* weights = nullptr;
-  int major = 2;
+  int major = 2, minor = -1;
   bool flips_kernels = false;
   std::int64_t calls_left = 100'000;  // shared models within shared models multiply
   std::set<std::string> node_names, value_names, reserved;
   std::map<std::string, int> widened;  // weights by precision in the file
   std::map<std::string, ValueId> constants;
   std::map<std::pair<ValueId, Layout>, KerasTensor> converted;
+  std::map<ValueId, ValueId> masks;  // masks that calls name, as numbers
   std::set<std::string> notices;
 };
 
@@ -80,8 +81,16 @@ class LayerBuilder {
   const std::string& name() const { return name_; }
   int keras_major() const { return graph_.major; }
   bool flips_kernels() const { return graph_.flips_kernels; }
-  bool causal() const { return causal_; }  // the call's use_causal_mask
-  void set_causal(bool causal) { causal_ = causal; }
+  int keras_minor() const { return graph_.minor; }
+  // What the call says beside its tensors.
+  const KerasCall& call() const { return call_; }
+  const KerasTensor& pair_mask() const {
+    return pair_mask_;
+  }  // its attention_mask; no value where it has none
+  void set_call(KerasCall call, KerasTensor pair_mask) {
+    call_ = std::move(call);
+    pair_mask_ = std::move(pair_mask);
+  }
 
   // The same call with the config of a layer inside this one (Bidirectional, TimeDistributed).
   LayerBuilder inner(LayerConfig config) const;
@@ -96,6 +105,8 @@ class LayerBuilder {
   Array weight(std::string_view label, const Shape& expected);
   void skip_weight() { ++weights_.next; }  // leaves it unread
   bool more_weights() const { return weights_.next < weights_.paths.size(); }
+  // Whether the file lists a layer's weights by their names (.h5), and not by their parts (.keras).
+  bool weights_are_named() const;
   // Shape of the next weight; empty when there is none.
   Shape next_shape() const;
 
@@ -131,7 +142,8 @@ class LayerBuilder {
   LayerConfig config_;
   LayerWeights& weights_;
   std::string name_, owner_;
-  bool causal_ = false;
+  KerasCall call_;
+  KerasTensor pair_mask_;
 };
 
 // Where a Keras axis is stored.
@@ -148,7 +160,13 @@ using BuildLayer = KerasTensors (*)(LayerBuilder& layer, std::span<const KerasTe
 
 // The translation of a class of layers; throws Error{unsupported} naming the layer and what would help.
 BuildLayer find_keras_layer(const LayerConfig& config);
-// Whether Keras hands the mask of the input on to what reads the output.
-bool passes_mask(const std::string& class_name);
+bool is_keras_layer(const std::string& class_name);
+// What becomes of the mask of the input.
+enum class MaskPassage {
+  passed,   // Keras hands it on to what reads the output
+  dropped,  // Keras knows nothing of masks there: what reads the output has none
+  unsure,   // versions of Keras differ
+};
+MaskPassage mask_passage(const std::string& class_name);
 
 }  // namespace assay

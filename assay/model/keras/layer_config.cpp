@@ -50,10 +50,13 @@ double LayerConfig::real(const std::string& key, double fallback) const {
 std::string LayerConfig::text(const std::string& key, const std::string& fallback) const {
   const json* value = find(key);
   if (!value) return fallback;
-  // Keras 3 may write a dtype as {"class_name": "DTypePolicy", "config": {"name": "float32"}}.
-  if (value->is_object() && value->contains("config") && (*value)["config"].is_object() &&
-      (*value)["config"].contains("name")) {
-    value = &(*value)["config"]["name"];
+  // Keras 3 may write a dtype as {"class_name": "DTypePolicy", "config": {"name": "float32"}}, and what it
+  // quantised with the type that it was before.
+  if (value->is_object() && value->contains("config") && (*value)["config"].is_object()) {
+    const json& policy = (*value)["config"];
+    for (const char* name : {"source_name", "name"}) {
+      if (policy.contains(name)) value = &policy[name];
+    }
   }
   if (!value->is_string()) wrong(key, "a string");
   return value->get<std::string>();
@@ -147,6 +150,41 @@ LayerConfig LayerConfig::child(const std::string& key) const {
   upgrade_keras1(class_name, config);
   return LayerConfig(class_name, fmt::format("{}, its '{}' ({})", where_, key, class_name),
                      std::make_shared<const json>(std::move(config)));
+}
+
+const json& LayerConfig::value(const std::string& key) const {
+  static const json nothing;
+  const json* found = find(key);
+  return found ? *found : nothing;
+}
+
+std::vector<LayerConfig> LayerConfig::cells() const {
+  const LayerConfig cell = child("cell");
+  std::vector<json> parts;
+  if (cell.class_name() == "StackedRNNCells") {
+    const json& list = cell.value("cells");
+    if (!list.is_array() || list.empty() || list.size() > 100) cell.wrong("cells", "a list of cells");
+    parts.assign(list.begin(), list.end());
+  } else {
+    parts.push_back(value("cell"));
+  }
+  std::vector<LayerConfig> result;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (!parts[i].is_object() || !parts[i].contains("class_name") || !parts[i]["class_name"].is_string() ||
+        !parts[i].contains("config") || !parts[i]["config"].is_object()) {
+      wrong("cell", "a cell with a class_name and a config");
+    }
+    std::string name = parts[i]["class_name"].get<std::string>();
+    if (name.ends_with("Cell")) name.resize(name.size() - 4);
+    json config = std::move(parts[i]["config"]);
+    for (const char* key :
+         {"return_sequences", "return_state", "go_backwards", "stateful", "zero_output_for_mask"})
+      config[key] = object_->value(key, json(false));
+    if (i > 0) config["go_backwards"] = false;
+    if (i + 1 < parts.size()) config["return_sequences"] = true;
+    result.emplace_back(name, where_, std::make_shared<const json>(std::move(config)));
+  }
+  return result;
 }
 
 }  // namespace assay

@@ -43,6 +43,11 @@ class LayerConfig {
   // A nested {"class_name": ..., "config": {...}}. Also accepts a plain string: its class name, with no
   // config.
   LayerConfig child(const std::string& key) const;
+  // The config of an RNN as a chain of layers of its cells (LSTMCell: LSTM), which all but the last return
+  // their steps.
+  std::vector<LayerConfig> cells() const;
+  // The value as JSON; null when absent.
+  const nlohmann::json& value(const std::string& key) const;
 
  private:
   const nlohmann::json* find(const std::string& key) const;

@@ -139,6 +139,7 @@ class NumberedWeights final : public KerasWeights {
     std::map<std::string, int> count;
     const std::string container = container_of(*file_, group);
     for (const KerasLayer& layer : model.layers) {
+      if (layer.operation) continue;
       const std::string base = keras_snake_case(layer.config.class_name());
       const int number = count[base]++;
       groups_[layer.name] = join_path(container, number == 0 ? base : fmt::format("{}_{}", base, number));
@@ -156,6 +157,16 @@ class NumberedWeights final : public KerasWeights {
   std::vector<std::string> paths(const KerasLayer& layer) override {
     std::vector<std::string> result;
     collect(groups_.at(layer.name), 0, result);
+    if (layer.config.class_name() != "RNN") return result;
+    // The cells of a stack, numbered by class.
+    std::map<std::string, int> count;
+    for (const LayerConfig& cell : layer.config.cells()) {
+      const std::string base = keras_snake_case(cell.class_name() + "Cell");
+      const int number = count[base]++;
+      collect(join_path(groups_.at(layer.name),
+                        "cell/cells/" + (number == 0 ? base : fmt::format("{}_{}", base, number))),
+              1, result);
+    }
     return result;
   }
 

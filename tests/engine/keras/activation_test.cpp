@@ -47,6 +47,10 @@ const Named functions[] = {
     {"tanh_shrink", [](double x) { return x - std::tanh(x); }},
     {"log_sigmoid", [](double x) { return -std::log1p(std::exp(-x)); }},
     {"squareplus", [](double x) { return (x + std::sqrt(x * x + 4)) / 2; }},
+    {"sparse_plus", [](double x) { return x <= -1  ? 0
+                                          : x >= 1 ? x
+                                                   : (x + 1) * (x + 1) / 4; }},
+    {"sparse_sigmoid", [](double x) { return clip((x + 1) / 2, 0, 1); }},
     {"hard_silu", [](double x) { return x * clip(x / 6 + 0.5, 0, 1); }},
 };
 
@@ -166,6 +170,23 @@ TEST(KerasActivations, AnUnknownOneIsNamed) {
               std::string::npos)
         << error.what();
   }
+}
+
+TEST(KerasActivations, HalfOfTheChannelsOpenTheOthers) {
+  const Values x = wide_input({3, 2, 2, 4});
+  Network network({2, 2, 4});
+  network.add("Activation", R"("activation": "glu")");
+  EXPECT_TRUE(same(network.run(x), tabulate({3, 2, 2, 2}, [&](const Shape& i) {
+                     return at(x, i) * sigmoid(at(x, {i[0], i[1], i[2], i[3] + 2}));
+                   })));
+}
+
+TEST(KerasActivations, SparsemaxIsThePointOfTheSimplexThatIsNearest) {
+  Network network({3});
+  network.add("Activation", R"("activation": "sparsemax")");
+  EXPECT_TRUE(
+      same(network.run(numbers({3, 3}, {0.5F, 0.1F, 0.2F, 3, 1, -2, 1, 1, 0.25F})),
+           numbers({3, 3}, {0.5F + 0.2F / 3, 0.1F + 0.2F / 3, 0.2F + 0.2F / 3, 1, 0, 0, 0.5F, 0.5F, 0})));
 }
 
 }  // namespace

@@ -198,10 +198,107 @@ TEST(KerasAttention, WhatItCannotDoIsRefused) {
       return error.what();
     }
   };
-  EXPECT_NE(fault(R"(, "return_attention_scores": true)", "").find("'return_attention_scores'"),
-            std::string::npos);
-  EXPECT_NE(fault(R"(, "attention_mask": ["x", 0, 0])", "").find("'attention_mask'"), std::string::npos);
   EXPECT_NE(fault("", R"(, "attention_axes": [1, 2])").find("attention_axes"), std::string::npos);
+}
+
+// A block of a transformer over words of which those that are 0 do not count, for queries and values.
+TEST(KerasAttention, TakesTheMaskOfWords) {
+  const auto path = temporary("masked.h5");
+  const Values words = numbers({3, 4}, {1, 2, 0, 0, 3, 0, 2, 1, 0, 0, 0, 3}),
+               table = random_values({4, 6}, 70);
+  const auto w = drawn(6, 6, true);
+  const auto write = [&](const std::string& more, const std::string& version) {
+    write_h5(path,
+             functional_json(
+                 {input_json("words", {4}, R"("dtype": "int64")"),
+                  node_json("Embedding", "table", R"("input_dim": 4, "output_dim": 6, "mask_zero": true)",
+                            "[" + call_json({"words"}) + "]"),
+                  node_json("MultiHeadAttention", "mha", R"("num_heads": 2, "key_dim": 3, "value_dim": 4)",
+                            R"([[["table", 0, 0, {"value": ["table", 0, 0])" + more + "}]]]"),
+                  node_json("GlobalAveragePooling1D", "mean", "", "[" + call_json({"mha"}) + "]")},
+                 {"words"}, {"mean"}),
+             {{"table", {{"table/embeddings:0", table}}}, named(w)}, version);
+    return read_keras_h5(path);
+  };
+  // Of a record its words that count alone give the same at their places, without a causal mask.
+  const Values found = run_graph(write("", "2.11.0"), {words}).front();
+  for (std::int64_t n = 0; n < 3; ++n) {
+    Values counted{{1, 0, 6}, {}};
+    for (std::int64_t t = 0; t < 4; ++t) {
+      const auto word = static_cast<std::int64_t>(at(words, {n, t}));
+      if (word == 0) continue;
+      ++counted.shape[1];
+      for (std::int64_t f = 0; f < 6; ++f) counted.data.push_back(at(table, {word, f}));
+    }
+    const Values heads = plain_heads(counted, counted, counted, w, false);
+    for (std::int64_t f = 0; f < found.shape[1]; ++f) {
+      double sum = 0;
+      for (std::int64_t t = 0; t < counted.shape[1]; ++t) sum += at(heads, {0, t, f});
+      EXPECT_NEAR(at(found, {n, f}), sum / static_cast<double>(counted.shape[1]), 1e-5) << n << f;
+    }
+  }
+  EXPECT_THROW(write("", "2.9.0"), Error);  // whose attention took no masks
+}
+
+TEST(KerasAttention, OfPairsThatACallNamesWithItsWeights) {
+  const auto path = temporary("pairs.h5");
+  const auto w = drawn(6, 6, true);
+  write_h5(
+      path,
+      functional_json(
+          {input_json("x", {4, 6}), input_json("pairs", {4, 4}),
+           node_json(
+               "MultiHeadAttention", "mha", R"("num_heads": 2, "key_dim": 3, "value_dim": 4)",
+               R"([[["x", 0, 0, {"value": ["x", 0, 0], "attention_mask": ["pairs", 0, 0], "return_attention_scores": true}]]])"),
+           node_json("Flatten", "weights", "", R"([[["mha", 0, 1, {}]]])")},
+          {"x", "pairs"}, {"mha", "weights"}),
+      {named(w)});
+  const Values x = random_values({2, 4, 6}, 71);
+  const Values pairs = tabulate({2, 4, 4}, [](const Shape& i) { return i[2] <= i[1] ? 1.0 : 0.0; });
+  const auto found = run_graph(read_keras_h5(path), {x, pairs});
+  EXPECT_TRUE(same(found[0], plain_heads(x, x, x, w, true)));  // what a causal mask gives
+  ASSERT_EQ(found[1].shape, (Shape{2, 2 * 4 * 4}));
+  for (std::int64_t n = 0; n < 2; ++n) {
+    for (std::int64_t row = 0; row < 8; ++row) {
+      double sum = 0;
+      for (std::int64_t s = 0; s < 4; ++s) {
+        const double weight = at(found[1], {n, 4 * row + s});
+        if (s > row % 4) EXPECT_EQ(weight, 0);
+        sum += weight;
+      }
+      EXPECT_NEAR(sum, 1, 1e-6);
+    }
+  }
+}
+
+// Steps of the query that do not count give zeros, values that do not count are not taken.
+TEST(KerasAttention, PlainAttentionTakesTheMaskOfWords) {
+  Network network({4});
+  const Values words = numbers({2, 4}, {1, 2, 0, 0, 3, 0, 2, 1}), table = random_values({4, 6}, 70);
+  const auto path = temporary("plain.h5");
+  write_h5(path,
+           functional_json(
+               {input_json("words", {4}, R"("dtype": "int64")"),
+                node_json("Embedding", "table", R"("input_dim": 4, "output_dim": 6, "mask_zero": true)",
+                          "[" + call_json({"words"}) + "]"),
+                node_json("Attention", "attention", "", "[" + call_json({"table", "table"}) + "]")},
+               {"words"}, {"attention"}),
+           {{"table", {{"table/embeddings:0", table}}}});
+  const auto row = [&](std::int64_t n, std::int64_t t, std::int64_t f) {
+    return double{at(table, {static_cast<std::int64_t>(at(words, {n, t})), f})};
+  };
+  EXPECT_TRUE(same(run_graph(read_keras_h5(path), {words}).front(), tabulate({2, 4, 6}, [&](const Shape& i) {
+                     if (at(words, {i[0], i[1]}) == 0) return 0.0;
+                     double sum = 0, total = 0;
+                     for (std::int64_t s = 0; s < 4; ++s) {
+                       if (at(words, {i[0], s}) == 0) continue;
+                       double score = 0;
+                       for (std::int64_t f = 0; f < 6; ++f) score += row(i[0], i[1], f) * row(i[0], s, f);
+                       total += std::exp(score);
+                       sum += std::exp(score) * row(i[0], s, i[2]);
+                     }
+                     return sum / total;
+                   })));
 }
 
 }  // namespace

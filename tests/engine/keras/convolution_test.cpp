@@ -217,5 +217,52 @@ TEST(KerasGlobalPooling, ReducesAllPositions) {
   }
 }
 
+// An LSTM whose products are convolutions: i, f, c, o in Keras's order.
+TEST(KerasConvLSTM, WritesItsStepsOut) {
+  for (const bool sequences : {true, false}) {
+    for (const std::string padding : {"same", "valid"}) {
+      Network network({3, 5, 4, 2});
+      const auto w = network.add(
+          "ConvLSTM2D",
+          std::string(R"("filters": 3, "kernel_size": [3, 2], "strides": [1, 1], "activation": "tanh", )") +
+              R"("recurrent_activation": "hard_sigmoid", "padding": ")" + padding +
+              R"(", "return_sequences": )" + (sequences ? "true" : "false"),
+          {{3, 2, 2, 12}, {3, 2, 3, 12}, {12}});
+      const Values x = random_values({2, 3, 5, 4, 2}, 8);
+      const auto gate = [](double v) { return std::clamp(0.2 * v + 0.5, 0.0, 1.0); };
+      Values h, c;
+      std::vector<Values> states;
+      for (std::int64_t t = 0; t < 3; ++t) {
+        const Values now = tabulate({2, 5, 4, 2}, [&](const Shape& i) {
+          return at(x, {i[0], t, i[1], i[2], i[3]});
+        });
+        const Values input = plain_conv(now, w[0], w[2], {{3, 2}, {1, 1}, {1, 1}, padding});
+        Values memory = map(input, [](double) { return 0.0; });
+        if (t > 0) memory = plain_conv(h, w[1], {}, {{3, 2}, {1, 1}, {1, 1}, "same"});
+        const auto z = [&](const Shape& i, std::int64_t g) {
+          const Shape at_gate{i[0], i[1], i[2], 3 * g + i[3]};
+          return double{at(input, at_gate)} + at(memory, at_gate);
+        };
+        Shape shape = input.shape;
+        shape.back() = 3;
+        c = tabulate(shape, [&, before = c](const Shape& i) {
+          return gate(z(i, 0)) * std::tanh(z(i, 2)) + (t > 0 ? gate(z(i, 1)) * at(before, i) : 0);
+        });
+        h = tabulate(shape, [&](const Shape& i) { return gate(z(i, 3)) * std::tanh(at(c, i)); });
+        states.push_back(h);
+      }
+      Values expected = h;
+      if (sequences) {
+        Shape shape = h.shape;
+        shape.insert(shape.begin() + 1, 3);
+        expected = tabulate(shape, [&](const Shape& i) {
+          return at(states[static_cast<std::size_t>(i[1])], {i[0], i[2], i[3], i[4]});
+        });
+      }
+      EXPECT_TRUE(same(network.run(x), expected)) << sequences << padding;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::testing

@@ -47,19 +47,62 @@ TEST(KerasEmbedding, AMaskThatDoesNotMatterIsIgnored) {
   EXPECT_EQ(network.run(numbers({1, 3}, {3, 0, 2})).shape, (Shape{1, 2}));
 }
 
-TEST(KerasEmbedding, AMaskThatMattersIsRefused) {
-  Network network({3});
-  network.add("Embedding", R"("input_dim": 4, "output_dim": 2, "mask_zero": true)", {{4, 2}});
-  network.add("ZeroPadding1D", R"("padding": [1, 0])");
-  network.add("GlobalAveragePooling1D");
-  try {
-    network.read();
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::unsupported);
-    EXPECT_NE(std::string(error.what()).find("the mask of layer 'layer0'"), std::string::npos)
-        << error.what();
-  }
+// Of model.quantize("int8") a column of the kernel is divided by its scale.
+TEST(KerasDense, QuantisedKernelsAreDequantised) {
+  Network network({2});
+  network.add_with(
+      "Dense",
+      R"("units": 2, "dtype": {"class_name": "QuantizedDTypePolicy", "config": {"mode": "int8", "source_name": "float32"}})",
+      {numbers({2, 2}, {10, 40, 30, 80}), numbers({2}, {10, 20}), numbers({2}, {10, 20})});
+  EXPECT_TRUE(same(network.run(numbers({1, 2}, {1, -1})), numbers({1, 2}, {10 + 1 - 3, 20 + 2 - 4})));
+}
+
+TEST(KerasEinsumDense, ByItsEquation) {
+  const Values x = random_values({2, 5, 4}, 9);
+  Network heads({5, 4});
+  const auto w = heads.add(
+      "EinsumDense",
+      R"("equation": "abc,cde->abde", "output_shape": [null, 2, 3], "bias_axes": "de", "activation": "relu")",
+      {{4, 2, 3}, {2, 3}});
+  const auto v =
+      heads.add("EinsumDense", R"("equation": "abcd,cde->abe", "output_shape": [null, 4], "bias_axes": null)",
+                {{2, 3, 4}});
+  const auto hidden = [&](std::int64_t n, std::int64_t t, std::int64_t h, std::int64_t d) {
+    double sum = at(w[1], {h, d});
+    for (std::int64_t c = 0; c < 4; ++c) sum += double{at(x, {n, t, c})} * at(w[0], {c, h, d});
+    return std::max(sum, 0.0);
+  };
+  EXPECT_TRUE(same(heads.run(x), tabulate({2, 5, 4}, [&](const Shape& i) {
+                     double sum = 0;
+                     for (std::int64_t h = 0; h < 2; ++h) {
+                       for (std::int64_t d = 0; d < 3; ++d)
+                         sum += hidden(i[0], i[1], h, d) * at(v[0], {h, d, i[2]});
+                     }
+                     return sum;
+                   })));
+  Network any({5, 4});
+  const auto u = any.add("EinsumDense", R"("equation": "...x,xy->...y", "output_shape": 6, "bias_axes": "y")",
+                         {{4, 6}, {6}});
+  EXPECT_TRUE(same(any.run(x), plain_dense(x, u[0], u[1])));
+}
+
+TEST(KerasCategories, BinsAndTheirEncoding) {
+  const Values x = numbers({2, 3}, {-1, -0.5, 0.2, 3, 0, -0.6});  // bins 0 1 2, 3 2 0
+  const std::string boundaries = R"("bin_boundaries": [-0.5, 0.0, 0.5], "output_mode": )";
+  const auto run = [&](const std::string& mode) {
+    Network network({3});
+    network.add("Discretization", boundaries + mode);
+    return network.run(x);
+  };
+  EXPECT_TRUE(same(run("\"int\""), numbers({2, 3}, {0, 1, 2, 3, 2, 0})));
+  EXPECT_TRUE(same(run("\"multi_hot\""), numbers({2, 4}, {1, 1, 1, 0, 1, 0, 1, 1})));
+  Network encoded({3});
+  encoded.add("Discretization", boundaries + "\"int\"");
+  encoded.add("CategoryEncoding", R"("num_tokens": 4, "output_mode": "count")");
+  EXPECT_TRUE(same(encoded.run(numbers({1, 3}, {0.1, 0.2, 3})), numbers({1, 4}, {0, 0, 2, 1})));
+  Network single({1});
+  single.add("CategoryEncoding", R"("num_tokens": 3, "output_mode": "one_hot")");
+  EXPECT_TRUE(same(single.run(numbers({2, 1}, {2, 0})), numbers({2, 3}, {0, 0, 1, 1, 0, 0})));
 }
 
 }  // namespace

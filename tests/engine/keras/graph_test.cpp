@@ -135,6 +135,25 @@ TEST(KerasDot, ContractsOneAxis) {
                    })));
 }
 
+TEST(KerasDot, OfVectorsWithSequencesByTheirAngle) {
+  const auto path = temporary("dot.h5");
+  write_h5(path,
+           functional_json({input_json("a", {4}), input_json("b", {5, 4}),
+                            node_json("Dot", "dot", R"("axes": [1, 2], "normalize": true)",
+                                      "[" + call_json({"a", "b"}) + "]")},
+                           {"a", "b"}, {"dot"}),
+           {});
+  const Values x = random_values({2, 4}, 1), y = random_values({2, 5, 4}, 2);
+  EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x, y}).front(), tabulate({2, 5}, [&](const Shape& i) {
+                     double sum = 0, a = 0, b = 0;
+                     for (std::int64_t k = 0; k < 4; ++k) {
+                       const double left = at(x, {i[0], k}), right = at(y, {i[0], i[1], k});
+                       sum += left * right, a += left * left, b += right * right;
+                     }
+                     return sum / std::sqrt(a * b);
+                   })));
+}
+
 TEST(KerasFunctional, ASharedLayerIsCalledTwiceWithOneWeight) {
   const auto path = temporary("shared.h5");
   const Values kernel = random_values({3, 3}, 1), bias = random_values({3}, 2);

@@ -145,5 +145,36 @@ TEST(KerasRescaling, ScalesThenShifts) {
                    })));
 }
 
+TEST(KerasLayerNormalization, NormalisesOtherAxes) {
+  const Values x = random_values({2, 5, 3, 4}, 7);
+  Network network({5, 3, 4});
+  const auto w = network.add("LayerNormalization", R"("axis": [1, 3])", {{5, 4}, {5, 4}});
+  const Values normal =
+      plain_normalised(x, 1e-3, [](const Shape& i, const Shape& j) { return i[0] == j[0] && i[2] == j[2]; });
+  EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
+                     return at(normal, i) * at(w[0], {i[1], i[3]}) + at(w[1], {i[1], i[3]});
+                   })));
+}
+
+TEST(KerasGroupNormalization, OfFeaturesWithoutPositions) {
+  const Values x = random_values({2, 6}, 7);
+  Network network({6});
+  const auto w = network.add("GroupNormalization", R"("groups": 2, "axis": -1)", {{6}, {6}});
+  const Values normal = plain_normalised(
+      x, 1e-3, [](const Shape& i, const Shape& j) { return i[0] == j[0] && i[1] / 3 == j[1] / 3; });
+  EXPECT_TRUE(same(network.run(x), tabulate(x.shape, [&](const Shape& i) {
+                     return at(normal, i) * at(w[0], {i[1]}) + at(w[1], {i[1]});
+                   })));
+}
+
+TEST(KerasSpectralNormalization, IsTheLayerInItWithItsKernel) {
+  const std::string more =
+      R"("power_iterations": 1, "layer": {"class_name": "Dense", "config": {"name": "d", "units": 2}})";
+  const Values x = random_values({2, 4}, 7);
+  Network network({4});
+  const auto w = network.add("SpectralNormalization", more, {{4, 2}, {2}, {1, 2}});
+  EXPECT_TRUE(same(network.run(x), plain_dense(x, w[0], w[1])));
+}
+
 }  // namespace
 }  // namespace assay::testing

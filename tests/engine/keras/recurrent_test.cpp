@@ -373,13 +373,14 @@ class KerasMasks : public ::testing::Test {
   const Values words = numbers({4, steps}, {0, 0, 3, 1, 2, 1, 0, 2, 0, 3, 2, 1, 3, 0, 0, 0, 0, 0, 0, 0});
   const Values table = random_values({4, features}, 21);
 
-  Values expected(const Step& cell, bool sequences) const {
+  Values expected(const Step& cell, bool sequences) const { return expected_of(words, cell, sequences); }
+  Values expected_of(const Values& given, const Step& cell, bool sequences) const {
     Values result{{4, steps, units}, {}};
     for (std::size_t n = 0; n < 4; ++n) {
       Values counted{{1, 0, features}, {}};
       std::vector<std::size_t> so_far;
       for (std::size_t t = 0; t < steps; ++t) {
-        const auto word = static_cast<std::int64_t>(words.data[n * steps + t]);
+        const auto word = static_cast<std::int64_t>(given.data[n * steps + t]);
         if (word != 0) {
           ++counted.shape[1];
           for (std::int64_t f = 0; f < features; ++f) counted.data.push_back(at(table, {word, f}));
@@ -393,6 +394,16 @@ class KerasMasks : public ::testing::Test {
       }
     }
     return sequences ? result : last(result);
+  }
+  // The steps that a direction from the end gives, where they belong.
+  Values turned(const Step& cell) const {
+    const Values other = tabulate(words.shape, [&](const Shape& i) {
+      return at(words, {i[0], steps - 1 - i[1]});
+    });
+    const Values computed = expected_of(other, cell, true);
+    return tabulate(computed.shape, [&](const Shape& i) {
+      return at(computed, {i[0], steps - 1 - i[1], i[2]});
+    });
   }
   Network network(const std::string& keys, bool sequences, const std::vector<Values>& w) const {
     Network made({steps});
@@ -462,24 +473,169 @@ TEST_F(KerasMasks, BothDirectionsSkipThem) {
   }
 }
 
-TEST(KerasRecurrent, AMaskThatNobodyCanFollowIsRefused) {
-  // Other steps, and the same ones behind a layer that takes no mask.
+// The steps of both directions: zeros where a step is masked, whatever stands around it.
+TEST_F(KerasMasks, BothDirectionsReturnTheirSteps) {
+  std::vector<Values> w;
+  std::uint64_t seed = 40;
+  for (int direction = 0; direction < 2; ++direction) {
+    for (const Shape& shape : weights(4)) w.push_back(random_values(shape, seed++));
+  }
+  const std::vector<Values> there(w.begin(), w.begin() + 3), back(w.begin() + 3, w.end());
+  Network made({steps});
+  made.add_with("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {table});
+  made.add_with("Bidirectional",
+                R"("merge_mode": "concat", "layer": {"class_name": "LSTM", "config": {"name": "inner", )" +
+                    config("", true) + "}}",
+                w);
+  // A dense layer for each step, as taggers have it, takes no notice of masks.
+  const auto dense = made.add("TimeDistributed",
+                              R"("layer": {"class_name": "Dense", "config": {"name": "tag", "units": 2}})",
+                              {{2 * units, 2}, {2}});
+  const Values forward = expected(lstm(there), true), backward = turned(lstm(back));
+  const Values both = tabulate({4, steps, 2 * units}, [&](const Shape& i) {
+    if (at(words, {i[0], i[1]}) == 0) return 0.0;
+    return double{i[2] < units ? at(forward, i) : at(backward, {i[0], i[1], i[2] - units})};
+  });
+  EXPECT_TRUE(same(made.run(words), plain_dense(both, dense[0], dense[1])));
+}
+
+TEST_F(KerasMasks, ABackwardDirectionRepeatsWhatItComputedBefore) {
+  std::vector<Values> w;
+  std::uint64_t seed = 30;
+  for (const Shape& shape : weights(4)) w.push_back(random_values(shape, seed++));
+  const Values steps_of = turned(lstm(w));
+  EXPECT_TRUE(same(network(R"("go_backwards": true)", true, w).run(words),
+                   tabulate({4, steps, units}, [&](const Shape& i) {  // in the order of computing
+                     return at(steps_of, {i[0], steps - 1 - i[1], i[2]});
+                   })));
+}
+
+// Layers that know nothing of masks end them.
+TEST_F(KerasMasks, ConvolutionsEndThem) {
   for (const auto& [name, keys] : {std::pair("ZeroPadding1D", R"("padding": [1, 0])"),
                                    std::pair("Reshape", R"("target_shape": [5, 3])")}) {
-    Network network({steps});
-    network.add("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {{4, 3}});
-    network.add(name, keys);
-    network.add("LSTM", config("", false), weights(4));
-    try {
-      network.read();
-      FAIL();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::unsupported);
-      EXPECT_NE(std::string(error.what()).find("layer 'layer2' (LSTM): the mask of layer 'layer0'"),
-                std::string::npos)
-          << error.what();
+    Network masked({steps}), plain({steps});
+    for (Network* one : {&masked, &plain}) {
+      one->add_with("Embedding",
+                    std::string(R"("input_dim": 4, "output_dim": 3, "mask_zero": )") +
+                        (one == &masked ? "true" : "false"),
+                    {table});
+      one->add(name, keys);
+      one->add("LSTM", config("", false), weights(4));
     }
+    EXPECT_TRUE(same(masked.run(words), plain.run(words))) << name;
   }
+}
+
+// Keras 3 writes into each call which mask it takes, and how the mask is made as operations.
+TEST_F(KerasMasks, ThatCallsName) {
+  std::vector<Values> w;
+  std::uint64_t seed = 30;
+  for (const Shape& shape : weights(4)) w.push_back(random_values(shape, seed++));
+  const auto tensor = [](const std::string& name) {
+    return fmt::format(R"({{"class_name": "__keras_tensor__", "config": {{"keras_history": ["{}", 0, 0]}}}})",
+                       name);
+  };
+  const auto node = [&](const char* module, const char* class_name, const char* name, const std::string& more,
+                        const std::string& args, const std::string& kwargs) {
+    return fmt::format(
+        R"({{"module": "{}", "class_name": "{}", "name": "{}", "config": {{"name": "{}"{}}}, "inbound_nodes": [{{"args": [{}], "kwargs": {{{}}}}}]}})",
+        module, class_name, name, name, more, args, kwargs);
+  };
+  const auto path = temporary("masks.keras");
+  // Words that are 2 do not count, which the table of the embedding does not say.
+  write_keras(
+      path,
+      functional_json({input_json("words", {steps}),
+                       node("keras.layers", "Embedding", "table", R"(, "input_dim": 4, "output_dim": 3)",
+                            tensor("words"), ""),
+                       node("keras.src.ops.numpy", "NotEqual", "not_equal", "", tensor("words") + ", 2", ""),
+                       node("keras.layers", "LSTM", "lstm", ", " + config("", true), tensor("table"),
+                            R"("mask": )" + tensor("not_equal"))},
+                      {"words"}, {"lstm"}),
+      {{"layers/embedding/vars/0", table},
+       {"layers/lstm/cell/vars/0", w[0]},
+       {"layers/lstm/cell/vars/1", w[1]},
+       {"layers/lstm/cell/vars/2", w[2]}});
+  // The same with the words 0 and 2 changed about.
+  const auto swapped = [](double word) { return word == 0 ? 2 : word == 2 ? 0 : word; };
+  Values other = table;
+  for (std::int64_t f = 0; f < features; ++f)
+    std::swap(other.data[static_cast<std::size_t>(f)],
+              other.data[static_cast<std::size_t>(2 * features + f)]);
+  Network implied({steps});
+  implied.add_with("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {other});
+  implied.add_with("LSTM", config("", true), w);
+  EXPECT_TRUE(same(run_graph(read_keras_zip(path), {map(words, swapped)}).front(), implied.run(words)));
+}
+
+// The states of both directions start a decoder, as translators have it.
+TEST(KerasBidirectional, ReturnsStatesThatStartAnotherLayer) {
+  const auto path = temporary("states.h5");
+  std::vector<Values> w, v;
+  std::uint64_t seed = 60;
+  for (int direction = 0; direction < 2; ++direction) {
+    for (const Shape& shape : weights(4)) w.push_back(random_values(shape, seed++));
+  }
+  const std::string inner =
+      R"("layer": {"class_name": "LSTM", "config": {"name": "inner", "return_state": true, )" +
+      config("", false) + "}}";
+  LayerValues encoder{"encoder", {}};
+  for (std::size_t i = 0; i < w.size(); ++i)
+    encoder.weights.emplace_back(fmt::format("encoder/w{}:0", i), w[i]);
+  write_h5(
+      path,
+      functional_json(
+          {input_json("x", {steps, features}),
+           node_json("Bidirectional", "encoder", R"("merge_mode": "concat", )" + inner,
+                     "[" + call_json({"x"}) + "]"),
+           node_json(
+               "Bidirectional", "decoder", R"("merge_mode": "concat", )" + inner,
+               R"([[["x", 0, 0, {"initial_state": [["encoder", 0, 1], ["encoder", 0, 2], ["encoder", 0, 3], ["encoder", 0, 4]]}]]])")},
+          {"x"}, {"decoder"}),
+      {encoder, [&] {
+         LayerValues decoder{"decoder", encoder.weights};
+         for (auto& [name, values] : decoder.weights) name.replace(0, 7, "decoder");
+         return decoder;
+       }()});
+  // A state goes on where the steps of the record before it end: twice the record in one direction each.
+  const Values x = sequence_input();
+  const auto twice = [&](bool backwards) {
+    return tabulate({2, 2 * steps, features}, [&](const Shape& i) {
+      const std::int64_t t = i[1] % steps;
+      return at(x, {i[0], backwards ? steps - 1 - t : t, i[2]});
+    });
+  };
+  const Values forward = last(plain_recurrent(twice(false), lstm({w[0], w[1], w[2]})));
+  const Values backward = last(plain_recurrent(twice(true), lstm({w[3], w[4], w[5]})));
+  EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x}).front(), tabulate({2, 2 * units}, [&](const Shape& i) {
+                     return i[1] < units ? at(forward, i) : at(backward, {i[0], i[1] - units});
+                   })));
+}
+
+TEST(KerasRecurrent, CellsOnTopOfEachOther) {
+  const std::string one =
+      R"({"class_name": "GRUCell", "config": {"name": "a", "units": 4, "activation": "tanh", "recurrent_activation": "sigmoid", "reset_after": true}})";
+  const std::string other =
+      R"({"class_name": "SimpleRNNCell", "config": {"name": "b", "units": 4, "activation": "tanh"}})";
+  for (const bool sequences : {true, false}) {
+    std::vector<Shape> shapes = weights(3, true);
+    for (const Shape& shape : {Shape{units, units}, Shape{units, units}, Shape{units}})
+      shapes.push_back(shape);
+    Network network({steps, features});
+    const auto w = network.add(
+        "RNN",
+        fmt::format(
+            R"("return_sequences": {}, "cell": {{"class_name": "StackedRNNCells", "config": {{"name": "stack", "cells": [{}, {}]}}}})",
+            sequences, one, other),
+        shapes);
+    const Values below = plain_recurrent(sequence_input(), gru({w[0], w[1], w[2]}, true));
+    const Values above = plain_recurrent(below, simple({w[3], w[4], w[5]}));
+    EXPECT_TRUE(same(network.run(sequence_input()), sequences ? above : last(above))) << sequences;
+  }
+  Network single({steps, features});
+  const auto w = single.add("RNN", R"("return_sequences": true, "cell": )" + one, weights(3, true));
+  EXPECT_TRUE(same(single.run(sequence_input()), plain_recurrent(sequence_input(), gru(w, true))));
 }
 
 // Of a mask and a tensor without one Keras 2 makes the mask, Keras 3 none; of two masks their common steps or

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
-#include "assay/model/keras/window.h"
+#include "assay/model/keras/layers/layers.h"
+#include "assay/model/keras/layers/window.h"
 
 namespace assay::keras {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 
 namespace assay::keras {
 namespace {
@@ -23,19 +23,51 @@ Attended attended(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   for (const KerasTensor& x : inputs) {
     if (x.rank() != 3)
       layer.unsupported(fmt::format("input of rank {}", x.rank()), "reshape to [steps, features] before");
-    if (!x.masked_by.empty()) {
+    const bool unlike = layer.class_name() == "MultiHeadAttention" && layer.keras_major() == 2 &&
+                        layer.keras_minor() < 10;  // took no masks
+    if (!x.masked_by.empty() && (x.mask == no_value || unlike)) {
       layer.unsupported(fmt::format("the mask of layer '{}'", x.masked_by),
-                        "set its mask_zero to false and train again");
+                        unlike ? "save the model with Keras 2.10 or newer, whose attention takes masks"
+                               : "set its mask_zero to false and train again");
     }
   }
   const KerasTensor value = layer.as_keras(inputs[1]);
   return {layer.as_keras(inputs[0]), value, inputs.size() == 3 ? layer.as_keras(inputs[2]) : value};
 }
 
-// Scores [..., steps of the query, steps of the values] to weights that sum to 1; a causal call takes no
-// value behind the query's own step.
-ValueId attention_weights(LayerBuilder& layer, ValueId scores, const Attended& x) {
-  if (layer.causal() || layer.config().flag("causal", false)) {  // early Keras 2 has it in the config
+// Which pairs of steps count, to be broadcast to scores of this rank: [batch, (heads,) steps of the query,
+// steps of the values]. None where all do. `by_query` leaves out rows of the query's masked steps, too.
+ValueId counted_pairs(LayerBuilder& layer, const Attended& x, std::size_t rank, bool by_query) {
+  constexpr std::int64_t truth = 9;
+  const auto axes_after_batch = [&](std::int64_t last) {
+    std::vector<std::int64_t> axes;
+    for (std::int64_t axis = 1; axis + 2 < static_cast<std::int64_t>(rank); ++axis) axes.push_back(axis);
+    axes.push_back(last);
+    return axes;
+  };
+  const auto cast = [&](const std::string& suffix, ValueId value) {
+    return layer.add("Cast", suffix, {value}, {{"to", truth}}, suffix);
+  };
+  std::vector<ValueId> parts;
+  const auto add_steps = [&](const std::string& name, ValueId mask, std::int64_t axis) {
+    const ValueId axes = layer.constant(name + "_mask_axes", integers(axes_after_batch(axis)));
+    const ValueId raised =
+        layer.add("Unsqueeze", "_" + name + "_upright", {mask, axes}, {}, "_" + name + "_upright");
+    parts.push_back(cast("_" + name + "_counts", raised));
+  };
+  const auto width = static_cast<std::int64_t>(rank);
+  if (by_query && x.query.mask != no_value) add_steps("query", x.query.mask, width - 1);
+  if (x.value.mask != no_value) add_steps("value", x.value.mask, width - 2);
+  if (by_query && x.key.mask != no_value && x.key.mask != x.value.mask)
+    add_steps("key", x.key.mask, width - 2);
+  if (const KerasTensor& given = layer.pair_mask(); given.value != no_value) {
+    ValueId pairs = cast("_pairs", given.value);
+    if (rank == 4 && given.rank() == 3)
+      pairs = layer.add("Unsqueeze", "_pairs_upright", {pairs, layer.constant("heads_axis", integers({1}))},
+                        {}, "_pairs_upright");
+    parts.push_back(pairs);
+  }
+  if (layer.call().causal || layer.config().flag("causal", false)) {  // early Keras 2 has it in the config
     const std::int64_t rows = layer.known(x.query, 1), columns = layer.known(x.value, 1);
     if (rows * columns > std::int64_t{1} << 26)
       layer.invalid(fmt::format("a causal mask of {} x {} steps is too large", rows, columns));
@@ -43,10 +75,23 @@ ValueId attention_weights(LayerBuilder& layer, ValueId scores, const Attended& x
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < columns; ++j) seen.push_back(std::byte{j <= i});
     }
-    scores = layer.add("Where", "_causal",
-                       {layer.constant("seen", Array(DType::boolean, Shape{rows, columns}, std::move(seen))),
-                        scores, layer.constant("unseen", scalar(-1e9F))},
-                       {}, "_causal");
+    parts.push_back(layer.constant("seen", Array(DType::boolean, Shape{rows, columns}, std::move(seen))));
+  }
+  if (parts.empty()) return no_value;
+  ValueId all = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::string suffix = fmt::format("_allowed_{}", i);
+    all = layer.add("And", suffix, {all, parts[i]}, {}, suffix);
+  }
+  return all;
+}
+
+// Scores [..., steps of the query, steps of the values] to weights that sum to 1. A row in which nothing
+// counts gets equal weights, as in Keras, which subtracts a large number.
+ValueId attention_weights(LayerBuilder& layer, ValueId scores, ValueId counted) {
+  if (counted != no_value) {
+    scores = layer.add("Where", "_counted", {counted, scores, layer.constant("unseen", scalar(-1e9F))}, {},
+                       "_counted");
   }
   return layer.add("Softmax", "_weights", {scores}, {{"axis", std::int64_t{-1}}}, "_weights");
 }
@@ -89,16 +134,34 @@ ValueId scaled(LayerBuilder& layer, ValueId x, const char* suffix, float factor)
   return layer.add("Mul", suffix, {x, layer.constant("scale", scalar(factor))}, {}, suffix);
 }
 
-KerasTensors attention_result(const Attended& x, ValueId value, std::int64_t width) {
+// The result, and the weights (of `heads` heads, 0: none) where the call returns them.
+KerasTensors attention_result(LayerBuilder& layer, const Attended& x, ValueId value, std::int64_t width,
+                              ValueId weights, std::int64_t heads) {
   KerasTensor result = x.query.with(value);
   result.shape = {x.query.shape[0], x.query.shape[1], width};
-  return {result};
+  if (!layer.call().scores) return {result};
+  KerasTensor scores = x.query.with(weights).without_mask();
+  scores.shape = {x.query.shape[0], x.query.shape[1], x.value.shape[1]};
+  if (heads > 0) scores.shape.insert(scores.shape.begin() + 1, heads);
+  return {result, scores};
 }
 
-// The values, taken with the weights of scores [batch, steps of the query, steps of the values].
+// The values, taken with the weights of scores [batch, steps of the query, steps of the values]. Steps of the
+// query that do not count give zeros.
 KerasTensors taken(LayerBuilder& layer, ValueId scores, const Attended& x) {
-  const ValueId weights = attention_weights(layer, scores, x);
-  return attention_result(x, layer.add("MatMul", "", {weights, x.value.value}, {}, ""), x.value.shape[2]);
+  const ValueId weights = attention_weights(layer, scores, counted_pairs(layer, x, 3, false));
+  const bool masked = x.query.mask != no_value;
+  const std::string_view suffix = masked ? "_taken" : "";
+  ValueId value = layer.add("MatMul", suffix, {weights, x.value.value}, {}, suffix);
+  if (masked) {
+    const ValueId upright =
+        layer.add("Unsqueeze", "_query_upright", {x.query.mask, layer.constant("last", integers({2}))}, {},
+                  "_query_upright");
+    const ValueId counts =
+        layer.add("Cast", "_query_counts", {upright}, {{"to", std::int64_t{1}}}, "_query_counts");
+    value = layer.add("Mul", "", {value, counts}, {}, "");
+  }
+  return attention_result(layer, x, value, x.value.shape[2], weights, 0);
 }
 
 }  // namespace
@@ -122,8 +185,8 @@ KerasTensors multi_head_attention(LayerBuilder& layer, std::span<const KerasTens
   const float factor = 1 / std::sqrt(static_cast<float>(key_width));
   const ValueId scores =
       layer.add("MatMul", "_scores", {scaled(layer, query, "_scaled", factor), key}, {}, "_scores");
-  const ValueId context =
-      layer.add("MatMul", "_context", {attention_weights(layer, scores, x), value}, {}, "_context");
+  const ValueId weights = attention_weights(layer, scores, counted_pairs(layer, x, 4, true));
+  const ValueId context = layer.add("MatMul", "_context", {weights, value}, {}, "_context");
   const ValueId ordered =
       layer.add("Transpose", "_steps_first", {context}, {{"perm", Order{0, 2, 1, 3}}}, "_steps_first");
   const std::int64_t all = heads.count * value_width;
@@ -133,7 +196,8 @@ KerasTensors multi_head_attention(LayerBuilder& layer, std::span<const KerasTens
       layer.weight("attention_output/kernel", {heads.count, value_width, width}).reshaped({all, width});
   std::optional<Array> bias;
   if (heads.biased) bias = layer.weight("attention_output/bias", {width});
-  return attention_result(x, projected(layer, "attention_output", joined, kernel, bias, true), width);
+  return attention_result(layer, x, projected(layer, "attention_output", joined, kernel, bias, true), width,
+                          weights, heads.count);
 }
 
 // softmax(Q K^T) V, or with scores c tanh(q + k) summed over the features; use_scale learns a factor.

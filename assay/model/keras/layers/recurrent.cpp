@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 
 namespace assay::keras {
 namespace {
@@ -131,13 +131,16 @@ class Recurrent {
     sequences_ = layer_.config().flag("return_sequences", false);
     if (backwards_ && directions_ == 2)
       layer_.unsupported("go_backwards inside Bidirectional", "leave it out");
-    const bool both_ways = backwards_ || directions_ == 2;
-    if (!x.masked_by.empty() && (x.mask == no_value || (sequences_ && both_ways))) {
+    // Keras 2.4 and newer give zeros where a step of both directions is masked.
+    const bool old = sequences_ && directions_ == 2 &&
+                     (layer_.keras_major() < 2 || (layer_.keras_major() == 2 && layer_.keras_minor() < 4));
+    if (!x.masked_by.empty() && (x.mask == no_value || old)) {
       layer_.unsupported(
           fmt::format("the mask of layer '{}'{}", x.masked_by,
-                      x.mask == no_value ? "" : " where the steps of a backward direction are returned"),
+                      old ? " where the steps of both directions are returned by Keras before 2.4" : ""),
           "set its mask_zero to false and train again, or pad so that no mask is needed");
     }
+    zeros_ = layer_.config().flag("zero_output_for_mask", false) || directions_ == 2;
     if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
     run(x, inputs.subspan(1));
     KerasTensors outputs{sequences_ ? all_steps(x) : last_step(x)};
@@ -217,18 +220,29 @@ class Recurrent {
     return step("Cast", "_lengths", {sum}, {{"to", std::int64_t{6}}});  // 6: int32
   }
 
-  // Steps [batch, steps, width] where they were: one that is masked repeats what was before it, zeros at
-  // first.
-  ValueId put_back(ValueId steps, const KerasTensor& x) {
+  // Steps [batch, steps, width] where they were. One that is masked gives zeros, or repeats what was computed
+  // before it, zeros at first.
+  ValueId put_back(ValueId steps, const KerasTensor& x, const char* suffix) {
     const ValueId time =
         layer_.constant("time_axis_number", Array::of(Shape{}, std::vector<std::int64_t>{1}));
-    const ValueId shifted =
-        step("Pad", "_behind_zeros", {steps, layer_.constant("zeros", integers({0, 1, 0, 0, 0, 0}))},
-             {{"mode", std::string("constant")}});
+    const auto upright = [&](const char* name, ValueId value) {
+      return step("Unsqueeze", name, {value, layer_.constant("axis_2", integers({2}))});
+    };
+    // The place of a step that counts is the number of those before it. A backward direction computes the
+    // next one that counts before a step that does not.
+    const bool next = zeros_ || backwards_;
     const ValueId at =
-        step("Unsqueeze", "_at",
-             {step("CumSum", "_so_far", {x.mask, time}), layer_.constant("axis_2", integers({2}))});
-    return layer_.add("GatherND", "_put_back", {shifted, at}, {{"batch_dims", std::int64_t{1}}}, "");
+        upright("_at", next ? step("CumSum", "_before_each", {x.mask, time}, {{"exclusive", std::int64_t{1}}})
+                            : step("CumSum", "_so_far", {x.mask, time}));
+    const Array pads = next ? integers({0, 0, 0, 0, 1, 0}) : integers({0, 1, 0, 0, 0, 0});
+    const ValueId padded = step("Pad", "_beside_zeros", {steps, layer_.constant("zeros", pads)},
+                                {{"mode", std::string("constant")}});
+    const std::map<std::string, Attribute> by_record{{"batch_dims", std::int64_t{1}}};
+    if (!zeros_) return layer_.add("GatherND", "_put_back", {padded, at}, by_record, suffix);
+    const ValueId counts =
+        step("Cast", "_step_counts", {upright("_step_upright", x.mask)}, {{"to", std::int64_t{1}}});
+    const ValueId placed = step("GatherND", "_placed", {padded, at}, by_record);
+    return layer_.add("Mul", "_put_back", {placed, counts}, {}, suffix);
   }
 
   // ONNX has a bias for the input and one for the recurrent part. Where Keras has one for both, zeros that
@@ -241,18 +255,24 @@ class Recurrent {
                       {{"mode", std::string("constant")}}, "_biases");
   }
 
-  // Initial states given as further inputs: h, and c for an LSTM.
+  // Initial states given as further inputs: h, and c for an LSTM, of each direction.
   void add_states(std::span<const KerasTensor> initial, std::vector<ValueId>& operands) {
     if (initial.empty()) return;
-    const std::size_t wanted = cell_.op == "LSTM" ? 2 : 1;
-    if (directions_ != 1) layer_.unsupported("an initial state of Bidirectional", "let it start from zero");
+    const std::size_t kinds = cell_.op == "LSTM" ? 2 : 1, wanted = kinds * directions_;
     if (initial.size() != wanted)
       layer_.invalid(fmt::format("is given {} initial states instead of {}", initial.size(), wanted));
-    for (const KerasTensor& state : initial) {
-      layer_.require_rank(state, 2);
-      const ValueId axis = layer_.constant("direction_axis", integers({0}));
-      operands.push_back(
-          layer_.add("Unsqueeze", "_initial", {layer_.as_keras(state).value, axis}, {}, "_initial"));
+    const ValueId axis = layer_.constant("direction_axis", integers({0}));
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+      std::vector<ValueId> states;
+      for (std::size_t d = 0; d < directions_; ++d) {
+        const KerasTensor& state = initial[d * kinds + kind];
+        layer_.require_rank(state, 2);
+        states.push_back(
+            layer_.add("Unsqueeze", "_initial", {layer_.as_keras(state).value, axis}, {}, "_initial"));
+      }
+      operands.push_back(directions_ == 1 ? states[0]
+                                          : layer_.add("Concat", "_initials", states,
+                                                       {{"axis", std::int64_t{0}}}, "_initials"));
     }
   }
 
@@ -274,23 +294,28 @@ class Recurrent {
   }
 
   KerasTensor all_steps(const KerasTensor& x) {
+    const bool masked = x.mask != no_value;
     ValueId steps = y_;
-    if (backwards_) {  // Keras keeps the order in which the steps were computed
-      steps =
-          layer_.add("Slice", "_computed",
-                     {steps, layer_.constant("first", integers({-1})),
-                      layer_.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
-                      layer_.constant("time_axis", integers({0})), layer_.constant("step", integers({-1}))},
-                     {}, "_computed");
-    }
+    if (backwards_ && !masked) steps = in_order_computed(steps, 0, "_computed");
     const std::vector<std::int64_t> order{2, 0, 1, 3};
     const ValueId batch_first =
         layer_.add("Transpose", "_batch_first", {steps}, {{"perm", order}}, "_batch_first");
-    const bool masked = x.mask != no_value;
-    const ValueId combined = combine(batch_first, 2, masked ? "_counted_steps" : "");
-    KerasTensor result = x.with(masked ? put_back(combined, x) : combined);
+    ValueId combined = combine(batch_first, 2, masked ? "_counted_steps" : "");
+    if (masked) combined = put_back(combined, x, backwards_ ? "_put_back" : "");
+    if (masked && backwards_) combined = in_order_computed(combined, 1, "");
+    KerasTensor result = x.with(combined);
     result.shape = {x.shape[0], x.shape[1], width()};
     return result;
+  }
+
+  // The steps turned round: Keras keeps the order in which they were computed.
+  ValueId in_order_computed(ValueId steps, std::int64_t axis, const char* suffix) {
+    return layer_.add(
+        "Slice", "_computed",
+        {steps, layer_.constant("first", integers({-1})),
+         layer_.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
+         layer_.constant("time_axis", integers({axis})), layer_.constant("step", integers({-1}))},
+        {}, suffix);
   }
 
   KerasTensor last_step(const KerasTensor& x) {
@@ -302,16 +327,26 @@ class Recurrent {
     return result;
   }
 
-  // return_state: the last h (and c) as further outputs.
+  // return_state: the last h (and c) as further outputs, of the forward direction before the other.
   void states(const KerasTensor& x, KerasTensors& outputs) {
-    if (directions_ != 1) layer_.unsupported("return_state of Bidirectional", "leave it out");
     const ValueId axis = layer_.constant("direction_axis", integers({0}));
-    std::vector<std::pair<ValueId, const char*>> list{{h_, "_state_h"}};
+    std::vector<std::pair<ValueId, std::string>> list{{h_, "_state_h"}};
     if (cell_.op == "LSTM") list.emplace_back(c_, "_state_c");
-    for (const auto& [value, name] : list) {
-      KerasTensor state = x.with(layer_.add("Squeeze", name, {value, axis}, {}, name)).without_mask();
-      state.shape = {x.shape[0], units_};
-      outputs.push_back(state);
+    for (std::size_t d = 0; d < directions_; ++d) {
+      for (const auto& [value, name] : list) {
+        KerasTensor state = x.without_mask();
+        if (directions_ == 1) {
+          state.value = layer_.add("Squeeze", name, {value, axis}, {}, name);
+        } else {
+          const std::string own = name + (d == 0 ? "_forward" : "_backward");
+          const ValueId number =
+              layer_.constant(fmt::format("direction_{}", d),
+                              Array::of(Shape{}, std::vector<std::int64_t>{static_cast<std::int64_t>(d)}));
+          state.value = layer_.add("Gather", own, {value, number}, {{"axis", std::int64_t{0}}}, own);
+        }
+        state.shape = {x.shape[0], units_};
+        outputs.push_back(state);
+      }
     }
   }
 
@@ -322,6 +357,7 @@ class Recurrent {
   std::string merge_;
   std::int64_t units_ = 0;
   bool backwards_ = false, sequences_ = false;
+  bool zeros_ = false;  // where a step is masked; otherwise what was before
   ValueId y_ = no_value, h_ = no_value, c_ = no_value;
 };
 
@@ -357,6 +393,29 @@ KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs)
   return Recurrent({layer}, "concat").build(inputs);
 }
 
+// Cells on top of each other are layers on top of each other.
+KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const std::vector<LayerConfig> cells = layer.config().cells();
+  if (cells.size() == 1) {
+    LayerBuilder only = layer.inner(cells[0]);
+    return recurrent(only, inputs);
+  }
+  if (inputs.size() != 1) layer.unsupported("an initial state of several cells", "let it start from zero");
+  if (!inputs[0].masked_by.empty() && cells[0].flag("go_backwards", false))
+    layer.unsupported(fmt::format("the mask of layer '{}'", inputs[0].masked_by),
+                      "set its mask_zero to false");
+  KerasTensors x(inputs.begin(), inputs.end()), states;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    LayerBuilder one =
+        i + 1 < cells.size() ? layer.inner_named(cells[i], fmt::format("_cell{}", i)) : layer.inner(cells[i]);
+    KerasTensors results = recurrent(one, x);
+    states.insert(states.end(), results.begin() + 1, results.end());
+    x.assign(1, results[0]);
+  }
+  x.insert(x.end(), states.begin(), states.end());
+  return x;
+}
+
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const std::string merge = layer.config().text("merge_mode", "none");
   if (merge != "concat" && merge != "sum" && merge != "ave" && merge != "mul") {
@@ -370,14 +429,11 @@ KerasTensors each_step(LayerBuilder& layer, std::span<const KerasTensor> inputs,
                        const std::function<KerasTensors(const KerasTensor&)>& apply) {
   const KerasTensor x = layer.as_keras(layer.single(inputs));
   if (x.rank() < 3) layer.invalid("its input has no steps");
-  if (!x.masked_by.empty()) {
-    layer.unsupported(fmt::format("the mask of layer '{}'", x.masked_by), "set its mask_zero to false");
-  }
   const Shape outer = x.shape;
   std::vector<std::int64_t> folded{-1};
   for (std::size_t axis = 2; axis < x.rank(); ++axis) folded.push_back(layer.known(x, axis));
   const std::int64_t steps = layer.known(x, 1);
-  KerasTensor one = x.with(
+  KerasTensor one = x.without_mask().with(
       layer.add("Reshape", "_folded", {x.value, layer.constant("folded", integers(folded))}, {}, "_folded"));
   one.shape = folded;
   const KerasTensors results = apply(one);
@@ -389,18 +445,26 @@ KerasTensors each_step(LayerBuilder& layer, std::span<const KerasTensor> inputs,
                            {result.value, layer.constant("unfolded", integers(unfolded))}, {}, "");
   result.shape = unfolded;
   result.shape[0] = outer[0];
+  result.masked_by = x.masked_by;
+  result.mask = x.mask;
   return {result};
 }
 
 // Applies a layer to every step. Dense does so by itself.
 KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const LayerConfig config = layer.config().child("layer");
-  if (config.class_name() == "Dense" && layer.single(inputs).rank() >= 3 && inputs[0].masked_by.empty()) {
+  if (config.class_name() == "Dense" && layer.single(inputs).rank() >= 3) {
     LayerBuilder inner = layer.inner(config);
     const KerasTensor x = layer.as_keras(inputs[0]);
     return dense(inner, std::span(&x, 1));
   }
   const BuildLayer build = find_keras_layer(config);
+  // Keras hands the mask to layers that take one, without the steps.
+  constexpr std::array takes{
+      "LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "Softmax", "GlobalAveragePooling1D"};
+  if (!layer.single(inputs).masked_by.empty() && std::ranges::find(takes, config.class_name()) != takes.end())
+    layer.unsupported(fmt::format("the mask of layer '{}'", inputs[0].masked_by),
+                      "set its mask_zero to false");
   return each_step(layer, inputs, [&](const KerasTensor& one) {
     LayerBuilder step = layer.inner_named(config, "_step");
     return build(step, std::span(&one, 1));

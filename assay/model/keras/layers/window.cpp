@@ -1,4 +1,4 @@
-#include "assay/model/keras/window.h"
+#include "assay/model/keras/layers/window.h"
 
 #include <algorithm>
 

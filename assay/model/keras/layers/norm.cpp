@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 
 namespace assay::keras {
 namespace {
@@ -40,7 +40,56 @@ Array per_channel(LayerBuilder& layer, const KerasTensor& x, const std::vector<f
   return Array::of(shape, values);
 }
 
+// Layer normalisation over axes that are not the last ones, step by step.
+KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
+                                const std::vector<std::size_t>& axes) {
+  Shape shape, stretched(x.rank(), 1);
+  std::vector<std::int64_t> reduced;
+  for (const std::size_t axis : axes) {
+    shape.push_back(layer.known(x, axis));
+    stretched[axis] = shape.back();
+    reduced.push_back(static_cast<std::int64_t>(axis));
+  }
+  const auto step = [&](const char* op, const std::string& suffix, std::vector<ValueId> operands) {
+    return layer.add(op, suffix, std::move(operands), {}, suffix);
+  };
+  const bool scaled = layer.config().flag("scale", true), centred = layer.config().flag("center", true);
+  const auto epsilon = static_cast<float>(layer.config().real("epsilon", 1e-3));
+  const ValueId list = layer.constant("axes", integers(reduced));
+  const ValueId from_mean =
+      step("Sub", "_from_mean", {x.value, step("ReduceMean", "_mean", {x.value, list})});
+  const ValueId variance =
+      step("ReduceMean", "_variance", {step("Mul", "_square", {from_mean, from_mean}), list});
+  const ValueId spread = step(
+      "Sqrt", "_spread", {step("Add", "_shifted", {variance, layer.constant("epsilon", scalar(epsilon))})});
+  ValueId value = step("Div", scaled || centred ? "_normal" : "", {from_mean, spread});
+  if (scaled) {
+    const Array gamma = layer.weight("gamma", shape).reshaped(stretched);
+    value = step("Mul", centred ? "_scaled" : "", {value, layer.constant("gamma", gamma)});
+  }
+  if (centred) {
+    const Array beta = layer.weight("beta", shape).reshaped(stretched);
+    value = step("Add", "", {value, layer.constant("beta", beta)});
+  }
+  return x.with(value);
+}
+
 std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+// x with its channels at position 1.
+KerasTensor group_normalised(LayerBuilder& layer, const KerasTensor& x, const char* suffix) {
+  const std::int64_t channels = channels_of(layer, x);
+  std::int64_t groups = layer.config().integer("groups", 32);
+  if (groups == -1) groups = channels;
+  if (groups < 1 || channels % groups != 0)
+    layer.invalid(fmt::format("{} groups for {} channels", groups, channels));
+  const Array gamma = vector_weight(layer, "scale", "gamma", channels, 1);
+  const Array beta = vector_weight(layer, "center", "beta", channels, 0);
+  return x.with(layer.add(
+      "GroupNormalization", suffix, {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta)},
+      {{"num_groups", groups}, {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}},
+      suffix));
+}
 
 }  // namespace
 
@@ -72,12 +121,12 @@ KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTenso
   for (const auto axis : layer.config().integers("axis")) axes.push_back(layer.keras_axis(axis, x.rank()));
   if (axes.empty()) axes = {x.rank() - 1};
   std::sort(axes.begin(), axes.end());
+  bool last = true;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] == 0 || axes[i] != x.rank() - axes.size() + i) {
-      layer.unsupported("normalising axes that are not the last ones",
-                        "use axis -1, or the last axes together");
-    }
+    if (axes[i] == 0) layer.unsupported("normalising the batch axis", "use BatchNormalization");
+    last = last && axes[i] == x.rank() - axes.size() + i;
   }
+  if (!last) return {normalised_anywhere(layer, x, axes)};
   Shape shape;
   for (const auto axis : axes) shape.push_back(layer.known(x, axis));
   const std::int64_t count = element_count(shape);
@@ -92,18 +141,17 @@ KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTenso
 }
 
 KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  if (layer.single(inputs).rank() < 3) layer.unsupported("input without positions", "use LayerNormalization");
-  const KerasTensor x = axis_at_one(layer, inputs.front(), -1);
-  const std::int64_t channels = channels_of(layer, x);
-  std::int64_t groups = layer.config().integer("groups", 32);
-  if (groups == -1) groups = channels;
-  if (groups < 1 || channels % groups != 0)
-    layer.invalid(fmt::format("{} groups for {} channels", groups, channels));
-  const Array gamma = vector_weight(layer, "scale", "gamma", channels, 1);
-  const Array beta = vector_weight(layer, "center", "beta", channels, 0);
-  return {x.with(layer.add(
-      "GroupNormalization", "", {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta)},
-      {{"num_groups", groups}, {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))}}, ""))};
+  const KerasTensor& given = layer.single(inputs);
+  if (given.rank() == 2) {  // one position, for ONNX
+    const ValueId axis = layer.constant("position", integers({2}));
+    const KerasTensor flat = layer.as_keras(given);
+    KerasTensor one = flat;
+    one.value = layer.add("Unsqueeze", "_upright", {one.value, axis}, {}, "_upright");
+    one.shape.push_back(1);
+    const KerasTensor result = group_normalised(layer, one, "_normal");
+    return {flat.with(layer.add("Squeeze", "_flat", {result.value, axis}, {}, ""))};
+  }
+  return {group_normalised(layer, axis_at_one(layer, given, -1), "")};
 }
 
 // x / sqrt(mean of x^2 + epsilon) * scale (Zhang and Sennrich 2019)
@@ -122,6 +170,20 @@ KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor>
   const ValueId shifted = step("Add", "_shifted", {mean, layer.constant("epsilon", scalar(epsilon))});
   const ValueId normal = step("Div", "_normal", {x.value, step("Sqrt", "_spread", {shifted})});
   return {x.with(step("Mul", "", {normal, layer.constant("scale", scale)}))};
+}
+
+// A layer whose kernel training divides by its largest singular value; the file holds the kernel as it is
+// used.
+KerasTensors spectral_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const LayerConfig config = layer.config().child("layer");
+  // Keras 3 stores the vector that finds it in front of the layer's weights, .h5 files behind them.
+  const Shape first = layer.next_shape();
+  const bool in_front = first.size() == 2 && first[0] == 1 && !layer.weights_are_named();
+  if (in_front) layer.skip_weight();
+  LayerBuilder inner = layer.inner(config);
+  KerasTensors results = find_keras_layer(config)(inner, inputs);
+  if (!in_front && layer.more_weights()) layer.skip_weight();
+  return results;
 }
 
 // x / |x|, with a length of at least 1e-6 (Keras 3: 1e-12)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 
 namespace assay::keras {
 namespace {
@@ -92,6 +92,17 @@ KerasTensors fold(LayerBuilder& layer, std::span<const KerasTensor> inputs, cons
   return {result};
 }
 
+// x / |x| along an axis, with a length of at least 1e-6.
+ValueId normalised(LayerBuilder& layer, ValueId x, std::int64_t axis, const std::string& name) {
+  const auto step = [&](const char* op, const std::string& suffix, std::vector<ValueId> operands) {
+    return layer.add(op, name + suffix, std::move(operands), {}, name + suffix);
+  };
+  const ValueId axes = layer.constant(name.substr(1) + "_axes", integers({axis}));
+  const ValueId sum = step("ReduceSum", "_sum", {step("Mul", "_square", {x, x}), axes});
+  const ValueId above = step("Max", "_above", {sum, layer.constant("least", scalar(1e-12F))});
+  return step("Div", "_normal", {x, step("Sqrt", "_length", {above})});
+}
+
 }  // namespace
 
 KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
@@ -146,7 +157,6 @@ KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> input
 KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   if (inputs.size() != 2)
     layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
-  if (layer.config().flag("normalize", false)) layer.unsupported("normalize", "normalise in a layer before");
   KerasTensor a = layer.as_keras(inputs[0]), b = layer.as_keras(inputs[1]);
   auto axes = layer.config().integers("axes");
   if (axes.size() == 1) axes.push_back(axes[0]);
@@ -154,6 +164,10 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const std::size_t left = layer.keras_axis(axes[0], a.rank()), right = layer.keras_axis(axes[1], b.rank());
   if (left == 0 || right == 0) layer.invalid("contracts the batch axis");
   if (broadcast(layer, a.shape[left], b.shape[right]) < 0) layer.invalid("the contracted axis must be known");
+  if (layer.config().flag("normalize", false)) {
+    a.value = normalised(layer, a.value, static_cast<std::int64_t>(left), "_left");
+    b.value = normalised(layer, b.value, static_cast<std::int64_t>(right), "_right");
+  }
   if (a.rank() == 2 && b.rank() == 2) {
     const ValueId product = layer.add("Mul", "_product", {a.value, b.value}, {}, "_product");
     KerasTensor result = a.with(layer.add("ReduceSum", "", {product, layer.constant("axes", integers({1}))},
@@ -161,16 +175,33 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
     result.shape = {a.shape[0], 1};
     return {result};
   }
-  if (a.rank() != 3 || b.rank() != 3)
-    layer.unsupported("ranks other than 2 with 2 and 3 with 3", "reshape before");
+  if (a.rank() > 3 || b.rank() > 3 || a.rank() < 2 || b.rank() < 2)
+    layer.unsupported("ranks beyond 3", "reshape before");
   const auto swap = [&](KerasTensor& x, const char* name) {
     x.value = layer.add("Transpose", name, {x.value}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}, name);
     std::swap(x.shape[1], x.shape[2]);
   };
-  if (left == 1) swap(a, "_left");
-  if (right == 2) swap(b, "_right");
-  KerasTensor result = a.with(layer.add("MatMul", "", {a.value, b.value}, {}, ""));
+  // A vector is a matrix of one row (on the left) or one column; that axis goes again behind the product.
+  const auto raise = [&](KerasTensor& x, std::int64_t axis, const char* name) {
+    x.value = layer.add("Unsqueeze", name,
+                        {x.value, layer.constant(std::string(name).substr(1) + "_axis", integers({axis}))},
+                        {}, name);
+    x.shape.insert(x.shape.begin() + axis, 1);
+  };
+  const bool row = a.rank() == 2, column = b.rank() == 2;
+  if (row) raise(a, 1, "_row");
+  if (column) raise(b, 2, "_column");
+  if (!row && left == 1) swap(a, "_turned_left");
+  if (!column && right == 2) swap(b, "_turned_right");
+  const std::string_view suffix = row || column ? "_product" : "";
+  KerasTensor result = a.with(layer.add("MatMul", suffix, {a.value, b.value}, {}, suffix)).without_mask();
   result.shape = {a.shape[0], a.shape[1], b.shape[2]};
+  if (row || column) {
+    const std::int64_t axis = row ? 1 : 2;
+    result.value =
+        layer.add("Squeeze", "", {result.value, layer.constant("vector_axis", integers({axis}))}, {}, "");
+    result.shape.erase(result.shape.begin() + axis);
+  }
   return {result};
 }
 

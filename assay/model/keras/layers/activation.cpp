@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 
 namespace assay {
 namespace {
@@ -151,6 +151,66 @@ KerasTensor squareplus(ActivationWriter& write) {
   return write.result("Mul", {sum, write.number("half", 0.5)});
 }
 
+// The first half of the channels times the sigmoid of the others.
+KerasTensor gated(ActivationWriter& write) {
+  if (write.x().layout == Layout::flattened) write.restore_keras_layout();
+  LayerBuilder& layer = write.layer();
+  const std::size_t last = write.x().rank() - 1;
+  const std::int64_t channels = layer.known(write.x(), last);
+  if (channels % 2 != 0) layer.invalid(fmt::format("glu halves {} channels", channels));
+  const std::int64_t axis = stored_axis(write.x(), last);
+  const auto half = [&](const char* name, std::int64_t from) {
+    const auto list = [&](const char* what, std::int64_t value) {
+      return layer.constant(fmt::format("glu_{}_{}", name, what), integers({value}));
+    };
+    return write.step(
+        "Slice", name,
+        {write.x().value, list("start", from), list("end", from + channels / 2), list("axis", axis)});
+  };
+  const ValueId open = half("open", 0), gate = write.step("Sigmoid", "gate", {half("shut", channels / 2)});
+  KerasTensor result = write.result("Mul", {open, gate});
+  result.shape[last] = channels / 2;
+  return result;
+}
+
+// max(x - t, 0) along the last axis, with the t that makes the sum 1 (Martins and Astudillo 2016): of the
+// values in falling order those for which 1 + k x_k is above the sum of the first k.
+KerasTensor sparsemax(ActivationWriter& write) {
+  write.restore_keras_layout();
+  LayerBuilder& layer = write.layer();
+  const ValueId x = write.x().value;
+  const std::int64_t count = layer.known(write.x(), write.x().rank() - 1);
+  std::vector<float> numbers;
+  for (std::int64_t i = 1; i <= count; ++i) numbers.push_back(static_cast<float>(i));
+  const ValueId k = layer.constant("count", integers({count})), last = layer.constant("last", integers({-1}));
+  const std::string_view names[] = {"_falling", "_places"};
+  const ValueId falling = layer.add("TopK", "_falling", {x, k}, {{"axis", std::int64_t{-1}}}, names)[0];
+  const ValueId sums = write.step(
+      "CumSum", "sums", {falling, layer.constant("axis", Array::of(Shape{}, std::vector<std::int64_t>{-1}))});
+  const ValueId scaled =
+      write.step("Mul", "scaled", {falling, layer.constant("numbers", Array::of(Shape{count}, numbers))});
+  const ValueId above =
+      write.step("Greater", "above", {write.step("Add", "plus", {scaled, write.number("one", 1)}), sums});
+  const ValueId kept = write.step("Cast", "kept", {above}, {{"to", std::int64_t{1}}});
+  const ValueId sum = write.step("ReduceSum", "sum", {write.step("Mul", "taken", {falling, kept}), last});
+  const ValueId excess = write.step("Sub", "excess", {sum, write.number("one", 1)});
+  const ValueId threshold =
+      write.step("Div", "threshold", {excess, write.step("ReduceSum", "number", {kept, last})});
+  return write.result("Relu", {write.step("Sub", "shifted", {x, threshold})});
+}
+
+// 0 below -1, x above 1, (x + 1)^2 / 4 between.
+KerasTensor sparse_plus(ActivationWriter& write) {
+  const ValueId x = write.x().value;
+  const ValueId within = write.step("Clip", "within", {x, write.number("low", -1), write.number("high", 1)});
+  const ValueId half =
+      write.step("Mul", "half",
+                 {write.step("Add", "plus", {within, write.number("one", 1)}), write.number("half", 0.5)});
+  const ValueId above =
+      write.step("Relu", "above", {write.step("Sub", "beyond", {x, write.number("one", 1)})});
+  return write.result("Add", {write.step("Mul", "curve", {half, half}), above});
+}
+
 struct SimpleActivation {
   std::string_view name, op;
 };
@@ -189,6 +249,11 @@ KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
   if (name == "soft_shrink") return shrink(write, 0.5F);
   if (name == "tanh_shrink") return tanh_shrink(write);
   if (name == "log_sigmoid") return log_sigmoid(write);
+  if (name == "glu") return gated(write);
+  if (name == "sparsemax") return sparsemax(write);
+  if (name == "sparse_plus") return sparse_plus(write);
+  if (name == "sparse_sigmoid")
+    return write.result("HardSigmoid", {write.x().value}, {{"alpha", 0.5F}, {"beta", 0.5F}});
   if (name == "squareplus") return squareplus(write);
   if (name == "leaky_relu") return general_relu(write, 0.2, 0, {});
   if (name == "LeakyReLU")

@@ -9,17 +9,29 @@
 
 namespace assay::keras {
 
-// keras_layers_dense.cpp
+// dense.cpp
 KerasTensors dense(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_conv.cpp: any number of spatial dimensions, taken from the class name.
+KerasTensors einsum_dense(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// conv_lstm.cpp
+KerasTensors convolutional_lstm(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// operations.cpp: arithmetic outside layers, with the arguments of the builder's call.
+KerasTensors operation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// categories.cpp
+KerasTensors discretization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors category_encoding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// conv.cpp: any number of spatial dimensions, taken from the class name.
 KerasTensors convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors transposed_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors depthwise_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors separable_convolution(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_pool.cpp
+// pool.cpp
 KerasTensors max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -27,26 +39,27 @@ KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTe
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_norm.cpp
+// norm.cpp
 KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors spectral_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors unit_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors rescaling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_activation.cpp
+// activation.cpp
 KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors advanced_activation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_attention.cpp
+// attention.cpp
 KerasTensors multi_head_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors additive_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_shape.cpp
+// shape.cpp
 KerasTensors identity(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors dropout(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors flatten(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -58,7 +71,7 @@ KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_merge.cpp
+// merge.cpp
 KerasTensors add(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors subtract(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors multiply(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -68,8 +81,9 @@ KerasTensors minimum(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// keras_layers_recurrent.cpp
+// recurrent.cpp
 KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 // The results of `apply` for every step of the input: steps are folded into the batch and unfolded again.

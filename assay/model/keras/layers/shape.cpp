@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
+#include "assay/model/keras/layers/layers.h"
 
 namespace assay::keras {
 namespace {

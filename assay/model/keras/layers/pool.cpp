@@ -1,8 +1,8 @@
 // Pooling and up-sampling.
 
 #include "assay/model/keras/arrays.h"
-#include "assay/model/keras/layers.h"
-#include "assay/model/keras/window.h"
+#include "assay/model/keras/layers/layers.h"
+#include "assay/model/keras/layers/window.h"
 
 namespace assay::keras {
 namespace {

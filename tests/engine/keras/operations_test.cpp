@@ -1,0 +1,205 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <assay/error.h>
+#include "assay/model/keras/read.h"
+#include "network.h"
+
+namespace assay::testing {
+namespace {
+
+std::string tensor(const std::string& name) {
+  return fmt::format(
+      R"({{"class_name": "__keras_tensor__", "config": {{"shape": [null], "keras_history": ["{}", 0, 0]}}}})",
+      name);
+}
+
+std::string input3(const std::string& name, const Shape& record) {
+  return fmt::format(
+      R"({{"module": "keras.layers", "class_name": "InputLayer", "name": "{0}", "inbound_nodes": [], "config": {{"name": "{0}", "dtype": "float32", "batch_shape": {1}}}}})",
+      name, shape_json(record));
+}
+
+// A layer or an operation of Keras 3, called once.
+std::string node3(const std::string& module, const std::string& class_name, const std::string& name,
+                  const std::string& config, const std::string& args, const std::string& kwargs = "") {
+  return fmt::format(
+      R"({{"module": "{}", "class_name": "{}", "name": "{}", "config": {{"name": "{}"{}{}}}, "inbound_nodes": [{{"args": [{}], "kwargs": {{{}}}}}]}})",
+      module, class_name, name, name, config.empty() ? "" : ", ", config, args, kwargs);
+}
+std::string operation3(const std::string& class_name, const std::string& name, const std::string& args,
+                       const std::string& config = "") {
+  return node3("keras.src.ops.numpy", class_name, name, config, args);
+}
+std::string layer3(const std::string& class_name, const std::string& name, const std::string& config,
+                   const std::string& args) {
+  return node3("keras.layers", class_name, name, config, args);
+}
+
+// What the network of these nodes, behind an input "x", gives for its last node.
+Values run3(const std::vector<std::string>& nodes, const std::string& last, const Values& x,
+            const std::map<std::string, Values>& weights = {{"layers/none/vars/0", numbers({1}, {0})}}) {
+  std::vector<std::string> layers{input3("x", Shape(x.shape.begin() + 1, x.shape.end()))};
+  layers.insert(layers.end(), nodes.begin(), nodes.end());
+  const auto path = temporary("operations.keras");
+  write_keras(path, functional_json(layers, {"x"}, {last}), weights);
+  return run_graph(read_keras_zip(path), {x}).front();
+}
+
+TEST(KerasOperations, ArithmeticWithNumbersAndTensors) {
+  const Values x = random_values({2, 3, 4, 2}, 1);
+  const Values found =
+      run3({operation3("Divide", "scaled", tensor("x") + ", 2.0"),
+            operation3("Subtract", "turned", "1.0, " + tensor("scaled")),
+            operation3(
+                "Multiply", "by_channel",
+                tensor("turned") +
+                    R"(, {"class_name": "__numpy__", "config": {"value": [2.0, -3.0], "dtype": "float32"}})"),
+            operation3("Add", "sum", tensor("by_channel") + ", " + tensor("x")),
+            operation3("Power", "squared", tensor("sum") + ", 2"),
+            operation3("Absolute", "size", tensor("squared")),
+            node3("keras.src.ops.nn", "Relu6", "bounded", "", tensor("size"))},
+           "bounded", x);
+  EXPECT_TRUE(same(found, tabulate(x.shape, [&](const Shape& i) {
+                     const double sum = (1 - at(x, i) / 2) * (i[3] == 0 ? 2 : -3) + at(x, i);
+                     return std::min(sum * sum, 6.0);
+                   })));
+}
+
+TEST(KerasOperations, TensorsOfOtherRanksMeetFromTheRight) {
+  // A layer Add of [2, 3] and [2, 3, 3] puts the axis after the batch, as the operation must not.
+  const Values x = random_values({3, 3, 3}, 1);
+  const std::string mean = R"("axis": 1, "keepdims": false)";
+  const Values found = run3({operation3("Mean", "mean", tensor("x"), mean),
+                             operation3("Add", "sum", tensor("x") + ", " + tensor("mean"))},
+                            "sum", x);
+  EXPECT_TRUE(same(found, tabulate(x.shape, [&](const Shape& i) {
+                     double sum = 0;  // of record i[1]: numpy lines the axes up from the right
+                     for (std::int64_t k = 0; k < 3; ++k) sum += at(x, {i[1], k, i[2]});
+                     return at(x, i) + sum / 3;
+                   })));
+}
+
+TEST(KerasOperations, ReductionsOfPictures) {
+  const Values x = random_values({2, 3, 4, 2}, 1);
+  for (const bool keep : {true, false}) {
+    const Values found =
+        run3({operation3("Mean", "mean", tensor("x"),
+                         std::string(R"("axis": [1, 2], "keepdims": )") + (keep ? "true" : "false")),
+              operation3("Multiply", "again", tensor("mean") + ", 1.0")},
+             "again", x);
+    Values expected = plain_pool(x, {{3, 4}, {1, 1}, {1, 1}, "valid"}, mean);
+    if (!keep) expected.shape = {2, 2};
+    EXPECT_TRUE(same(found, expected)) << keep;
+  }
+}
+
+TEST(KerasOperations, MoveAxesAndElements) {
+  const Values x = random_values({2, 3, 4}, 1);
+  const std::string all =
+      R"({"class_name": "__slice__", "config": {"start": null, "stop": null, "step": null}})";
+  const std::string some = R"({"class_name": "__slice__", "config": {"start": 3, "stop": 0, "step": -2}})";
+  const Values found =
+      run3({operation3("Transpose", "turned", tensor("x"), R"("axes": [0, 2, 1])"),             // [2, 4, 3]
+            operation3("GetItem", "some", tensor("turned") + ", [" + all + ", " + some + "]"),  // places 3, 1
+            operation3("GetItem", "last",
+                       tensor("turned") + R"(, [{"class_name": "__ellipsis__", "config": {}}, -1])"),
+            operation3("ExpandDims", "upright", tensor("last"), R"("axis": -1)"),  // [2, 4, 1]
+            operation3("Reshape", "flat", tensor("upright"), R"("newshape": [-1, 4])"),
+            operation3("Stack", "pair", "[" + tensor("flat") + ", " + tensor("flat") + "]", R"("axis": 1)"),
+            operation3("Matmul", "product", tensor("some") + ", " + tensor("x")),  // [2, 2, 4]
+            operation3("Concatenate", "joined", "[" + tensor("pair") + ", " + tensor("product") + "]",
+                       R"("axis": 1)")},
+           "joined", x);
+  EXPECT_TRUE(same(found, tabulate({2, 4, 4}, [&](const Shape& i) {
+                     if (i[1] < 2) return double{at(x, {i[0], 2, i[2]})};
+                     double sum = 0;
+                     for (std::int64_t k = 0; k < 3; ++k)
+                       sum += double{at(x, {i[0], k, i[1] == 2 ? 3 : 1})} * at(x, {i[0], k, i[2]});
+                     return sum;
+                   })));
+}
+
+TEST(KerasOperations, ComparisonsChoose) {
+  const Values x = random_values({2, 5}, 1);
+  const Values found = run3({operation3("Greater", "high", tensor("x") + ", 0.25"),
+                             operation3("Where", "chosen", tensor("high") + ", " + tensor("x") + ", 0.0"),
+                             operation3("Cast", "ones", tensor("high"), R"("dtype": "float32")"),
+                             operation3("Sum", "count", tensor("ones"), R"("axis": -1, "keepdims": true)"),
+                             operation3("Add", "sum", tensor("chosen") + ", " + tensor("count"))},
+                            "sum", x);
+  EXPECT_TRUE(same(found, tabulate(x.shape, [&](const Shape& i) {
+                     double count = 0;
+                     for (std::int64_t k = 0; k < 5; ++k) count += at(x, {i[0], k}) > 0.25;
+                     return (at(x, i) > 0.25 ? at(x, i) : 0) + count;
+                   })));
+}
+
+TEST(KerasOperations, OfKeras2) {
+  const auto path = temporary("lambda.h5");
+  const Values x = random_values({2, 3, 4, 3}, 1), kernel = random_values({1, 1, 3, 2}, 2),
+               bias = random_values({2}, 3);
+  const auto lambda = [](const std::string& function, const std::string& inbound) {
+    return node_json("TFOpLambda", "tf." + function, R"("function": ")" + function + "\"",
+                     "[" + inbound + "]");
+  };
+  write_h5(
+      path,
+      functional_json(
+          {input_json("x", {3, 4, 3}),
+           node_json(
+               "SlicingOpLambda", "tf.__operators__.getitem", R"("function": "__operators__.getitem")",
+               R"([["x", 0, 0, {"slice_spec": {"class_name": "__tuple__", "items": [{"class_name": "__ellipsis__"}, {"start": null, "stop": null, "step": -1}]}}]])"),
+           lambda("nn.bias_add",
+                  R"(["tf.__operators__.getitem", 0, 0, {"bias": [-0.5, 0.25, 1.0], "name": null}])"),
+           lambda("math.subtract",
+                  R"(["_CONSTANT_VALUE", -1, 1.0, {"y": ["tf.nn.bias_add", 0, 0], "name": null}])"),
+           node_json("Conv2D", "conv", R"("filters": 2, "kernel_size": [1, 1])",
+                     "[" + call_json({"tf.math.subtract"}) + "]"),
+           lambda("__operators__.add", R"(["conv", 0, 0, {"y": 3.0, "name": null}])"),
+           lambda("nn.relu6", R"(["tf.__operators__.add", 0, 0, {}])"),
+           lambda("math.reduce_mean", R"(["tf.nn.relu6", 0, 0, {"axis": [1, 2], "keepdims": false}])"),
+           lambda(
+               "concat",
+               R"([["tf.math.reduce_mean", 0, 0, {"axis": -1}], ["tf.math.reduce_mean", 0, 0, {"axis": -1}]])")},
+          {"x"}, {"tf.concat"}),
+      {{"conv", {{"conv/kernel:0", kernel}, {"conv/bias:0", bias}}}});
+  const double shift[] = {-0.5, 0.25, 1.0};
+  const Values before = tabulate(x.shape, [&](const Shape& i) {
+    return 1 - (at(x, {i[0], i[1], i[2], 2 - i[3]}) + shift[i[3]]);
+  });
+  const Values bounded = map(plain_conv(before, kernel, bias, {{1, 1}, {1, 1}, {1, 1}, "valid"}),
+                             [](double v) { return std::clamp(v + 3, 0.0, 6.0); });
+  const Values means = plain_pool(bounded, {{3, 4}, {1, 1}, {1, 1}, "valid"}, mean);
+  EXPECT_TRUE(same(run_graph(read_keras_h5(path), {x}).front(), tabulate({2, 4}, [&](const Shape& i) {
+                     return at(means, {i[0], 0, 0, i[1] % 2});
+                   })));
+}
+
+TEST(KerasOperations, WhatCannotBeReadIsNamed) {
+  const Values x = random_values({2, 3, 4}, 1);
+  const auto fault = [&](const std::string& node) -> std::string {
+    try {
+      run3({node}, "y", x);
+      return "";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::unsupported) << error.what();
+      return error.what();
+    }
+  };
+  EXPECT_NE(fault(operation3("Fft", "y", tensor("x"))).find("operation 'y' (Fft): the operation 'fft'"),
+            std::string::npos);
+  EXPECT_NE(fault(operation3("Mean", "y", tensor("x"), R"("axis": 0)")).find("batch"), std::string::npos);
+  EXPECT_NE(fault(operation3("Mean", "y", tensor("x"), R"("axis": null)")).find("name the axes"),
+            std::string::npos);
+  EXPECT_NE(fault(operation3("Reshape", "y", tensor("x"), R"("newshape": [-1, 4])")).find("mixes records"),
+            std::string::npos);
+  EXPECT_NE(fault(operation3("GetItem", "y", tensor("x") + ", 0")).find("take all records"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay::testing
