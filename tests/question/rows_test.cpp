@@ -94,6 +94,31 @@ TEST(Rows, OfScoresThatAreNotThoseOfTheRecordsAreRefused) {
   }
 }
 
+// Scores of each step with the steps in front, as PyTorch's recurrent layers give them: no class a record, so
+// that criteria which need none measure what they can.
+TEST(Rows, ScoresOfEachStepWithRecordsBehindThemAreCovered) {
+  const Graph steps = network("steps", [](GraphBuilder& builder, ValueId scores) {
+    const ValueId axes = builder.constant("axes", Array::of<std::int64_t>({1}, {0}));
+    const ValueId upright = builder.add("Unsqueeze", "upright", {scores, axes});
+    return builder.add("Concat", "after", {upright, upright}, {{"axis", std::int64_t{0}}});  // [2, N, 3]
+  });
+  const auto put = [&](const std::string& criterion) {
+    Question question{"cover", {{"train", {"@records"}}, {"test", {"@records"}}, {"criterion", {criterion}}}};
+    question.flags.push_back({"model", {"@net"}});
+    question.networks.emplace("net", steps);
+    question.datasets.emplace("records", from_arrays(numbers({records, inputs}, 2), {0, 1, 2}, {}));
+    return ask(question, silence());
+  };
+  EXPECT_NO_THROW(put("nc"));
+  EXPECT_NO_THROW(put("kmnc"));
+  try {
+    put("idc[m=2]");
+    ADD_FAILURE() << "relevance needs a decision";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("transpose(0, 1)"));
+  }
+}
+
 // One score that says yes or no, as [N, 1] or, after a node that takes the axis away, as [N].
 Graph yes_or_no(const std::string& op, bool sigmoid) {
   GraphBuilder builder("net");

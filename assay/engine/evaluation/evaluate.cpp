@@ -109,7 +109,9 @@ std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& outpu
                              values.size(1) % targets.size(1) == 0;
     fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets{}",
          session_.graph().name(), values.size(1), dataset_.target_width(),
-         by_position ? "; classes for each position (pixels, tokens) are not supported" : "");
+         by_position ? "; classes for each position (pixels, tokens) are not supported: leave them out for "
+                       "coverage and inspection, which need none"
+                     : "");
   }
   const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
   return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
@@ -131,7 +133,8 @@ void Evaluator::regress(const Answers& answers) {
 void require_rows(const Session& session, const Tensor& logits, std::size_t records) {
   if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
     fail(Fault::mismatch,
-         "network '{}' holds records along axis {} of its scores; put the records' axis first",
+         "network '{}' holds records along axis {} of its scores; put the records' axis first (in PyTorch "
+         "batch_first=True, or transpose(0, 1) behind the scores)",
          session.graph().name(), axis);
   const std::int64_t rows = logits.dim() == 0 ? 0 : logits.size(0);
   if (rows != static_cast<std::int64_t>(records))
@@ -140,7 +143,10 @@ void require_rows(const Session& session, const Tensor& logits, std::size_t reco
 }
 
 std::size_t class_count(const Session& session) {
-  const Shape& shape = session.shape(session.logits());
+  Shape shape = session.shape(session.logits());
+  // Scores of each step, [steps, N, classes], are no row a record, though one record makes them look like it.
+  if (const int axis = session.record_axis(session.logits()).axis; axis > 0)
+    std::rotate(shape.begin(), shape.begin() + axis, shape.begin() + axis + 1);
   if (!is_rows(shape)) return 0;
   const auto count = static_cast<std::size_t>(element_count(shape) / std::max<std::int64_t>(1, shape[0]));
   return count == 1 ? 2 : count;  // one says yes or no
@@ -172,11 +178,13 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
                                             std::size_t records) {
   require_rows(session, logits, records);
   if (!is_rows(logits.sizes().vec())) {
-    fail(Fault::unsupported,
-         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
-         "classes]. "
-         "Outputs for each position can be compared with numeric targets, as many as there are outputs",
-         session.graph().name(), to_string(logits.sizes().vec()));
+    fail(
+        Fault::unsupported,
+        "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
+        "classes]. Put a mean over the positions (ReduceMean), or one of them (Gather), behind the scores to "
+        "have decisions; criteria without classes (cover --criterion nc), mutate --margin and inspect need "
+        "none. Outputs for each position can be compared with numeric targets, as many as there are outputs",
+        session.graph().name(), to_string(logits.sizes().vec()));
   }
   require_scores_by_class(session, logits);
   const Tensor scores = logits.reshape({logits.size(0), -1});
