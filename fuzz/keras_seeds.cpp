@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <tuple>
 
 #include "assay/support/files/file.h"
 #include "tests/model/keras_build.h"
@@ -70,6 +71,25 @@ const std::vector<Seed>& seeds() {
        {4, 2},
        R"("merge_mode": "sum", "layer": {"class_name": "SimpleRNN", "config": {"units": 1}})",
        {{2, 1}, {1, 1}, {1}, {2, 1}, {1, 1}, {1}}},
+      {"EinsumDense",
+       {3, 2},
+       R"("equation": "abc,cde->abde", "output_shape": [null, 2, 3], "bias_axes": "de")",
+       {{2, 2, 3}, {2, 3}}},
+      {"Discretization", {3}, R"("bin_boundaries": [0.5, 1], "output_mode": "multi_hot")", {}},
+      {"CategoryEncoding", {3}, R"("num_tokens": 4, "output_mode": "count")", {}},
+      {"ConvLSTM1D",
+       {3, 4, 2},
+       R"("filters": 1, "kernel_size": [2], "padding": "same", "return_sequences": true, "return_state": true)",
+       {{2, 2, 4}, {2, 1, 4}, {4}}},
+      {"RNN",
+       {4, 2},
+       R"("return_state": true, "cell": {"class_name": "StackedRNNCells", "config": {"cells": [{"class_name": "SimpleRNNCell", "config": {"units": 1}}, {"class_name": "GRUCell", "config": {"units": 1}}]}})",
+       {{2, 1}, {1, 1}, {1}, {1, 3}, {1, 3}, {3}}},
+      {"SpectralNormalization",
+       {2},
+       R"("layer": {"class_name": "Dense", "config": {"units": 3}})",
+       {{2, 3}, {3}, {1, 3}}},
+      {"Activation", {4, 4}, R"("activation": "sparsemax")", {}},
       {"TimeDistributed",
        {4, 2},
        R"("layer": {"class_name": "BatchNormalization", "config": {"axis": -1}})",
@@ -106,6 +126,51 @@ std::vector<std::string> keras_configs() {
                                    "[" + call_json({"x", "y"}) + ", " + call_json({"f", "f"}) + "]")},
                         {"x", "y"}, {"m"}));
   }
+  const auto operation = [](const char* class_name, const char* config, const std::string& inbound) {
+    return std::string(R"({"module": "keras.src.ops.numpy", "class_name": ")") + class_name +
+           R"(", "name": ")" + class_name + R"(", "config": {)" + config + R"(}, "inbound_nodes": [)" +
+           inbound + "]}";
+  };
+  const std::string x = R"({"class_name": "__keras_tensor__", "config": {"keras_history": ["x", 0, 0]}})";
+  for (
+      const auto& [class_name, config, more] :
+      {std::tuple{"Add", "", ", 2.5"},
+       {"Where", "", ", 1.0, [[2, 3]]"},
+       {"Mean", R"("axis": [1], "keepdims": true)", ""},
+       {"Any", R"("axis": -1)", ""},
+       {"Reshape", R"("newshape": [-1, 6])", ""},
+       {"Transpose", R"("axes": [0, 2, 1])", ""},
+       {"Clip", R"("x_min": 0, "x_max": 1)", ""},
+       {"Cast", R"("dtype": "int32")", ""},
+       {"ExpandDims", R"("axis": 1)", ""},
+       {"GetItem", "",
+        R"(, [{"class_name": "__ellipsis__"}, {"class_name": "__slice__", "config": {"start": 1, "stop": null, "step": -1}}, null, 0])"}}) {
+    configs.push_back(
+        functional_json({input_json("x", {2, 3}),
+                         operation(class_name, config, R"({"args": [)" + x + more + R"(], "kwargs": {}})")},
+                        {"x"}, {class_name}));
+  }
+  for (const char* call : {R"(["x", 0, 0, {"y": ["x", 0, 0], "axis": -1}])",
+                           R"(["_CONSTANT_VALUE", -1, 1.5, {"y": ["x", 0, 0]}])",
+                           R"([["x", 0, 0, {"axis": 1}], ["x", 0, 0, {"axis": 1}]])"}) {
+    for (const char* function : {"math.subtract", "concat", "math.l2_normalize"})
+      configs.push_back(
+          functional_json({input_json("x", {2, 3}),
+                           node_json("TFOpLambda", "f", std::string(R"("function": ")") + function + "\"",
+                                     std::string("[") + call + "]")},
+                          {"x"}, {"f"}));
+  }
+  // A mask of words that reaches attention and a recurrent layer of both directions.
+  configs.push_back(functional_json(
+      {input_json("x", {4}),
+       node_json("Embedding", "Embedding", R"("input_dim": 3, "output_dim": 2, "mask_zero": true)",
+                 "[" + call_json({"x"}) + "]"),
+       node_json("Attention", "a", "", "[" + call_json({"Embedding", "Embedding"}) + "]"),
+       node_json(
+           "Bidirectional", "Bidirectional",
+           R"("merge_mode": "sum", "layer": {"class_name": "SimpleRNN", "config": {"units": 1, "return_sequences": true}})",
+           "[" + call_json({"a"}) + "]")},
+      {"x"}, {"Bidirectional"}));
   const std::string inner = sequential_json({layer_json("Dense", "Dense", R"("units": 3)")});
   configs.push_back(
       sequential_json({layer_json("Flatten", "f", R"("batch_input_shape": [null, 1, 2])"), inner}));
