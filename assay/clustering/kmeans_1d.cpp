@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
+#include <assay/error.h>
 #include <assay/extend/clustering.h>
 
 namespace assay::clustering {
@@ -52,28 +54,26 @@ struct Weighted {
 
 // One row of the programme: best[i] is the least cost of the first i values in m clusters, split[i] the
 // lowest start of the last cluster that reaches it.
-struct Row {
-  std::vector<double> best;
-  std::vector<std::size_t> split;
-};
+using Best = std::vector<double>;
+using Split = std::vector<std::uint32_t>;
 
-void fill(const Weighted& values, const Row& previous, Row& row, std::size_t low, std::size_t high,
-          std::size_t first, std::size_t last) {
+void fill(const Weighted& values, const Best& previous, Best& row, Split& splits, std::size_t low,
+          std::size_t high, std::size_t first, std::size_t last) {
   if (low > high) return;
   const std::size_t middle = low + (high - low) / 2;
   double best = std::numeric_limits<double>::infinity();
   std::size_t split = first;
   for (std::size_t j = first; j <= std::min(last, middle - 1); ++j) {
-    const double cost = previous.best[j] + values.cost(j, middle);
+    const double cost = previous[j] + values.cost(j, middle);
     if (cost < best) {
       best = cost;
       split = j;
     }
   }
-  row.best[middle] = best;
-  row.split[middle] = split;
-  if (middle > low) fill(values, previous, row, low, middle - 1, first, split);
-  fill(values, previous, row, middle + 1, high, split, last);
+  row[middle] = best;
+  splits[middle] = static_cast<std::uint32_t>(split);
+  if (middle > low) fill(values, previous, row, splits, low, middle - 1, first, split);
+  fill(values, previous, row, splits, middle + 1, high, split, last);
 }
 
 }  // namespace
@@ -90,21 +90,23 @@ Clustering kmeans_1d(std::span<const double> sorted, std::size_t k) {
   if (sorted.empty()) return {};
   const Weighted values(sorted);
   const std::size_t n = values.size();
+  if (n > std::numeric_limits<std::uint32_t>::max())
+    fail(Fault::usage, "{} distinct activations are more than can be clustered exactly; use fewer records",
+         n);
   k = std::clamp<std::size_t>(k, 1, n);
-  std::vector<Row> rows(k);
-  for (std::size_t m = 0; m < k; ++m) {
-    rows[m] = {std::vector<double>(n + 1, std::numeric_limits<double>::infinity()),
-               std::vector<std::size_t>(n + 1, 0)};
-    if (m == 0) {
-      for (std::size_t i = 1; i <= n; ++i) rows[0].best[i] = values.cost(0, i);
-    } else {
-      fill(values, rows[m - 1], rows[m], m + 1, n, m, n - 1);
-    }
+  Best best(n + 1, std::numeric_limits<double>::infinity()), next;
+  for (std::size_t i = 1; i <= n; ++i) best[i] = values.cost(0, i);
+  std::vector<Split> splits(k);  // none of the first row: one cluster begins at 0
+  for (std::size_t m = 1; m < k; ++m) {
+    next.assign(n + 1, std::numeric_limits<double>::infinity());
+    splits[m].assign(n + 1, 0);
+    fill(values, best, next, splits[m], m + 1, n, m, n - 1);
+    best.swap(next);
   }
   Clustering result;
-  result.within = rows[k - 1].best[n];
+  result.within = best[n];
   for (std::size_t m = k, end = n; m > 0; --m) {
-    const std::size_t begin = rows[m - 1].split[end];
+    const std::size_t begin = m == 1 ? 0 : splits[m - 1][end];
     const double count = values.count[end] - values.count[begin];
     result.centroids.push_back(values.shift + (values.sum[end] - values.sum[begin]) / count);
     result.sizes.push_back(static_cast<std::size_t>(count));

@@ -40,7 +40,15 @@ while IFS=: read -r page line file; do
     cat log
   fi
 done < <(grep -rnoE '^<!-- examples/[a-z/_]+\.cpp -->$' "$source/docs" | sed -e 's/<!-- //' -e 's/ -->//')
+# And of the sources: the block after such a comment stands in the file that it names.
+while IFS=: read -r page line file; do
+  quoted=$((quoted + 1))
+  if [[ $(<"$source/$file") != *"$(sed -n "$((line + 2)),\$p" "$page" | sed '/^```$/,$d')"* ]]; then
+    failed=$((failed + 1))
+    echo "FAILED ${page#"$source"/}: what it quotes in line $line is not in $file"
+  fi
+done < <(grep -rnoE '^<!-- in [a-z/_]+\.(cpp|h) -->$' "$source/docs" | sed -e 's/<!-- in //' -e 's/ -->//')
 [ "$quoted" -ge 6 ] || failed=$((failed + 1))
-echo "$quoted examples are quoted"
+echo "$quoted pieces of source are quoted"
 echo "$count commands of the documentation ran, $failed failed"
 [ "$count" -ge 8 ] && [ "$failed" -eq 0 ]

@@ -6,7 +6,8 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
+#include <numeric>
+#include <optional>
 
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
@@ -20,57 +21,134 @@ using Words = std::vector<std::uint64_t>;
 
 std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
 
-Words signs_of(std::span<const float> row) {
-  Words words(words_for(row.size()));
+void signs_of(std::span<const float> row, Words& words) {
+  words.assign(words_for(row.size()), 0);
   for (std::size_t i = 0; i < row.size(); ++i)
     words[i >> 6] |= static_cast<std::uint64_t>(row[i] > 0) << (i & 63);
-  return words;
 }
 
-struct HashOfWords {
-  std::size_t operator()(const Words& words) const {
-    std::uint64_t hash = 0;
-    for (std::size_t i = 0; i < words.size(); ++i)
-      hash += (words[i] ^ (words[i] >> 29)) * (0x9E3779B97F4A7C15ULL + 2 * i);
-    return hash ^ (hash >> 32);
+// Patterns of signs of a layer, each with the neurons of the next layer that were on, and that were off, for
+// some record with it; word by word in one stretch of memory, found by a number. A pattern's number is the
+// sum, bit by bit, of those of its neurons that are on (Zobrist), so a change of one sign changes it without
+// reading the rest.
+class Patterns {
+ public:
+  using Bits = std::span<const std::uint64_t>;
+
+  Patterns(std::size_t from, std::size_t to)
+      : in_(words_for(from)), out_(words_for(to)), of_neuron_(from), slots_(16) {
+    for (std::size_t n = 0; n < from; ++n) of_neuron_[n] = mixed(n);
   }
+
+  std::size_t size() const { return numbers_.size(); }
+  Bits pattern(std::size_t i) const { return words(i, 0, in_); }
+  Bits on(std::size_t i) const { return words(i, in_, out_); }
+  Bits off(std::size_t i) const { return words(i, in_ + out_, out_); }
+
+  std::uint64_t number(Bits pattern) const {
+    std::uint64_t number = 0;
+    for (std::size_t w = 0; w < pattern.size(); ++w) {
+      for (std::uint64_t rest = pattern[w]; rest != 0; rest &= rest - 1)
+        number ^= of_neuron_[w * 64 + static_cast<std::size_t>(std::countr_zero(rest))];
+    }
+    return number;
+  }
+  std::uint64_t number(std::size_t i) const { return numbers_[i]; }
+  std::uint64_t changed(std::uint64_t number, std::size_t neuron) const {
+    return number ^ of_neuron_[neuron];
+  }
+
+  // Where a pattern stands.
+  std::optional<std::size_t> find(Bits pattern, std::uint64_t number) const {
+    const Slot& slot = slots_[place(pattern, number)];
+    return slot.entry == 0 ? std::nullopt : std::optional<std::size_t>(slot.entry - 1);
+  }
+  // False for many of the patterns that are not there, by one look.
+  bool may_have(std::uint64_t number) const { return slots_[first_place(number)].entry != 0; }
+
+  void add(Bits pattern, Bits on, Bits off) {
+    const std::uint64_t number = this->number(pattern);
+    if (2 * (size() + 1) > slots_.size()) grow();
+    Slot& slot = slots_[place(pattern, number)];
+    if (slot.entry == 0) {
+      for (const Bits bits : {pattern, on, off}) words_.insert(words_.end(), bits.begin(), bits.end());
+      numbers_.push_back(number);
+      slot = {static_cast<std::uint32_t>(number >> 32), static_cast<std::uint32_t>(size())};
+      return;
+    }
+    std::uint64_t* const seen = words_.data() + (slot.entry - 1) * (in_ + 2 * out_) + in_;
+    for (std::size_t w = 0; w < out_; ++w) {
+      seen[w] |= on[w];
+      seen[out_ + w] |= off[w];
+    }
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t mark = 0;   // of its number
+    std::uint32_t entry = 0;  // from 1; 0: none
+  };
+
+  static std::uint64_t mixed(std::uint64_t n) {  // SplitMix64
+    n = (n + 1) * 0x9E3779B97F4A7C15ULL;
+    n = (n ^ (n >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    n = (n ^ (n >> 27)) * 0x94D049BB133111EBULL;
+    return n ^ (n >> 31);
+  }
+  Bits words(std::size_t i, std::size_t offset, std::size_t count) const {
+    return {words_.data() + i * (in_ + 2 * out_) + offset, count};
+  }
+  std::size_t first_place(std::uint64_t number) const { return number & (slots_.size() - 1); }
+  // The slot that holds the pattern, or the free one that would.
+  std::size_t place(Bits pattern, std::uint64_t number) const {
+    std::size_t at = first_place(number);
+    for (; slots_[at].entry != 0; at = (at + 1) & (slots_.size() - 1)) {
+      if (slots_[at].mark == static_cast<std::uint32_t>(number >> 32) &&
+          std::ranges::equal(this->pattern(slots_[at].entry - 1), pattern))
+        break;
+    }
+    return at;
+  }
+  void grow() {
+    slots_.assign(2 * slots_.size(), {});
+    for (std::size_t i = 0; i < size(); ++i) {
+      std::size_t at = first_place(numbers_[i]);
+      while (slots_[at].entry != 0) at = (at + 1) & (slots_.size() - 1);
+      slots_[at] = {static_cast<std::uint32_t>(numbers_[i] >> 32), static_cast<std::uint32_t>(i + 1)};
+    }
+  }
+
+  std::size_t in_, out_;
+  std::vector<std::uint64_t> of_neuron_;
+  std::vector<Slot> slots_;
+  std::vector<std::uint64_t> numbers_, words_;  // by entry
 };
 
-// For each pattern of signs of a layer: which neurons of the next layer were on, and which off, for some
-// record with it.
 struct LayerPair {
   std::string name;
   std::size_t first = 0, second = 0;  // positions of the layers
   std::size_t from = 0, to = 0;       // neurons
   Words changing, answering;          // of these: those that are neither constant nor the same as another
-  struct Seen {
-    Words on, off;
-  };
-  std::unordered_map<Words, Seen, HashOfWords> patterns;
-
-  void add(const Words& pattern, const Words& on, const Words& off) {
-    const auto [it, is_new] = patterns.try_emplace(pattern, Seen{on, off});
-    if (is_new) return;
-    for (std::size_t w = 0; w < on.size(); ++w) {
-      it->second.on[w] |= on[w];
-      it->second.off[w] |= off[w];
-    }
-  }
+  Patterns patterns;
 
   // Bits of covered pairs, row by row of the first layer.
   std::vector<Words> covered() const {
     std::vector<Words> rows(from, Words(words_for(to)));
-    for (const auto& [pattern, seen] : patterns) {
-      Words flipped = pattern;
+    Words flipped;
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+      const auto pattern = patterns.pattern(p), on = patterns.on(p), off = patterns.off(p);
+      flipped.assign(pattern.begin(), pattern.end());
       for (std::size_t i = 0; i < from; ++i) {
         const std::uint64_t bit = std::uint64_t{1} << (i & 63);
         if ((pattern[i >> 6] & bit) != 0)
           continue;  // each pair of patterns once, from the side where i is off
+        const std::uint64_t number = patterns.changed(patterns.number(p), i);
+        if (!patterns.may_have(number)) continue;
         flipped[i >> 6] ^= bit;
-        if (const auto partner = patterns.find(flipped); partner != patterns.end()) {
-          for (std::size_t w = 0; w < rows[i].size(); ++w) {
-            rows[i][w] |= (seen.on[w] & partner->second.off[w]) | (seen.off[w] & partner->second.on[w]);
-          }
+        if (const auto partner = patterns.find(flipped, number)) {
+          const auto on_there = patterns.on(*partner), off_there = patterns.off(*partner);
+          for (std::size_t w = 0; w < rows[i].size(); ++w)
+            rows[i][w] |= (on[w] & off_there[w]) | (off[w] & on_there[w]);
         }
         flipped[i >> 6] ^= bit;
       }
@@ -105,27 +183,24 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
     for (std::size_t i = 0; i + 1 < setup.layers.size(); ++i) {
       const LayerStatistics &first = setup.profile.statistics[setup.layers[i]],
                             &second = setup.profile.statistics[setup.layers[i + 1]];
-      pairs_.push_back({first.layer + " -> " + second.layer,
-                        setup.layers[i],
-                        setup.layers[i + 1],
-                        first.neurons(),
-                        second.neurons(),
-                        attainable_of(first),
-                        attainable_of(second),
-                        {}});
+      pairs_.push_back({first.layer + " -> " + second.layer, setup.layers[i], setup.layers[i + 1],
+                        first.neurons(), second.neurons(), attainable_of(first), attainable_of(second),
+                        Patterns(first.neurons(), second.neurons())});
     }
     if (pairs_.empty())
       fail(Fault::usage, "ss looks at pairs of consecutive layers, but only one layer counts");
   }
 
   void observe(const ActivationBatch& batch) override {
+    Words pattern, on, off;
     for (LayerPair& pair : pairs_) {
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        const Words on = signs_of(batch.layers[pair.second].row(r));
-        Words off = on;
+        signs_of(batch.layers[pair.first].row(r), pattern);
+        signs_of(batch.layers[pair.second].row(r), on);
+        off = on;
         for (std::uint64_t& word : off) word = ~word;
         if (pair.to % 64 != 0) off.back() &= (std::uint64_t{1} << (pair.to % 64)) - 1;
-        pair.add(signs_of(batch.layers[pair.first].row(r)), on, off);
+        pair.patterns.add(pattern, on, off);
       }
     }
   }
@@ -134,12 +209,14 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
     std::vector<std::vector<Aim>> ways;
     for (const LayerPair& pair : pairs_) {
-      Words pattern = signs_of(batch.layers[pair.first].row(row));
+      Words pattern;
+      signs_of(batch.layers[pair.first].row(row), pattern);
+      const std::uint64_t number = pair.patterns.number(pattern);
       for (std::size_t n = 0; n < pair.from; ++n) {
         const std::uint64_t bit = std::uint64_t{1} << (n & 63);
         pattern[n >> 6] ^= bit;
         const bool on = (pattern[n >> 6] & bit) != 0;
-        if (!pair.patterns.contains(pattern))
+        if (!pair.patterns.find(pattern, pair.patterns.changed(number, n)))
           ways.push_back({on ? Aim{.layer = pair.first, .neuron = n, .low = 0, .beyond = true}
                              : Aim{.layer = pair.first, .neuron = n, .high = 0}});
         pattern[n >> 6] ^= bit;
@@ -151,7 +228,9 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
   void merge(const Criterion& other) override {
     const SignSignCoverage& same = same_kind(other);
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
-      for (const auto& [pattern, seen] : same.pairs_[p].patterns) pairs_[p].add(pattern, seen.on, seen.off);
+      const Patterns& there = same.pairs_[p].patterns;
+      for (std::size_t i = 0; i < there.size(); ++i)
+        pairs_[p].patterns.add(there.pattern(i), there.on(i), there.off(i));
     }
   }
 
@@ -184,14 +263,16 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
   Json save() const override {
     Json json = Json::array();
     for (const LayerPair& pair : pairs_) {
-      std::vector<const std::pair<const Words, LayerPair::Seen>*> sorted;
-      for (const auto& entry : pair.patterns) sorted.push_back(&entry);
-      std::ranges::sort(sorted, {}, [](const auto* entry) { return entry->first; });
+      std::vector<std::size_t> order(pair.patterns.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+        return std::ranges::lexicographical_compare(pair.patterns.pattern(a), pair.patterns.pattern(b));
+      });
       std::vector<std::uint8_t> bytes;
-      for (const auto* entry : sorted) {
-        for (const Words* words : {&entry->first, &entry->second.on, &entry->second.off}) {
-          const auto* begin = reinterpret_cast<const std::uint8_t*>(words->data());
-          bytes.insert(bytes.end(), begin, begin + words->size() * 8);
+      for (const std::size_t i : order) {
+        for (const auto words : {pair.patterns.pattern(i), pair.patterns.on(i), pair.patterns.off(i)}) {
+          const auto* begin = reinterpret_cast<const std::uint8_t*>(words.data());
+          bytes.insert(bytes.end(), begin, begin + words.size() * 8);
         }
       }
       json.push_back(Json::binary(std::move(bytes)));
@@ -208,7 +289,7 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
       const std::size_t in = words_for(pair.from), out = words_for(pair.to), entry = 8 * (in + 2 * out);
       if (bytes.size() % entry != 0)
         throw std::runtime_error(spec_ + ": its list of sign patterns is cut off");
-      pair.patterns.clear();
+      pair.patterns = Patterns(pair.from, pair.to);
       for (std::size_t at = 0; at < bytes.size(); at += entry) {
         Words pattern(in), on(out), off(out);
         std::memcpy(pattern.data(), bytes.data() + at, 8 * in);
@@ -219,7 +300,7 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
         };
         if (spare(pattern, pair.from) || spare(on, pair.to) || spare(off, pair.to))
           throw std::runtime_error(spec_ + ": it names neurons that do not exist");
-        pair.add(pattern, on, off);
+        pair.patterns.add(pattern, on, off);
       }
     }
   }

@@ -26,6 +26,7 @@ namespace assay::coverage {
 namespace {
 
 using Json = nlohmann::json;
+using Column = std::vector<float>;  // activations of a neuron, in the order of the records
 
 constexpr std::size_t histogram_bins = 42;
 constexpr std::size_t most_ids = 10;  // of records with non-finite activations that are named
@@ -307,6 +308,7 @@ class Learner {
       for (std::size_t i = 0; i < count; ++i)
         layer.important.push_back({ranking[i], importance.relevance[ranking[i]], {}, {}});
       columns_.emplace_back(count);
+      for (Column& column : columns_.back()) column.reserve(training_->size());
       profile.clusters.push_back(std::move(layer));
     }
   }
@@ -359,7 +361,7 @@ class Learner {
   }
 
   static void collect(const LayerClusters& layer, const Activations& activations,
-                      const std::vector<bool>& usable, std::vector<std::vector<double>>& columns) {
+                      const std::vector<bool>& usable, std::vector<Column>& columns) {
     for (std::size_t n = 0; n < columns.size(); ++n) {
       for (std::size_t r = 0; r < activations.rows; ++r) {
         if (usable[r]) columns[n].push_back(activations.row(r)[layer.important[n].neuron]);
@@ -396,12 +398,14 @@ class Learner {
       ImportantNeuron& neuron = layer.important[n];
       const LayerStatistics& statistics = learned_.profile.statistics[position(layer.layer)];
       neuron.histogram.assign(histogram_bins, 0);
-      for (const double value : columns_[l][n]) {
-        ++neuron.histogram[histogram_bin(static_cast<float>(value), statistics.low[neuron.neuron],
-                                         statistics.high[neuron.neuron], histogram_bins)];
+      Column& column = columns_[l][n];
+      for (const float value : column) {
+        ++neuron.histogram[histogram_bin(value, statistics.low[neuron.neuron], statistics.high[neuron.neuron],
+                                         histogram_bins)];
       }
-      auto& column = columns_[l][n];
-      neuron.clusters = clusterer->cluster(wishes_.combinations ? column : std::move(column));
+      std::vector<double> values(column.begin(), column.end());
+      if (!wishes_.combinations) column = {};
+      neuron.clusters = clusterer->cluster(std::move(values));
     });
     stage.advance(work.size());
     if (!wishes_.combinations) return;
@@ -423,7 +427,7 @@ class Learner {
   }
 
   // The combinations of clusters that records with these activations reach.
-  static void combine(LayerClusters& layer, const std::vector<std::vector<double>>& columns) {
+  static void combine(LayerClusters& layer, const std::vector<Column>& columns) {
     std::set<std::string> reached;
     std::string combination(layer.important.size(), '\0');
     for (std::size_t r = 0; r < columns.front().size(); ++r) {
@@ -440,7 +444,7 @@ class Learner {
   Wishes wishes_;
   std::vector<Layer> subjects_, layers_;
   std::vector<StatisticsLearner> statistics_;
-  std::vector<std::vector<std::vector<double>>> columns_;  // per subject layer and important neuron
+  std::vector<std::vector<Column>> columns_;  // per subject layer and important neuron
   std::vector<std::shared_ptr<LayerTraces>> traces_;
   InputsSeen inputs_;
   Learned learned_;

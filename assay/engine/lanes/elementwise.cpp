@@ -149,6 +149,7 @@ std::optional<UnaryFunction> function_of(const Graph& graph, const Node& node) {
   if (node.op == "HardSwish") return plain(Unary::hard_swish);
   if (node.op == "LeakyRelu") return UnaryFunction{Unary::leaky, node.real("alpha", 0.01F), 0};
   if (node.op == "Log") return plain(Unary::logarithm);
+  if (node.op == "Mish") return plain(Unary::mish);
   if (node.op == "Neg") return plain(Unary::negate);
   if (node.op == "Pow" && node.inputs.size() == 2 && is_two(graph, node.inputs[1]))
     return plain(Unary::square);

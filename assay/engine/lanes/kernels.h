@@ -119,6 +119,7 @@ enum class Unary {
   hard_swish,
   leaky,
   logarithm,
+  mish,  // x tanh(log(1 + exp(x)))
   negate,
   reciprocal,
   rectify,

@@ -75,6 +75,12 @@ HWY_INLINE Vec error_function(Vec x) {
 HWY_INLINE Vec normal_below(Vec x) {
   return hn::Mul(number(0.5), hn::Add(number(1), error_function(hn::Mul(x, number(0.70710678118654752)))));
 }
+// log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
+HWY_INLINE Vec soft_plus(Vec x) {
+  const Vec over = hn::Log1p(Lanes16(), exponential(hn::Neg(hn::Abs(x))));
+  return hn::Add(hn::IfThenElse(hn::Lt(x, hn::Zero(Lanes16())), hn::Zero(Lanes16()), x),
+                 keeping_nan(x, over));
+}
 constexpr double gelu_cubic = 0.044715, gelu_slope = 0.79788456080286536;  // sqrt(2 / pi)
 HWY_INLINE Vec tangent_of_gelu(Vec x) {
   const Vec cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), number(gelu_cubic)), x, x);
@@ -114,6 +120,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
       return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(alpha, x), x);
     case Unary::logarithm:
       return logarithm(x);
+    case Unary::mish:
+      return hn::Mul(x, hyperbolic_tangent(soft_plus(x)));
     case Unary::negate:
       return hn::Neg(x);
     case Unary::reciprocal:
@@ -126,8 +134,8 @@ HWY_INLINE Vec value_of(const UnaryFunction& f, Vec x) {
           hn::IfThenElse(hn::Gt(x, zero), x, hn::Mul(number(selu_alpha), exponential_less_one(x))));
     case Unary::sigmoid:
       return sigmoid(x);
-    case Unary::softplus:  // log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|))
-      return hn::Add(at_least(x, zero), keeping_nan(x, hn::Log1p(d, exponential(hn::Neg(hn::Abs(x))))));
+    case Unary::softplus:
+      return soft_plus(x);
     case Unary::softsign:
       return hn::Div(x, hn::Add(number(1), hn::Abs(x)));
     case Unary::square:
@@ -178,6 +186,11 @@ HWY_INLINE Vec derivative_of(const UnaryFunction& f, Vec x, Vec y) {
       return hn::IfThenElse(hn::Gt(x, zero), one, alpha);
     case Unary::logarithm:
       return hn::Div(one, x);
+    case Unary::mish: {
+      const Vec tangent = hyperbolic_tangent(soft_plus(x));
+      const Vec slope = hn::Mul(hn::NegMulAdd(tangent, tangent, one), sigmoid(x));
+      return hn::MulAdd(x, slope, tangent);
+    }
     case Unary::negate:
       return number(-1);
     case Unary::reciprocal:

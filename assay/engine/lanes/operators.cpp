@@ -51,6 +51,7 @@ constexpr Operator operators[] = {
     {"Max", supports_binary, compile_binary},
     {"MaxPool", supports_pooling, compile_pooling},
     {"Min", supports_binary, compile_binary},
+    {"Mish", supports_unary, compile_unary},
     {"Mul", supports_binary, compile_binary, true},
     {"Neg", supports_unary, compile_unary},
     {"Pad", supports_movement, compile_movement},

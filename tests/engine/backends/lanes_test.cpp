@@ -23,8 +23,8 @@ using test::Network;
 const Backend& lanes_backend() { return lanes::backend(); }
 
 TEST(Lanes, FunctionsAgreeAndSoDoTheirGradients) {
-  for (const char* op : {"Abs", "Atan", "Erf", "Exp", "Gelu", "HardSigmoid", "LeakyRelu", "Neg", "Relu",
-                         "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh", "Elu", "HardSwish"}) {
+  for (const char* op : {"Abs", "Atan", "Erf", "Exp", "Gelu", "HardSigmoid", "LeakyRelu", "Mish", "Neg",
+                         "Relu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh", "Elu", "HardSwish"}) {
     Network net(lanes_backend(), {3, 5, 7}, 17);
     net.expect_agreement({net.add(op, {net.input})});
   }
@@ -418,7 +418,7 @@ TEST(Lanes, NanAndInfinityTravel) {
               infinity = std::numeric_limits<float>::infinity();
   for (const char* op :
        {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Selu", "Exp", "Log", "Softplus", "Softsign", "Atan",
-        "Erf", "Gelu", "HardSigmoid", "HardSwish", "Clip", "MaxPool", "Softmax"}) {
+        "Erf", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Clip", "MaxPool", "Softmax"}) {
     GraphBuilder build("g");
     const ValueId x = build.input("x", DType::float32, {-1, 1, 4});
     std::map<std::string, Attribute> attributes;
