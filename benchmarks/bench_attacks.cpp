@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -34,6 +35,8 @@ double seconds(const std::function<void()>& work) {
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+constexpr int runs = 3;  // of which the quickest counts, as of PyTorch's loops
 
 // What PyTorch's loop took at its best batch size.
 struct Loop {
@@ -77,11 +80,15 @@ class Comparison {
     for (const Tensor& rows : every.split(together)) batches.push_back(problem.at(rows));
     attack->perturb(preparation.network(), problem.at(every.slice(0, 0, 2)));  // compiles
     std::vector<Tensor> parts;
-    const double ours = seconds([&] {
-      for (const attack::AttackProblem& batch : batches)
-        parts.push_back(attack->perturb(preparation.network(), batch));
-      wait_for(parts.back());
-    });
+    double ours = std::numeric_limits<double>::infinity();
+    for (int run = 0; run < runs; ++run) {
+      parts.clear();
+      ours = std::min(ours, seconds([&] {
+                        for (const attack::AttackProblem& batch : batches)
+                          parts.push_back(attack->perturb(preparation.network(), batch));
+                        wait_for(parts.back());
+                      }));
+    }
     const Tensor found = at::cat(parts);
     const Loop loop = pytorch_loop(file_, spec, session_.options());
     const auto count = static_cast<double>(problem.size());
