@@ -132,6 +132,18 @@ TEST(Records, HaveSeveralInputs) {
   });
 }
 
+// An array whose name stands for labels is none where it is named as an input: the class that a generator
+// is asked for, say.
+TEST(Records, AnInputIsNoLabelBecauseOfItsName) {
+  const std::string path = temporary("named.npz").string();
+  write_npz(path, {{"x", masks()},
+                   {"y", Array::of<std::int64_t>(
+                             {count}, std::vector<std::int64_t>(static_cast<std::size_t>(count), 1))}});
+  EXPECT_TRUE(open_dataset(path)->has_labels());
+  EXPECT_FALSE(open_dataset(path + ",inputs=x+y")->has_labels());
+  EXPECT_TRUE(open_dataset(path + ",inputs=x+y,y=y")->has_labels());
+}
+
 TEST(Records, OfSeveralInputsNeedArraysThatFit) {
   const DatasetPtr arrays = from_arrays({{"picture", pictures()}, {"mask", masks()}}, classes());
   const std::string path = temporary("fit.npz").string();

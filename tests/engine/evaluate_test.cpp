@@ -209,6 +209,19 @@ TEST(Bind, NamesBothShapesAndTheLikelyCause) {
   EXPECT_THAT(message({2, 192}), HasSubstr("ambiguous"));
 }
 
+TEST(Bind, KnowsVideosWithTheirChannelsLast) {
+  test::Net net("video", 3);
+  const ValueId video = net.input({-1, 2, 4, 6, 5});
+  const Session session(
+      net.build(net.flatten("flatten", net.builder.add("GlobalAveragePool", "pool", {video}))));
+  try {
+    session.bind(Array::zeros(DType::float32, {3, 4, 6, 5, 2}));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("layout=nhwc"));
+  }
+}
+
 TEST(Bind, FitsDimensionsOfOneAndFlatMatrices) {
   const Session session(test::lenet_like());
   const ValueId input = session.graph().inputs()[0];

@@ -219,8 +219,11 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   } else if (const NpzEntry* const x = array_for(archive, spec, "x", usual_x)) {
     inputs.push_back({"", NpyRows(archive, *x)});
   } else {
-    fail(Fault::data, "{}: which array holds the inputs? there are {}; say x=NAME", spec.path,
-         joined(array_names(archive)));
+    fail(Fault::data,
+         "{}: which array holds the inputs? there are {}; say x=NAME, or inputs=NAME+NAME of a network that "
+         "takes "
+         "several",
+         spec.path, joined(array_names(archive)));
   }
   const auto whole = [&](const NpzEntry* entry) {
     return entry == nullptr ? std::nullopt : npz_array(archive, *entry);
@@ -228,11 +231,16 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   // An input of token ids may be called so, too.
   const bool ids_are_input =
       spec.text("x") == "ids" || std::ranges::find(inputs, "ids", &OtherRows::name) != inputs.end();
-  const auto outputs = whole(array_for(archive, spec, "y", usual_y));
+  // What is named as an input is no label because of its name.
+  std::vector<std::string> other_y = usual_y;
+  std::erase_if(other_y, [&](const std::string& name) {
+    return spec.text("x") == name || std::ranges::find(inputs, name, &OtherRows::name) != inputs.end();
+  });
+  const auto outputs = whole(array_for(archive, spec, "y", other_y));
   const auto ids = whole(ids_are_input ? nullptr : archive.find("ids"));
   // Texts where outputs are looked for.
   std::string passed_over;
-  for (const std::string& name : usual_y) {
+  for (const std::string& name : other_y) {
     if (!outputs && passed_over.empty() && archive.find(name) != nullptr) passed_over = name;
   }
   OtherRows first = std::move(inputs.front());

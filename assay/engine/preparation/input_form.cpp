@@ -49,10 +49,13 @@ bool is_static(const Shape& shape) {
 
 // What to tell someone whose records have another shape than the network's input.
 std::string shape_hint(const Shape& record, const Shape& wanted) {
-  if (record.size() == 3 && wanted.size() == 3) {
-    if (matches({record[2], record[0], record[1]}, wanted)) {
+  if (record.size() >= 3 && record.size() == wanted.size()) {
+    Shape turned = record;
+    std::rotate(turned.begin(), turned.end() - 1, turned.end());
+    if (matches(turned, wanted))
       return "the records seem to have their channels last: say layout=nhwc in the data specification";
-    }
+  }
+  if (record.size() == 3 && wanted.size() == 3) {
     if (matches({record[1], record[2], record[0]}, wanted)) {
       return "the network takes channels last while records have them first: turn it by "
              "with_channels_first()";
@@ -100,8 +103,12 @@ std::string listed(const std::vector<std::string>& names) {
   std::string problem;
   if (!missing.empty()) problem += "; the data have no " + listed(missing);
   if (!extra.empty()) problem += "; the network has no " + listed(extra);
-  fail(Fault::mismatch, "network '{}' takes {}, but records are {}{}; several inputs are matched by name",
-       graph.name(), takes, gives, problem);
+  std::string spec;
+  for (const ValueId id : graph.inputs()) spec += (spec.empty() ? "" : "+") + graph.value(id).name;
+  fail(Fault::mismatch,
+       "network '{}' takes {}, but records are {}{}; several inputs are matched by name, such as the arrays "
+       "of an archive by 'inputs={}'",
+       graph.name(), takes, gives, problem, spec);
 }
 
 // Of an input that takes one number, whatever the records.

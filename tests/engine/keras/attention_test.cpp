@@ -263,7 +263,9 @@ TEST(KerasAttention, OfPairsThatACallNamesWithItsWeights) {
       double sum = 0;
       for (std::int64_t s = 0; s < 4; ++s) {
         const double weight = at(found[1], {n, 4 * row + s});
-        if (s > row % 4) EXPECT_EQ(weight, 0);
+        if (s > row % 4) {
+          EXPECT_EQ(weight, 0);
+        }
         sum += weight;
       }
       EXPECT_NEAR(sum, 1, 1e-6);

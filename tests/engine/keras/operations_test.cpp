@@ -23,7 +23,7 @@ std::string input3(const std::string& name, const Shape& record) {
       name, shape_json(record));
 }
 
-// A layer or an operation of Keras 3, called once.
+// An operation of Keras 3, called once.
 std::string node3(const std::string& module, const std::string& class_name, const std::string& name,
                   const std::string& config, const std::string& args, const std::string& kwargs = "") {
   return fmt::format(
@@ -34,11 +34,6 @@ std::string operation3(const std::string& class_name, const std::string& name, c
                        const std::string& config = "") {
   return node3("keras.src.ops.numpy", class_name, name, config, args);
 }
-std::string layer3(const std::string& class_name, const std::string& name, const std::string& config,
-                   const std::string& args) {
-  return node3("keras.layers", class_name, name, config, args);
-}
-
 // What the network of these nodes, behind an input "x", gives for its last node.
 Values run3(const std::vector<std::string>& nodes, const std::string& last, const Values& x,
             const std::map<std::string, Values>& weights = {{"layers/none/vars/0", numbers({1}, {0})}}) {
@@ -123,6 +118,36 @@ TEST(KerasOperations, MoveAxesAndElements) {
                    })));
 }
 
+TEST(KerasOperations, PartsProductsAndSpread) {
+  const Values x = random_values({2, 3, 4}, 1);
+  const auto part = [](int number) {
+    return fmt::format(
+        R"({{"class_name": "__keras_tensor__", "config": {{"keras_history": ["parts", 0, {}]}}}})", number);
+  };
+  const Values found = run3(
+      {operation3("Split", "parts", tensor("x"),
+                  R"("indices_or_sections": [1, 3], "axis": -1)"),  // 1, 2 and 1
+       operation3("Flip", "turned", part(1), R"("axis": 1)"),
+       operation3("Einsum", "product", part(0) + ", " + tensor("turned"), R"("subscripts": "bij,bik->bk")"),
+       operation3("Swapaxes", "swapped", tensor("x"), R"("axis1": 1, "axis2": -1)"),
+       operation3("Std", "spread", tensor("swapped"), R"("axis": [1, 2], "keepdims": false)"),
+       operation3("ExpandDims", "upright", tensor("spread"), R"("axis": 1)"),
+       operation3("Log1p", "log", tensor("upright")),
+       operation3("Add", "sum", tensor("product") + ", " + tensor("log"))},
+      "sum", x);
+  EXPECT_TRUE(same(found, tabulate({2, 2}, [&](const Shape& i) {
+                     double sum = 0, mean = 0, squares = 0;
+                     for (std::int64_t t = 0; t < 3; ++t) {
+                       sum += double{at(x, {i[0], t, 0})} * at(x, {i[0], 2 - t, 1 + i[1]});
+                       for (std::int64_t c = 0; c < 4; ++c) {
+                         const double v = at(x, {i[0], t, c});
+                         mean += v / 12, squares += v * v / 12;
+                       }
+                     }
+                     return sum + std::log1p(std::sqrt(squares - mean * mean));
+                   })));
+}
+
 TEST(KerasOperations, ComparisonsChoose) {
   const Values x = random_values({2, 5}, 1);
   const Values found = run3({operation3("Greater", "high", tensor("x") + ", 0.25"),
@@ -196,6 +221,10 @@ TEST(KerasOperations, WhatCannotBeReadIsNamed) {
   EXPECT_NE(fault(operation3("Mean", "y", tensor("x"), R"("axis": null)")).find("name the axes"),
             std::string::npos);
   EXPECT_NE(fault(operation3("Reshape", "y", tensor("x"), R"("newshape": [-1, 4])")).find("mixes records"),
+            std::string::npos);
+  EXPECT_NE(fault(operation3("GetItem", "y",
+                             tensor("x") + R"(, [{"class_name": "__ellipsis__"}, )" + tensor("x") + "]"))
+                .find("no number and no slice"),
             std::string::npos);
   EXPECT_NE(fault(operation3("GetItem", "y", tensor("x") + ", 0")).find("take all records"),
             std::string::npos);

@@ -7,6 +7,7 @@
 #include <array>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
@@ -610,7 +611,8 @@ Taken read_slice(Operation& call, const json& item) {
             .drops = true};
   }
   const json& slice = item.is_object() && item.contains("config") ? item["config"] : item;
-  if (!slice.is_object()) call.layer().unsupported("an index that is no number and no slice", "use slices");
+  if (!slice.is_object() || !(slice.contains("start") || slice.contains("stop") || slice.contains("step")))
+    call.layer().unsupported("an index that is no number and no slice", "use slices");
   const auto read = [&](const char* key) -> std::optional<std::int64_t> {
     if (!slice.contains(key) || slice[key].is_null()) return std::nullopt;
     const json& value = Operation::bare(slice[key]);
@@ -663,8 +665,11 @@ KerasTensors get_item(Operation& call) {
   std::vector<std::int64_t> starts, ends, axes, steps, dropped, fresh;
   Shape sliced = x.shape;
   std::size_t axis = 0, out = 0;
+  bool elided = false;
   for (const json& item : items) {
     if (is_ellipsis(item)) {
+      if (elided) call.layer().invalid("its index has two '...'");
+      elided = true;
       out += x.rank() - named;
       axis += x.rank() - named;
       named = x.rank();
@@ -754,6 +759,145 @@ KerasTensors unit_length(Operation& call) {
   return {call.result(x, "Div", {x.value, length})};
 }
 
+// log(x + 1) and exp(x) - 1
+KerasTensors beside_one(Operation& call, const char* op) {
+  const KerasTensor x = call.tensor(0, {"x"});
+  const ValueId one = call.layer().constant("one", scalar(1));
+  if (op == std::string_view("Log"))
+    return {call.result(x, "Log", {call.step("Add", "_more", {x.value, one})})};
+  return {call.result(x, "Sub", {call.step("Exp", "_exp", {x.value}), one})};
+}
+
+// The mean of the squares of what is beside the mean, and its root.
+KerasTensors spread(Operation& call, bool root) {
+  const KerasTensor x = call.first();
+  const auto axes = call.axes(1, x);
+  const bool keep = call.flag(2, {"keepdims"}, false);
+  const ValueId list = call.list("axes", axes);
+  const ValueId beside =
+      call.step("Sub", "_beside", {x.value, call.step("ReduceMean", "_mean", {x.value, list})});
+  const ValueId square = call.step("Mul", "_square", {beside, beside});
+  const std::map<std::string, Attribute> attributes{{"keepdims", std::int64_t{keep}}};
+  KerasTensor result = x;
+  if (root)
+    result = call.result(x, "Sqrt", {call.step("ReduceMean", "_variance", {square, list}, attributes)});
+  else
+    result = call.result(x, "ReduceMean", {square, list}, attributes);
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    if (keep)
+      result.shape[static_cast<std::size_t>(axes[i])] = 1;
+    else
+      result.shape.erase(result.shape.begin() + axes[i]);
+  }
+  return {result};
+}
+
+// The elements of some axes in the opposite order.
+KerasTensors flipped(Operation& call) {
+  const KerasTensor x = call.first();
+  const auto axes = call.axes(1, x);
+  const std::vector<std::int64_t> last(axes.size(), -1),
+      beyond(axes.size(), std::numeric_limits<std::int64_t>::min()), back(axes.size(), -1);
+  return {call.result(x, "Slice",
+                      {x.value, call.list("starts", last), call.list("ends", beyond), call.list("axes", axes),
+                       call.list("steps", back)})};
+}
+
+KerasTensors swapped_axes(Operation& call) {
+  const KerasTensor x = call.first();
+  std::vector<std::int64_t> order;
+  for (std::size_t i = 0; i < x.rank(); ++i) order.push_back(static_cast<std::int64_t>(i));
+  const auto one = call.whole_numbers(1, {"axis1"}), other = call.whole_numbers(2, {"axis2"});
+  if (!one || !other || one->size() != 1 || other->size() != 1) call.layer().invalid("names no two axes");
+  const auto a = static_cast<std::size_t>(call.own_axis((*one)[0], x.rank()));
+  const auto b = static_cast<std::size_t>(call.own_axis((*other)[0], x.rank()));
+  std::swap(order[a], order[b]);
+  KerasTensor result = call.result(x, "Transpose", {x.value}, {{"perm", order}});
+  std::swap(result.shape[a], result.shape[b]);
+  return {result};
+}
+
+// Parts of equal size, between positions (Keras 3) or of given sizes (Keras 2).
+KerasTensors parted(Operation& call) {
+  const KerasTensor x = call.first();
+  const auto axes = call.whole_numbers(2, {"axis"});
+  const std::int64_t axis = call.own_axis(axes && axes->size() == 1 ? (*axes)[0] : 0, x.rank());
+  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  const bool sizes_given = call.layer().config().class_name() == "TFOpLambda";
+  const auto given = call.whole_numbers(1, {"indices_or_sections", "num_or_size_splits"});
+  if (!given || given->empty()) call.layer().invalid("names no parts");
+  std::vector<std::int64_t> sizes;
+  const bool count =
+      !Operation::bare(call.argument(1, {"indices_or_sections", "num_or_size_splits"})).is_array();
+  if (count) {
+    const std::int64_t parts = (*given)[0];
+    if (parts < 1 || parts > 10'000 || size % parts != 0)
+      call.layer().invalid(fmt::format("{} positions are not {} parts", size, parts));
+    sizes.assign(static_cast<std::size_t>(parts), size / parts);
+  } else if (sizes_given) {
+    sizes = *given;
+  } else {
+    std::int64_t before = 0;
+    for (const auto at : *given) sizes.push_back(at - std::exchange(before, at));
+    sizes.push_back(size - before);
+  }
+  std::int64_t sum = 0;
+  for (const auto part : sizes) {
+    if (part < 1 || part > size)
+      call.layer().invalid(fmt::format("a part of {} positions is not there", part));
+    sum += part;
+  }
+  if (sum != size) call.layer().invalid(fmt::format("its parts are {} of {} positions", sum, size));
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < sizes.size(); ++i) names.push_back(i == 0 ? "" : fmt::format("_part{}", i));
+  const std::vector<std::string_view> suffixes(names.begin(), names.end());
+  const auto values =
+      call.layer().add("Split", "", {x.value, call.list("sizes", sizes)}, {{"axis", axis}}, suffixes);
+  KerasTensors results;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    results.push_back(x.with(values[i]));
+    results.back().shape[static_cast<std::size_t>(axis)] = sizes[i];
+  }
+  return results;
+}
+
+// A product by an equation of which every tensor has the records first ("bid,bjd->bij").
+KerasTensors product_by_equation(Operation& call) {
+  LayerBuilder& layer = call.layer();
+  const json& named = layer.config().value("subscripts");
+  std::string equation = named.is_string() ? named.get<std::string>() : "";
+  std::erase(equation, ' ');
+  const std::size_t arrow = equation.find("->");
+  if (arrow == std::string::npos || equation.find('.') != std::string::npos)
+    layer.unsupported(fmt::format("the equation '{}'", equation), "write all axes and the result");
+  KerasTensor result;
+  std::vector<ValueId> values;
+  std::map<char, std::int64_t> sizes;
+  std::size_t at = 0;
+  for (std::size_t i = 0; at <= arrow; ++i) {
+    const std::string side = equation.substr(at, std::min(equation.find(',', at), arrow) - at);
+    at += side.size() + 1;
+    const KerasTensor x = layer.as_keras(call.tensor(i, {}));
+    if (side.size() != x.rank() || side[0] != equation[0])
+      layer.unsupported(fmt::format("the equation '{}'", equation),
+                        "give every tensor all its axes, the records first");
+    for (std::size_t axis = 0; axis < side.size(); ++axis) sizes[side[axis]] = x.shape[axis];
+    values.push_back(x.value);
+    if (i == 0) result = x;
+  }
+  const std::string made = equation.substr(arrow + 2);
+  if (made.empty() || made[0] != equation[0])
+    layer.unsupported(fmt::format("the equation '{}'", equation), "keep the records as the first axis");
+  result = call.result(result, "Einsum", values, {{"equation", equation}});
+  result.shape.clear();
+  for (const char letter : made) {
+    if (!sizes.contains(letter))
+      layer.invalid(fmt::format("its equation '{}' has '{}' on one side only", equation, letter));
+    result.shape.push_back(sizes[letter]);
+  }
+  return {result};
+}
+
 struct OperationKind {
   std::string_view name;
   std::function<KerasTensors(Operation&)> build;
@@ -824,6 +968,16 @@ const std::vector<OperationKind>& operation_kinds() {
                                                                               {"all", "all"}});
     all(arg_extreme, {{"argmax", "ArgMax"}, {"argmin", "ArgMin"}});
     const auto one = [&](const char* name, auto build) { list.push_back({name, build}); };
+    all(beside_one, {{"log1p", "Log"}, {"expm1", "Exp"}});
+    for (const char* name : {"var", "reduce_variance"})
+      one(name, [](Operation& call) { return spread(call, false); });
+    for (const char* name : {"std", "reduce_std"})
+      one(name, [](Operation& call) { return spread(call, true); });
+    one("flip", flipped);
+    one("reverse", flipped);
+    one("swapaxes", swapped_axes);
+    one("split", parted);
+    one("einsum", product_by_equation);
     one("square", square);
     one("rsqrt", rsqrt);
     one("squared_difference", squared_difference);
