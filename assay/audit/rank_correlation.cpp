@@ -54,18 +54,16 @@ std::int64_t sort_counting(std::vector<double>& values, std::vector<double>& spa
 
 double kendall(std::span<const double> a, std::span<const double> b) {
   const std::size_t n = a.size();
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order,
-                    [&](std::size_t i, std::size_t j) { return a[i] != a[j] ? a[i] < a[j] : b[i] < b[j]; });
+  std::vector<std::pair<double, double>> both(n);
+  for (std::size_t i = 0; i < n; ++i) both[i] = {a[i], b[i]};
+  std::ranges::sort(both);
   const std::int64_t all = pairs(static_cast<std::int64_t>(n));
   const std::int64_t tied_a =
-      tied_pairs(n, [&](std::size_t i, std::size_t j) { return a[order[i]] == a[order[j]]; });
-  const std::int64_t tied_both = tied_pairs(n, [&](std::size_t i, std::size_t j) {
-    return a[order[i]] == a[order[j]] && b[order[i]] == b[order[j]];
-  });
+      tied_pairs(n, [&](std::size_t i, std::size_t j) { return both[i].first == both[j].first; });
+  const std::int64_t tied_both =
+      tied_pairs(n, [&](std::size_t i, std::size_t j) { return both[i] == both[j]; });
   std::vector<double> sorted(n), spare(n);
-  for (std::size_t i = 0; i < n; ++i) sorted[i] = b[order[i]];
+  for (std::size_t i = 0; i < n; ++i) sorted[i] = both[i].second;
   const std::int64_t swaps = sort_counting(sorted, spare, 0, n);
   const std::int64_t tied_b =
       tied_pairs(n, [&](std::size_t i, std::size_t j) { return sorted[i] == sorted[j]; });

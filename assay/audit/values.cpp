@@ -3,7 +3,22 @@
 #include <algorithm>
 #include <bit>
 
+#include "assay/support/numbers/vectorised.h"
+
 namespace assay::audit {
+namespace {
+
+ASSAY_VECTORISED void join(const std::uint64_t* __restrict row, std::size_t words,
+                           std::uint64_t* __restrict bits) {
+  for (std::size_t w = 0; w < words; ++w) bits[w] |= row[w];
+}
+ASSAY_VECTORISED std::uint64_t count_bits(const std::uint64_t* bits, std::size_t words) {
+  std::uint64_t count = 0;
+  for (std::size_t w = 0; w < words; ++w) count += static_cast<std::uint64_t>(std::popcount(bits[w]));
+  return count;
+}
+
+}  // namespace
 
 Valuer::Valuer(const selection::CoveredRows& rows, std::size_t records)
     : rows_(&rows), items_(rows.item_limit()) {
@@ -33,17 +48,14 @@ double Valuer::value(std::span<const std::uint32_t> subset, std::span<const std:
     for (const std::uint32_t record : subset) sum += (*scores_)[row_of(record)];
     return sum;
   }
-  std::uint64_t count = 0;
   if (words_ > 0) {
     std::ranges::fill(bits, 0);
-    for (const std::uint32_t record : subset) {
-      const std::uint64_t* row = bits_.data() + row_of(record) * words_;
-      for (std::size_t w = 0; w < words_; ++w) bits[w] |= row[w];
-    }
-    for (const std::uint64_t word : bits) count += static_cast<std::uint64_t>(std::popcount(word));
-    return static_cast<double>(count);
+    for (const std::uint32_t record : subset)
+      join(bits_.data() + row_of(record) * words_, words_, bits.data());
+    return static_cast<double>(count_bits(bits.data(), words_));
   }
   ++mark;
+  std::uint64_t count = 0;
   for (const std::uint32_t record : subset) {
     for (const std::uint32_t item : rows_->row(row_of(record))) {
       count += marks[item] != mark;
