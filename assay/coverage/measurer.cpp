@@ -49,14 +49,43 @@ class PickedRows {
 };
 
 // What the rest of a run needs beside the state.
+// Column by column: there may be a million records.
+Json saved(const std::vector<RecordFacts>& records) {
+  std::vector<std::uint64_t> record;
+  std::vector<std::int64_t> predicted, label;
+  std::vector<double> confidence, doubts;
+  for (const RecordFacts& facts : records) {
+    record.push_back(facts.record);
+    predicted.push_back(facts.predicted);
+    label.push_back(facts.label);
+    confidence.push_back(facts.confidence);
+    doubts.insert(doubts.end(), facts.doubts.begin(), facts.doubts.end());
+  }
+  return {to_binary(record), to_binary(predicted), to_binary(label), to_binary(confidence),
+          to_binary(doubts)};
+}
+
+std::vector<RecordFacts> restored_records(const Json& json) {
+  const auto record = from_binary<std::uint64_t>(json.at(0));
+  const std::size_t count = record.size(), kinds = selection::doubts().size();
+  const auto predicted = from_binary<std::int64_t>(json.at(1), count),
+             label = from_binary<std::int64_t>(json.at(2), count);
+  const auto confidence = from_binary<double>(json.at(3), count),
+             doubts = from_binary<double>(json.at(4), count * kinds);
+  std::vector<RecordFacts> records;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto begin = doubts.begin() + static_cast<std::ptrdiff_t>(i * kinds);
+    records.push_back({record[i], predicted[i], label[i], confidence[i],
+                       std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(kinds))});
+  }
+  return records;
+}
+
 Json saved(const Observations& seen) {
-  Json json = {{"records", Json::array()}, {"growth", Json::array()}, {"histograms", Json::array()}};
+  Json json = {{"records", saved(seen.records)}, {"growth", Json::array()}, {"histograms", Json::array()}};
   json["inputs"] = {seen.inputs.records,
                     to_binary(std::vector{seen.inputs.low, seen.inputs.high, seen.inputs.mean})};
   json["in_training"] = seen.in_training;
-  for (const RecordFacts& facts : seen.records)
-    json["records"].push_back(
-        {facts.record, facts.predicted, facts.label, facts.confidence, to_binary(facts.doubts)});
   for (const GrowthPoint& point : seen.growth)
     json["growth"].push_back({point.records, to_binary(point.values)});
   for (const auto& layer : seen.histograms) {
@@ -72,9 +101,7 @@ void restore(const Json& json, Observations& seen) {
   const std::vector<double> inputs = from_binary<double>(json.at("inputs").at(1), 3);
   seen.inputs = {json.at("inputs").at(0), inputs[0], inputs[1], inputs[2]};
   seen.in_training = json.at("in_training");
-  for (const Json& facts : json.at("records"))
-    seen.records.push_back({facts.at(0), facts.at(1), facts.at(2), facts.at(3),
-                            from_binary<double>(facts.at(4), selection::doubts().size())});
+  seen.records = restored_records(json.at("records"));
   for (const Json& point : json.at("growth"))
     seen.growth.push_back({point.at(0), from_binary<double>(point.at(1))});
   for (std::size_t l = 0; l < seen.histograms.size(); ++l) {
