@@ -251,7 +251,10 @@ class Assembler {
     LayerWeights none;
     LayerBuilder builder(graph_, layer.config, none, name, owner);
     for (std::size_t i = 0; i < masks.size(); ++i) {
-      if (!masks[i]) continue;
+      if (!masks[i]) {
+        if (layer.calls[call].masks_named[i] && i < inputs.size()) inputs[i] = inputs[i].without_mask();
+        continue;
+      }
       const KerasTensor mask = builder.as_keras(tensor(*masks[i]));
       if (mask.rank() != 2 || i >= inputs.size()) {
         fail(Fault::unsupported,

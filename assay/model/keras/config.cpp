@@ -98,16 +98,19 @@ class CallReader {
 
   KerasCall read(const json& node) {
     call_ = {};
-    if (node.is_object()) {
+    keras3_ = node.is_object();
+    if (keras3_) {
       collect(member(node, "args", where_));
       if (node.contains("kwargs")) keywords(node["kwargs"]);
     } else {
       collect(node);
     }
     for (std::size_t i = 0; i < masks_.size(); ++i) {
-      if (!masks_[i]) continue;
-      call_.masks.resize(std::max(call_.masks.size(), i + 1));
+      if (!std::exchange(masks_named_[i], false)) continue;
+      call_.masks.resize(i + 1);
+      call_.masks_named.resize(i + 1);
       call_.masks[i] = std::exchange(masks_[i], std::nullopt);
+      call_.masks_named[i] = true;
     }
     for (std::vector<KerasRef>& named : named_) {
       call_.inputs.insert(call_.inputs.end(), named.begin(), named.end());
@@ -157,30 +160,33 @@ class CallReader {
   // One tensor, or where a layer has several inputs a list with a place for each.
   void masks(const json& value, std::size_t first) {
     if (value.is_array() && !is_reference(value)) {
-      for (const json& item : value) {
-        if (!item.is_null()) masks(item, first);
-        ++first;
-      }
+      for (const json& item : value) masks(item, first++);
       return;
     }
     std::vector<KerasRef> found;
     collect(value, found);
-    if (found.size() == 1 && first < masks_.size())
-      masks_[first] = found[0];
-    else
+    if (found.size() > 1 || first >= masks_.size() || (found.empty() && !value.is_null())) {
       call_.unsupported_argument = "'mask'";
+      return;
+    }
+    masks_named_[first] = true;
+    if (!found.empty()) masks_[first] = found[0];
   }
 
   void keywords(const json& arguments) {
     if (!arguments.is_object()) return;
     for (const auto& [key, value] : arguments.items()) {
-      if (value.is_null() || value == json(false) || value == json::array() || value == json::object())
+      const auto masked = std::find(mask_names.begin(), mask_names.end(), key);
+      const bool masks_input = key == "mask" || masked != mask_names.end();
+      const bool named_none =
+          value.is_null() && masks_input && keras3_;  // no mask, whatever the tensor carries
+      if (!named_none &&
+          (value.is_null() || value == json(false) || value == json::array() || value == json::object()))
         continue;
       const auto place = std::find(names.begin(), names.end(), key);
-      const auto masked = std::find(mask_names.begin(), mask_names.end(), key);
       if (place != names.end()) {
         collect(value, named_[static_cast<std::size_t>(place - names.begin())]);
-      } else if (key == "mask" || masked != mask_names.end()) {
+      } else if (masks_input) {
         masks(value, key == "mask" ? 0 : static_cast<std::size_t>(masked - mask_names.begin()));
       } else if (key == "attention_mask") {
         std::vector<KerasRef> found;
@@ -206,7 +212,9 @@ class CallReader {
   static constexpr std::array<std::string_view, 3> mask_names{"query_mask", "value_mask", "key_mask"};
   std::string where_;
   KerasCall call_;
+  bool keras3_ = false;  // whether the notation is that of Keras 3
   std::array<std::optional<KerasRef>, 16> masks_;
+  std::array<bool, 16> masks_named_{};
   std::array<std::vector<KerasRef>, names.size()> named_;
 };
 

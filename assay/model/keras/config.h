@@ -24,11 +24,13 @@ struct KerasRef {
 
 struct KerasCall {
   std::vector<KerasRef> inputs;  // those named query, value, key and initial_state follow the others
-  std::vector<std::optional<KerasRef>> masks;  // of the inputs in front, where the call names them (Keras 3)
-  std::optional<KerasRef> pair_mask;           // attention_mask
-  bool causal = false;                         // use_causal_mask
-  bool scores = false;                         // return_attention_scores
-  std::string unsupported_argument;  // a call argument we would have to honour; empty when there is none
+  // Of the inputs in front, where the call names them; in Keras 3 an input may be named to have none.
+  std::vector<std::optional<KerasRef>> masks;
+  std::vector<bool> masks_named;
+  std::optional<KerasRef> pair_mask;  // attention_mask
+  bool causal = false;                // use_causal_mask
+  bool scores = false;                // return_attention_scores
+  std::string unsupported_argument;   // a call argument we would have to honour; empty when there is none
   // Of an operation: {"args": [...], "kwargs": {...}}, with {"tensor": i} where input i stands.
   std::shared_ptr<const nlohmann::json> arguments;
 };

@@ -148,6 +148,24 @@ TEST(KerasOperations, PartsProductsAndSpread) {
                    })));
 }
 
+TEST(KerasOperations, CopiesAndMargins) {
+  const Values x = random_values({2, 3}, 1);
+  const Values found =
+      run3({operation3("Repeat", "beside", tensor("x"), R"("repeats": 2, "axis": 1)"),  // aabbcc
+            operation3("Tile", "behind", tensor("x"), R"("repeats": [1, 2])"),          // abcabc
+            operation3("Cumsum", "sums", tensor("behind"), R"("axis": -1)"),
+            operation3("Multiply", "product", tensor("beside") + ", " + tensor("sums")),
+            operation3("Pad", "wide", tensor("product"), R"("pad_width": [[0, 0], [1, 0]])"),
+            operation3("OnesLike", "ones", tensor("wide")),
+            operation3("Add", "sum", tensor("wide") + ", " + tensor("ones"))},
+           "sum", x);
+  EXPECT_TRUE(same(found, tabulate({2, 7}, [&](const Shape& i) {
+                     double sum = 0;
+                     for (std::int64_t k = 0; k < i[1]; ++k) sum += at(x, {i[0], k % 3});
+                     return i[1] == 0 ? 1.0 : sum * at(x, {i[0], (i[1] - 1) / 2}) + 1;
+                   })));
+}
+
 TEST(KerasOperations, ComparisonsChoose) {
   const Values x = random_values({2, 5}, 1);
   const Values found = run3({operation3("Greater", "high", tensor("x") + ", 0.25"),

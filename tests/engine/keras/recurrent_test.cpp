@@ -567,6 +567,23 @@ TEST_F(KerasMasks, ThatCallsName) {
   implied.add_with("Embedding", R"("input_dim": 4, "output_dim": 3, "mask_zero": true)", {other});
   implied.add_with("LSTM", config("", true), w);
   EXPECT_TRUE(same(run_graph(read_keras_zip(path), {map(words, swapped)}).front(), implied.run(words)));
+  // A call that names no mask has none, although the words carry one.
+  write_keras(
+      path,
+      functional_json(
+          {input_json("words", {steps}),
+           node("keras.layers", "Embedding", "table",
+                R"(, "input_dim": 4, "output_dim": 3, "mask_zero": true)", tensor("words"), ""),
+           node("keras.layers", "LSTM", "lstm", ", " + config("", true), tensor("table"), R"("mask": null)")},
+          {"words"}, {"lstm"}),
+      {{"layers/embedding/vars/0", table},
+       {"layers/lstm/cell/vars/0", w[0]},
+       {"layers/lstm/cell/vars/1", w[1]},
+       {"layers/lstm/cell/vars/2", w[2]}});
+  Network none({steps});
+  none.add_with("Embedding", R"("input_dim": 4, "output_dim": 3)", {table});
+  none.add_with("LSTM", config("", true), w);
+  EXPECT_TRUE(same(run_graph(read_keras_zip(path), {words}).front(), none.run(words)));
 }
 
 // The states of both directions start a decoder, as translators have it.

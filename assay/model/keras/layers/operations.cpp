@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -898,6 +899,107 @@ KerasTensors product_by_equation(Operation& call) {
   return {result};
 }
 
+KerasTensors filled_like(Operation& call, float value) {
+  const KerasTensor x = call.tensor(0, {"x", "input"});
+  KerasTensor result = call.result(x, "ConstantOfShape", {call.step("Shape", "_shape", {x.value})},
+                                   {{"value", Array::of<float>({1}, std::vector<float>{value})}});
+  result.dtype = DType::float32;
+  return {result};
+}
+
+// Every axis as many times as `repeats` says, the records once.
+KerasTensors tiled(Operation& call) {
+  const KerasTensor x = call.first();
+  auto repeats = call.whole_numbers(1, {"repeats", "multiples"});
+  if (!repeats || repeats->size() > x.rank()) call.layer().invalid("names no repeats for its axes");
+  repeats->insert(repeats->begin(), x.rank() - repeats->size(), 1);
+  if ((*repeats)[0] != 1) call.layer().unsupported("repeating records", "keep records once");
+  KerasTensor result = call.result(x, "Tile", {x.value, call.list("repeats", *repeats)});
+  for (std::size_t axis = 1; axis < x.rank(); ++axis) {
+    const std::int64_t count = (*repeats)[axis];
+    if (count < 1 || count > std::int64_t{1} << 31) call.layer().invalid("its repeats are no counts");
+    if (result.shape[axis] > 0) result.shape[axis] *= count;
+  }
+  return {result};
+}
+
+// Every position of one axis several times, beside each other.
+KerasTensors repeated(Operation& call) {
+  const KerasTensor x = call.first();
+  const auto count = call.whole_numbers(1, {"repeats"}), axes = call.whole_numbers(2, {"axis"});
+  if (!count || count->size() != 1 || !axes || axes->size() != 1)
+    call.layer().unsupported("repeats that differ, or without an axis", "name one number and one axis");
+  const std::int64_t axis = call.own_axis((*axes)[0], x.rank()), times = (*count)[0];
+  if (times < 1 || times > std::int64_t{1} << 31) call.layer().invalid("its repeats are no count");
+  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  std::vector<std::int64_t> repeats(x.rank() + 1, 1), shape(x.rank(), 0);
+  repeats[static_cast<std::size_t>(axis) + 1] = times;
+  shape[static_cast<std::size_t>(axis)] = size * times;
+  const ValueId apart = call.step("Unsqueeze", "_apart", {x.value, call.list("axes", {axis + 1})});
+  const ValueId tiles = call.step("Tile", "_tiles", {apart, call.list("repeats", repeats)});
+  KerasTensor result = call.result(x, "Reshape", {tiles, call.list("shape", shape)});
+  result.shape[static_cast<std::size_t>(axis)] = size * times;
+  return {result};
+}
+
+// Zeros around, or another number.
+KerasTensors padded(Operation& call) {
+  const KerasTensor x = call.first();
+  const json& given = Operation::bare(call.argument(1, {"pad_width", "paddings"}));
+  const std::size_t rank = x.rank();
+  std::vector<std::int64_t> pads(2 * rank, 0);
+  KerasTensor result = x;
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const json pair = given.is_array() && given.size() == rank ? Operation::bare(given[axis]) : json();
+    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number_integer() || !pair[1].is_number_integer())
+      call.layer().unsupported("a padding that is no pair for each axis", "name two numbers for each");
+    pads[axis] = pair[0].get<std::int64_t>();
+    pads[rank + axis] = pair[1].get<std::int64_t>();
+    for (const std::int64_t pad : {pads[axis], pads[rank + axis]}) {
+      if (pad < 0 || pad > std::int64_t{1} << 31)
+        call.layer().invalid("its padding is negative or too large");
+    }
+    if (result.shape[axis] >= 0) result.shape[axis] += pads[axis] + pads[rank + axis];
+  }
+  if (pads[0] != 0 || pads[rank] != 0) call.layer().unsupported("padding records", "pad other axes");
+  const json& mode = call.argument(2, {"mode"});
+  std::string name = mode.is_string() ? mode.get<std::string>() : "constant";
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (name != "constant") call.layer().unsupported(fmt::format("mode '{}'", name), "pad with a constant");
+  const auto value = static_cast<float>(call.number(3, {"constant_values"}, 0));
+  const Shape shape = result.shape;
+  result = call.result(x, "Pad",
+                       {x.value, call.list("pads", pads), call.layer().constant("filling", scalar(value))},
+                       {{"mode", std::string("constant")}});
+  result.shape = shape;
+  return {result};
+}
+
+KerasTensors summed_so_far(Operation& call) {
+  const KerasTensor x = call.first();
+  const auto axes = call.whole_numbers(1, {"axis"});
+  if (!axes || axes->size() != 1) call.layer().unsupported("sums over all records", "name the axis");
+  const std::int64_t axis = call.own_axis((*axes)[0], x.rank());
+  return {call.result(
+      x, "CumSum",
+      {x.value, call.layer().constant("axis", Array::of(Shape{}, std::vector<std::int64_t>{axis}))})};
+}
+
+KerasTensors one_hot_operation(Operation& call) {
+  KerasTensor x = call.first();
+  const auto classes = call.whole_numbers(1, {"num_classes", "depth"});
+  if (!classes || classes->size() != 1 || (*classes)[0] < 1)
+    call.layer().invalid("names no number of classes");
+  if (call.number(2, {"axis"}, -1) != -1) call.layer().unsupported("an axis other than the last", "use -1");
+  if (x.dtype != DType::int64) x.value = call.step("Cast", "_numbers", {x.value}, {{"to", whole_type}});
+  const ValueId values = call.layer().constant("off_on", Array::of(Shape{2}, std::vector<float>{0, 1}));
+  KerasTensor result =
+      call.result(x, "OneHot", {x.value, call.list("depth", *classes), values}, {{"axis", std::int64_t{-1}}});
+  result.shape.push_back((*classes)[0]);
+  result.dtype = DType::float32;
+  return {result};
+}
+
 struct OperationKind {
   std::string_view name;
   std::function<KerasTensors(Operation&)> build;
@@ -973,6 +1075,13 @@ const std::vector<OperationKind>& operation_kinds() {
       one(name, [](Operation& call) { return spread(call, false); });
     for (const char* name : {"std", "reduce_std"})
       one(name, [](Operation& call) { return spread(call, true); });
+    one("zeros_like", [](Operation& call) { return filled_like(call, 0); });
+    one("ones_like", [](Operation& call) { return filled_like(call, 1); });
+    one("tile", tiled);
+    one("repeat", repeated);
+    one("pad", padded);
+    one("cumsum", summed_so_far);
+    one("one_hot", one_hot_operation);
     one("flip", flipped);
     one("reverse", flipped);
     one("swapaxes", swapped_axes);
