@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 45> names{{
+  static constexpr std::array<Entry, 50> names{{
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"further records that are reached have no effect", "--reached has no effect"},
@@ -61,6 +61,11 @@ std::string with_flags(std::string message) {
       {"to specialise '", "--specialise '"},
       {"to pass straight through: network", "--straight-through: network"},
       {"start parts of the work by themselves", "start parts of the work by themselves with --shard"},
+      {" contradicts profile ", " contradicts --profile "},
+      {"learn anew from training records", "learn anew with --train"},
+      {"no training records are named:", "no training records are named (--train):"},
+      {"chosen layer ", "--layer "},
+      {"or mutants of this one, such as ", "or mutants of this one, such as --mutant "},
   }};
   for (const auto& [concept_name, flag] : names) {
     const std::size_t at = message.find(concept_name);

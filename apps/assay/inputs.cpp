@@ -1,50 +1,29 @@
 #include "apps/assay/inputs.h"
 
 #include <assay/error.h>
-#include <assay/model.h>
+#include "assay/answers/networks/network.h"
 #include "assay/results/networks/evaluation.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::app {
-namespace {
 
-// 3x32x32, or picture=3x32x32,table=7.
-void take_shapes(const std::string& text, SessionOptions& options) {
-  constexpr std::string_view flag = "--input-shape", example = "3x32x32";
-  if (text.find('=') == std::string::npos) {
-    options.record_shape = parse_positive(text, 'x', flag, example);
-    return;
-  }
-  for (const std::string& part : parts_of(text, ",")) {
-    const std::size_t equals = part.find('=');
-    if (equals == std::string::npos)
-      fail(Fault::usage, "{} '{}': each of several inputs needs its name, as in picture=3x32x32,table=7",
-           flag, text);
-    options.record_shapes[part.substr(0, equals)] =
-        parse_positive(std::string_view(part).substr(equals + 1), 'x', flag, example);
-  }
+answers::Setting setting_of(const Context& context) {
+  const Settings& settings = context.settings;
+  answers::Setting setting{.batch = settings.batch, .seed = settings.seed, .replace = settings.force};
+  setting.session.threads = settings.threads;
+  setting.session.device = settings.device;
+  setting.session.engine = settings.engine;
+  setting.session.memory_limit = settings.memory_limit();
+  setting.detailed = !settings.json.empty() || !settings.renderings.at("html").empty();
+  return setting;
 }
 
-}  // namespace
-
 SessionOptions session_options(const Context& context, const Dataset* dataset) {
-  SessionOptions options;
-  options.threads = context.settings.threads;
-  options.device = context.settings.device;
-  options.engine = context.settings.engine;
-  options.memory_limit = context.settings.memory_limit();
-  if (dataset != nullptr) set_record_shapes(options, dataset->facts());
-  return options;
+  return setting_of(context).session_for(dataset);
 }
 
 WalkOptions walk_options(const Context& context, std::string stage) {
   return {.batch = context.settings.batch, .stage = std::move(stage)};
-}
-
-Graph read_network(const std::string& file, Context& context) {
-  Graph graph = read_model(file);
-  for (const std::string& notice : graph.notices()) context.progress.notice(notice);
-  return graph;
 }
 
 void ModelInput::declare(Flags& flags, bool positional) {
@@ -58,10 +37,10 @@ void ModelInput::declare(Flags& flags, bool positional) {
 Session ModelInput::open(Context& context, const Dataset* dataset) {
   if (path_.empty())
     fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
-  const Graph graph = read_network(path_, context);
+  const Graph graph = answers::read_network(path_, context.progress);
   const AdaptOptions adaptation = adaptation_.options();
   SessionOptions options = session_options(context, dataset);
-  if (!input_shape_.empty()) take_shapes(input_shape_, options);
+  if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, "--input-shape");
   auto [network, form] = adapted(graph, adaptation, dataset, context.progress);
   form_ = form;
   check_result_replaced(network.hash(), context.settings);

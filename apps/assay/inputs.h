@@ -13,6 +13,7 @@
 #include <assay/session.h>
 #include "apps/assay/adaptation.h"
 #include "apps/assay/command.h"
+#include "assay/answers/setting.h"
 
 namespace assay::app {
 
@@ -43,6 +44,8 @@ class DataInput {
   const std::string& spec() const { return spec_; }
   // Throws Error{usage} when the flag was not given.
   DatasetPtr open() const;
+  // Null then.
+  DatasetPtr open_if_given() const { return given() ? open() : nullptr; }
 
  private:
   std::string flag_, help_, spec_;
@@ -67,8 +70,8 @@ class AccuracyCheck {
   std::vector<const CLI::Option*> tolerances_;
 };
 
-// Reads a network; what its file is noticed for is told.
-Graph read_network(const std::string& file, Context& context);
+// What the common flags say of a whole run.
+answers::Setting setting_of(const Context& context);
 
 // The options for Session that the common flags and the data imply.
 SessionOptions session_options(const Context& context, const Dataset* dataset = nullptr);

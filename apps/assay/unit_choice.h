@@ -22,6 +22,7 @@ class UnitsInput {
         ->allow_extra_args(false);
   }
   bool given() const { return !texts_.empty(); }
+  const std::vector<std::string>& texts() const { return texts_; }
   std::map<std::string, std::vector<std::size_t>> of(const std::shared_ptr<const Session>& session) const {
     return results::chosen_units(texts_, session);
   }

@@ -64,6 +64,11 @@ TEST(Parse, ListsOfPositiveNumbers) {
   }
 }
 
+TEST(Parse, ListsOfCounts) {
+  EXPECT_THAT(parse_counts("6,8,10", "--runs", "5,10"), ElementsAre(6U, 8U, 10U));
+  EXPECT_THAT(message_of([&] { parse_counts("6,0", "--runs", "5,10"); }), HasSubstr("--runs '6,0'"));
+}
+
 TEST(Parse, AShardIsOneOfSeveral) {
   EXPECT_THAT(parse_shard("2/8", "--shard"), Pair(2, 8));
   for (const char* text : {"", "/", "2", "0/8", "9/8", "2/", "/8", "2/8/1", "a/b"})

@@ -71,6 +71,14 @@ std::vector<std::int64_t> parse_positive(std::string_view text, char separator, 
   return numbers;
 }
 
+std::vector<std::size_t> parse_counts(std::string_view text, std::string_view name,
+                                      std::string_view example) {
+  std::vector<std::size_t> counts;
+  for (const std::int64_t count : parse_positive(text, ',', name, example))
+    counts.push_back(static_cast<std::size_t>(count));
+  return counts;
+}
+
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::string_view name) {
   if (text == "auto") return scheduled_shard(name);
   const std::size_t slash = std::min(text.find('/'), text.size());

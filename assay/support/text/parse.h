@@ -33,6 +33,9 @@ std::optional<std::size_t> variable_number(const char* variable);
 std::vector<std::int64_t> parse_positive(std::string_view text, char separator, std::string_view name,
                                          std::string_view example);
 
+// The same of counts: "6,8,10" -> 6, 8, 10.
+std::vector<std::size_t> parse_counts(std::string_view text, std::string_view name, std::string_view example);
+
 // "2/8" -> {2, 8}: the second of eight parts of the work. "auto": the part that the environment names, in
 // which Slurm, srun or Kubernetes number the tasks of a job (docs/clusters.md). `name`: what the text is
 // called in messages. Throws Error{usage}.

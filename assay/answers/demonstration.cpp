@@ -1,0 +1,86 @@
+#include "assay/answers/demonstration.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include <assay/coverage.h>
+#include <assay/dataset.h>
+#include <assay/model.h>
+#include <assay/training.h>
+#include "assay/data/summary.h"
+#include "assay/results/networks/pictures.h"
+#include "assay/results/testing/coverage.h"
+#include "assay/support/files/file.h"
+
+namespace assay::answers {
+namespace {
+
+constexpr std::size_t sheet_columns = 16, sheet_rows = 10, heat_maps = 4, growth_points = 25;
+
+training::TrainingResult trained(const Demonstration& demonstration, const DatasetPtr& training,
+                                 const DatasetPtr& test, const Setting& setting, Progress& progress) {
+  training::Recipe recipe;
+  recipe.epochs = demonstration.epochs;
+  recipe.batch = 64;
+  recipe.seed = setting.seed;
+  return training::train(training::architectures().find("lenet5").build(), training, test, recipe,
+                         setting.session_for(training.get()), progress);
+}
+
+coverage::LearnOptions learning(const Session& session) {
+  coverage::LearnOptions learn;
+  for (const char* criterion :
+       {"idc[m=6]", "idc[m=8]", "idc[m=10]", "idc[m=12]", "nc", "kmnc", "nbc", "tknc"})
+    learn.criteria.push_back(parse_spec("criterion", criterion));
+  learn.subjects = {"conv2", session.penultimate_layer().name};
+  return learn;
+}
+
+// About the last of the criteria that is IDC, in its last layer.
+std::string headline_of(const coverage::CoverageState& state, std::size_t records) {
+  const report::Table idc = results::idc_table(state);
+  const auto& last = idc.rows.back();
+  return fmt::format(
+      "A LeNet-5 trained on {} procedural digits: its test set covers {} of the {} combinations of its {} "
+      "most important neurons in {}",
+      records, report::percent(std::get<double>(last[5])), std::get<std::string>(last[4]),
+      std::get<std::int64_t>(last[1]), std::get<std::string>(last[0]));
+}
+
+}  // namespace
+
+report::Document demonstrate(const Demonstration& demonstration, const Setting& setting, Progress& progress) {
+  const std::filesystem::path& folder = demonstration.folder;
+  const std::size_t records = demonstration.records;
+  const std::uint64_t seed = setting.seed;
+  const DatasetPtr training = open_dataset(fmt::format("digits:{},seed={}", records, 2 * seed));
+  const DatasetPtr test = open_dataset(fmt::format("digits:{},seed={}", records / 5, 2 * seed + 1));
+  write_png(folder / "digits.png", contact_sheet(*test, sheet_columns, sheet_rows, seed));
+  const Graph network = trained(demonstration, training, test, setting, progress).graph;
+  write_onnx(network, folder / "lenet5.onnx");
+
+  const Session session(network, setting.session_for(test.get()));
+  const coverage::LearnOptions learn = learning(session);
+  const coverage::Learned learned = coverage::learn_profile(session, training, learn, progress);
+  coverage::write_profile(learned.profile, folder / "demo.profile");
+  coverage::CoverageState state(std::make_shared<const coverage::Profile>(learned.profile), learn.criteria,
+                                false);
+  const coverage::Observations seen = coverage::measure(
+      session, state, test, {.growth_points = growth_points, .remember_records = true}, progress);
+  report::Document document = results::document_of(state, "", {test.get(), &seen, 3, 0, 12});
+  document.headline = headline_of(state, records);
+  document.notices.push_back(demonstration.next);
+  document.pictures = results::draw_relevance(session, *test, relevance::ImportanceOptions().method, {},
+                                              {heat_maps, seed, folder});
+  document.pictures.insert(document.pictures.begin(),
+                           {"test digits, one class a row", folder / "digits.png"});
+  document.provenance = {
+      {"model_hash", network.hash()}, {"train", training->describe()}, {"test", test->describe()}};
+  document.command = "demo";
+  write_file(folder / "result.json", to_json(document));
+  write_file(folder / "report.html", report::to_html(document));
+  return document;
+}
+
+}  // namespace assay::answers

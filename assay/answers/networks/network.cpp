@@ -1,0 +1,31 @@
+#include "assay/answers/networks/network.h"
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include "assay/support/text/parse.h"
+
+namespace assay::answers {
+
+Graph read_network(const std::string& file, Progress& progress) {
+  Graph graph = read_model(file);
+  for (const std::string& notice : graph.notices()) progress.notice(notice);
+  return graph;
+}
+
+void take_record_shapes(SessionOptions& options, const std::string& text, std::string_view name) {
+  constexpr std::string_view example = "3x32x32";
+  if (text.find('=') == std::string::npos) {
+    options.record_shape = parse_positive(text, 'x', name, example);
+    return;
+  }
+  for (const std::string& part : parts_of(text, ",")) {
+    const std::size_t equals = part.find('=');
+    if (equals == std::string::npos)
+      fail(Fault::usage, "{} '{}': each of several inputs needs its name, as in picture=3x32x32,table=7",
+           name, text);
+    options.record_shapes[part.substr(0, equals)] =
+        parse_positive(std::string_view(part).substr(equals + 1), 'x', name, example);
+  }
+}
+
+}  // namespace assay::answers

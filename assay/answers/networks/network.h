@@ -1,0 +1,21 @@
+#pragma once
+
+// A network from its file, and what its session has to be told.
+
+#include <string>
+#include <string_view>
+
+#include <assay/graph.h>
+#include <assay/progress.h>
+#include <assay/session.h>
+
+namespace assay::answers {
+
+// What its file is noticed for is told.
+Graph read_network(const std::string& file, Progress& progress);
+
+// "3x32x32" of the records, or "picture=3x32x32,table=7" of several inputs. `name`: what the text is called
+// in messages. Throws Error{usage}.
+void take_record_shapes(SessionOptions& options, const std::string& text, std::string_view name);
+
+}  // namespace assay::answers

@@ -1,0 +1,99 @@
+#include "assay/answers/testing/audit.h"
+
+#include <utility>
+
+#include <assay/error.h>
+#include <assay/extend/criteria.h>
+#include <assay/model.h>
+#include "assay/audit/choices.h"
+#include "assay/coverage/asked.h"
+#include "assay/coverage/possible.h"
+#include "assay/results/document.h"
+#include "assay/results/testing/audit.h"
+#include "assay/results/warnings.h"
+
+namespace assay::answers {
+namespace {
+
+std::vector<std::string> chosen_criteria(const AuditQuestion& question) {
+  std::vector<std::string> texts = question.criteria;
+  if (!question.preset.empty() || texts.empty()) {
+    const std::vector<std::string>& preset =
+        coverage::presets().find(question.preset.empty() ? "audit" : question.preset).specs;
+    texts.insert(texts.begin(), preset.begin(), preset.end());
+  }
+  return texts;
+}
+
+std::vector<Spec> specs_in(const std::vector<std::string>& texts) {
+  std::vector<Spec> specs;
+  for (const std::string& text : texts) specs.push_back(parse_spec("criterion", text));
+  return specs;
+}
+
+// Leaves out of the preset's criteria what the profile does not allow.
+std::vector<report::Warning> keep_possible(const std::shared_ptr<const coverage::Profile>& profile,
+                                           std::vector<std::string>& criteria) {
+  const coverage::PossibleCriteria found = coverage::possible_criteria(profile, specs_in(criteria));
+  if (found.possible.empty()) fail(Fault::mismatch, "{}", found.impossible[0].second);
+  criteria.clear();
+  for (const Spec& spec : found.possible) criteria.push_back(spec.text());
+  return results::left_out_warnings(found);
+}
+
+std::shared_ptr<const coverage::Profile> learned(const Session& session, const AuditQuestion& question,
+                                                 const std::vector<std::string>& criteria,
+                                                 const Setting& setting, Progress& progress) {
+  coverage::LearnOptions learn = question.learn;
+  for (const Spec& spec : specs_in(criteria)) learn.criteria.emplace_back(spec);
+  learn.batch = learn.importance.batch = setting.batch;
+  return coverage::learned_profile(session, question.training, learn, progress);
+}
+
+void add_mutants(audit::Pool& pool, const Session& session, const AuditQuestion& question,
+                 const Setting& setting, Progress& progress) {
+  if (question.mutants.empty() && question.count == 0) return;
+  const mutation::MutationState state =
+      question.mutants.empty()
+          ? audit::judged_mutants(session, question.test,
+                                  {question.count, question.quality, setting.seed, setting.batch}, progress)
+          : mutation::MutationState::read(question.mutants);
+  if (state.model_hash() != session.graph().hash())
+    fail(Fault::mismatch, "{} holds mutants of network '{}', not of '{}'", question.mutants, state.model(),
+         session.graph().name());
+  audit::add_mutants(pool, state, question.quality, question.test);
+}
+
+}  // namespace
+
+report::Document audit_criteria(const Session& session, const AuditQuestion& question, const Setting& setting,
+                                Progress& progress) {
+  const DatasetPtr& test = question.test;
+  if (question.mutants.empty() && question.count > 0) audit::require_classes(session, *test);
+  audit::AuditOptions options = audit::settled(question.options, test->size());
+  options.seed = setting.seed;
+  options.threads = static_cast<std::size_t>(setting.session.threads);
+  const audit::PoolOptions pooling{.noise = question.noise, .batch = setting.batch, .seed = setting.seed};
+  std::vector<std::string> criteria = chosen_criteria(question);
+  const auto profile = learned(session, question, criteria, setting, progress);
+  std::vector<report::Warning> left_out;
+  if (question.criteria.empty()) left_out = keep_possible(profile, criteria);
+  if (question.by_layer) criteria = audit::with_layers(criteria, *profile);
+  audit::Pool pool = audit::make_pool(session, profile, criteria, test, pooling, progress);
+  for (const std::string& file : question.twins) {
+    const Session twin(read_model(file), setting.session_for(test.get()));
+    audit::measure_again(pool, twin.graph().name(), twin,
+                         learned(twin, question, criteria, setting, progress), criteria, test, pooling,
+                         progress);
+  }
+  add_mutants(pool, session, question, setting, progress);
+  if (!question.findings.empty()) audit::add_findings(pool, open_dataset(question.findings), test);
+  const audit::Audit result = audit::audit(pool, options, progress);
+  report::Document document =
+      results::document_of(result, pool, fmt::format("{} on {}", session.graph().name(), test->describe()));
+  results::add_warnings(document, std::move(left_out));
+  results::add_provenance(document, session.graph(), {{"test", test}, {"train", question.training}});
+  return document;
+}
+
+}  // namespace assay::answers

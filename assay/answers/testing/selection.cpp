@@ -1,0 +1,68 @@
+#include "assay/answers/testing/selection.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include <assay/coverage.h>
+#include <assay/error.h>
+#include "assay/coverage/asked.h"
+#include "assay/data/files/records_file.h"
+#include "assay/results/document.h"
+#include "assay/results/testing/selection.h"
+#include "assay/support/text/text.h"
+
+namespace assay::answers {
+namespace {
+
+// Throws Error{mismatch} where it was learned with other subject layers.
+std::shared_ptr<const coverage::Profile> known_profile(const Session& session,
+                                                       const SelectionQuestion& question) {
+  auto known = std::make_shared<const coverage::Profile>(coverage::read_profile(question.profile));
+  const auto found = known->settings.find("subjects");
+  const std::vector<std::string> subjects =
+      found == known->settings.end() ? std::vector<std::string>() : found->second;
+  for (const std::string& name : question.layers) {
+    const std::string layer = session.layer(name).name;
+    if (std::ranges::find(subjects, layer) == subjects.end())
+      fail(Fault::mismatch,
+           "chosen layer {} contradicts profile {}, which was learned with {}; learn anew from training "
+           "records",
+           layer, question.profile, found == known->settings.end() ? "no subject layer" : joined(subjects));
+  }
+  return known;
+}
+
+// What the choice compares with; null for choices that need no training data.
+std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
+                                                     const SelectionQuestion& question,
+                                                     const coverage::SelectOptions& options,
+                                                     Progress& progress) {
+  const std::optional<Spec> criterion = coverage::criterion_of(options);
+  if (!criterion) return nullptr;
+  if (!question.training) return known_profile(session, question);
+  coverage::LearnOptions learn;
+  learn.criteria = {*criterion};
+  learn.subjects = question.layers;
+  learn.batch = options.batch;
+  return coverage::learned_profile(session, question.training, learn, progress);
+}
+
+}  // namespace
+
+report::Document select(const Session& session, const SelectionQuestion& question, const Setting& setting,
+                        Progress& progress) {
+  const DatasetPtr& test = question.test;
+  coverage::SelectOptions options = question.options;
+  options.seed = setting.seed;
+  options.batch = setting.batch;
+  const coverage::Selection chosen = coverage::select_records(
+      session, profile_for(session, question, options, progress), test, options, progress);
+  report::Document document = results::document_of(chosen, options, *test);
+  if (!question.ids.empty()) write_ids(question.ids, *test, chosen.records);
+  if (!question.records.empty()) write_records(question.records, *test, chosen.records);
+  results::add_provenance(document, session.graph(), {{"test", test}});
+  return document;
+}
+
+}  // namespace assay::answers

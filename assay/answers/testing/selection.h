@@ -1,0 +1,28 @@
+#pragma once
+
+// The tests to keep, or to look at first.
+
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/report.h>
+#include "assay/answers/setting.h"
+#include "assay/coverage/select.h"
+
+namespace assay::answers {
+
+struct SelectionQuestion {
+  DatasetPtr test = {};
+  // Where the choice compares with training data (coverage::criterion_of()): these, or ...
+  DatasetPtr training = {};
+  std::string profile = {};              // ... the profile in this file
+  std::vector<std::string> layers = {};  // subject layers
+  std::string ids = {}, records = {};    // files for the chosen ones in their order; empty: none
+  coverage::SelectOptions options = {};
+};
+
+report::Document select(const Session& session, const SelectionQuestion& question, const Setting& setting,
+                        Progress& progress);
+
+}  // namespace assay::answers
