@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 50> names{{
+  static constexpr std::array<Entry, 60> names{{
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"further records that are reached have no effect", "--reached has no effect"},
@@ -61,10 +61,22 @@ std::string with_flags(std::string message) {
       {"to specialise '", "--specialise '"},
       {"to pass straight through: network", "--straight-through: network"},
       {"start parts of the work by themselves", "start parts of the work by themselves with --shard"},
+      {"chosen units name neurons of layer", "--units name neurons of layer"},
+      {"which the layers that count leave out", "which --count-layer leaves out"},
+      {"criteria of preset ", "--preset "},
+      {" has no effect with profile ", " has no effect with --profile "},
       {" contradicts profile ", " contradicts --profile "},
+      {"leave the setting out", "leave the flag out"},
       {"learn anew from training records", "learn anew with --train"},
       {"no training records are named:", "no training records are named (--train):"},
+      {"condition '", "--fail-under '"},
+      {"an earlier result has no effect", "--no-worse-than has no effect"},
       {"chosen layer ", "--layer "},
+      {"another share may be said", "--quality says another share"},
+      {"name training records, or the profile of an earlier run",
+       "give --train SPEC, or --profile FILE of an earlier run"},
+      {"a profile is carried over where one is read; leave out the training records",
+       "--carry-over is about a profile that is read; leave out --train"},
       {"or mutants of this one, such as ", "or mutants of this one, such as --mutant "},
   }};
   for (const auto& [concept_name, flag] : names) {

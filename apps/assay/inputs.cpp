@@ -2,7 +2,6 @@
 
 #include <assay/error.h>
 #include "assay/answers/networks/network.h"
-#include "assay/results/networks/evaluation.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::app {
@@ -22,10 +21,6 @@ SessionOptions session_options(const Context& context, const Dataset* dataset) {
   return setting_of(context).session_for(dataset);
 }
 
-WalkOptions walk_options(const Context& context, std::string stage) {
-  return {.batch = context.settings.batch, .stage = std::move(stage)};
-}
-
 void ModelInput::declare(Flags& flags, bool positional) {
   flags.add(positional ? "model,--model FILE" : "--model FILE", path_,
             "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
@@ -39,7 +34,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
     fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
   const Graph graph = answers::read_network(path_, context.progress);
   const AdaptOptions adaptation = adaptation_.options();
-  SessionOptions options = session_options(context, dataset);
+  SessionOptions options = setting_of(context).session_for(dataset);
   if (!input_shape_.empty()) answers::take_record_shapes(options, input_shape_, "--input-shape");
   auto [network, form] = adapted(graph, adaptation, dataset, context.progress);
   form_ = form;
@@ -78,20 +73,14 @@ void AccuracyCheck::refuse_without_effect() const {
   if (expected_ < 0) frame::refuse_without_effect(tolerances_, "without --expect-accuracy");
 }
 
-Evaluation AccuracyCheck::run(const Session& session, const DatasetPtr& dataset, Context& context) const {
-  Evaluation evaluation = evaluate(session, dataset, walk_options(context, "evaluating"), context.progress);
-  apply(evaluation, session, dataset);
-  return evaluation;
+answers::DeclaredAccuracy AccuracyCheck::declared() const {
+  if (expected_ < 0) return std::nullopt;
+  return AccuracyBounds{expected_, tolerance_, above_};
 }
 
-void AccuracyCheck::run_if_asked(const Session& session, const DatasetPtr& dataset, Context& context,
+void AccuracyCheck::run_if_asked(const Session& session, const DatasetPtr& test, Context& context,
                                  report::Document& document) const {
-  if (expected_ >= 0) results::add_scores(document, run(session, dataset, context), "test");
-}
-
-void AccuracyCheck::apply(const Evaluation& evaluation, const Session& session,
-                          const DatasetPtr& dataset) const {
-  if (expected_ >= 0) require_accuracy(session, dataset, evaluation, {expected_, tolerance_, above_});
+  answers::add_accuracy(document, declared(), session, test, setting_of(context), context.progress);
 }
 
 std::pair<std::size_t, std::size_t> ShardInput::part(Context& context) const {

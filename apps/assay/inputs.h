@@ -2,17 +2,16 @@
 
 // Flags that several subcommands share, and how they become library objects.
 
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <assay/adapt.h>
 #include <assay/dataset.h>
-#include <assay/evaluate.h>
 #include <assay/session.h>
 #include "apps/assay/adaptation.h"
 #include "apps/assay/command.h"
+#include "assay/answers/accuracy.h"
 #include "assay/answers/setting.h"
 
 namespace assay::app {
@@ -57,13 +56,10 @@ class AccuracyCheck {
   void declare(Flags& flags);
   // Throws Error{usage} for a tolerance of no accuracy.
   void refuse_without_effect() const;
-  // Evaluates, and stops with Error{mismatch} when the user declared another accuracy.
-  Evaluation run(const Session& session, const DatasetPtr& dataset, Context& context) const;
-  // The same as facts of the document, where the user declared an accuracy; else nothing is evaluated.
-  void run_if_asked(const Session& session, const DatasetPtr& dataset, Context& context,
+  answers::DeclaredAccuracy declared() const;
+  // Evaluates where an accuracy is declared, and tells it.
+  void run_if_asked(const Session& session, const DatasetPtr& test, Context& context,
                     report::Document& document) const;
-  // The same with an evaluation that an analysis has already made.
-  void apply(const Evaluation& evaluation, const Session& session, const DatasetPtr& dataset) const;
 
  private:
   double expected_ = -1, tolerance_ = 0.005, above_ = 1;
@@ -75,7 +71,6 @@ answers::Setting setting_of(const Context& context);
 
 // The options for Session that the common flags and the data imply.
 SessionOptions session_options(const Context& context, const Dataset* dataset = nullptr);
-WalkOptions walk_options(const Context& context, std::string stage);
 
 // --shard K/N: a part of the work.
 class ShardInput {

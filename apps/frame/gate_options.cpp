@@ -28,23 +28,18 @@ void GateOptions::declare(Flags& flags) {
       ->group("Gates");
 }
 
-void GateOptions::check(const std::vector<std::string>& measured) const {
-  report::check(conditions_, measured);
+const report::Conditions& GateOptions::conditions() const {
   const report::Ratchet& ratchet = conditions_.ratchet;
   if (conditions_.baseline.empty() &&
       (ratchet.tolerance != "0" || !ratchet.only.empty() || conditions_.any_baseline))
     fail(Fault::usage,
          "--worse-by, --compare and --any-baseline are about an earlier result; name it with --no-worse-than "
          "FILE.json");
+  return conditions_;
 }
 
-void GateOptions::check_no_figures(std::string_view why) const {
-  for (const std::string& gate : conditions_.gates) {
-    if (report::parse_gate(gate).criterion != "warnings")
-      fail(Fault::usage, "--fail-under '{}' has no effect: {}; 'warnings<=0' can be asked for", gate, why);
-  }
-  if (!conditions_.baseline.empty())
-    fail(Fault::usage, "--no-worse-than has no effect: {}; leave it out", why);
+void GateOptions::check(const std::vector<std::string>& measured) const {
+  report::check(conditions(), measured);
 }
 
 }  // namespace assay::frame

@@ -62,17 +62,25 @@ std::shared_ptr<const Profile> learned_profile(const Session& session, const Dat
   return std::make_shared<const Profile>(learn_profile(session, training, options, progress).profile);
 }
 
-std::optional<Contradiction> contradiction(const Profile& profile, const Settings& asked,
-                                           const std::vector<std::string>& settings) {
+void require_settings(const Profile& profile, const Settings& asked, const SaidSettings& said,
+                      const std::filesystem::path& file) {
   const auto text_in = [](const Settings& all, const std::string& name) {
     const auto found = all.find(name);
     return found == all.end() ? std::string() : joined(found->second);
   };
-  for (const std::string& name : settings) {
+  for (const auto& [name, called] : said) {
+    if (profile.settings.empty())
+      fail(Fault::mismatch,
+           "{} has no effect with profile {}, which does not tell what it was learned with; leave it out, or "
+           "learn anew from training records",
+           called, file.string());
     const std::string wanted = text_in(asked, name), learned = text_in(profile.settings, name);
-    if (wanted != learned) return Contradiction{name, wanted, learned.empty() ? "all" : learned};
+    if (wanted != learned)
+      fail(Fault::mismatch,
+           "{} {} contradicts profile {}, which was learned with {}; leave the setting out, or learn anew "
+           "from training records",
+           called, wanted, file.string(), learned.empty() ? "all" : learned);
   }
-  return std::nullopt;
 }
 
 CoverageState begin_state(const std::shared_ptr<const Profile>& profile, const std::vector<Spec>& asked,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <assay/coverage.h>
@@ -31,13 +32,11 @@ std::shared_ptr<const Profile> profile_in(const ReadProfile& read, const Session
 std::shared_ptr<const Profile> learned_profile(const Session& session, const DatasetPtr& training,
                                                const LearnOptions& options, Progress& progress);
 
-// A setting that was learned otherwise than asked.
-struct Contradiction {
-  std::string setting, asked, learned;  // empty: all
-};
-// The first of these settings that contradicts the profile. REQUIRES that the profile tells its settings.
-std::optional<Contradiction> contradiction(const Profile& profile, const Settings& asked,
-                                           const std::vector<std::string>& settings);
+// Settings that were asked for expressly, each by its name and by what messages call it.
+using SaidSettings = std::vector<std::pair<std::string, std::string>>;
+// Throws Error{mismatch} where one of them is not what the profile in `file` was learned with.
+void require_settings(const Profile& profile, const Settings& asked, const SaidSettings& said,
+                      const std::filesystem::path& file);
 
 // A fresh state; or, to add to, the one in the file where there is one. Throws Error{mismatch} where that
 // holds other criteria.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include <assay/error.h>
 #include "assay/support/text/text.h"
 #include "assay/support/text/unit_numbers.h"
 
@@ -38,6 +39,13 @@ bool has_subjects(const LearnOptions& options) {
 }
 
 }  // namespace
+
+Reduction reduction_named(const std::string& name) {
+  for (const Reduction reduction : {Reduction::mean, Reduction::max, Reduction::every_position}) {
+    if (reduction_name(reduction) == name) return reduction;
+  }
+  fail(Fault::usage, "'{}' is no reduction; there are mean, max and every-position", name);
+}
 
 Settings settings_of(const Session& session, const LearnOptions& options) {
   std::vector<std::string> subjects = layer_names(session, options.subjects), units;

@@ -16,6 +16,8 @@ using Settings = std::map<std::string, std::vector<std::string>>;
 // max_k, drop_zeros, round, clusterer, reduction; units where only chosen ones count, reached where further
 // records count. Throws Error{usage} for layers that do not exist.
 Settings settings_of(const Session& session, const LearnOptions& options);
+// "mean", "max" or "every-position", as settings_of() tells them. Throws Error{usage}.
+Reduction reduction_named(const std::string& name);
 // "cap=12; method=lrp; ...; units=all", without those that have no value.
 std::string text_of(const Settings& settings);
 

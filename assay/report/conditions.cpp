@@ -80,6 +80,15 @@ void check(const Conditions& conditions, std::span<const Measurement> measured) 
   }
 }
 
+void check_no_figures(const Conditions& conditions, std::string_view why) {
+  for (const std::string& gate : conditions.gates) {
+    if (parse_gate(gate).criterion != "warnings")
+      fail(Fault::usage, "condition '{}' has no effect: {}; 'warnings<=0' can be asked for", gate, why);
+  }
+  if (!conditions.baseline.empty())
+    fail(Fault::usage, "an earlier result has no effect: {}; leave it out", why);
+}
+
 void check_baseline(const Conditions& conditions, const std::string& model_hash,
                     const std::string& data_hash) {
   if (conditions.baseline.empty() || conditions.any_baseline) return;

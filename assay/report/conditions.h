@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <assay/gate.h>
@@ -23,6 +24,9 @@ void check(const Conditions& conditions, const std::vector<std::string>& measure
 // Throws Error{usage} for a gate that no figure of such a run could pass, naming what there will be; to be
 // called as soon as criteria and layers are known, before long work.
 void check(const Conditions& conditions, std::span<const Measurement> measured);
+// Throws Error{usage} for conditions where there are no figures that they could be on but the number of
+// warnings, and `why`.
+void check_no_figures(const Conditions& conditions, std::string_view why);
 // Throws Error{mismatch} when the baseline is of another network or other data, or does not say of which, and
 // any is not allowed. Empty hashes: not known (yet).
 void check_baseline(const Conditions& conditions, const std::string& model_hash,

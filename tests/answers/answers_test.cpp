@@ -1,9 +1,13 @@
 #include <gmock/gmock.h>
 
 #include <assay/error.h>
+#include <assay/records.h>
+#include "assay/answers/accuracy.h"
 #include "assay/answers/networks/network.h"
 #include "assay/answers/setting.h"
+#include "assay/answers/testing/attack.h"
 #include "assay/support/files/file.h"
+#include "tests/engine/graphs.h"
 
 namespace assay::answers {
 namespace {
@@ -40,6 +44,33 @@ TEST(Setting, WhatTookLongIsReplacedOnlyWhereItMayBe) {
   EXPECT_EQ(refusal([&] { check_replaced(file, "a state", {.replace = true}, foreign); }), "");
   EXPECT_EQ(refusal([&] { check_replaced(file, "a state", {}, [] { return true; }); }), "");
   std::filesystem::remove(file);
+}
+
+TEST(DeclaredAccuracy, IsCheckedAndToldWhereThereIsOne) {
+  const Session session(test::lenet_like());
+  Rng rng(3);
+  const DatasetPtr data =
+      from_arrays(test::random_array(rng, {8, 1, 12, 12}), std::vector<std::int64_t>(8, 0),
+                  {.name = "pictures", .class_names = {"a", "b", "c", "d", "e"}});
+  report::Document document;
+  add_accuracy(document, {}, session, data, {}, silence());
+  EXPECT_TRUE(document.facts.empty());
+  add_accuracy(document, AccuracyBounds{.expected = 0}, session, data, {}, silence());
+  ASSERT_EQ(document.facts.size(), 1U);
+  EXPECT_EQ(document.facts[0].id, "test_accuracy");
+  EXPECT_THAT(refusal([&] { check_accuracy(AccuracyBounds{.expected = 0.9}, session, data, {}); }),
+              HasSubstr("no labels"));
+}
+
+TEST(AttackQuestion, WritesAFileAndAJournalOfEachAttack) {
+  const std::vector<Output> outputs =
+      outputs_of({.attacks = {"fgsm", "fgsm[eps=0.1]"}, .folder = "made"}, "out");
+  std::vector<std::string> paths;
+  for (const Output& output : outputs) paths.push_back(output.path);
+  ASSERT_EQ(paths.size(), 5U);
+  EXPECT_THAT(paths, testing::IsSupersetOf({"made", "made/fgsm.npz", "made/fgsm-2.npz"}));
+  EXPECT_EQ(outputs[2].name, "the journal of out");
+  EXPECT_THROW(outputs_of({.attacks = {"fgsm[eps=x]"}, .folder = "made"}, "out"), Error);
 }
 
 }  // namespace

@@ -95,16 +95,35 @@ class AskedProfile : public testing::Test {
   ~AskedProfile() override { std::filesystem::remove_all(folder); }
 };
 
-TEST_F(AskedProfile, SettingsThatContradictAreFound) {
+TEST_F(AskedProfile, SettingsThatContradictAreRefused) {
+  const auto refusal = [](const Profile& of, const Settings& asked, const SaidSettings& said) {
+    try {
+      require_settings(of, asked, said, "net.profile");
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
   LearnOptions other = learning();
-  other.reduction = Reduction::max;
+  other.reduction = reduction_named("max");
   const Settings asked = settings_of(session, other);
-  EXPECT_FALSE(contradiction(*profile, asked, {"share", "cap"}));
-  const auto found = contradiction(*profile, asked, {"share", "reduction"});
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->setting, "reduction");
-  EXPECT_EQ(found->asked, "max");
-  EXPECT_EQ(found->learned, "mean");
+  EXPECT_EQ(refusal(*profile, asked, {{"share", "the share"}, {"cap", "the cap"}}), "");
+  EXPECT_THAT(refusal(*profile, asked, {{"share", "the share"}, {"reduction", "reducing by"}}),
+              HasSubstr("reducing by max contradicts profile net.profile, which was learned with mean"));
+  Profile old = *profile;
+  old.settings.clear();
+  EXPECT_EQ(refusal(old, asked, {}), "");
+  EXPECT_THAT(refusal(old, asked, {{"cap", "the cap"}}), HasSubstr("the cap has no effect"));
+}
+
+TEST(ReductionNamed, IsTheInverseOfWhatSettingsSay) {
+  const Session session(test::lenet_like());
+  for (const char* name : {"mean", "max", "every-position"}) {
+    LearnOptions options;
+    options.reduction = reduction_named(name);
+    EXPECT_THAT(settings_of(session, options).at("reduction"), ElementsAre(name));
+  }
+  EXPECT_THROW(reduction_named("median"), Error);
 }
 
 TEST_F(AskedProfile, IsReadForItsNetworkOnly) {

@@ -67,6 +67,14 @@ TEST_F(ConditionsTest, GatesAreCheckedBeforeLongWork) {
               HasSubstr("cannot pass"));
 }
 
+TEST_F(ConditionsTest, WithoutFiguresOnlyWarningsCanBeCounted) {
+  EXPECT_EQ(refusal([&] { check_no_figures({.gates = {"warnings<=0"}}, "there are none"); }), "");
+  EXPECT_THAT(refusal([&] { check_no_figures({.gates = {"nc=0.5"}}, "there are none"); }),
+              HasSubstr("condition 'nc=0.5' has no effect: there are none"));
+  EXPECT_THAT(refusal([&] { check_no_figures({.baseline = file.string()}, "there are none"); }),
+              HasSubstr("an earlier result has no effect: there are none"));
+}
+
 TEST_F(ConditionsTest, GatesAndTheBaselineDecide) {
   EXPECT_THAT(outcomes({.gates = {"nc=0.5", "warnings<=0"}}, 0.6), ElementsAre(true, false));
   EXPECT_THAT(outcomes({.baseline = file.string()}, 0.6), ElementsAre(true));

@@ -1,12 +1,9 @@
 // assay attack: inputs that break a network.
 
-#include "assay/results/testing/attack.h"
-#include <assay/attack.h>
+#include "assay/answers/testing/attack.h"
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
-#include "assay/results/document.h"
-#include "assay/support/ranks/ranks.h"
 #include "assay/support/text/text.h"
 
 namespace assay::app {
@@ -18,89 +15,51 @@ class AttackCommand final : public Command {
     model_.declare(flags, true);
     data_.declare(flags, true);
     flags.add(
-        "--attack SPEC", attacks_,
+        "--attack SPEC", question_.attacks,
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
-    flags.add("--preset NAME", preset_,
+    flags.add("--preset NAME", question_.preset,
               "attacks and options of a paper: " + joined(attack::presets().names()));
-    flags.add("--out FOLDER", output_, "folder for the attacked records, one .npz per attack");
-    flags.add("--all", options_.all,
+    flags.add("--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack");
+    flags.add("--all", question_.options.all,
               "attack also records that the network gets wrong; they are to leave the class that it names");
-    flags.add("--only-successful", options_.only_successful, "store only records that succeed");
-    flags.add("--levels", options_.levels,
+    flags.add("--only-successful", question_.options.only_successful, "store only records that succeed");
+    flags.add("--levels", question_.options.levels,
               "store 8-bit levels of the valid range, as pictures have them; success is judged after "
               "rounding, by which an element may leave its bound by half a level");
-    flags.add("--pictures", pictures_,
+    flags.add("--pictures", question_.pictures,
               "draw so many records of each attack: before, after, difference (records of pictures only)",
               CLI::Range(0, 1000));
-    flags.add("--margin", options_.margin,
+    flags.add("--margin", question_.options.margin,
               "regression: an output that moves by more than this away from its target is a success",
               CLI::PositiveNumber);
     check_.declare(flags);
   }
 
   std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--out", output_, Output::Kind::folder}};
-    for (const std::string& name : attack::names_of(chosen_specs())) {
-      const std::filesystem::path file = std::filesystem::path(output_) / (name + ".npz");
-      all.push_back({"--out", file.string()});
-      all.push_back({"the journal of --out", attack::journal_of(file).string(), Output::Kind::journal});
-    }
-    return all;
+    if (question_.attacks.empty() && question_.preset.empty())
+      fail(Fault::usage,
+           "which attack? give --attack NAME[option=value,...] or --preset NAME; `assay attacks` lists them");
+    return answers::outputs_of(question_, "--out");
   }
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
-    const std::vector<Spec> specs = chosen_specs();
-    options_.batch = context.settings.batch;
-    options_.seed = context.settings.seed;
-    report::Document document;
-    check_.run_if_asked(session, data, context, document);
-    std::vector<attack::AttackSummary> summaries;
-    const std::vector<std::string> names = attack::names_of(specs);
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-      const std::filesystem::path file = std::filesystem::path(output_) / (names[i] + ".npz");
-      options_.journal = attack::journal_of(file);
-      summaries.push_back(attack::attack_dataset(session, data, specs[i], file, options_, context.progress));
-    }
-    ranks().leave_to_first();
-    if (summaries.front().levels) context.effective["levels"] = {"true"};
-    for (const attack::AttackSummary& summary : summaries)
-      std::filesystem::remove(attack::journal_of(summary.file));
-    results::append(document, results::document_of(summaries, options_, session.graph(), *data));
-    for (const attack::AttackSummary& summary : summaries) {
-      for (report::Picture& picture : results::draw_attacked(summary, *data, pictures_, output_))
-        document.pictures.push_back(std::move(picture));
-    }
-    results::add_provenance(document, session.graph(), {{"data", data}});
-    return document;
+    question_.accuracy = check_.declared();
+    answers::AttackAnswer answer =
+        answers::attack(session, data, question_, setting_of(context), context.progress);
+    if (answer.levels) context.effective["levels"] = {"true"};
+    return std::move(answer.document);
   }
 
  private:
-  std::vector<Spec> chosen_specs() const {
-    std::vector<Spec> specs;
-    if (!preset_.empty()) {
-      for (const std::string& text : attack::presets().find(preset_).specs)
-        specs.push_back(parse_spec("attack", text));
-    }
-    for (const std::string& text : attacks_) specs.push_back(parse_spec("attack", text));
-    if (specs.empty())
-      fail(Fault::usage,
-           "which attack? give --attack NAME[option=value,...] or --preset NAME; `assay attacks` lists them");
-    for (const Spec& spec : specs) attack::make_attack(spec);  // wrong options show before any work
-    return specs;
-  }
-
   ModelInput model_;
   DataInput data_{
       "data",
       "records to attack; a valid range must be known (8-bit images know theirs, others say range=0:1)"};
   AccuracyCheck check_;
-  std::vector<std::string> attacks_;
-  std::string preset_, output_ = "assay-attack";
-  std::size_t pictures_ = 4;
-  attack::AttackOptions options_;
+  answers::AttackQuestion question_{.folder = "assay-attack"};
 };
 
 }  // namespace

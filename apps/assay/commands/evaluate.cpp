@@ -1,12 +1,8 @@
 // assay evaluate: accuracy or mean squared error of a network on data, per class, with a confusion summary.
 
-#include <assay/evaluate.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
-#include "assay/results/document.h"
-#include "assay/results/networks/evaluation.h"
-#include "assay/results/warnings.h"
-#include "assay/support/ranks/ranks.h"
+#include "assay/answers/networks/evaluation.h"
 
 namespace assay::app {
 namespace {
@@ -18,49 +14,27 @@ class Evaluate final : public Command {
     data_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
-    flags.add("--predictions FILE", predictions_,
+    flags.add("--predictions FILE", question_.predictions,
               "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
   }
 
-  std::vector<Output> outputs() const override { return {{"--predictions", predictions_}}; }
+  std::vector<Output> outputs() const override { return {{"--predictions", question_.predictions}}; }
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     const DatasetPtr data = data_.open();
     const Session session = model_.open(context, data.get());
-    gates_.check(names_of(*data));
-    gates_.check_baseline(session.graph().hash(), data->hash());
-    Predictions predictions;
-    Evaluation& evaluation = predictions.evaluation;
-    if (predictions_.empty()) {
-      evaluation = check_.run(session, data, context);
-    } else {
-      predictions = predict(session, data, walk_options(context, "evaluating"), context.progress);
-      check_.apply(evaluation, session, data);
-    }
-    ranks().leave_to_first();
-    if (!predictions_.empty()) write_predictions(predictions_, predictions);
-    report::Document document = results::document_of(evaluation, session.graph(), *data);
-    results::add_warnings(document, results::class_warnings(session, *data));
-    if (evaluation.accuracy)
-      results::add_warnings(document, results::accuracy_warnings(*evaluation.accuracy, class_count(session)));
-    gates_.apply(document, results::measurements_of(evaluation, *data));
-    results::add_provenance(document, session.graph(), {{"data", data}});
-    return document;
+    question_.accuracy = check_.declared();
+    question_.conditions = gates_.conditions();
+    return answers::evaluate(session, data, question_, setting_of(context), context.progress);
   }
 
  private:
-  // What gates can be about.
-  static std::vector<std::string> names_of(const Dataset& data) {
-    if (data.target_width() > 0) return {"mean-squared-error", "mean-absolute-error", "greatest-error"};
-    return {"accuracy"};
-  }
-
   ModelInput model_;
   DataInput data_{"data", "records to evaluate on"};
   AccuracyCheck check_;
   GateOptions gates_;
-  std::string predictions_;
+  answers::EvaluationQuestion question_;
 };
 
 }  // namespace

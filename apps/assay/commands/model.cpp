@@ -23,12 +23,13 @@ class Model final : public Command {
   std::vector<Output> outputs() const override { return {{"--write", write_}}; }
 
   report::Document run(Context& context) override {
-    const DatasetPtr data = data_.given() ? data_.open() : nullptr;
+    const DatasetPtr data = data_.open_if_given();
     const Session session = model_.open(context, data.get());
     std::optional<std::vector<std::vector<std::size_t>>> dead;
     if (data)
       dead = find_dead_neurons(session, session.layers(), data,
-                               walk_options(context, "looking for dead neurons"), context.progress);
+                               {.batch = context.settings.batch, .stage = "looking for dead neurons"},
+                               context.progress);
     if (measure_ && !plan_) fail(Fault::usage, "--measure times the stretches of --plan; give both");
     report::Document document = results::document_of(session, dead);
     if (plan_) results::add_plan(document, session, measure_);

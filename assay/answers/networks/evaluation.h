@@ -1,0 +1,24 @@
+#pragma once
+
+// How well a network does on data.
+
+#include <string>
+
+#include <assay/report.h>
+#include "assay/answers/accuracy.h"
+#include "assay/answers/setting.h"
+#include "assay/report/conditions.h"
+
+namespace assay::answers {
+
+struct EvaluationQuestion {
+  std::string predictions = {};  // file for what the network says of each record; empty: none
+  DeclaredAccuracy accuracy = {};
+  report::Conditions conditions = {};
+};
+
+// Only the first rank returns.
+report::Document evaluate(const Session& session, const DatasetPtr& data, const EvaluationQuestion& question,
+                          const Setting& setting, Progress& progress);
+
+}  // namespace assay::answers

@@ -1,0 +1,48 @@
+#include "assay/answers/networks/importance.h"
+
+#include <fmt/format.h>
+
+#include "assay/results/document.h"
+#include "assay/results/networks/pictures.h"
+#include "assay/results/warnings.h"
+#include "assay/support/ranks/ranks.h"
+
+namespace assay::answers {
+namespace {
+
+void add_heat_maps(report::Document& document, const Session& session, const Dataset& data,
+                   const ImportanceQuestion& question, const relevance::ImportanceOptions& options,
+                   const Setting& setting) {
+  if (results::is_picture(data)) {
+    document.pictures = results::draw_relevance(session, data, options.method, options.attribution,
+                                                {question.heat_maps, setting.seed, question.folder});
+  } else {
+    document.notices.push_back(fmt::format("records of shape {} are no pictures, so there are no heat maps",
+                                           to_string(data.record_shape())));
+  }
+}
+
+}  // namespace
+
+report::Document find_importance(const Session& session, const DatasetPtr& data,
+                                 const ImportanceQuestion& question, const Setting& setting,
+                                 Progress& progress) {
+  relevance::ImportanceOptions options = question.options;
+  options.batch = setting.batch;
+  options.attribution.range = data->valid_range();
+  std::vector<Layer> layers;
+  for (const std::string& name : question.layers) layers.push_back(session.layer(name));
+  if (layers.empty()) layers.push_back(session.penultimate_layer());
+  const relevance::Importance importance =
+      relevance::analyse_importance(session, data, layers, options, progress);
+  ranks().leave_to_first();
+  check_accuracy(question.accuracy, session, data, importance.evaluation);
+  report::Document document =
+      results::document_of(importance, session, options, question.share, question.top);
+  if (question.heat_maps > 0) add_heat_maps(document, session, *data, question, options, setting);
+  results::add_warnings(document, results::class_warnings(session, *data));
+  results::add_provenance(document, session.graph(), {{"data", data}});
+  return document;
+}
+
+}  // namespace assay::answers

@@ -1,0 +1,69 @@
+#include "assay/answers/testing/attack.h"
+
+#include <filesystem>
+
+#include "assay/results/document.h"
+#include "assay/results/testing/attack.h"
+#include "assay/support/ranks/ranks.h"
+
+namespace assay::answers {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<Spec> asked_attacks(const AttackQuestion& question) {
+  std::vector<Spec> specs;
+  if (!question.preset.empty()) {
+    for (const std::string& text : attack::presets().find(question.preset).specs)
+      specs.push_back(parse_spec("attack", text));
+  }
+  for (const std::string& text : question.attacks) specs.push_back(parse_spec("attack", text));
+  for (const Spec& spec : specs) attack::make_attack(spec);  // wrong options show before any work
+  return specs;
+}
+
+// Of each attack.
+std::vector<fs::path> files_of(const std::vector<Spec>& attacks, const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const std::string& name : attack::names_of(attacks)) files.push_back(folder / (name + ".npz"));
+  return files;
+}
+
+}  // namespace
+
+std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name) {
+  std::vector<Output> all{{name, question.folder, Output::Kind::folder}};
+  for (const fs::path& file : files_of(asked_attacks(question), question.folder)) {
+    all.push_back({name, file.string()});
+    all.push_back({"the journal of " + name, attack::journal_of(file).string(), Output::Kind::journal});
+  }
+  return all;
+}
+
+AttackAnswer attack(const Session& session, const DatasetPtr& data, const AttackQuestion& question,
+                    const Setting& setting, Progress& progress) {
+  const std::vector<Spec> attacks = asked_attacks(question);
+  const std::vector<fs::path> files = files_of(attacks, question.folder);
+  attack::AttackOptions options = question.options;
+  options.batch = setting.batch;
+  options.seed = setting.seed;
+  report::Document document;
+  add_accuracy(document, question.accuracy, session, data, setting, progress);
+  std::vector<attack::AttackSummary> summaries;
+  for (std::size_t i = 0; i < attacks.size(); ++i) {
+    options.journal = attack::journal_of(files[i]);
+    summaries.push_back(attack::attack_dataset(session, data, attacks[i], files[i], options, progress));
+  }
+  ranks().leave_to_first();
+  for (const attack::AttackSummary& summary : summaries) fs::remove(attack::journal_of(summary.file));
+  results::append(document, results::document_of(summaries, options, session.graph(), *data));
+  for (const attack::AttackSummary& summary : summaries) {
+    for (report::Picture& picture :
+         results::draw_attacked(summary, *data, question.pictures, question.folder))
+      document.pictures.push_back(std::move(picture));
+  }
+  results::add_provenance(document, session.graph(), {{"data", data}});
+  return {std::move(document), summaries.front().levels};
+}
+
+}  // namespace assay::answers

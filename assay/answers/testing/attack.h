@@ -1,0 +1,39 @@
+#pragma once
+
+// Inputs that break a network: attacks one after the other, each into a file of its own, and what they came
+// to.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <assay/attack.h>
+#include <assay/report.h>
+#include "assay/answers/accuracy.h"
+#include "assay/answers/setting.h"
+#include "assay/support/files/outputs.h"
+
+namespace assay::answers {
+
+struct AttackQuestion {
+  std::string preset = {};                // attacks of it, and ...
+  std::vector<std::string> attacks = {};  // ... further ones
+  std::string folder = {};                // for the attacked records
+  std::size_t pictures = 4;               // drawn of each attack
+  attack::AttackOptions options = {};
+  DeclaredAccuracy accuracy = {};
+};
+
+// What it writes, its journals too, by the name of the folder in messages. Throws Error{usage} for wrong
+// options.
+std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name);
+
+struct AttackAnswer {
+  report::Document document;
+  bool levels = false;  // records are stored as such, asked for or not
+};
+// Only the first rank returns.
+AttackAnswer attack(const Session& session, const DatasetPtr& data, const AttackQuestion& question,
+                    const Setting& setting, Progress& progress);
+
+}  // namespace assay::answers

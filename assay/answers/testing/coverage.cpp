@@ -1,0 +1,232 @@
+#include "assay/answers/testing/coverage.h"
+
+#include <algorithm>
+#include <set>
+
+#include <assay/error.h>
+#include "assay/attack/extension.h"
+#include "assay/coverage/possible.h"
+#include "assay/coverage/rank_journals.h"
+#include "assay/results/document.h"
+#include "assay/results/testing/coverage.h"
+#include "assay/results/testing/extension.h"
+#include "assay/results/warnings.h"
+#include "assay/support/ranks/ranks.h"
+
+namespace assay::answers {
+namespace {
+
+class Covering {
+ public:
+  Covering(const Session& session, const DatasetPtr& test, CoverageQuestion question, const Setting& setting,
+           Progress& progress)
+      : session_(session),
+        test_(test),
+        question_(std::move(question)),
+        setting_(setting),
+        progress_(progress) {}
+
+  CoverageAnswer answer() {
+    require_units_counted();
+    specs_ = coverage::asked_criteria(question_.preset, question_.criteria, question_.ms);
+    check_conditions_early();
+    check_replaced_early();
+    const std::vector<Spec> attacks =
+        question_.attacks.empty() ? std::vector<Spec>() : attack::parse_attacks(question_.attacks);
+    profile_ = question_.training ? learned_profile() : read_profile();
+    report::check_baseline_profile(question_.conditions, profile_->data_hash, settings_text());
+    coverage::CoverageState state =
+        coverage::begin_state(profile_, specs_, question_.by_class, question_.append ? question_.state : "");
+    report::check(question_.conditions, results::measurements_of(state));
+    check_state_replaced(state);
+    const coverage::Observations seen = measured(state);
+    report::Document document = told(state, seen);
+    if (!attacks.empty()) extend(state, attacks, document);
+    report::check_baseline(question_.conditions, "", results::records_hash(state));
+    report::apply(question_.conditions, document, results::measurements_of(state));
+    add_provenance(state, document);
+    return {std::move(document), profile_->settings, specs_};
+  }
+
+ private:
+  std::string settings_text() const {
+    return profile_->settings.empty() ? "" : coverage::text_of(profile_->settings);
+  }
+
+  // Units of a layer that does not count at all would have no effect.
+  void require_units_counted() const {
+    std::set<std::string> counted;
+    for (const std::string& layer : question_.learn.layers) counted.insert(session_.layer(layer).name);
+    for (const auto& [layer, numbers] : question_.learn.units) {
+      if (!counted.empty() && !counted.contains(layer))
+        fail(Fault::usage, "chosen units name neurons of layer '{}', which the layers that count leave out",
+             layer);
+    }
+  }
+
+  // What can be known before anything is learned: criteria and layers.
+  void check_conditions_early() const {
+    std::vector<std::string> names;
+    std::vector<report::Measurement> measured;
+    for (const Spec& spec : specs_) {
+      names.push_back(spec.name);
+      report::Measurement figure;
+      figure.criterion = spec.text();
+      measured.push_back(figure);
+      for (const Layer& layer : session_.layers()) {
+        figure.layer = layer.name;
+        measured.push_back(figure);
+      }
+    }
+    report::check(question_.conditions, names);
+    report::check(question_.conditions, measured);
+    // Of a state that is added to, and of a part, the records are known when they are measured.
+    const bool of_test = !question_.append && question_.measure.shards == 1;
+    report::check_baseline(question_.conditions, session_.graph().hash(), of_test ? test_->hash() : "");
+  }
+
+  // A profile of another network, of other data or learned in another way, or another kind of file, stays.
+  void check_replaced_early() const {
+    const std::string network = session_.graph().hash();
+    check_replaced(question_.state, "coverage of this network", setting_, [&] {
+      return coverage::CoverageState::read(question_.state).profile().model_hash == network;
+    });
+    if (!question_.training) return;
+    check_replaced(question_.profile.file, "a profile of this network and these training records", setting_,
+                   [&] {
+                     const coverage::Profile found = coverage::read_profile(question_.profile.file);
+                     return found.model_hash == network && found.data_hash == question_.training->hash();
+                   });
+  }
+
+  // A state of another profile, of other criteria or of another test set stays, unless it is added to.
+  void check_state_replaced(const coverage::CoverageState& state) const {
+    if (question_.append) return;
+    check_replaced(question_.state, "coverage of this test set by these criteria", setting_, [&] {
+      const coverage::CoverageState found = coverage::CoverageState::read(question_.state);
+      return found.profile_hash() == state.profile_hash() && found.specs() == state.specs() &&
+             std::ranges::all_of(found.parts(),
+                                 [&](const auto& part) { return part->data_hash == test_->hash(); });
+    });
+  }
+
+  // Of criteria that a preset alone names, those that cannot be measured are left out.
+  bool only_preset() const { return !question_.preset.empty() && question_.criteria.empty(); }
+  void keep_possible(const coverage::PossibleCriteria& found) {
+    if (found.impossible.empty()) return;
+    if (found.possible.empty())
+      fail(Fault::mismatch, "criteria of preset {}: {}", question_.preset, found.impossible[0].second);
+    results::add_warnings(learning_, results::left_out_warnings(found));
+    specs_ = found.possible;
+  }
+
+  std::shared_ptr<const coverage::Profile> read_profile() {
+    if (question_.profile.file.empty())
+      fail(Fault::usage,
+           "what was the network trained on? name training records, or the profile of an earlier run");
+    auto profile = coverage::profile_in(question_.profile, session_);
+    coverage::LearnOptions asked = question_.learn;
+    asked.criteria = choices_of<coverage::CriterionInfo>(specs_);
+    coverage::require_settings(*profile, coverage::settings_of(session_, asked), question_.said,
+                               question_.profile.file);
+    if (only_preset()) keep_possible(coverage::possible_criteria(profile, specs_));
+    return profile;
+  }
+
+  std::shared_ptr<const coverage::Profile> learned_profile() {
+    if (question_.profile.carried_over)
+      fail(Fault::usage, "a profile is carried over where one is read; leave out the training records");
+    coverage::LearnOptions learn = question_.learn;
+    learn.batch = learn.importance.batch = setting_.batch;
+    if (only_preset())
+      keep_possible(coverage::possible_criteria(session_, question_.training, specs_, learn));
+    learn.criteria = choices_of<coverage::CriterionInfo>(specs_);
+    coverage::Learned learned = coverage::learn_profile(session_, question_.training, learn, progress_);
+    results::append(learning_, results::document_of(learned));
+    if (!question_.profile.file.empty() && ranks().first())
+      coverage::write_profile(learned.profile, question_.profile.file);
+    auto profile = std::make_shared<const coverage::Profile>(std::move(learned.profile));
+    if (only_preset()) keep_possible(coverage::possible_criteria(profile, specs_));
+    return profile;
+  }
+
+  coverage::Observations measured(coverage::CoverageState& state) const {
+    coverage::MeasureOptions options = question_.measure;
+    options.batch = setting_.batch;
+    options.growth_points = setting_.detailed ? 25 : 0;
+    options.remember_records = setting_.detailed && question_.records > 0;
+    if (!question_.state.empty()) options.journal = question_.state + ".journal";
+    coverage::Observations seen = coverage::measure(session_, state, test_, options, progress_);
+    ranks().leave_to_first();
+    if (!question_.state.empty()) {
+      state.write(question_.state);
+      coverage::remove_journals(options.journal);
+    }
+    return seen;
+  }
+
+  report::Document told(const coverage::CoverageState& state, const coverage::Observations& seen) {
+    Evaluation evaluation;
+    evaluation.accuracy = coverage::accuracy_on(state, *test_);
+    check_accuracy(question_.accuracy, session_, test_, evaluation);
+    report::Document document = results::document_of(
+        state, fmt::format("{} on {}", session_.graph().name(), results::records_text(state, *test_)),
+        {test_.get(), setting_.detailed ? &seen : nullptr, question_.combinations, question_.combinations,
+         question_.records});
+    document.facts.insert(document.facts.end(), learning_.facts.begin(), learning_.facts.end());
+    document.notices.insert(document.notices.begin(), learning_.notices.begin(), learning_.notices.end());
+    results::add_warnings(document, std::move(learning_.warnings));
+    results::add_warnings(document, results::data_warnings(*profile_, seen, *test_));
+    results::add_warnings(document, results::class_warnings(session_, *test_));
+    for (const report::Fact& fact : document.facts) {
+      if (fact.id == "test_accuracy")
+        results::add_warnings(
+            document, results::accuracy_warnings(std::get<double>(fact.value), class_count(session_)));
+    }
+    if (seen.in_training > 0)
+      document.facts.push_back({"in_training", "of them training records, too",
+                                report::count_cell(seen.in_training), report::Column::Kind::count});
+    return document;
+  }
+
+  void extend(const coverage::CoverageState& state, const std::vector<Spec>& attacks,
+              report::Document& document) const {
+    const std::vector<attack::Extension> extensions =
+        attack::extend(session_, profile_, state.specs(), test_, attacks,
+                       {question_.made, setting_.batch, setting_.seed}, progress_);
+    report::Document more = results::document_of(state, extensions);
+    document.tables.insert(document.tables.begin(), std::move(more.tables.front()));
+    more.tables.clear();
+    results::append(document, std::move(more));
+  }
+
+  void add_provenance(const coverage::CoverageState& state, report::Document& document) const {
+    results::add_provenance(document, session_.graph(), {});
+    document.provenance.emplace_back("test", results::records_text(state, *test_));
+    document.provenance.emplace_back("test_hash", results::records_hash(state));
+    document.provenance.emplace_back("criteria", coverage::whole_text(specs_));
+    document.provenance.emplace_back("train", profile_->data);
+    document.provenance.emplace_back("train_hash", profile_->data_hash);
+    document.provenance.emplace_back("profile_hash", state.profile_hash());
+    if (const std::string settings = settings_text(); !settings.empty())
+      document.provenance.emplace_back("profile_settings", settings);
+  }
+
+  const Session& session_;
+  const DatasetPtr& test_;
+  const CoverageQuestion question_;
+  const Setting& setting_;
+  Progress& progress_;
+  std::vector<Spec> specs_;
+  std::shared_ptr<const coverage::Profile> profile_;
+  report::Document learning_;  // what learning found
+};
+
+}  // namespace
+
+CoverageAnswer cover(const Session& session, const DatasetPtr& test, CoverageQuestion question,
+                     const Setting& setting, Progress& progress) {
+  return Covering(session, test, std::move(question), setting, progress).answer();
+}
+
+}  // namespace assay::answers
