@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 60> names{{
+  static constexpr std::array<Entry, 67> names{{
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"further records that are reached have no effect", "--reached has no effect"},
@@ -68,6 +68,16 @@ std::string with_flags(std::string message) {
       {" contradicts profile ", " contradicts --profile "},
       {"leave the setting out", "leave the flag out"},
       {"learn anew from training records", "learn anew with --train"},
+      {"is to be judged? name one", "is to be judged? name it with --test SPEC"},
+      {"has a place at layer ", "has a place at --layer "},
+      {"leave this choice out", "leave it out (`assay mutate list` shows the places)"},
+      {"targets, so a margin is needed", "targets: --margin is needed"},
+      {"one mutant is written into one file: name both",
+       "export writes one mutant: name it with --mutant TEXT (assay mutate list shows them) and its file "
+       "with --out FILE.onnx"},
+      {"are trained networks to be kept? name a folder",
+       "are trained networks to be kept? give --store FOLDER"},
+      {"the same without parts makes", "the same command without --shard makes"},
       {"no training records are named:", "no training records are named (--train):"},
       {"condition '", "--fail-under '"},
       {"an earlier result has no effect", "--no-worse-than has no effect"},

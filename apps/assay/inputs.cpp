@@ -17,10 +17,6 @@ answers::Setting setting_of(const Context& context) {
   return setting;
 }
 
-SessionOptions session_options(const Context& context, const Dataset* dataset) {
-  return setting_of(context).session_for(dataset);
-}
-
 void ModelInput::declare(Flags& flags, bool positional) {
   flags.add(positional ? "model,--model FILE" : "--model FILE", path_,
             "network: .onnx, Keras .h5 (with its .json if it holds weights only) or .keras");
@@ -76,11 +72,6 @@ void AccuracyCheck::refuse_without_effect() const {
 answers::DeclaredAccuracy AccuracyCheck::declared() const {
   if (expected_ < 0) return std::nullopt;
   return AccuracyBounds{expected_, tolerance_, above_};
-}
-
-void AccuracyCheck::run_if_asked(const Session& session, const DatasetPtr& test, Context& context,
-                                 report::Document& document) const {
-  answers::add_accuracy(document, declared(), session, test, setting_of(context), context.progress);
 }
 
 std::pair<std::size_t, std::size_t> ShardInput::part(Context& context) const {

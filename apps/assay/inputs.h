@@ -57,9 +57,6 @@ class AccuracyCheck {
   // Throws Error{usage} for a tolerance of no accuracy.
   void refuse_without_effect() const;
   answers::DeclaredAccuracy declared() const;
-  // Evaluates where an accuracy is declared, and tells it.
-  void run_if_asked(const Session& session, const DatasetPtr& test, Context& context,
-                    report::Document& document) const;
 
  private:
   double expected_ = -1, tolerance_ = 0.005, above_ = 1;
@@ -68,9 +65,6 @@ class AccuracyCheck {
 
 // What the common flags say of a whole run.
 answers::Setting setting_of(const Context& context);
-
-// The options for Session that the common flags and the data imply.
-SessionOptions session_options(const Context& context, const Dataset* dataset = nullptr);
 
 // --shard K/N: a part of the work.
 class ShardInput {

@@ -38,8 +38,4 @@ const report::Conditions& GateOptions::conditions() const {
   return conditions_;
 }
 
-void GateOptions::check(const std::vector<std::string>& measured) const {
-  report::check(conditions(), measured);
-}
-
 }  // namespace assay::frame

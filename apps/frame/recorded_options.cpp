@@ -42,6 +42,10 @@ std::string typed_option(const CLI::Option& option, const std::string& value) {
 
 }  // namespace
 
+void leave_out(const std::vector<const CLI::Option*>& options, EffectiveOptions& effective) {
+  for (const CLI::Option* option : options) effective[name_of(*option)] = {};
+}
+
 std::string recorded_options(const CLI::App& command, const EffectiveOptions& effective) {
   std::string positions, flags;
   for (const CLI::Option* option : command.get_options()) {

@@ -14,6 +14,9 @@ namespace assay::frame {
 // learned with. No values: the option is left out.
 using EffectiveOptions = std::map<std::string, std::vector<std::string>>;
 
+// Leaves these out.
+void leave_out(const std::vector<const CLI::Option*>& options, EffectiveOptions& effective);
+
 // All options with the values in effect, given or default, quoted for a shell: "assay COMMAND " and this is a
 // command that asks for the same.
 std::string recorded_options(const CLI::App& command, const EffectiveOptions& effective);

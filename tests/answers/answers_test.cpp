@@ -5,6 +5,7 @@
 #include "assay/answers/accuracy.h"
 #include "assay/answers/networks/network.h"
 #include "assay/answers/setting.h"
+#include "assay/answers/testing/asked_mutants.h"
 #include "assay/answers/testing/attack.h"
 #include "assay/support/files/file.h"
 #include "tests/engine/graphs.h"
@@ -71,6 +72,42 @@ TEST(AttackQuestion, WritesAFileAndAJournalOfEachAttack) {
   EXPECT_THAT(paths, testing::IsSupersetOf({"made", "made/fgsm.npz", "made/fgsm-2.npz"}));
   EXPECT_EQ(outputs[2].name, "the journal of out");
   EXPECT_THROW(outputs_of({.attacks = {"fgsm[eps=x]"}, .folder = "made"}, "out"), Error);
+}
+
+TEST(MutationQuestion, NamesMutantsOrDrawsThem) {
+  MutationQuestion named, drawn;
+  choose_mutants(named, {"gf[sigma=0.5]@conv2#17"}, "", {}, std::nullopt);
+  const mutation::Drawn mutants = drawn_mutants(named, {}, [](const mutation::DrawOptions&) {
+    ADD_FAILURE() << "nothing is drawn";
+    return mutation::Drawn();
+  });
+  ASSERT_EQ(mutants.mutants.size(), 1U);
+  EXPECT_EQ(mutants.mutants[0].layer, "conv2");
+  choose_mutants(drawn, {}, "", {"ns"}, 3);
+  drawn_mutants(drawn, {.seed = 7}, [](const mutation::DrawOptions& options) {
+    EXPECT_EQ(options.seed, 7U);
+    EXPECT_EQ(options.operators.size(), 1U);
+    return mutation::Drawn();
+  });
+}
+
+TEST(MutationQuestion, SaysWhyNothingCanBeJudgedOrWritten) {
+  const Graph network = test::lenet_like();
+  MutationQuestion question;
+  const mutation::Drawn none;
+  EXPECT_THAT(refusal([&] { require_judgeable(question, none, network); }), HasSubstr("which test set"));
+  question.tests = {"test.npz"};
+  EXPECT_THAT(refusal([&] { require_judgeable(question, none, network); }),
+              HasSubstr("no mutant can be made"));
+  question.draw.layers = {"fc9"};
+  EXPECT_THAT(refusal([&] { require_judgeable(question, none, network); }),
+              HasSubstr("a place at layer fc9"));
+  EXPECT_EQ(refusal([&] {
+              require_judgeable(
+                  question, {.mutants = {mutation::parse_mutant("ns@fc#1")}, .not_applicable = {}}, network);
+            }),
+            "");
+  EXPECT_THAT(refusal([&] { only_mutant(question, none); }), HasSubstr("name both"));
 }
 
 }  // namespace

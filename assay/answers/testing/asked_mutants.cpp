@@ -1,0 +1,96 @@
+#include "assay/answers/testing/asked_mutants.h"
+
+#include <assay/error.h>
+#include "assay/data/files/records_file.h"
+#include "assay/mutation/choice.h"
+#include "assay/mutation/kept_run.h"
+#include "assay/results/document.h"
+#include "assay/results/testing/mutation.h"
+#include "assay/support/files/file.h"
+#include "assay/support/text/text.h"
+
+namespace assay::answers {
+namespace {
+
+void add_judgement(const mutation::MutationState& state, const mutation::RunFigures& figures,
+                   const MutationQuestion& question, report::Document& document) {
+  const mutation::MutationScore result = mutation::score(state, question.score);
+  results::append(document, results::document_of(state, result, question.score, &figures));
+  if (!question.matrix.empty())
+    write_file(question.matrix, report::to_csv(results::matrix_table(state, result)));
+  if (!question.subset.empty()) {
+    const selection::Cover subset = mutation::killing_subset(state, result);
+    std::string ids;
+    for (const std::size_t r : subset.records) ids += id_line(state.records()[r].id) + "\n";
+    write_file(question.subset, ids);
+    document.facts.push_back(results::subset_fact(subset));
+  }
+  const std::string records = results::records_hash(state);
+  report::check_baseline_records(question.conditions, records, true);
+  report::apply(question.conditions, document, results::measurements_of(state, result));
+  document.provenance.emplace_back("records_hash", records);
+}
+
+}  // namespace
+
+mutation::Drawn drawn_mutants(const MutationQuestion& question, const Setting& setting,
+                              const DrawMutants& draw) {
+  if (!question.named.empty()) return {.mutants = question.named, .not_applicable = {}};
+  mutation::DrawOptions options = question.draw;
+  options.seed = setting.seed;
+  return draw(options);
+}
+
+std::vector<mutation::Mutant> mutants_of_part(const MutationQuestion& question,
+                                              const mutation::Drawn& drawn) {
+  return mutation::part_of(drawn.mutants, question.part, question.parts);
+}
+
+void require_judgeable(const MutationQuestion& question, const mutation::Drawn& drawn, const Graph& network) {
+  if (question.tests.empty()) fail(Fault::usage, "which test set is to be judged? name one");
+  if (!drawn.mutants.empty()) return;
+  if (drawn.not_applicable.empty() && !question.draw.layers.empty())
+    fail(
+        Fault::usage,
+        "no mutant can be made of '{}': none of the operators has a place at layer {}; leave this choice out",
+        network.name(), joined(question.draw.layers));
+  fail(Fault::usage, "no mutant can be made of '{}'{}", network.name(),
+       drawn.not_applicable.empty()
+           ? std::string()
+           : fmt::format(": {} on {}: {}", drawn.not_applicable[0].op.text(), drawn.not_applicable[0].layer,
+                         drawn.not_applicable[0].reason));
+}
+
+const mutation::Mutant& only_mutant(const MutationQuestion& question, const mutation::Drawn& drawn) {
+  if (question.named.size() != 1 || question.out.empty())
+    fail(Fault::usage, "one mutant is written into one file: name both");
+  return drawn.mutants[0];
+}
+
+void check_state_replaced(const MutationQuestion& question, const Session& original, const Setting& setting) {
+  check_replaced(question.state, "mutants of this network", setting, [&] {
+    return mutation::MutationState::read(question.state).model_hash() == original.graph().hash();
+  });
+}
+
+mutation::RunOptions run_options(const MutationQuestion& question, const Setting& setting) {
+  mutation::RunOptions options = question.run;
+  options.quality = question.score.quality;
+  options.batch = setting.batch;
+  return options;
+}
+
+mutation::MutationState judge_mutants(const Session& original,
+                                      const std::vector<mutation::PlannedMutant>& planned,
+                                      const mutation::Drawn& drawn, const DatasetPtr& test,
+                                      const MutationQuestion& question, const Setting& setting,
+                                      Progress& progress, report::Document& document) {
+  mutation::RunFigures figures;
+  mutation::MutationState state =
+      mutation::run_kept(original, planned, drawn.not_applicable, test, run_options(question, setting),
+                         {question.state, setting.replace}, figures, progress);
+  add_judgement(state, figures, question, document);
+  return state;
+}
+
+}  // namespace assay::answers

@@ -1,0 +1,67 @@
+#include "assay/answers/testing/mutation.h"
+
+#include <assay/model.h>
+#include "assay/answers/testing/asked_mutants.h"
+#include "assay/mutation/choice.h"
+#include "assay/results/document.h"
+#include "assay/results/testing/mutation.h"
+
+namespace assay::answers {
+namespace {
+
+constexpr std::size_t listed_changes = 20;  // of a mutant that is written
+
+void write_mutant(const mutation::Subject& subject, const mutation::Mutant& mutant,
+                  const MutationQuestion& question, report::Document& document) {
+  const mutation::Mutation made = mutation::apply(subject, mutant);
+  write_onnx(in_form_of_file(made.graph, question.form), question.out);
+  results::append(document, results::document_of(made, listed_changes));
+  document.headline = fmt::format("{}: {}", question.out, made.summary);
+}
+
+}  // namespace
+
+void choose_mutants(MutationQuestion& question, const std::vector<std::string>& mutants,
+                    const std::string& preset, const std::vector<std::string>& operators,
+                    std::optional<std::size_t> count) {
+  for (const std::string& text : mutants) {
+    question.named.push_back(mutation::parse_mutant(text));
+    question.draw.operators.emplace_back(question.named.back().op);
+  }
+  if (mutants.empty()) mutation::choose_operators(question.draw, preset, operators, count);
+}
+
+report::Document mutate(const Session& session, const DatasetPtr& test, const MutationQuestion& question,
+                        const Setting& setting, Progress& progress) {
+  check_state_replaced(question, session, setting);
+  report::check_baseline(question.conditions, session.graph().hash(), test ? test->hash() : "");
+  report::Document document;
+  const mutation::Subject subject(session);
+  for (const auto& [layer, reason] : subject.left_out())
+    document.notices.push_back(fmt::format("layer {} is not mutated: {}", layer, reason));
+  const mutation::Drawn drawn = drawn_mutants(question, setting, [&](const mutation::DrawOptions& options) {
+    return mutation::draw_mutants(subject, options);
+  });
+  const std::vector<mutation::Mutant> mutants = mutants_of_part(question, drawn);
+  switch (question.action) {
+    case MutationQuestion::Action::write:
+      write_mutant(subject, only_mutant(question, drawn), question, document);
+      break;
+    case MutationQuestion::Action::list:
+      results::append(document, results::document_of(subject, mutants, drawn.not_applicable));
+      break;
+    case MutationQuestion::Action::judge: {
+      require_judgeable(question, drawn, session.graph());
+      add_accuracy(document, question.accuracy, session, test, setting, progress);
+      std::vector<mutation::PlannedMutant> planned;
+      for (const mutation::Mutant& mutant : mutants) planned.push_back(mutation::planned(subject, mutant));
+      judge_mutants(session, planned, drawn, test, question, setting, progress, document);
+      break;
+    }
+  }
+  results::add_provenance(document, session.graph(), {});
+  if (test) results::add_provenance(document, "test", *test);
+  return document;
+}
+
+}  // namespace assay::answers

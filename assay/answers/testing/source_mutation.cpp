@@ -1,0 +1,166 @@
+#include "assay/answers/testing/source_mutation.h"
+
+#include <algorithm>
+#include <set>
+
+#include <assay/error.h>
+#include <assay/model.h>
+#include "assay/answers/testing/asked_mutants.h"
+#include "assay/mutation/source/trained_mutants.h"
+#include "assay/results/document.h"
+#include "assay/results/testing/killing.h"
+#include "assay/results/testing/trained_mutants.h"
+#include "assay/support/ranks/ranks.h"
+
+namespace assay::answers {
+namespace {
+
+std::vector<DatasetPtr> opened_tests(const SourceStudy& study, const MutationQuestion& question) {
+  std::vector<DatasetPtr> tests;
+  for (const std::string& spec : question.tests) tests.push_back(open_dataset(spec));
+  report::check_baseline(question.conditions, study.program.graph.hash(), tests[0]->hash());
+  return tests;
+}
+
+// Complete. Throws Error{usage} where no store is named.
+mutation::TrainingPlan plan_of(const SourceQuestion& training, const Setting& setting) {
+  mutation::TrainingPlan plan = training.plan;
+  if (plan.store.empty()) fail(Fault::usage, "where are trained networks to be kept? name a folder");
+  plan.session = setting.session;
+  if (plan.jobs == 0) plan.jobs = static_cast<std::size_t>(std::max(setting.session.threads, 0));
+  if (setting.session.device != "cpu" && plan.command.empty()) plan.jobs = 1;
+  return plan;
+}
+
+void add_study(report::Document& document, const SourceStudy& study) {
+  results::add_provenance(document, study.program.graph, {});
+  results::add_provenance(document, "training", *study.program.training);
+}
+
+void add_tests(report::Document& document, const std::vector<DatasetPtr>& tests) {
+  for (std::size_t t = 0; t < tests.size(); ++t)
+    results::add_provenance(document, t == 0 ? "test" : fmt::format("test_{}", t + 1), *tests[t]);
+}
+
+// Notes of each mutant whether the training data kill it.
+void mark_killable(const SourceStudy& study, const Session& original,
+                   std::vector<mutation::PlannedMutant>& mutants, const MutationQuestion& question,
+                   const Setting& setting, Progress& progress) {
+  const std::set<std::string> spared = mutation::not_killed(original, mutants, study.program.training,
+                                                            question.run.margin, setting.batch, progress);
+  for (mutation::PlannedMutant& mutant : mutants)
+    mutant.description.killable = !spared.contains(mutant.description.key());
+}
+
+// What the first test set is worth beside the others, whose states are `others`.
+void compare_tests(const mutation::MutationState& first, const std::vector<mutation::MutationState>& others,
+                   const MutationQuestion& question, report::Document& document) {
+  std::vector<results::ComparedTests> compared{{question.tests[0], mutation::score(first, question.score)}};
+  if (report::Table redundant = results::redundant_table(first, compared[0].score); !redundant.rows.empty())
+    document.tables.push_back(std::move(redundant));
+  for (std::size_t t = 0; t < others.size(); ++t)
+    compared.push_back({question.tests[t + 1], mutation::score(others[t], question.score)});
+  if (!others.empty()) document.tables.insert(document.tables.begin(), results::compared_table(compared));
+}
+
+void judge_by_all(const SourceStudy& study, const SourceQuestion& training, const mutation::Drawn& drawn,
+                  const MutationQuestion& question, const Setting& setting, Progress& progress,
+                  report::Document& document) {
+  require_judgeable(question, drawn, study.program.graph);
+  const std::vector<DatasetPtr> tests = opened_tests(study, question);
+  if (!question.run.margin && tests[0]->target_width() > 0)  // before anything is trained
+    fail(Fault::usage,
+         "the records have regression targets, so a margin is needed, by which a mutant's output has to "
+         "differ to be killed");
+  const mutation::TrainingPlan plan = plan_of(training, setting);
+  const Session original(mutation::train_original(study.program, plan, progress), study.session.options());
+  check_state_replaced(question, original, setting);
+  add_accuracy(document, question.accuracy, original, tests[0], setting, progress);
+  const std::vector<mutation::Mutant> mutants = mutants_of_part(question, drawn);
+  mutation::TrainedMutants trained =
+      mutation::train_mutants(study.program, study.subject, mutants, plan, progress);
+  if (training.killable) mark_killable(study, original, trained.planned, question, setting, progress);
+  results::append(document, results::document_of(mutants, trained.trained));
+  if (trained.planned.empty() && !mutants.empty()) fail(Fault::data, "none of the mutants could be trained");
+  std::vector<mutation::MutationState> others;  // of all test sets but the first
+  for (std::size_t t = 1; t < tests.size(); ++t) {
+    mutation::RunFigures figures;
+    others.push_back(mutation::run_mutants(original, trained.planned, tests[t],
+                                           run_options(question, setting), nullptr, figures, progress));
+  }
+  const mutation::MutationState first =
+      judge_mutants(original, trained.planned, drawn, tests[0], question, setting, progress, document);
+  compare_tests(first, others, question, document);
+  document.provenance.emplace_back("trained_hash", original.graph().hash());
+  add_tests(document, tests);
+}
+
+}  // namespace
+
+report::Document mutate_training(const SourceStudy& study, const SourceQuestion& training,
+                                 const MutationQuestion& question, const Setting& setting,
+                                 Progress& progress) {
+  report::Document document;
+  const mutation::Drawn drawn = drawn_mutants(question, setting, [&](const mutation::DrawOptions& options) {
+    return mutation::draw_mutants(study.program, study.subject, options);
+  });
+  switch (question.action) {
+    case MutationQuestion::Action::list:
+      results::append(document, results::document_of(study.program, study.subject,
+                                                     mutants_of_part(question, drawn), drawn.not_applicable));
+      break;
+    case MutationQuestion::Action::write: {
+      const mutation::Mutant& mutant = only_mutant(question, drawn);
+      write_onnx(in_form_of_file(mutation::train_mutant(study.program, study.subject, mutant,
+                                                        plan_of(training, setting), progress),
+                                 question.form),
+                 question.out);
+      document.headline =
+          fmt::format("{}: {}", question.out, mutation::apply(study.program, study.subject, mutant).summary);
+      break;
+    }
+    case MutationQuestion::Action::judge:
+      judge_by_all(study, training, drawn, question, setting, progress, document);
+      break;
+  }
+  add_study(document, study);
+  return document;
+}
+
+report::Document study_training(const SourceStudy& study, const SourceQuestion& training,
+                                const MutationQuestion& question, const Setting& setting,
+                                Progress& progress) {
+  if (question.tests.empty()) fail(Fault::usage, "which test set is to be judged? name one");
+  const std::vector<DatasetPtr> tests = opened_tests(study, question);
+  const mutation::KillingStudy found = mutation::study_killing(study.program, study.subject, tests,
+                                                               {.operators = question.draw.operators,
+                                                                .places = question.draw.layers,
+                                                                .design = training.design,
+                                                                .seed = setting.seed,
+                                                                .batch = setting.batch,
+                                                                .part = question.part,
+                                                                .parts = question.parts},
+                                                               plan_of(training, setting), progress);
+  ranks().leave_to_first();
+  report::Document document =
+      results::document_of(found, training.design, study.program.graph.name(), question.tests);
+  if (question.parts > 1) {
+    document.notices.push_back(fmt::format(
+        "part {} of {}: when all parts have run, the same without parts makes the whole result from "
+        "the store",
+        question.part, question.parts));
+  }
+  report::apply(question.conditions, document, results::measurements_of(found));
+  add_study(document, study);
+  add_tests(document, tests);
+  return document;
+}
+
+report::Document store_of_networks(const std::string& folder, const std::string& prune) {
+  const mutation::PrunedStore pruned = mutation::prune_store(mutation::TrainedStore(folder), prune);
+  report::Document document = results::document_of(folder, pruned.kept);
+  if (!prune.empty()) document.facts.push_back(results::count_fact("removed", "removed", pruned.removed));
+  return document;
+}
+
+}  // namespace assay::answers
