@@ -355,6 +355,16 @@ TEST_F(FusedAttention, OfAConstantMaskIsReadAgainAsItWas) {
   EXPECT_EQ(read_model(folder / "again.onnx").hash(), graph.hash());
 }
 
+TEST_F(FusedAttention, WithoutZeroPointsIsReadAgainAsItWas) {
+  const int byte = onnx::TensorProto::UINT8;
+  const Given levels{{1, length, in}, Values(length * in, 3), byte},
+      table{{in, 3 * hidden}, Values(in * 3 * hidden, 5), byte}, scale{{}, {0.01F}};
+  const Graph graph = fused("QAttention", {levels, table, bias, scale, scale}, 1, two_heads).read();
+  const auto folder = fresh_folder("assay_fused_zeros");
+  write_onnx(graph, folder / "again.onnx");
+  EXPECT_EQ(read_model(folder / "again.onnx").hash(), graph.hash());
+}
+
 TEST_F(FusedAttention, OfQuantisedWeights) {
   const int byte = onnx::TensorProto::UINT8;
   Values levels(in * 3 * hidden), whole(in * 3 * hidden);

@@ -466,6 +466,8 @@ ValueId Upgrade::real(std::string_view role, float value) {
 
 ValueId Upgrade::before(std::string_view role, std::string op, std::vector<ValueId> inputs,
                         std::map<std::string, Attribute> attributes) {
+  // Optional inputs at the end are left out, as they are where the written file is read again.
+  while (!inputs.empty() && inputs.back() == no_value) inputs.pop_back();
   const std::string name = graph.unique_node_name(fmt::format("{}/{}", node.name, role));
   const ValueId out = graph.new_value(name);
   graph.add({.name = name,
