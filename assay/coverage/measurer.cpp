@@ -54,6 +54,10 @@ Json saved(const std::vector<RecordFacts>& records) {
   std::vector<std::uint64_t> record;
   std::vector<std::int64_t> predicted, label;
   std::vector<double> confidence, doubts;
+  record.reserve(records.size());
+  for (auto* column : {&predicted, &label}) column->reserve(records.size());
+  confidence.reserve(records.size());
+  doubts.reserve(records.size() * selection::doubts().size());
   for (const RecordFacts& facts : records) {
     record.push_back(facts.record);
     predicted.push_back(facts.predicted);
@@ -230,6 +234,8 @@ Observations Measurer::run(Progress& progress) {
   const MeasurePlan plan(session_, part_, *test_, options_);
   last_written_ = Clock::now();
   growth_step_ = plan.growth_step;
+  if (options_.remember_records && classifies_)
+    seen_.records.reserve(seen_.records.size() + plan.records.size());
   walk(session_, test_, {.batch = plan.step, .stage = "measuring coverage", .records = plan.records},
        progress, [&](const Batch& batch, const Tensors& given) { observe(batch, given); });
   return finish(growth_step_ > 0);
