@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 using namespace assay;
 using namespace assay::coverage;
-
 struct Reach final : Criterion {
   void observe(const ActivationBatch& batch) override {
     for (const Activations& layer : batch.layers) top = std::max(top, std::ranges::max(layer.values));
@@ -19,9 +18,8 @@ struct Reach final : Criterion {
 };
 int main() {
   const Session session(training::initialise(training::architectures().find("lenet5").build(), "keras", 1));
-  const auto info = std::make_shared<CriterionInfo>(CriterionInfo{.name = "reach"});
-  info->make = [](const CriterionSetup&) { return std::make_unique<Reach>(); };
-  const std::vector<CriterionChoice> reach{{"reach", info}};
+  const CriterionInfo info{.name = "reach", .make = [](auto&) { return std::make_unique<Reach>(); }};
+  const std::vector<CriterionChoice> reach{{"reach", std::make_shared<CriterionInfo>(info)}};
   const auto learned = learn_profile(session, open_dataset("digits:50"), {.criteria = reach}, silence());
   CoverageState state(std::make_shared<Profile>(learned.profile), reach, false);
   measure(session, state, open_dataset("digits:50,seed=2"), {}, silence());
