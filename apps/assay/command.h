@@ -7,7 +7,6 @@
 
 namespace assay::app {
 
-using frame::check_replaced;
 using frame::check_result_replaced;
 using frame::Command;
 using frame::CommandInfo;

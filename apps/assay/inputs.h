@@ -71,7 +71,6 @@ class ShardInput {
  public:
   explicit ShardInput(std::string help) : help_(std::move(help)) {}
   void declare(Flags& flags) { flags.add("--shard K/N", text_, help_); }
-  bool given() const { return !text_.empty(); }
   const std::string& text() const { return text_; }
   // Which part of how many; 1 of 1 where the flag was not given. What "auto" came to is recorded.
   std::pair<std::size_t, std::size_t> part(Context& context) const;

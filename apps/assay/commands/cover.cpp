@@ -112,7 +112,7 @@ class Cover final : public Command {
  private:
   // How the profile is learned, or which one is read.
   void set_profile() {
-    if (train_.given()) question_.training = train_.open();
+    question_.training = train_.open_if_given();
     if (reached_.given()) {
       if (!train_.given()) fail(Fault::usage, "--reached is part of learning a profile; give --train, too");
       question_.learn.reached = reached_.open();
