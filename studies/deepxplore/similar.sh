@@ -31,6 +31,7 @@ for fewer in ${FEWER:-1 10 100 1000 10000}; do
   compared "fewer-$fewer" "$fewer records"
 done
 for shorter in ${SHORTER:-1 2 4 8}; do
+  [ "$shorter" -lt "$epochs" ] || continue
   trained "shorter-$shorter" "$records" $((epochs - shorter)) 1
   compared "shorter-$shorter" "$shorter epochs"
 done
