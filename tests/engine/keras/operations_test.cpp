@@ -248,5 +248,18 @@ TEST(KerasOperations, WhatCannotBeReadIsNamed) {
             std::string::npos);
 }
 
+// What stands for a tensor once a file is read may stand in the file itself.
+TEST(KerasOperations, AForgedMarkOfATensorIsRefused) {
+  const Values x = random_values({2, 3, 4}, 1);
+  for (const std::string mark : {R"({"tensor": 9})", R"({"tensor": -1})", R"({"tensor": "x"})"}) {
+    try {
+      run3({operation3("Add", "y", tensor("x") + ", " + mark)}, "y", x);
+      ADD_FAILURE() << mark;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::model) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::testing

@@ -196,8 +196,12 @@ class Operation {
     static const json nothing = json::array();
     return arguments_->contains(key) ? (*arguments_)[key] : nothing;
   }
+  // A file may hold what looks like the mark of a tensor.
   const KerasTensor& tensor_of(const json& value) const {
-    return inputs_[value["tensor"].get<std::size_t>()];
+    const json& index = value["tensor"];
+    if (!index.is_number_unsigned() || index.get<std::size_t>() >= inputs_.size())
+      layer_.invalid("its arguments name a tensor that it is not called with");
+    return inputs_[index.get<std::size_t>()];
   }
 
   // Numbers, nested as their shape says; whole ones as such where `exact`.
