@@ -18,7 +18,7 @@ KerasTensors einsum_dense(LayerBuilder& layer, std::span<const KerasTensor> inpu
 // conv_lstm.cpp
 KerasTensors convolutional_lstm(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
-// operations.cpp: arithmetic outside layers, with the arguments of the builder's call.
+// operations/table.cpp: arithmetic outside layers, with the arguments of the builder's call.
 KerasTensors operation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // categories.cpp
