@@ -49,6 +49,17 @@ Edit inside(const std::string& value, const std::string& op, const Array& consta
   };
 }
 
+// Adds to every n-th weight of a node's input 1.
+Edit every(std::size_t nth, const std::string& node, float by) {
+  return [=](GraphBuilder& edit, const Graph& graph) {
+    const ValueId id = graph.nodes()[static_cast<std::size_t>(graph.find_node(node).value())].inputs.at(1);
+    Array weights = graph.constant(id);
+    for (std::size_t i = 0; i < weights.as<float>().size(); i += nth)
+      weights = changed(weights, i, weights.as<float>()[i] + by);
+    edit.replace_constant(id, weights);
+  };
+}
+
 Edit operation(const std::string& node, const std::string& op) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const int index = graph.find_node(node).value();
@@ -75,6 +86,11 @@ std::vector<Case> cases() {
       {"WeightOfTheSecondConvolution", small_cnn, weight("conv2", 40, -2.0F), "1 of 6 channels"},
       {"WeightOfADenseLayer", small_cnn, weight("fc1", 17, 2.5F), "1 of 8 channels"},
       {"WeightOfTheLastLayer", small_cnn, weight("logits", 3, 4.0F), "1 of 3 channels"},
+      {"SomeWeightsOfTheFirstConvolution", small_cnn, every(7, "conv1", 0.5F), "changed weights of conv1"},
+      {"SomeWeightsOfTheSecondConvolution", small_cnn, every(11, "conv2", 0.5F), "changed weights of conv2"},
+      {"SomeWeightsOfADenseLayer", small_cnn, every(13, "fc1", 0.5F), "changed weights of fc1"},
+      {"ManyWeightsOfAConvolution", small_cnn, every(2, "conv2", 0.5F), "original from conv2"},
+      {"SomeWeightsBetweenBranches", residual_cnn, every(9, "conv2", 0.5F), "changed weights of conv2"},
       {"BlockedChannel", small_cnn, inside("relu1", "Mul", numbers({1, 4, 1, 1}, {1, 0, 1, 1})),
        "1 of 4 channels"},
       {"BlockedNeuron", small_cnn, inside("relu3", "Mul", numbers({8}, {1, 1, 1, 0, 1, 1, 1, 1})),
@@ -164,14 +180,17 @@ TEST(Replay, SkipsRecordsThatASilentNeuronCannotReach) {
 TEST(Replay, InfiniteWeightsTakeTheWayWithoutSums) {
   const Graph graph = testing_mutation::small_cnn();
   const Session session(graph);
-  GraphBuilder edit(graph);
-  weight("conv1", 5, std::numeric_limits<float>::infinity())(edit, graph);
-  const Graph mutant = edit.build();
   Block block(session);
   block.add(testing_mutation::inputs_of(session, 6));
-  const Tensor fast = Replay(session, mutant).run(block, 0).decisions,
-               naive = Replay(session, mutant, true).run(block, 0).decisions;
-  EXPECT_TRUE(at::allclose(fast, naive, 1e-4, 1e-5, /*equal_nan=*/true)) << fast << naive;
+  for (const Edit& change : {weight("conv1", 5, std::numeric_limits<float>::infinity()),
+                             every(11, "conv2", std::numeric_limits<float>::infinity())}) {
+    GraphBuilder edit(graph);
+    change(edit, graph);
+    const Graph mutant = edit.build();
+    const Tensor fast = Replay(session, mutant).run(block, 0).decisions,
+                 naive = Replay(session, mutant, true).run(block, 0).decisions;
+    EXPECT_TRUE(at::allclose(fast, naive, 1e-4, 1e-5, /*equal_nan=*/true)) << fast << naive;
+  }
 }
 
 TEST(Judge, ClassesByTheExpectedOne) {

@@ -63,6 +63,12 @@ int weight_axis(const Node& node, const Array* weights, bool output) {
   return -1;
 }
 
+// Whether changed weights may be computed by themselves; otherwise the engine asked for does it all.
+bool computes_changes(const Session& session) {
+  const SessionOptions& options = session.options();
+  return options.device == "cpu" && (options.engine == "auto" || options.engine == "lanes");
+}
+
 // Whether a constant is one number, or one number a channel of a value with so many dimensions.
 enum class Extent { number, channel, other };
 Extent extent_of(const Array& constant, std::size_t dims, std::int64_t width) {
@@ -80,8 +86,13 @@ bool stretches_constants(const OperatorTraits& traits) {
 
 class ChannelFinder {
  public:
-  ChannelFinder(const Session& session, const Graph& mutant, const Difference& difference)
-      : session_(session), original_(session.graph()), mutant_(mutant), difference_(difference) {}
+  ChannelFinder(const Session& session, const Graph& mutant, const Difference& difference,
+                const std::optional<ChangedWeights>& changed)
+      : session_(session),
+        original_(session.graph()),
+        mutant_(mutant),
+        difference_(difference),
+        changed_(changed) {}
 
   std::optional<ChannelPath> find() {
     if (!start()) return std::nullopt;
@@ -139,6 +150,13 @@ class ChannelFinder {
       return false;
     if (node.op != was_node.op || node.inputs.size() != was_node.inputs.size()) return false;
     if (node.op != "Conv" && dims_of(path_.source) != 2) return false;
+    if (changed_) {
+      path_.width = static_cast<std::size_t>(changed_->width());
+      channels_ = changed_->units();
+      path_.start = changed_;
+      path_.started = was_node.outputs[0];
+      return true;
+    }
     std::set<std::int64_t> rows;
     path_.width = static_cast<std::size_t>(now.constant(1)->shape()[static_cast<std::size_t>(axis)]);
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
@@ -285,11 +303,15 @@ class ChannelFinder {
     const int axis = weight_axis(reader, reading.constant(1), false);
     if (!reading.running || *reading.running != 0 || axis < 0) return false;
     if (reader.op != "Conv" && dims_of(at_) != 2) return false;
+    path_.next_value = reader.outputs[0];
+    if (computes_changes(session_))
+      path_.added = ChangedWeights::of_channels(original_, reader, channels_, session_.shape(at_),
+                                                session_.shape(path_.next_value));
+    if (path_.added) return true;
     ChannelPath::Step step{
         reader, {Tensor(), to_tensor(*reading.constant(1)).index_select(axis, index_of(channels_))}, 0};
     step.node.inputs.resize(2);
     path_.next = std::move(step);
-    path_.next_value = reader.outputs[0];
     return true;
   }
 
@@ -297,14 +319,13 @@ class ChannelFinder {
   const Graph& original_;
   const Graph& mutant_;
   const Difference& difference_;
+  const std::optional<ChangedWeights>& changed_;
   ChannelPath path_;
   Channels channels_;
   ValueId at_ = no_value;
 };
 
-}  // namespace
-
-Tensor ChannelPath::run(const Step& step, const Tensor& running) {
+Tensor run_step(const ChannelPath::Step& step, const Tensor& running) {
   std::vector<Tensor> inputs = step.inputs;
   for (Tensor& constant : inputs) {
     if (constant.defined()) constant = constant.to(running.device());
@@ -314,17 +335,46 @@ Tensor ChannelPath::run(const Step& step, const Tensor& running) {
   return run_node(step.node, inputs, context)[0];
 }
 
-Tensor ChannelPath::run(const Tensor& source_value) const {
+}  // namespace
+
+Tensor ChannelPath::run(const Tensor& source_value, const Tensor& started_value, int threads) const {
   Tensor value = source_channels.defined()
                      ? source_value.index_select(1, source_channels.to(source_value.device()))
                      : source_value;
-  for (const Step& step : steps) value = run(step, value);
+  if (start) value = start->run(value, started_value.index_select(1, index_of(start->units())), threads);
+  for (const Step& step : steps) {
+    if (value.defined()) value = run_step(step, value);
+  }
   return value;
 }
 
+Tensor ChannelPath::run_next(const Tensor& before, const Tensor& change, int threads) const {
+  return added ? added->run(change, before, threads) : before + run_step(*next, change);
+}
+
+std::optional<ChangedWeights> find_changed_weights(const Session& session, const Graph& mutant,
+                                                   const Difference& difference) {
+  const Graph& original = session.graph();
+  if (!computes_changes(session) || difference.nodes.empty() || difference.sources.size() != 1)
+    return std::nullopt;
+  const Node& now = mutant.nodes()[static_cast<std::size_t>(difference.nodes[0])];
+  const auto index = original.find_node(now.name);
+  if (!index || now.inputs.empty() || now.inputs[0] != difference.sources.begin()->first) return std::nullopt;
+  const Node& was = original.nodes()[static_cast<std::size_t>(*index)];
+  const ValueId source = difference.sources.begin()->second, made = was.outputs[0];
+  const auto in_front = [&](ValueId id) {
+    const auto [axis, rows] = session.record_axis(id);
+    return axis == 0 && rows == 1;
+  };
+  if (was.inputs[0] != source || !same_function(was, now) || !in_front(source) || !in_front(made))
+    return std::nullopt;
+  return ChangedWeights::between(original, was, mutant, now, session.shape(source), session.shape(made));
+}
+
 std::optional<ChannelPath> find_channel_path(const Session& session, const Graph& mutant,
-                                             const Difference& difference) {
-  return ChannelFinder(session, mutant, difference).find();
+                                             const Difference& difference,
+                                             const std::optional<ChangedWeights>& changed) {
+  return ChannelFinder(session, mutant, difference, changed).find();
 }
 
 }  // namespace assay::mutation

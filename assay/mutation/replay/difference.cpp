@@ -21,13 +21,6 @@ bool same_attribute(const Attribute& a, const Attribute& b) {
       a);
 }
 
-bool same_function(const Node& a, const Node& b) {
-  return a.op == b.op && a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() &&
-         std::ranges::equal(a.attributes, b.attributes, [](const auto& x, const auto& y) {
-           return x.first == y.first && same_attribute(x.second, y.second);
-         });
-}
-
 class Comparison {
  public:
   Comparison(const Graph& original, const Graph& mutant, ValueId decision,
@@ -189,6 +182,13 @@ class Comparison {
 };
 
 }  // namespace
+
+bool same_function(const Node& a, const Node& b) {
+  return a.op == b.op && a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() &&
+         std::ranges::equal(a.attributes, b.attributes, [](const auto& x, const auto& y) {
+           return x.first == y.first && same_attribute(x.second, y.second);
+         });
+}
 
 bool same_elements(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;

@@ -29,6 +29,9 @@ struct Difference {
 Difference compare(const Graph& original, const Graph& mutant, ValueId decision,
                    const std::function<bool(ValueId)>& per_record);
 
+// Whether two nodes compute the same of equal inputs.
+bool same_function(const Node& a, const Node& b);
+
 // Whether two arrays hold the same elements.
 bool same_elements(const Array& a, const Array& b);
 

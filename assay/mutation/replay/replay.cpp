@@ -10,6 +10,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/support/threads.h"
 
 namespace assay::mutation {
 namespace {
@@ -118,7 +119,10 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
     const auto [axis, rows] = original.record_axis(id);
     return axis < 0 ? rows > 0 : axis == 0 && rows == 1;
   });
-  channels_ = find_channel_path(original, mutant_, difference_);
+  threads_ =
+      original.options().threads > 0 ? original.options().threads : static_cast<int>(available_threads());
+  changed_ = find_changed_weights(original, mutant_, difference_);
+  channels_ = find_channel_path(original, mutant_, difference_, changed_);
   const auto linear = std::ranges::count_if(
       difference_.nodes, [&](int n) { return is_weighted(mutant_.nodes()[static_cast<std::size_t>(n)].op); });
   heavy_ = linear > 1;
@@ -180,18 +184,33 @@ Tensor Replay::run_behind(Block& block, std::size_t chunk, Tensors seams,
   return original_.run(seams, std::span(&decision, 1)).at(decision);
 }
 
-Replay::Answer Replay::run_tail(Block& block, std::size_t chunk) const {
+bool Replay::is_layer_with_other_weights() const {
+  return changed_ && difference_.nodes.size() == 1 && std::ssize(changed_->units()) == changed_->width();
+}
+
+Tensors Replay::run_difference(Block& block, std::size_t chunk) const {
+  if (is_layer_with_other_weights()) {
+    const ValueId seam = difference_.seams.at(0);
+    Tensor now = changed_->run(block.value(chunk, difference_.sources.begin()->second),
+                               block.value(chunk, seam), threads_);
+    if (now.defined()) return {{seam, std::move(now)}};
+  }
   Tensors given;
   for (const auto& [id, source] : difference_.sources) given.emplace(id, block.value(chunk, source));
-  return {run_behind(block, chunk, part_->run(given, difference_.seams),
-                     [](const Tensor& whole) { return whole; }),
+  return part_->run(given, difference_.seams);
+}
+
+Replay::Answer Replay::run_tail(Block& block, std::size_t chunk) const {
+  return {run_behind(block, chunk, run_difference(block, chunk), [](const Tensor& whole) { return whole; }),
           {}};
 }
 
 Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
   const at::NoGradGuard no_grad;
   const ChannelPath& path = *channels_;
-  const Tensor now = path.run(block.value(chunk, path.source));
+  const Tensor now = path.run(block.value(chunk, path.source),
+                              path.start ? block.value(chunk, path.started) : Tensor(), threads_);
+  if (!now.defined()) return {};
   const Tensor& before = block.value(chunk, path.end);
   const Tensor change = now - before.index_select(1, path.channels.to(before.device()));
   if (!finite(change)) return {};  // infinities do not add up; the other ways do without sums
@@ -208,9 +227,10 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
   const auto picked = [&](const Tensor& values) {
     return all || values.size(0) != change.size(0) ? values : values.index_select(0, rows);
   };
-  if (path.next) {
-    seam.emplace(path.next_value,
-                 picked(block.value(chunk, path.next_value)) + ChannelPath::run(*path.next, picked(change)));
+  if (path.next_value != no_value) {
+    const Tensor sum = path.run_next(picked(block.value(chunk, path.next_value)), picked(change), threads_);
+    if (!sum.defined()) return {};
+    seam.emplace(path.next_value, sum);
   } else {
     Tensor value = picked(before).clone();
     value.index_copy_(1, path.channels.to(before.device()), picked(now));
@@ -242,6 +262,7 @@ std::string Replay::way() const {
   if (difference_.empty()) return "nothing changes";
   const std::string& first = mutant_.nodes()[static_cast<std::size_t>(difference_.nodes[0])].name;
   if (channels_) return fmt::format("{} of {} channels from {}", channels_->changed, channels_->width, first);
+  if (is_layer_with_other_weights()) return fmt::format("changed weights of {}", first);
   return fmt::format("{} from {}", heavy_ ? "mutant" : "original", first);
 }
 

@@ -72,7 +72,8 @@ class Replay {
   // Decisions of some records of a chunk by running the whole mutant.
   Tensor exact(Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows) const;
 
-  // Which way is taken, for people: "whole network", "from conv2", "2 of 16 channels of conv2".
+  // Which way is taken, for people: "whole network", "from conv2", "2 of 16 channels of conv2", "changed
+  // weights of conv2".
   std::string way() const;
 
  private:
@@ -81,6 +82,10 @@ class Replay {
   Tensor run_behind(Block& block, std::size_t chunk, Tensors seams,
                     const std::function<Tensor(const Tensor&)>& picked) const;
   Answer run_tail(Block& block, std::size_t chunk) const;
+  // Whether the difference is one layer all of whose neurons have some other weights, and nothing else.
+  bool is_layer_with_other_weights() const;
+  // The seams, of all records.
+  Tensors run_difference(Block& block, std::size_t chunk) const;
   Answer run_channels(Block& block, std::size_t chunk) const;
   const Session& whole() const;
   void check_separate() const;
@@ -91,10 +96,12 @@ class Replay {
   Graph mutant_;
   bool separate_, naive_;
   Difference difference_;
-  bool pickable_ = true;  // what the rest reads beside the seams can be cut to some records
+  bool pickable_ = true;                   // what the rest reads beside the seams can be cut to some records
+  std::optional<ChangedWeights> changed_;  // what the difference begins with
   std::optional<ChannelPath> channels_;
   std::optional<Part> part_;
-  bool heavy_ = false;                      // the difference is better run by a session of its own
+  bool heavy_ = false;  // the difference is better run by a session of its own
+  int threads_ = 1;
   mutable std::unique_ptr<Session> whole_;  // of the mutant, made when needed
 };
 

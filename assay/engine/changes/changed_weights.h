@@ -1,0 +1,75 @@
+#pragma once
+
+// A convolution or dense layer with some other weights, from what it gave without: only what the changed
+// weights add is computed.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <assay/graph.h>
+#include <assay/tensor.h>
+#include "assay/engine/changes/tap_sums.h"
+#include "assay/engine/lanes/kernels.h"
+
+namespace assay {
+
+class ChangedWeights {
+ public:
+  // From `was` to `now`, nodes of one function whose weights or bias may differ. `input` and `output`: shapes
+  // of a record, the batch axis in front. Nothing for other nodes than convolutions without groups and with
+  // steps of one, and dense layers of one position; where nothing differs, or something else than float32
+  // constants; and where so much differs that computing everything takes less.
+  static std::optional<ChangedWeights> between(const Graph& original, const Node& was, const Graph& mutant,
+                                               const Node& now, const Shape& input, const Shape& output);
+  // What some channels of its operand add to a convolution: all their weights, and no bias. Nothing as above.
+  static std::optional<ChangedWeights> of_channels(const Graph& graph, const Node& node,
+                                                   std::span<const std::int64_t> channels, const Shape& input,
+                                                   const Shape& output);
+
+  // Those whose results change, ascending; and how many there are in all.
+  const std::vector<std::int64_t>& units() const { return units_; }
+  std::int64_t width() const { return width_; }
+
+  // `operand`: [n, channels, ...]. `before`: [n, units(), ...], what these gave. Returns what they give now;
+  // an undefined tensor where a number is not finite, since infinities do not add up. float32, on the
+  // processor. A record's numbers are the same whatever lies beside it.
+  Tensor run(const Tensor& operand, const Tensor& before, int threads) const;
+
+ private:
+  struct Change {
+    std::int64_t unit, channel, tap;
+    float by;
+  };
+  // How positions of the result read pictures of the operand, which have zeros around them.
+  struct Windows {
+    Shape picture, padded, left;     // sizes, with zeros, and zeros in front
+    std::vector<std::int64_t> taps;  // offset of each
+    std::vector<std::int64_t> rows;  // where the neighbours of a row of the result begin
+    std::int64_t row = 1;            // how many these are
+    bool one = false;                // a dense layer: one position
+  };
+
+  static std::optional<Windows> windows_of(const Node& node, const Shape& kernel, const Shape& input,
+                                           const Shape& output);
+  // `by_unit`: what is added to each unit.
+  ChangedWeights(Windows windows, std::int64_t channels, std::int64_t width,
+                 const std::vector<Change>& changes, const std::vector<float>& by_unit);
+  void go_dense();
+  void pad(const float* record, float* to) const;
+  void run_record(const float* operand, const float* before, float* sums, float* result) const;
+  void run_pictures(const Tensor& operand, const Tensor& before, int threads, Tensor& result) const;
+  void run_tiles(const Tensor& operand, const Tensor& before, int threads, Tensor& result) const;
+
+  Windows windows_;
+  std::int64_t channels_, width_, positions_;  // positions as pictures with zeros count them
+  std::vector<std::int64_t> units_;
+  std::vector<std::vector<ChangedTap>> taps_;  // by changed unit
+  std::vector<float> bias_;                    // what is added to it
+  // Of a dense layer, whose taps lie apart: records in the lanes.
+  lanes::LinearMap map_;
+  std::vector<float> weights_;
+};
+
+}  // namespace assay
