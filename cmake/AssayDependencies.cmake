@@ -63,7 +63,10 @@ endif()
 add_library(assay_torch INTERFACE IMPORTED GLOBAL)
 target_include_directories(assay_torch SYSTEM INTERFACE ${ASSAY_TORCH_INCLUDE}
   ${ASSAY_TORCH_INCLUDE}/torch/csrc/api/include)
-target_link_libraries(assay_torch INTERFACE ${ASSAY_TORCH_CPU} ${ASSAY_C10} ${ASSAY_TORCH})
+# A target with ASSAY_DEFERS_LIBTORCH loads it by itself.
+target_link_libraries(assay_torch INTERFACE ${ASSAY_C10}
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:ASSAY_DEFERS_LIBTORCH>>>:${ASSAY_TORCH_CPU}>
+  $<$<NOT:$<BOOL:$<TARGET_PROPERTY:ASSAY_DEFERS_LIBTORCH>>>:${ASSAY_TORCH}>)
 if(ASSAY_TORCH_CUDA)
   target_link_libraries(assay_torch INTERFACE -Wl,--no-as-needed ${ASSAY_TORCH_CUDA} -Wl,--as-needed)
 endif()

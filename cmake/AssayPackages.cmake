@@ -40,6 +40,17 @@ exercises a network and which faults it would miss; attacks, compares, retrains.
 # Several times faster than the reference BLAS that libtorch makes do with.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS libopenblas0-openmp)
 
+# A library that the program loads by itself is not read from it.
+if(TARGET assay_program)
+  get_target_property(assay_defers assay_program ASSAY_DEFERS_LIBTORCH)
+  if(assay_defers)
+    execute_process(COMMAND dpkg-query -S ${ASSAY_TORCH_SONAME} OUTPUT_VARIABLE assay_owner ERROR_QUIET)
+    if(assay_owner MATCHES "^([^:,\n]+):")
+      set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ${CMAKE_MATCH_1})
+    endif()
+  endif()
+endif()
+
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libassay-dev)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Library, headers and CMake package, for programs that link assay::assay.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

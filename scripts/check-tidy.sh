@@ -64,7 +64,7 @@ check() {
   local found
   found=$("$tidy" --quiet -p "$build" --extra-arg=-Wno-unknown-warning-option \
     --extra-arg=-isystem"$PWD/$build/include" "$1" 2>&1) && return
-  if grep -q '/usr/.*clang-diagnostic-error' <<<"$found"; then
+  if grep -qE '(/usr/|omp\.h).*clang-diagnostic-error' <<<"$found"; then
     echo "SKIPPED: clang 14 cannot read what $1 includes" >&2
     return
   fi

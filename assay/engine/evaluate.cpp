@@ -11,6 +11,7 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay {
@@ -21,6 +22,17 @@ using Json = nlohmann::json;
 constexpr std::size_t most_ids = 10;  // of records with non-finite outputs that are named
 
 }  // namespace
+
+std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows) {
+  return on_numbers(values, [&](auto numbers) {
+    std::vector<std::uint8_t> finite(rows, 1);
+    const std::size_t width = numbers.size() / std::max<std::size_t>(1, rows);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (!std::isfinite(numbers[i])) finite[i / width] = 0;
+    }
+    return finite;
+  });
+}
 
 void to_json(Json& json, const Evaluator::Answers& answers) {
   json = {to_binary(answers.indices), to_binary(answers.finite), to_binary(answers.predicted),
@@ -42,9 +54,7 @@ Evaluator::Evaluator(const Session& session, const Dataset& dataset)
 
 Evaluator::Answers Evaluator::ask(const Batch& batch, const Tensor& logits) const {
   require_rows(session_, logits, batch.indices.size());
-  const Tensor finite = at::isfinite(logits.reshape({logits.size(0), -1})).all(1).to(at::kCPU).contiguous();
-  const bool* const ok = finite.data_ptr<bool>();
-  Answers answers{batch.indices, {ok, ok + batch.indices.size()}, {}, batch.labels, {}};
+  Answers answers{batch.indices, finite_rows(logits, batch.indices.size()), {}, batch.labels, {}};
   if (classifies_)
     answers.predicted = predicted_classes(session_, logits, batch.indices.size());
   else
@@ -103,7 +113,9 @@ void Evaluator::classify(const Answers& answers) {
 
 std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& output) const {
   const Tensor targets = to_tensor(batch.targets);
-  const Tensor values = output.to(at::kCPU).reshape({output.size(0), -1});
+  const std::int64_t rows = output.size(0);
+  const Tensor values = reshaped(in_memory(output, output.scalar_type()),
+                                 {rows, output.numel() / std::max<std::int64_t>(1, rows)});
   if (values.sizes() != targets.sizes()) {
     const bool by_position = output.dim() > 2 && values.size(1) > targets.size(1) && targets.size(1) > 1 &&
                              values.size(1) % targets.size(1) == 0;
@@ -113,8 +125,10 @@ std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& outpu
                        "coverage and inspection, which need none"
                      : "");
   }
-  const Tensor errors = (values.to(at::kDouble) - targets.to(at::kDouble)).contiguous();
-  return {errors.data_ptr<double>(), errors.data_ptr<double>() + errors.numel()};
+  std::vector<double> errors = doubles_of(values);
+  const std::vector<double> wanted = doubles_of(targets);
+  for (std::size_t i = 0; i < errors.size(); ++i) errors[i] -= wanted[i];
+  return errors;
 }
 
 void Evaluator::regress(const Answers& answers) {
@@ -172,6 +186,18 @@ void require_scores_by_class(const Session& session, const Tensor& logits) {
          graph.name());
 }
 
+// The first of the greatest scores; of a single score whether it is above the threshold.
+template <typename T>
+std::int64_t named_class(std::span<const T> scores, double threshold) {
+  std::size_t best = 0;
+  for (std::size_t c = 0; c < scores.size(); ++c) {
+    if (std::isnan(scores[c])) return no_class;
+    if (scores[c] > scores[best]) best = c;
+  }
+  return scores.size() == 1 ? static_cast<std::int64_t>(scores[0] > threshold)
+                            : static_cast<std::int64_t>(best);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor& logits,
@@ -187,14 +213,14 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
         session.graph().name(), to_string(logits.sizes().vec()));
   }
   require_scores_by_class(session, logits);
-  const Tensor scores = logits.reshape({logits.size(0), -1});
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0.0;
-  const Tensor named = scores.size(1) == 1 ? scores.squeeze(1).gt(threshold) : scores.argmax(1);
-  Tensor classes = named.to(at::kLong);
-  // Rare, so that one sum over all tells first.
-  if (at::isnan(scores.sum()).item<bool>()) classes = classes.masked_fill(at::isnan(scores).any(1), no_class);
-  const Tensor host = classes.to(at::kCPU).contiguous();
-  return {host.data_ptr<std::int64_t>(), host.data_ptr<std::int64_t>() + host.numel()};
+  return on_numbers(logits, [&](auto scores) {
+    std::vector<std::int64_t> classes(records);
+    const std::size_t width = scores.size() / std::max<std::size_t>(1, records);
+    for (std::size_t r = 0; r < records; ++r)
+      classes[r] = named_class(scores.subspan(r * width, width), threshold);
+    return classes;
+  });
 }
 
 Evaluation evaluate(const Session& session, DatasetPtr dataset, const WalkOptions& options,

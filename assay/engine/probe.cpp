@@ -12,7 +12,9 @@
 #include <assay/extend/random.h>
 #include "assay/engine/execute.h"
 #include "assay/engine/kernels/memory.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
+#include "assay/engine/preparation/shape_rules.h"
 
 namespace assay {
 namespace {
@@ -40,12 +42,12 @@ ValueInfo compare(const Shape& two, const Shape& three) {
 }
 
 Tensor numbers(const Shape& shape, at::ScalarType type, std::uint64_t stream, const MadeUp& made_up) {
-  Tensor tensor = at::zeros(shape, at::kFloat);
+  const Tensor tensor = room_for(shape);
   const bool real = at::isFloatingType(type);
   // One number a record, a length say: no two alike, if there is room.
   const bool counts = !real && (shape.empty() || tensor.numel() == shape[0]);
   Rng rng(made_up.seed, {stream});
-  float* const out = tensor.data_ptr<float>();
+  float* const out = elements_of<float>(tensor);
   for (std::int64_t i = 0; i < tensor.numel(); ++i) {
     const auto whole = [&](std::int64_t number) { return static_cast<float>(number % made_up.integers); };
     const double uniform = rng.uniform();
@@ -53,7 +55,7 @@ Tensor numbers(const Shape& shape, at::ScalarType type, std::uint64_t stream, co
              : counts ? whole(i + static_cast<std::int64_t>(made_up.seed) - 1)
                       : whole(static_cast<std::int64_t>(uniform * static_cast<double>(made_up.integers)));
   }
-  return tensor.to(type);
+  return in_memory(tensor, type);
 }
 
 // Where recurrent operators put the batch, by the number of the output: Y, Y_h, Y_c.
@@ -112,43 +114,71 @@ bool may_reorder(const Graph& graph, const std::vector<ValueInfo>& infos) {
 // Sees what the runs give for a value, before it is released.
 using OnRuns = std::function<void(ValueId, std::span<const Tensor>)>;
 
+void see(Footprint& seen, ValueId id, const Tensor& tensor) {
+  const auto index = static_cast<std::size_t>(id);
+  seen.shapes[index] = tensor.sizes().vec();
+  seen.computed[index] = true;
+  seen.floating[index] = tensor.is_floating_point();
+  seen.single[index] = tensor.scalar_type() == at::kFloat;
+}
+
+// Before any node: constants and inputs.
+Footprint given_values(const Constants& constants, const Tensors& inputs) {
+  const std::size_t count = constants.values().size();
+  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
+                 std::vector<bool>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (constants.values()[i].defined()) see(seen, static_cast<ValueId>(i), constants.values()[i]);
+  }
+  for (const auto& [id, tensor] : inputs) see(seen, id, tensor);
+  return seen;
+}
+
+// Without running anything, where rules tell every shape.
+std::optional<Footprint> footprint_by_rules(const Graph& graph, const Constants& constants,
+                                            const Tensors& inputs) {
+  Footprint seen = given_values(constants, inputs);
+  for (const int n : make_plan(graph, seen.computed, graph.outputs()).nodes) {
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    std::vector<OperandShape> operands;
+    for (const ValueId id : node.inputs) {
+      OperandShape operand;
+      if (id != no_value) {
+        const auto index = static_cast<std::size_t>(id);
+        operand = {&seen.shapes[index], seen.single[index],
+                   constants.has(id) ? &constants.values()[index] : nullptr};
+      }
+      operands.push_back(operand);
+    }
+    std::optional<Shape> shape = result_shape(node, operands);
+    if (!shape || node.outputs[0] == no_value) return std::nullopt;
+    const auto index = static_cast<std::size_t>(node.outputs[0]);
+    seen.shapes[index] = std::move(*shape);
+    seen.computed[index] = seen.floating[index] = seen.single[index] = true;
+  }
+  return seen;
+}
+
 // Runs the whole graph on several batches, node by node; what is returned is of the first.
 Footprint look(const Graph& graph, const Constants& constants, std::span<const Tensors> batches,
                c10::Device device, const OnRuns& on_runs) {
   const at::NoGradGuard no_grad;
   const std::size_t count = graph.values().size();
-  Footprint seen{std::vector<Shape>(count), std::vector<bool>(count), std::vector<bool>(count),
-                 std::vector<bool>(count)};
-  const auto see = [&](ValueId id, const Tensor& tensor) {
-    const auto index = static_cast<std::size_t>(id);
-    seen.shapes[index] = tensor.sizes().vec();
-    seen.computed[index] = true;
-    seen.floating[index] = tensor.is_floating_point();
-    seen.single[index] = tensor.scalar_type() == at::kFloat;
-  };
-  std::vector<bool> available(count, false);
-  for (std::size_t i = 0; i < count; ++i) {
-    available[i] = constants.values()[i].defined();
-    if (available[i]) see(static_cast<ValueId>(i), constants.values()[i]);
-  }
+  Footprint seen = given_values(constants, batches[0]);
   std::vector<std::vector<Tensor>> runs(batches.size(), std::vector<Tensor>(count));
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    for (const auto& [id, tensor] : batches[r]) {
-      runs[r][static_cast<std::size_t>(id)] = tensor;
-      available[static_cast<std::size_t>(id)] = true;
-      if (r == 0) see(id, tensor);
-    }
+    for (const auto& [id, tensor] : batches[r]) runs[r][static_cast<std::size_t>(id)] = tensor;
   }
   KernelContext context;
   const OnValue nobody;
   const Executor executor{graph, constants.values(), context, device, nobody};
-  const Plan plan = make_plan(graph, available, graph.outputs());
+  const Plan plan = make_plan(graph, seen.computed, graph.outputs());
   for (std::size_t step = 0; step < plan.nodes.size(); ++step) {
     for (auto& values : runs) executor.run(plan.nodes[step], values);
     for (const ValueId id : graph.nodes()[static_cast<std::size_t>(plan.nodes[step])].outputs) {
       const auto index = static_cast<std::size_t>(id);
       if (id == no_value || !runs[0][index].defined()) continue;
-      see(id, runs[0][index]);
+      see(seen, id, runs[0][index]);
       std::vector<Tensor> results;
       for (const auto& values : runs) results.push_back(values[index]);
       if (on_runs) on_runs(id, results);
@@ -275,13 +305,14 @@ Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t r
     check_size(shape, size_of(value.dtype));
     const auto stream = static_cast<std::uint64_t>(id);
     const MadeUp& own = form.batch_axis >= 0 ? made_up : MadeUp();
-    inputs.emplace(id, numbers(shape, scalar_type(value.dtype), stream, own).to(device));
+    inputs.emplace(id, on_device(numbers(shape, scalar_type(value.dtype), stream, own), device));
   }
   return inputs;
 }
 
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
                     c10::Device device) {
+  if (std::optional<Footprint> known = footprint_by_rules(graph, constants, inputs)) return *std::move(known);
   return look(graph, constants, std::span(&inputs, 1), device, {});
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a graph's values look like: found by running tiny batches and comparing.
+// What a graph's values look like: found from tiny batches, by rules or by running them, and comparing.
 
 #include <vector>
 
@@ -31,7 +31,8 @@ struct MadeUp {
 Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t rows, c10::Device device,
                    const MadeUp& made_up = {});
 
-// Runs the whole graph on `inputs` and returns every value's shape and kind of elements.
+// Every value's shape and kind of elements for these inputs: by rules where they tell all (shape_rules.h), by
+// running the whole graph otherwise.
 struct Footprint {
   std::vector<Shape> shapes;
   std::vector<bool> computed, floating, single;

@@ -3,29 +3,97 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
 
 #include <assay/session.h>
+#include "assay/engine/plain_tensor.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay {
+namespace {
+
+// How a value's axes serve: the records' axis, those of neurons, and the others, its positions.
+struct Arrangement {
+  std::vector<std::int64_t> order;  // records, neurons, positions
+  std::int64_t records = 0, rows = 0, neurons = 1, positions = 1;
+};
+
+Arrangement arrangement_of(const Tensor& value, const Layer& layer) {
+  Arrangement a{.order = {layer.batch_axis}};
+  for (const int axis : layer.neuron_axes) {
+    a.order.push_back(axis);
+    a.neurons *= value.size(axis);
+  }
+  for (int axis = 0; axis < value.dim(); ++axis) {
+    if (std::ranges::find(a.order, axis) != a.order.end()) continue;
+    a.order.push_back(axis);
+    a.positions *= value.size(axis);
+  }
+  a.rows = layer.batch_multiple;
+  a.records = value.size(layer.batch_axis) / a.rows;
+  return a;
+}
+
+// Several sums at a time, so that a vector holds them; an order of its own for every count.
+ASSAY_VECTORISED double sum_of(const float* values, std::int64_t count) {
+  constexpr std::int64_t lanes = 8;
+  std::array<double, lanes> sums{};
+  std::int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    for (std::int64_t lane = 0; lane < lanes; ++lane) sums[lane] += double{values[i + lane]};
+  }
+  for (; i < count; ++i) sums[0] += double{values[i]};
+  double sum = 0;
+  for (const double part : sums) sum += part;
+  return sum;
+}
+
+// The extreme of `sign` times the values; NaN where one is.
+float extreme_of(const float* values, std::int64_t count, float sign) {
+  float best = -std::numeric_limits<float>::infinity();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float value = sign * values[i];
+    if (value > best || std::isnan(value)) best = value;
+    if (std::isnan(best)) break;
+  }
+  return sign * best;
+}
+
+float reduced(const float* values, std::int64_t count, Reduction reduction) {
+  if (reduction == Reduction::max) return extreme_of(values, count, 1);
+  if (reduction == Reduction::min) return extreme_of(values, count, -1);
+  return static_cast<float>(sum_of(values, count) / static_cast<double>(count));
+}
+
+// Of [records, 1, neurons, positions] in the processor's memory.
+Tensor reduce_positions(const Tensor& all, Reduction reduction) {
+  const Tensor result = room_for({all.size(0), all.size(2)});
+  const float* const from = elements_of<float>(all);
+  float* const to = elements_of<float>(result);
+  const std::int64_t positions = all.size(3);
+  for (std::int64_t i = 0; i < result.numel(); ++i)
+    to[i] = reduced(from + i * positions, positions, reduction);
+  return result;
+}
+
+}  // namespace
 
 Tensor arranged(const Tensor& value, const Layer& layer) {
-  std::vector<std::int64_t> order{layer.batch_axis};
-  for (const int axis : layer.neuron_axes) order.push_back(axis);
-  std::int64_t neurons = 1, positions = 1;
-  for (const int axis : layer.neuron_axes) neurons *= value.size(axis);
-  for (int axis = 0; axis < value.dim(); ++axis) {
-    if (std::ranges::find(order, axis) != order.end()) continue;
-    order.push_back(axis);
-    positions *= value.size(axis);
-  }
-  const std::int64_t records = value.size(layer.batch_axis) / layer.batch_multiple;
-  return value.permute(order).reshape({records, layer.batch_multiple, neurons, positions});
+  const Arrangement a = arrangement_of(value, layer);
+  const Shape shape{a.records, a.rows, a.neurons, a.positions};
+  return std::ranges::is_sorted(a.order) ? reshaped(value, shape) : value.permute(a.order).reshape(shape);
 }
 
 Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction) {
-  const Tensor all = arranged(value.to(at::kFloat), layer);
-  const bool single = all.size(1) == 1 && all.size(3) == 1;
-  if (single || all.numel() == 0) return all.reshape({all.size(0), all.size(1) * all.size(2) * all.size(3)});
+  const bool single_precision = value.scalar_type() == at::kFloat;
+  const Tensor all = arranged(single_precision ? value : value.to(at::kFloat), layer);
+  const Shape every{all.size(0), all.size(1) * all.size(2) * all.size(3)};
+  if ((all.size(1) == 1 && all.size(3) == 1) || all.numel() == 0) return reshaped(all, every);
+  if (reduction == Reduction::every_position && all.size(1) == 1) return reshaped(all, every);
+  const bool plain = all.device().is_cpu() && all.size(1) == 1 && !all.requires_grad();
+  if (plain) return reduce_positions(in_memory(all, at::kFloat), reduction);
   switch (reduction) {
     case Reduction::mean:
       return all.mean(at::IntArrayRef{1, 3});
@@ -36,7 +104,7 @@ Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction redu
     case Reduction::every_position:
       break;
   }
-  return all.permute({0, 2, 1, 3}).reshape({all.size(0), all.size(1) * all.size(2) * all.size(3)});
+  return all.permute({0, 2, 1, 3}).reshape(every);
 }
 
 }  // namespace assay

@@ -14,6 +14,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/engine/arithmetic.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/session_state.h"
 #include "assay/engine/threads/engine_threads.h"
@@ -22,8 +23,8 @@ namespace assay {
 namespace {
 
 Activations to_activations(const Tensor& matrix) {
-  const Tensor host = matrix.to(at::kCPU).contiguous();
-  const float* const begin = host.data_ptr<float>();
+  const Tensor host = in_memory(matrix, at::kFloat);
+  const float* const begin = elements_of<float>(host);
   return {.rows = static_cast<std::size_t>(host.size(0)),
           .columns = static_cast<std::size_t>(host.size(1)),
           .values = std::vector<float>(begin, begin + host.numel())};
@@ -82,7 +83,7 @@ Tensors Session::bind(const Batch& batch) const {
   Tensors bound;
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const Array& values = i == 0 ? batch.inputs : batch.others[i - 1].values;
-    bound.emplace(ids[i], bind_records(graph(), ids[i], state_->shapes, values).to(state_->device));
+    bound.emplace(ids[i], on_device(bind_records(graph(), ids[i], state_->shapes, values), state_->device));
   }
   return bound;
 }
@@ -91,7 +92,7 @@ Tensors Session::bind(const Array& inputs) const {
   if (options().threads != 1) require_engine_threads();
   const ValueId id = matching_inputs(graph(), {{"", record_of(inputs)}})[0];
   Tensors bound;
-  bound.emplace(id, bind_records(graph(), id, state_->shapes, inputs).to(state_->device));
+  bound.emplace(id, on_device(bind_records(graph(), id, state_->shapes, inputs), state_->device));
   return bound;
 }
 

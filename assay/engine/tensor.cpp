@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <assay/error.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay {
 at::ScalarType scalar_type(DType dtype) {
@@ -53,17 +54,16 @@ DType dtype_of_tensor(const Tensor& tensor) {
 }  // namespace
 
 Tensor to_tensor(const Array& array) {
-  const auto options = at::TensorOptions().dtype(scalar_type(array.dtype()));
-  if (array.count() == 0) return at::empty(array.shape(), options);
-  // The deleter keeps the Array, and with it the bytes, alive.
-  return at::from_blob(
-      const_cast<std::byte*>(array.data()), array.shape(), [array](void*) {}, options);
+  const at::ScalarType type = scalar_type(array.dtype());
+  if (array.count() == 0) return room_for(array.shape(), type);
+  // What is to be done with the bytes keeps the Array, and with it the bytes, alive.
+  return around(const_cast<std::byte*>(array.data()), array.shape(), type, [array](void*) {});
 }
 
 Array to_array(const Tensor& tensor) {
-  const Tensor host = tensor.detach().to(at::kCPU).contiguous();
+  const Tensor host = in_memory(tensor.requires_grad() ? tensor.detach() : tensor, tensor.scalar_type());
   std::vector<std::byte> bytes(host.nbytes());
-  if (!bytes.empty()) std::memcpy(bytes.data(), host.data_ptr(), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), elements_of<std::byte>(host), bytes.size());
   return Array(dtype_of_tensor(host), host.sizes().vec(), std::move(bytes));
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include <assay/error.h>
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/engine_threads.h"
 #include "assay/support/threads.h"
 
@@ -149,7 +150,7 @@ Relevance CompiledRelevance::attribute(const Tensors& values, const Target& targ
         slopes[static_cast<std::size_t>(at)] = 1;
       }};
   const RecordGradients found = stretch_->gradients(inputs, chosen, std::span(&wanted_, 1));
-  result.values[wanted_] = found.gradients[0].at(wanted_) * inputs.at(wanted_);
+  result.values[wanted_] = product(found.gradients[0].at(wanted_), inputs.at(wanted_));
   return result;
 }
 

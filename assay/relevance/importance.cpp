@@ -1,7 +1,5 @@
 #include <assay/relevance.h>
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,6 +10,8 @@
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
 #include "assay/engine/evaluation/evaluation_json.h"
+#include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 
 namespace assay::relevance {
@@ -63,48 +63,60 @@ void from_json(const Json& json, Found& found) {
 class LayerSums {
  public:
   LayerSums(const Layer& layer, std::size_t classes) : layer_(layer), classes_(classes) {
-    const auto rows = static_cast<std::int64_t>(std::max<std::size_t>(1, classes));
-    signed_ = at::zeros({rows, layer.neurons}, at::kDouble);
-    absolute_ = at::zeros_like(signed_);
+    signed_.resize(std::max<std::size_t>(1, classes) * neurons());
+    absolute_.resize(signed_.size());
   }
 
   // `relevance` of the layer's value; `kept`: which records count.
-  Found::Layer reduce(const Tensor& relevance, const Tensor& kept) const {
-    const Tensor means = reduce_to_neurons(relevance, layer_, Reduction::mean).to(at::kCPU, at::kFloat);
-    const double positions = static_cast<double>(relevance.numel()) /
-                             static_cast<double>(std::max<std::int64_t>(1, means.numel()));
-    const Tensor chosen = means.index_select(0, kept).contiguous();
-    return {positions, {chosen.data_ptr<float>(), chosen.data_ptr<float>() + chosen.numel()}};
+  Found::Layer reduce(const Tensor& relevance, std::span<const std::int64_t> kept) const {
+    const Tensor means = in_memory(reduce_to_neurons(relevance, layer_, Reduction::mean), at::kFloat);
+    Found::Layer found{.positions = static_cast<double>(relevance.numel()) /
+                                    static_cast<double>(std::max<std::int64_t>(1, means.numel())),
+                       .means = {}};
+    for (const std::int64_t record : kept) {
+      const float* const row = elements_of<float>(means) + record * layer_.neurons;
+      found.means.insert(found.means.end(), row, row + layer_.neurons);
+    }
+    return found;
   }
 
   // `rows`: class of the records that count; `weight`: per such record.
-  void add(const Found::Layer& found, const Tensor& rows, const Tensor& weight) {
-    const Tensor means = at::tensor(found.means).reshape({rows.numel(), layer_.neurons});
-    const Tensor sums = means.to(at::kDouble) * found.positions * weight.unsqueeze(1);
-    signed_.index_add_(0, rows, sums);
-    absolute_.index_add_(0, rows, sums.abs());
+  void add(const Found::Layer& found, std::span<const std::int64_t> rows, std::span<const double> weight) {
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::size_t to = static_cast<std::size_t>(rows[k]) * neurons();
+      for (std::size_t u = 0; u < neurons(); ++u) {
+        const double sum = double{found.means[k * neurons() + u]} * found.positions * weight[k];
+        signed_[to + u] += sum;
+        absolute_[to + u] += std::abs(sum);
+      }
+    }
   }
 
   LayerImportance result(bool absolute) const {
-    LayerImportance result{
-        .layer = layer_, .relevance = {}, .absolute = row(absolute_.sum(0)), .by_class = {}};
-    const Tensor& wanted = absolute ? absolute_ : signed_;
-    result.relevance = row(wanted.sum(0));
-    for (std::size_t c = 0; c < classes_; ++c)
-      result.by_class.push_back(row(wanted.select(0, static_cast<std::int64_t>(c))));
-    result.total_here = signed_.sum().item<double>();
+    const std::vector<double>& wanted = absolute ? absolute_ : signed_;
+    LayerImportance result{.layer = layer_,
+                           .relevance = over_classes(wanted),
+                           .absolute = over_classes(absolute_),
+                           .by_class = {}};
+    for (std::size_t c = 0; c < classes_; ++c) {
+      const double* const row = wanted.data() + c * neurons();
+      result.by_class.emplace_back(row, row + neurons());
+    }
+    result.total_here = std::accumulate(signed_.begin(), signed_.end(), 0.0);
     return result;
   }
 
  private:
-  static std::vector<double> row(const Tensor& values) {
-    const Tensor host = values.contiguous();
-    return {host.data_ptr<double>(), host.data_ptr<double>() + host.numel()};
+  std::size_t neurons() const { return static_cast<std::size_t>(layer_.neurons); }
+  std::vector<double> over_classes(const std::vector<double>& sums) const {
+    std::vector<double> total(neurons());
+    for (std::size_t i = 0; i < sums.size(); ++i) total[i % neurons()] += sums[i];
+    return total;
   }
 
   Layer layer_;
   std::size_t classes_;
-  Tensor signed_, absolute_;  // [max(1, classes), neurons]
+  std::vector<double> signed_, absolute_;  // [max(1, classes), neurons]
 };
 
 class Analyser {
@@ -135,21 +147,18 @@ class Analyser {
     Tensors values = session_.run(inputs, reads_);
     values.insert(inputs.begin(), inputs.end());
     require_rows(session_, values.at(session_.logits()), batch.indices.size());
-    const Tensor logits =
-        values.at(session_.logits()).reshape({static_cast<std::int64_t>(batch.indices.size()), -1});
-    const Tensor finite = at::isfinite(logits).all(1).to(at::kCPU).contiguous();
-    const bool* const ok = finite.data_ptr<bool>();
+    const Tensor& logits = values.at(session_.logits());
     Found found;
     found.indices = batch.indices;
-    found.finite.assign(ok, ok + batch.indices.size());
+    found.finite = finite_rows(logits, batch.indices.size());
     found.labels = batch.labels;
     if (regresses_)
       found.squared_error = squared_error_of(batch, logits);
     else
-      found.predicted = predicted_classes(session_, values.at(session_.logits()), batch.indices.size());
+      found.predicted = predicted_classes(session_, logits, batch.indices.size());
     Target target;
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
-      const bool used = ok[i] && counts(batch, i, found.predicted);
+      const bool used = found.finite[i] != 0 && counts(batch, i, found.predicted);
       target.classes.push_back(used ? explained(logits, i, found.predicted) : Target::no_class);
       if (!used) continue;
       found.kept.push_back(static_cast<std::int64_t>(i));
@@ -207,7 +216,7 @@ class Analyser {
   // The element of the decision value to start from.
   static std::int64_t explained(const Tensor& logits, std::size_t i,
                                 const std::vector<std::int64_t>& predicted) {
-    return predicted.empty() || logits.size(1) == 1 ? 0 : predicted[i];
+    return predicted.empty() || logits.numel() == logits.size(0) ? 0 : predicted[i];
   }
 
   void evaluate(const Found& found) {
@@ -236,36 +245,34 @@ class Analyser {
   }
 
   double squared_error_of(const Batch& batch, const Tensor& logits) const {
-    const Tensor targets = to_tensor(batch.targets), output = logits.to(at::kCPU);
-    if (output.sizes() != targets.sizes()) {
+    if (logits.numel() != batch.targets.count()) {
       fail(Fault::mismatch, "network '{}' gives {} numbers a record, but the data have {} targets",
-           session_.graph().name(), output.size(1), dataset_.target_width());
+           session_.graph().name(), logits.numel() / std::max<std::int64_t>(1, logits.size(0)),
+           dataset_.target_width());
     }
-    return (output.to(at::kDouble) - targets.to(at::kDouble)).square().sum().item<double>();
+    const std::vector<double> output = doubles_of(logits), targets = doubles_of(to_tensor(batch.targets));
+    return std::transform_reduce(output.begin(), output.end(), targets.begin(), 0.0, std::plus<>(),
+                                 [](double a, double b) { return (a - b) * (a - b); });
   }
-
-  static Tensor as_tensor(const std::vector<std::int64_t>& values) { return at::tensor(values, at::kLong); }
 
   void explain(const Tensors& values, const Target& target, Found& found) const {
     const Relevance relevance = attribution_->attribute(values, target, wanted_);
     for (const std::int64_t record : found.kept)
       found.start.push_back(relevance.start[static_cast<std::size_t>(record)]);
-    const Tensor kept = as_tensor(found.kept);
     for (std::size_t i = 0; i < sums_.size(); ++i)
-      found.layers.push_back(sums_[i].reduce(relevance.values.at(wanted_[i]), kept));
+      found.layers.push_back(sums_[i].reduce(relevance.values.at(wanted_[i]), found.kept));
   }
 
   void accumulate(const Found& found) {
-    Tensor weight = at::ones({static_cast<std::int64_t>(found.kept.size())}, at::kDouble);
+    std::vector<double> weight(found.kept.size(), 1);
     for (std::size_t k = 0; k < found.kept.size(); ++k) {
       const double start = found.start[k];
       // A decision value of 0 cannot be normalised by; its relevance is nothing anyway.
-      if (options_.normalised) weight.data_ptr<double>()[k] = start == 0 ? 0 : 1 / start;
+      if (options_.normalised) weight[k] = start == 0 ? 0 : 1 / start;
       total_in_ += options_.normalised ? (start == 0 ? 0 : 1) : start;
     }
     result_.used += found.kept.size();
-    const Tensor rows = as_tensor(found.rows);
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].add(found.layers[i], rows, weight);
+    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i].add(found.layers[i], found.rows, weight);
   }
 
   const Session& session_;
@@ -347,9 +354,10 @@ std::size_t LayerImportance::smallest_m(double share, std::size_t cap) const {
 Importance analyse_importance(const Session& session, DatasetPtr training, std::span<const Layer> layers,
                               const ImportanceOptions& options, Progress& progress) {
   if (layers.empty()) fail(Fault::usage, "importance analysis needs at least one layer");
-  Analyser analyser(session, *given_data(training), layers, options);
+  const DatasetPtr data = std::move(training);
+  Analyser analyser(session, *given_data(data), layers, options);
   walk_together<Found>(
-      session, training, {.batch = options.batch, .stage = "importance"}, progress,
+      session, data, {.batch = options.batch, .stage = "importance"}, progress,
       [&](const Batch& batch, const Tensors& inputs) { return analyser.look(batch, inputs); },
       [&](const Found& found) { analyser.add(found); });
   Importance importance = analyser.finish();

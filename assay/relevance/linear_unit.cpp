@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::relevance {
 namespace {
@@ -13,8 +14,8 @@ using Ints = std::vector<std::int64_t>;
 
 Tensor along(const Tensor& vector, std::size_t rank, std::size_t axis) {
   Ints shape(rank, 1);
-  shape[axis] = -1;
-  return vector.reshape(shape);
+  shape[axis] = vector.numel();
+  return reshaped(vector, shape);
 }
 
 // y = x * factor + shift, per channel.
@@ -81,7 +82,7 @@ class Finder {
     const bool plain =
         left && weight.dim() == 2 && node_.op != "Einsum" && !(gemm && node_.integer("transA", 0) != 0);
     if (plain) {
-      if (gemm && node_.integer("transB", 0) != 0) weight = weight.t();
+      if (gemm && node_.integer("transB", 0) != 0) weight = transposed(weight);
       if (gemm && node_.real("alpha", 1) != 1) weight = weight * node_.real("alpha", 1);
       unit_.map = {matrix_product(), weight, {}};
       if (rank() == 2) channel_axis_ = 1;
@@ -89,7 +90,9 @@ class Finder {
       unit_.map = {
           linear_node(node_, unit_.input, constant, std::vector<Tensor>(node_.inputs.size())), weight, {}};
     }
-    if (gemm && is_static(node_, 2)) unit_.map.bias = value(node_, 2) * node_.real("beta", 1);
+    if (!gemm || !is_static(node_, 2)) return true;
+    const float beta = node_.real("beta", 1);
+    unit_.map.bias = beta == 1 ? value(node_, 2) : value(node_, 2) * beta;
     return true;
   }
 
@@ -166,7 +169,8 @@ std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const S
 
 Tensor static_value(const Session& session, ValueId id) {
   const Graph& graph = session.graph();
-  if (graph.is_constant(id)) return to_tensor(graph.constant(id)).to(c10::Device(session.options().device));
+  if (graph.is_constant(id))
+    return on_device(to_tensor(graph.constant(id)), c10::Device(session.options().device));
   return session.run({}, std::span(&id, 1)).at(id);
 }
 

@@ -11,6 +11,9 @@
 
 namespace assay {
 
+// 1 for every row without infinities and NaNs.
+std::vector<std::uint8_t> finite_rows(const Tensor& values, std::size_t rows);
+
 // Session and data set must outlive this.
 class Evaluator {
  public:

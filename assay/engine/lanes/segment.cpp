@@ -10,6 +10,7 @@
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/recurrence.h"
 #include "assay/engine/lanes/tiles.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
 
 namespace assay::lanes {
@@ -32,7 +33,7 @@ struct Compiled {
 
 void load(const Tensor& records, std::int64_t first, std::int64_t count, std::int64_t elements, float* to) {
   const float* rows[width];
-  point_at_rows<const float>(records.data_ptr<float>() + first * elements, elements, count, rows);
+  point_at_rows<const float>(elements_of<float>(records) + first * elements, elements, count, rows);
   to_lanes(rows, elements, to);
 }
 
@@ -97,7 +98,7 @@ class LanesStretch : public Stretch {
     for (const ValueId id : request_.keep) {
       std::vector<std::int64_t> shape = request_.shape_of(id);
       shape[0] = records;
-      out.push_back((results[id] = at::empty(shape, at::kFloat)).data_ptr<float>());
+      out.push_back(elements_of<float>(results[id] = room_for(shape)));
     }
     set_learned(forward_, given);
     const Program& program = forward_.program;
@@ -140,8 +141,8 @@ class LanesStretch : public Stretch {
     std::vector<std::int64_t> shape = request_.shape_of(objective.read.at(0));
     const std::int64_t size = element_count(shape);
     shape[0] = given.at(records_.at(0)).size(0);
-    RecordGradients result{.value = at::empty(shape, at::kFloat), .gradients = {}};
-    float* const values = result.value.data_ptr<float>();
+    RecordGradients result{.value = room_for(shape), .gradients = {}};
+    float* const values = elements_of<float>(result.value);
     const auto ask = [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       float* const read = elements_room().floats(all * width);
       for (std::size_t o = 0; o < begins.size(); ++o) {
@@ -191,8 +192,7 @@ class LanesStretch : public Stretch {
     for (std::vector<Tensor>& of_number : results) {
       for (std::size_t w = 0; w < wanted.size(); ++w) {
         const Tensor& like = given.at(wanted[w]);
-        of_number.push_back(slots[w] >= 0 ? at::empty_like(like, at::MemoryFormat::Contiguous)
-                                          : at::zeros_like(like, at::MemoryFormat::Contiguous));
+        of_number.push_back(slots[w] >= 0 ? room_for(like.sizes().vec()) : zeros_of(like.sizes().vec()));
       }
     }
     set_learned(compiled, given);
@@ -212,7 +212,7 @@ class LanesStretch : public Stretch {
             for (std::size_t w = 0; w < slots.size(); ++w) {
               if (slots[w] >= 0)
                 store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
-                      results[n][w].data_ptr<float>());
+                      elements_of<float>(results[n][w]));
             }
           }
         });
@@ -247,7 +247,7 @@ class LanesStretch : public Stretch {
       for (std::size_t l; (l = next.fetch_add(1)) < lessons.size();) {
         Operation& operation = *compiled.program.operations[lessons[l].operation];
         const Tensor value = given.at(operation.learned()[lessons[l].which].constant).contiguous();
-        operation.set(lessons[l].which, {value.data_ptr<float>(), static_cast<std::size_t>(value.numel())});
+        operation.set(lessons[l].which, {elements_of<float>(value), static_cast<std::size_t>(value.numel())});
       }
     });
   }
@@ -274,7 +274,7 @@ class LanesStretch : public Stretch {
     const auto add = [&](const Piece& of) {
       const Learned& learned = learned_of(program, *of.lesson);
       const auto at = std::ranges::find(wanted, learned.constant) - wanted.begin();
-      float* const to = results[static_cast<std::size_t>(at)].data_ptr<float>();
+      float* const to = elements_of<float>(results[static_cast<std::size_t>(at)]);
       std::vector<float> whole(of.end - of.begin);
       for (std::int64_t c = 0; c < chunks; ++c) {
         const float* const from = sums + c * program.sums + of.lesson->at + of.begin;
@@ -338,7 +338,7 @@ class LanesStretch : public Stretch {
       const std::vector<float> none(count < width ? static_cast<std::size_t>(size) : 0);
       const float* rows[width];
       for (std::int64_t r = 0; r < width; ++r)
-        rows[r] = r < count ? seeds[o].data_ptr<float>() + (first + r) * size : none.data();
+        rows[r] = r < count ? elements_of<float>(seeds[o]) + (first + r) * size : none.data();
       put(program, tile, o, rows);
     }
   }

@@ -15,6 +15,7 @@
 #include "assay/engine/onednn/program.h"
 #include "assay/engine/onednn/recurrence.h"
 #include "assay/engine/onednn/reduce.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/recurrent_cell.h"
 #include "assay/engine/threads/team.h"
 
@@ -155,11 +156,11 @@ void Segment::run(const Tensors& given, Tensors& results, std::span<float* const
   const std::int64_t rows = inputs.at(0).size(0);
 
   std::vector<float*> in, out;
-  for (const Tensor& tensor : inputs) in.push_back(tensor.data_ptr<float>());
+  for (const Tensor& tensor : inputs) in.push_back(elements_of<float>(tensor));
   for (const ValueId id : request_.keep) {
     std::vector<std::int64_t> shape = request_.shape_of(id);
     shape[0] = rows;
-    out.push_back((results[id] = at::empty(shape, at::kFloat)).data_ptr<float>());
+    out.push_back(elements_of<float>(results[id] = room_for(shape)));
   }
 
   // Whole chunks, then one smaller one for what is left, padded to a power of two in staging memory.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "assay/engine/execute.h"
+#include "assay/engine/plain_tensor.h"
 
 namespace assay {
 namespace {
@@ -23,11 +24,11 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
   for (std::size_t i = 0; i < values_.size(); ++i) {
     const auto& constant = graph.values()[i].constant;
     if (constant && !graph.consumers(static_cast<ValueId>(i)).empty())
-      values_[i] = to_tensor(*constant).to(device);
+      values_[i] = on_device(to_tensor(*constant), device);
   }
   for (const ValueId id : graph.outputs()) {
     if (graph.is_constant(id) && !has(id))
-      values_[static_cast<std::size_t>(id)] = to_tensor(graph.constant(id)).to(device);
+      values_[static_cast<std::size_t>(id)] = on_device(to_tensor(graph.constant(id)), device);
   }
   std::uint64_t room = memory_limit / 4;
   std::vector<Tensor> results(values_.size());
@@ -52,8 +53,7 @@ Constants::Constants(const Graph& graph, c10::Device device, std::uint64_t memor
 
 bool Constants::all_finite() const {
   return std::ranges::all_of(values_, [](const Tensor& value) {
-    return !value.defined() || value.scalar_type() != at::kFloat ||
-           std::isfinite(value.sum(at::kDouble).item<double>());
+    return !value.defined() || value.scalar_type() != at::kFloat || has_finite_elements(value);
   });
 }
 

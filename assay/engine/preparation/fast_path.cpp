@@ -11,6 +11,7 @@
 
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/differentiable.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/static_graph.h"
 
@@ -32,8 +33,7 @@ bool contains(std::span<const ValueId> ids, ValueId id) { return std::ranges::fi
 // Maxima of some back ends drop a NaN that has to be reported, so batches that hold one go to the kernels.
 bool all_finite(const Tensors& given) {
   return std::ranges::all_of(given, [](const auto& entry) {
-    return entry.second.scalar_type() != at::kFloat ||
-           std::isfinite(entry.second.detach().sum().template item<float>());
+    return entry.second.scalar_type() != at::kFloat || has_finite_elements(entry.second);
   });
 }
 
@@ -290,8 +290,8 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
     std::vector<Tensor> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
-      matrices.push_back(at::empty({rows, shape_of_(tap.value)[tap.axis]}, at::kFloat));
-      tapped.push_back(matrices.back().data_ptr<float>());
+      matrices.push_back(room_for({rows, shape_of_(tap.value)[tap.axis]}));
+      tapped.push_back(elements_of<float>(matrices.back()));
     }
     part.stretch->run(inputs, outputs, tapped);
     for (std::size_t i = 0; i < matrices.size(); ++i) request.on_matrix(part.taps[i], matrices[i]);

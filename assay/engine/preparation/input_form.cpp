@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/plain_tensor.h"
 #include "assay/model/element_type.h"
 
 namespace assay {
@@ -215,7 +216,7 @@ Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known
   }
   Shape shape = *fitting;
   shape.insert(shape.begin(), records.shape()[0]);
-  Tensor tensor = to_tensor(records).reshape(shape);
+  Tensor tensor = reshaped(to_tensor(records), shape);
   if (form.batch_axis < 0) tensor = common_number(tensor, value.name);
   const at::ScalarType wanted = scalar_type(value.dtype);
   if (!at::isFloatingType(wanted) && tensor.is_floating_point() && !all_integers(tensor)) {
@@ -226,7 +227,7 @@ Tensor bind_records(const Graph& graph, ValueId input, const RecordShapes& known
          of_bytes ? "of pictures, say scale=1 in the data specification, which keeps them from 0 to 255"
                   : "is the scaling of the data meant for another network?");
   }
-  tensor = tensor.to(wanted);
+  tensor = in_memory(tensor, wanted);
   return form.batch_axis > 0 ? tensor.movedim(0, form.batch_axis).contiguous() : tensor;
 }
 

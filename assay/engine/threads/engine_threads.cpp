@@ -1,6 +1,7 @@
 #include "assay/engine/threads/engine_threads.h"
 
 #include <ATen/Parallel.h>
+#include <dlfcn.h>
 #include <omp.h>
 #include <unistd.h>
 
@@ -14,13 +15,19 @@
 #include <assay/session.h>
 #include "assay/support/threads.h"
 
-// Present when libtorch's BLAS is OpenBLAS.
-extern "C" void openblas_set_num_threads(int threads) __attribute__((weak));
-
 namespace assay {
 namespace {
 
 std::atomic<pid_t> process_of_threads{0};  // that uses several; 0: none does
+std::atomic<bool> has_libtorch{true};
+
+void set_libtorch_threads(int threads) {
+  at::set_num_threads(threads);
+  // There when libtorch's BLAS is OpenBLAS.
+  using SetThreads = void (*)(int);
+  static const auto of_blas = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
+  if (of_blas != nullptr) of_blas(threads);
+}
 
 }  // namespace
 
@@ -41,9 +48,15 @@ void set_engine_threads(int threads) {
     process_of_threads.compare_exchange_strong(none, ::getpid());
     require_engine_threads();
   }
-  at::set_num_threads(threads);
+  if (has_libtorch) set_libtorch_threads(threads);
   omp_set_num_threads(threads);
-  if (openblas_set_num_threads) openblas_set_num_threads(threads);
+}
+
+void libtorch_comes_later() { has_libtorch = false; }
+
+void libtorch_is_here() {
+  has_libtorch = true;
+  set_libtorch_threads(omp_get_max_threads());
 }
 
 void keep_freed_memory() {

@@ -8,4 +8,9 @@ namespace assay {
 // not make them anew, work on more than one thread would wait for ever. Cheap.
 void require_engine_threads();
 
+// A program that loads libtorch with the first function that it calls of it says so before its engine runs,
+// and, by the thread that loaded it, when it is there: until then threads are those of OpenMP alone.
+void libtorch_comes_later();
+void libtorch_is_here();
+
 }  // namespace assay

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "assay/engine/preparation/shape_rules.h"
+
 namespace assay::testing {
 
 namespace {
@@ -15,6 +17,17 @@ const bool no_traces = [] {
   c10::SetStackTraceFetcher([] { return std::string(); });
   return true;
 }();
+
+// What rules say of the result before anything runs.
+std::optional<Shape> shape_by_rule(const Node& node, const std::vector<Tensor>& inputs) {
+  std::vector<Shape> shapes;
+  for (const Tensor& input : inputs) shapes.push_back(input.defined() ? input.sizes().vec() : Shape());
+  std::vector<OperandShape> operands(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].defined()) operands[i] = {&shapes[i], inputs[i].scalar_type() == at::kFloat, &inputs[i]};
+  }
+  return result_shape(node, operands);
+}
 
 }  // namespace
 
@@ -31,7 +44,13 @@ Node make_node(std::string op, std::size_t inputs, Attributes attributes, std::s
 std::vector<Tensor> run_all(const std::string& op, const std::vector<Tensor>& inputs, Attributes attributes,
                             std::size_t outputs) {
   KernelContext context;
-  return run_node(make_node(op, inputs.size(), std::move(attributes), outputs), inputs, context);
+  const Node node = make_node(op, inputs.size(), std::move(attributes), outputs);
+  std::vector<Tensor> results = run_node(node, inputs, context);
+  if (const std::optional<Shape> shape = shape_by_rule(node, inputs)) {
+    EXPECT_EQ(*shape, results.at(0).sizes().vec()) << op;
+    EXPECT_EQ(results.at(0).scalar_type(), at::kFloat) << op;
+  }
+  return results;
 }
 
 Tensor run(const std::string& op, const std::vector<Tensor>& inputs, Attributes attributes) {
@@ -39,6 +58,8 @@ Tensor run(const std::string& op, const std::vector<Tensor>& inputs, Attributes 
 }
 
 Fault fault_of(const std::string& op, const std::vector<Tensor>& inputs, Attributes attributes) {
+  EXPECT_FALSE(shape_by_rule(make_node(op, inputs.size(), attributes), inputs))
+      << op << ": the kernel refuses this";
   try {
     run(op, inputs, std::move(attributes));
   } catch (const Error& error) {

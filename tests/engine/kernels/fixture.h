@@ -19,6 +19,7 @@ using Attributes = std::map<std::string, Attribute>;
 
 // A node named "n" with as many inputs as given and `outputs` outputs.
 Node make_node(std::string op, std::size_t inputs, Attributes attributes = {}, std::size_t outputs = 1);
+// Whatever is run here is also checked against the rule for the result's shape, where there is one.
 std::vector<Tensor> run_all(const std::string& op, const std::vector<Tensor>& inputs,
                             Attributes attributes = {}, std::size_t outputs = 1);
 Tensor run(const std::string& op, const std::vector<Tensor>& inputs, Attributes attributes = {});

@@ -1,0 +1,55 @@
+#pragma once
+
+// Tensors in the processor's memory, made and read with libtorch's small core library alone. The program
+// loads the large one when it first calls a function of it, which takes longer than running a small network:
+// what networks pass through when back ends of our own run them uses these.
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <assay/tensor.h>
+
+namespace assay {
+
+// Contiguous; its elements are not set.
+Tensor room_for(const Shape& shape, c10::ScalarType type = c10::kFloat);
+Tensor zeros_of(const Shape& shape, c10::ScalarType type = c10::kFloat);
+// Contiguous elements that lie elsewhere, until `done`.
+Tensor around(void* elements, const Shape& shape, c10::ScalarType type, std::function<void(void*)> done);
+
+// The tensor itself where it is contiguous, of this type and in the processor's memory, a copy otherwise.
+Tensor in_memory(const Tensor& tensor, c10::ScalarType type);
+// The same on a device, of whatever type.
+Tensor on_device(const Tensor& tensor, c10::Device device);
+
+// The same elements in another shape with as many of them.
+Tensor reshaped(const Tensor& tensor, const Shape& shape);
+
+// A matrix with rows for columns, as a view.
+Tensor transposed(const Tensor& matrix);
+// Of float32 tensors of one shape, element by element.
+Tensor product(const Tensor& a, const Tensor& b);
+
+// Of a contiguous tensor of elements of T in the processor's memory; nullptr without elements.
+template <typename T>
+T* elements_of(const Tensor& tensor) {
+  return static_cast<T*>(tensor.unsafeGetTensorImpl()->data());
+}
+
+// Of a tensor of float32: neither infinity nor NaN.
+bool has_finite_elements(const Tensor& tensor);
+
+// body(std::span<const float>), or of double for elements of any other type.
+template <typename Body>
+auto on_numbers(const Tensor& tensor, const Body& body) {
+  const auto count = static_cast<std::size_t>(tensor.numel());
+  const bool single = tensor.scalar_type() == c10::kFloat;
+  const Tensor host = in_memory(tensor, single ? c10::kFloat : c10::kDouble);
+  if (single) return body(std::span<const float>(elements_of<float>(host), count));
+  return body(std::span<const double>(elements_of<double>(host), count));
+}
+
+std::vector<double> doubles_of(const Tensor& tensor);
+
+}  // namespace assay

@@ -1,0 +1,315 @@
+#include "assay/engine/preparation/shape_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "assay/engine/kernels/parts/window.h"
+#include "assay/engine/plain_tensor.h"
+
+namespace assay {
+namespace {
+
+using operators::Ints;
+using operators::Window;
+
+// Never read: the kernel says what is wrong.
+void require(bool holds) {
+  if (!holds) fail(Fault::unsupported, "there is no rule for this");
+}
+
+struct Rules {
+  const Node& node;
+  std::span<const OperandShape> operands;
+
+  bool has(std::size_t i) const { return i < operands.size() && operands[i].shape != nullptr; }
+  const Shape& shape(std::size_t i) const {
+    require(has(i));
+    return *operands[i].shape;
+  }
+  std::int64_t rank() const { return std::ssize(shape(0)); }
+  Ints integers(std::size_t i) const {
+    require(has(i) && operands[i].constant != nullptr);
+    const Tensor& values = *operands[i].constant;
+    require(values.device().is_cpu() && values.scalar_type() == c10::kLong && values.dim() == 1);
+    const auto* const first = elements_of<std::int64_t>(values);
+    return {first, first + values.numel()};
+  }
+  std::size_t axis_in(std::int64_t axis, std::int64_t count) const {
+    require(axis >= -count && axis < count);
+    return static_cast<std::size_t>(axis < 0 ? axis + count : axis);
+  }
+  // Which of `count` axes operand 1 names, each once.
+  std::vector<bool> named_axes(std::int64_t count) const {
+    std::vector<bool> named(static_cast<std::size_t>(count));
+    for (const std::int64_t axis : integers(1)) {
+      const std::size_t at = axis_in(axis, count);
+      require(!named[at]);
+      named[at] = true;
+    }
+    return named;
+  }
+};
+
+std::int64_t product(Shape::const_iterator begin, Shape::const_iterator end) {
+  std::int64_t count = 1;
+  for (; begin != end; ++begin) require(!__builtin_mul_overflow(count, *begin, &count));
+  return count;
+}
+
+Shape broadcast(const Shape& a, const Shape& b) {
+  const Shape &longer = a.size() < b.size() ? b : a, &shorter = a.size() < b.size() ? a : b;
+  Shape result = longer;
+  const std::size_t ahead = longer.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
+    std::int64_t& size = result[ahead + i];
+    require(size == shorter[i] || size == 1 || shorter[i] == 1);
+    if (size == 1) size = shorter[i];
+  }
+  return result;
+}
+
+Shape same(const Rules& r) {
+  require(r.operands.size() == 1);
+  return r.shape(0);
+}
+
+Shape of_both(const Rules& r) {
+  require(r.operands.size() == 2);
+  return broadcast(r.shape(0), r.shape(1));
+}
+
+Shape of_positions(const Rules& r, std::int64_t channels, Ints kernel) {
+  const Shape& x = r.shape(0);
+  require(x.size() >= 3 && x.size() <= 5);
+  const Ints sizes(x.begin() + 2, x.end());
+  KernelContext context;
+  const Window window = operators::read_window({r.node, {}, context}, std::move(kernel), sizes);
+  Shape result{x[0], channels};
+  for (std::size_t i = 0; i < sizes.size(); ++i) result.push_back(window.places(i, sizes[i]));
+  return result;
+}
+
+Shape convolution(const Rules& r) {
+  const Shape &x = r.shape(0), &filter = r.shape(1);
+  const std::int64_t group = r.node.integer("group", 1);
+  require(x.size() >= 3 && filter.size() == x.size() && filter[0] > 0 && group > 0 && filter[0] % group == 0);
+  require(x[1] == filter[1] * group);
+  require(!r.has(2) || r.shape(2) == Shape{filter[0]});
+  const Ints kernel(filter.begin() + 2, filter.end());
+  require(r.node.integers("kernel_shape", kernel) == kernel);
+  return of_positions(r, filter[0], kernel);
+}
+
+Shape pool(const Rules& r) {
+  require(r.rank() >= 3);
+  return of_positions(r, r.shape(0)[1], r.node.integers("kernel_shape", {}));
+}
+
+Shape global_pool(const Rules& r) {
+  require(r.rank() >= 3);
+  Shape shape = r.shape(0);
+  std::fill(shape.begin() + 2, shape.end(), 1);
+  return shape;
+}
+
+Shape gemm(const Rules& r) {
+  const auto side = [&](std::size_t i, std::string_view transposed) {
+    Shape shape = r.shape(i);
+    require(shape.size() == 2);
+    if (r.node.integer(transposed, 0) != 0) std::swap(shape[0], shape[1]);
+    return shape;
+  };
+  const Shape a = side(0, "transA"), b = side(1, "transB"), result{a[0], b[1]};
+  require(a[1] == b[0] && (!r.has(2) || broadcast(r.shape(2), result) == result));
+  return result;
+}
+
+Shape matmul(const Rules& r) {
+  const Shape &a = r.shape(0), &b = r.shape(1);
+  require(a.size() >= 2 && b.size() >= 2 && a.back() == b[b.size() - 2]);
+  Shape result = broadcast({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+  result.insert(result.end(), {a[a.size() - 2], b.back()});
+  return result;
+}
+
+void require_usual_epsilon(const Rules& r) {
+  const float epsilon = r.node.real("epsilon", 1e-5F);
+  require(epsilon > 0 && epsilon < 1);
+}
+
+Shape batch_normalization(const Rules& r) {
+  require_usual_epsilon(r);
+  require(r.rank() >= 2 && r.node.integer("training_mode", 0) == 0);
+  for (std::size_t i = 1; i <= 4; ++i) require(r.shape(i) == Shape{r.shape(0)[1]});
+  return r.shape(0);
+}
+
+Shape layer_normalization(const Rules& r) {
+  require_usual_epsilon(r);
+  const Shape& x = r.shape(0);
+  const Shape normalised(
+      x.begin() + static_cast<std::ptrdiff_t>(r.axis_in(r.node.integer("axis", -1), r.rank())), x.end());
+  for (std::size_t i = 1; i < r.operands.size(); ++i) require(!r.has(i) || r.shape(i) == normalised);
+  require(r.has(1));
+  return x;
+}
+
+Shape softmax(const Rules& r) {
+  r.axis_in(r.node.integer("axis", -1), r.rank());
+  return r.shape(0);
+}
+
+Shape flatten(const Rules& r) {
+  const Shape& x = r.shape(0);
+  const auto axis = x.begin() + static_cast<std::ptrdiff_t>(r.axis_in(r.node.integer("axis", 1), r.rank()));
+  return {product(x.begin(), axis), product(axis, x.end())};
+}
+
+Shape reshape(const Rules& r) {
+  const Shape& x = r.shape(0);
+  Shape target = r.integers(1);
+  require(r.node.integer("allowzero", 0) == 0 && target.size() <= 64);
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    require(target[i] >= -1 && (target[i] != 0 || i < x.size()));
+    if (target[i] == 0) target[i] = x[i];
+  }
+  const std::int64_t count = product(x.begin(), x.end());
+  const auto open = std::ranges::find(target, -1);
+  if (open != target.end()) {
+    *open = 1;
+    const std::int64_t rest = product(target.begin(), target.end());
+    require(rest > 0 && count % rest == 0);
+    *open = count / rest;
+  }
+  require(std::ranges::find(target, -1) == target.end() && product(target.begin(), target.end()) == count);
+  return target;
+}
+
+Shape transpose(const Rules& r) {
+  Ints order(r.shape(0).size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  order = r.node.integers("perm", order);
+  require(std::ssize(order) == r.rank());
+  Shape result;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    require(std::ranges::count(order, static_cast<std::int64_t>(i)) == 1);
+    result.push_back(r.shape(0)[static_cast<std::size_t>(order[i])]);
+  }
+  return result;
+}
+
+Shape concat(const Rules& r) {
+  Shape result = r.shape(0);
+  const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
+  for (std::size_t i = 1; i < r.operands.size(); ++i) {
+    Shape other = r.shape(i);
+    require(other.size() == result.size());
+    std::swap(other[axis], result[axis]);
+    const std::int64_t before = other[axis], added = result[axis];
+    other[axis] = result[axis] = before + added;
+    require(other == result);
+  }
+  return result;
+}
+
+Shape squeeze(const Rules& r) {
+  const std::vector<bool> gone = r.named_axes(r.rank());
+  Shape result;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    require(!gone[i] || r.shape(0)[i] == 1);
+    if (!gone[i]) result.push_back(r.shape(0)[i]);
+  }
+  return result;
+}
+
+Shape unsqueeze(const Rules& r) {
+  const std::vector<bool> fresh = r.named_axes(r.rank() + std::ssize(r.integers(1)));
+  Shape result;
+  for (std::size_t i = 0, next = 0; i < fresh.size(); ++i)
+    result.push_back(fresh[i] ? 1 : r.shape(0)[next++]);
+  return result;
+}
+
+Shape reduce(const Rules& r) {
+  const std::vector<bool> gone = r.named_axes(r.rank());
+  require(!r.integers(1).empty());
+  const bool keep = r.node.integer("keepdims", 1) != 0;
+  Shape result;
+  for (std::size_t i = 0; i < gone.size(); ++i) {
+    if (!gone[i] || keep) result.push_back(gone[i] ? 1 : r.shape(0)[i]);
+  }
+  return result;
+}
+
+struct Rule {
+  std::string_view op;
+  Shape (*shape)(const Rules&);
+  bool counts = false;  // operand 1 is of whole numbers, and constant
+};
+
+constexpr std::array rules = std::to_array<Rule>({
+    {"Abs", same},
+    {"Add", of_both},
+    {"AveragePool", pool},
+    {"BatchNormalization", batch_normalization},
+    {"Concat", concat},
+    {"Conv", convolution},
+    {"Div", of_both},
+    {"Elu", same},
+    {"Erf", same},
+    {"Exp", same},
+    {"Flatten", flatten},
+    {"Gemm", gemm},
+    {"GlobalAveragePool", global_pool},
+    {"GlobalMaxPool", global_pool},
+    {"HardSigmoid", same},
+    {"HardSwish", same},
+    {"Identity", same},
+    {"LayerNormalization", layer_normalization},
+    {"LeakyRelu", same},
+    {"Log", same},
+    {"LogSoftmax", softmax},
+    {"MatMul", matmul},
+    {"MaxPool", pool},
+    {"Mul", of_both},
+    {"Neg", same},
+    {"ReduceMax", reduce, true},
+    {"ReduceMean", reduce, true},
+    {"ReduceMin", reduce, true},
+    {"ReduceSum", reduce, true},
+    {"Relu", same},
+    {"Reshape", reshape, true},
+    {"Selu", same},
+    {"Sigmoid", same},
+    {"Softmax", softmax},
+    {"Softplus", same},
+    {"Sqrt", same},
+    {"Squeeze", squeeze, true},
+    {"Sub", of_both},
+    {"Tanh", same},
+    {"Transpose", transpose},
+    {"Unsqueeze", unsqueeze, true},
+});
+static_assert(std::ranges::is_sorted(rules, {}, &Rule::op));
+
+}  // namespace
+
+std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape> operands) {
+  const auto rule = std::ranges::lower_bound(rules, node.op, {}, &Rule::op);
+  if (rule == rules.end() || rule->op != node.op || node.outputs.size() != 1 || operands.empty())
+    return std::nullopt;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const bool whole = rule->counts && i == 1;
+    if (operands[i].shape != nullptr && !operands[i].single && !whole) return std::nullopt;
+  }
+  try {
+    Shape shape = rule->shape({node, operands});
+    check_size(shape, sizeof(float));
+    return shape;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace assay
