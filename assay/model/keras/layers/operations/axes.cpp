@@ -6,6 +6,17 @@
 #include "assay/model/keras/layers/operations/operations.h"
 
 namespace assay::keras::operations {
+namespace {
+
+// Axis i of the result is axis order[i].
+KerasTensor permuted(Operation& call, const KerasTensor& x, const std::vector<std::int64_t>& order) {
+  KerasTensor result = call.result(x, "Transpose", {x.value}, {{"perm", order}});
+  for (std::size_t i = 0; i < order.size(); ++i)
+    result.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
+  return result;
+}
+
+}  // namespace
 
 KerasTensors expand_dims(Operation& call) {
   const KerasTensor x = call.first();
@@ -20,14 +31,13 @@ KerasTensors expand_dims(Operation& call) {
 KerasTensors squeeze(Operation& call) {
   const KerasTensor x = call.first();
   std::vector<std::int64_t> axes;
-  if (const auto given = call.whole_numbers(1, {"axis"})) {
-    for (const auto axis : *given) axes.push_back(call.own_axis(axis, x.rank()));
+  if (call.whole_numbers(1, {"axis", "axes"})) {
+    axes = call.axes(1, x);
   } else {
     for (std::size_t axis = 1; axis < x.rank(); ++axis) {
       if (x.shape[axis] == 1) axes.push_back(static_cast<std::int64_t>(axis));
     }
   }
-  std::sort(axes.begin(), axes.end());
   KerasTensor result = call.result(x, "Squeeze", {x.value, call.list("axes", axes)});
   reduce_shape(result.shape, axes, false);
   return {result};
@@ -37,23 +47,21 @@ KerasTensors reshaped(Operation& call) {
   const KerasTensor x = call.first();
   auto target = call.whole_numbers(1, {"newshape", "shape", "new_shape"});
   if (!target || target->empty()) call.layer().invalid("names no shape");
-  std::int64_t size = 1;
-  for (std::size_t axis = 1; axis < x.rank(); ++axis) size *= call.layer().known(x, axis);
-  std::int64_t rest = 1;
+  std::int64_t size = 1, rest = 1;
+  for (std::size_t axis = 1; axis < x.rank(); ++axis) size = call.times(size, call.layer().known(x, axis));
   std::size_t free = 0;
   for (std::size_t i = 1; i < target->size(); ++i) {
     if ((*target)[i] < 0)
       free = free == 0 ? i : target->size();
     else
-      rest *= (*target)[i];
+      rest = call.times(rest, (*target)[i]);
   }
   if (free >= target->size() && target->size() > 1)
     call.layer().invalid("its shape has several unknown sizes");
   if (free > 0 && (*target)[0] < 0) {  // the batch and one more: what the record leaves for it
-    if (rest == 0 || size % rest != 0)
-      call.layer().invalid(fmt::format("{} elements do not fit its shape", size));
+    if (size % rest != 0) call.layer().invalid(fmt::format("{} elements do not fit its shape", size));
     (*target)[free] = size / rest;
-    rest *= (*target)[free];
+    rest = call.times(rest, (*target)[free]);
   }
   if ((*target)[0] >= 0 || rest != size)
     call.layer().unsupported("a shape that mixes records", "keep the batch as the first axis");
@@ -77,10 +85,49 @@ KerasTensors transposition(Operation& call) {
       call.layer().invalid("its order does not permute the axes");
   }
   if ((*order)[0] != 0) call.layer().unsupported("moving the batch axis", "keep the batch as the first axis");
-  KerasTensor result = call.result(x, "Transpose", {x.value}, {{"perm", *order}});
-  for (std::size_t i = 0; i < order->size(); ++i)
-    result.shape[i] = x.shape[static_cast<std::size_t>((*order)[i])];
-  return {result};
+  return {permuted(call, x, *order)};
+}
+
+// The elements of some axes moved on, those at the end to the front.
+KerasTensors rolled(Operation& call) {
+  KerasTensor x = call.first();
+  const auto shifts = call.whole_numbers(1, {"shift"}), axes = call.whole_numbers(2, {"axis"});
+  if (!axes) call.layer().unsupported("rolling all elements as one row", "name the axes");
+  if (!shifts || axes->empty() || shifts->size() != axes->size())
+    call.layer().invalid("names no shift for each axis");
+  constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    const std::int64_t axis = call.own_axis((*axes)[i], x.rank());
+    const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+    const std::int64_t shift = ((*shifts)[i] % size + size) % size;
+    const auto part = [&](const char* name, std::int64_t from, std::int64_t to) {
+      return call.step(
+          "Slice", fmt::format("_{}{}", name, i),
+          {x.value, call.list("starts", {from}), call.list("ends", {to}), call.list("axes", {axis})});
+    };
+    const ValueId back = part("back", size - shift, end), front = part("front", 0, size - shift);
+    const bool last = i + 1 == axes->size();
+    x.value = call.step("Concat", last ? "" : fmt::format("_rolled{}", i), {back, front}, {{"axis", axis}});
+  }
+  return {x};
+}
+
+KerasTensors moved_axes(Operation& call) {
+  const KerasTensor x = call.first();
+  const auto from = call.whole_numbers(1, {"source"}), to = call.whole_numbers(2, {"destination"});
+  if (!from || !to || from->size() != to->size()) call.layer().invalid("names no place for each axis");
+  std::vector<std::int64_t> order(x.rank(), -1);
+  for (std::size_t i = 0; i < from->size(); ++i) {
+    const std::int64_t source = call.own_axis((*from)[i], x.rank());
+    std::int64_t& place = order[static_cast<std::size_t>(call.own_axis((*to)[i], x.rank()))];
+    if (place >= 0 || std::ranges::find(order, source) != order.end())
+      call.layer().invalid("names an axis twice");
+    place = source;
+  }
+  for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(x.rank()); ++axis) {
+    if (std::ranges::find(order, axis) == order.end()) *std::ranges::find(order, -1) = axis;
+  }
+  return {permuted(call, x, order)};
 }
 
 KerasTensors swapped_axes(Operation& call) {
@@ -92,9 +139,7 @@ KerasTensors swapped_axes(Operation& call) {
   const auto a = static_cast<std::size_t>(call.own_axis((*one)[0], x.rank()));
   const auto b = static_cast<std::size_t>(call.own_axis((*other)[0], x.rank()));
   std::swap(order[a], order[b]);
-  KerasTensor result = call.result(x, "Transpose", {x.value}, {{"perm", order}});
-  std::swap(result.shape[a], result.shape[b]);
-  return {result};
+  return {permuted(call, x, order)};
 }
 
 // The elements of some axes in the opposite order.

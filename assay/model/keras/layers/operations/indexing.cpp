@@ -16,9 +16,12 @@ struct Taken {
   bool drops = false;  // one position, whose axis goes
 };
 
+// Beyond this no axis has positions, and sums stay in range.
+std::int64_t bounded(std::int64_t at) { return std::clamp(at, -longest_axis, longest_axis); }
+
 Taken read_slice(Operation& call, const json& item) {
   if (item.is_number_integer()) {
-    const auto at = item.get<std::int64_t>();
+    const std::int64_t at = bounded(item.get<std::int64_t>());
     return {.start = at,
             .stop = at == -1 ? std::numeric_limits<std::int64_t>::max() : at + 1,
             .step = 1,
@@ -34,7 +37,7 @@ Taken read_slice(Operation& call, const json& item) {
     if (inner.is_null()) return std::nullopt;
     if (!inner.is_number_integer())
       call.layer().unsupported("an index that is computed", "use fixed indices");
-    return inner.get<std::int64_t>();
+    return bounded(inner.get<std::int64_t>());
   };
   Taken result;
   result.step = read("step").value_or(1);

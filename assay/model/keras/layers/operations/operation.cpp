@@ -28,6 +28,7 @@ std::string usual_name(const std::string& name) {
                                                        {"re_lu6", "relu6"},
                                                        {"reduce_all", "all"},
                                                        {"reduce_any", "any"},
+                                                       {"reduce_logsumexp", "logsumexp"},
                                                        {"reduce_max", "max"},
                                                        {"reduce_mean", "mean"},
                                                        {"reduce_min", "min"},
@@ -107,7 +108,20 @@ std::vector<std::int64_t> Operation::axes(std::size_t place, const KerasTensor& 
   std::vector<std::int64_t> result;
   for (const auto axis : *given) result.push_back(own_axis(axis, x.rank()));
   std::sort(result.begin(), result.end());
+  if (std::ranges::adjacent_find(result) != result.end()) layer_.invalid("names an axis twice");
   return result;
+}
+
+std::int64_t Operation::one_axis(std::size_t place, std::size_t rank) const {
+  const auto axis = whole_number(place, {"axis"});
+  if (!axis) layer_.unsupported("working along all axes or several", "name one axis");
+  return own_axis(*axis, rank);
+}
+
+std::int64_t Operation::times(std::int64_t size, std::int64_t count) const {
+  if (count < 1 || count > longest_axis / std::max<std::int64_t>(size, 1))
+    layer_.invalid(fmt::format("repeats {} positions {} times", size, count));
+  return size < 0 ? size : size * count;
 }
 
 std::int64_t Operation::own_axis(std::int64_t axis, std::size_t rank) const {
@@ -123,7 +137,8 @@ KerasTensor Operation::tensor(std::size_t place, Keys names) const {
 }
 
 KerasTensor Operation::first() {
-  return layer_.as_keras(tensor(0, {"x", "a", "input", "inputs", "features", "logits"})).without_mask();
+  return layer_.as_keras(tensor(0, {"x", "a", "input", "inputs", "features", "logits", "tensor", "values"}))
+      .without_mask();
 }
 
 KerasTensors Operation::tensors(std::size_t place, Keys names) const {

@@ -20,7 +20,7 @@ namespace assay::keras::operations {
 using nlohmann::json;
 
 constexpr std::int64_t real_type = 1, whole_type = 7, truth_type = 9;  // numbers of ONNX's types
-constexpr std::int64_t most_copies = std::int64_t{1} << 31;            // along one axis, whatever a file says
+constexpr std::int64_t longest_axis = std::int64_t{1} << 31;           // whatever a file says
 
 using Keys = std::initializer_list<const char*>;
 
@@ -54,8 +54,12 @@ class Operation {
   std::optional<std::int64_t> whole_number(std::size_t place, Keys names) const;
   // The axes of a reduction among those of `x`; the batch may not be one.
   std::vector<std::int64_t> axes(std::size_t place, const KerasTensor& x) const;
+  // The one axis that an argument names among `rank`; not the batch.
+  std::int64_t one_axis(std::size_t place, std::size_t rank) const;
   // An axis that is not the batch.
   std::int64_t own_axis(std::int64_t axis, std::size_t rank) const;
+  // A size as often as `count` says. Throws Error{model} where no axis is that long.
+  std::int64_t times(std::int64_t size, std::int64_t count) const;
 
   KerasTensor tensor(std::size_t place, Keys names) const;
   // The first argument in Keras's layout, without mask.

@@ -32,6 +32,7 @@ KerasTensors log_softmax(Operation& call);
 
 // reductions.cpp
 KerasTensors reduction(Operation& call, const char* op);
+KerasTensors norm(Operation& call);
 KerasTensors arg_extreme(Operation& call, const char* op);
 KerasTensors variance(Operation& call);
 KerasTensors deviation(Operation& call);
@@ -45,17 +46,28 @@ KerasTensors reshaped(Operation& call);
 KerasTensors transposition(Operation& call);
 KerasTensors swapped_axes(Operation& call);
 KerasTensors flipped(Operation& call);
+KerasTensors rolled(Operation& call);
+KerasTensors moved_axes(Operation& call);
 
 // parts.cpp
 KerasTensors joined(Operation& call);
 KerasTensors stacked(Operation& call);
 KerasTensors parted(Operation& call);
+KerasTensors unstacked(Operation& call);
+KerasTensors broadcast_to(Operation& call);
 KerasTensors tiled(Operation& call);
 KerasTensors repeated(Operation& call);
 KerasTensors padded(Operation& call);
 
 // indexing.cpp
 KerasTensors get_item(Operation& call);
+
+// choosing.cpp
+KerasTensors take(Operation& call);
+KerasTensors take_along_axis(Operation& call);
+KerasTensors top_k(Operation& call);
+KerasTensors sorted(Operation& call);
+KerasTensors sorting_order(Operation& call);
 
 // products.cpp
 KerasTensors product(Operation& call);

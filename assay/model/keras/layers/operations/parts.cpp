@@ -12,6 +12,8 @@
 namespace assay::keras::operations {
 namespace {
 
+constexpr std::int64_t most_parts = 10'000;  // outputs of one node
+
 KerasTensors put_together(Operation& call, bool stacked) {
   KerasTensors parts = call.tensors(0, {"xs", "x", "values"});
   const auto axes = call.whole_numbers(1, {"axis"});
@@ -36,6 +38,43 @@ KerasTensors put_together(Operation& call, bool stacked) {
   return {result};
 }
 
+// Parts of these sizes; `suffix` names the node and, with a number, the values.
+KerasTensors split(Operation& call, const KerasTensor& x, std::int64_t axis,
+                   const std::vector<std::int64_t>& sizes, const std::string& suffix) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    names.push_back(i == 0 ? suffix : fmt::format("{}_part{}", suffix, i));
+  const std::vector<std::string_view> suffixes(names.begin(), names.end());
+  const auto values =
+      call.layer().add("Split", suffix, {x.value, call.list("sizes", sizes)}, {{"axis", axis}}, suffixes);
+  KerasTensors results;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    results.push_back(x.with(values[i]));
+    results.back().shape[static_cast<std::size_t>(axis)] = sizes[i];
+  }
+  return results;
+}
+
+// Position i of an axis repeats[i] times.
+KerasTensor repeated_each(Operation& call, const KerasTensor& x, std::int64_t axis,
+                          const std::vector<std::int64_t>& repeats) {
+  constexpr std::int64_t most = 1'000'000;  // their list is made here
+  const auto at = static_cast<std::size_t>(axis);
+  if (static_cast<std::int64_t>(repeats.size()) != x.shape[at])
+    call.layer().invalid(fmt::format("repeats {} of {} positions", repeats.size(), x.shape[at]));
+  std::vector<std::int64_t> positions;
+  for (std::size_t i = 0; i < repeats.size(); ++i) {
+    if (repeats[i] < 0 || repeats[i] > most - static_cast<std::int64_t>(positions.size()))
+      call.layer().invalid(fmt::format("repeats position {} {} times", i, repeats[i]));
+    positions.insert(positions.end(), static_cast<std::size_t>(repeats[i]), static_cast<std::int64_t>(i));
+  }
+  if (positions.empty()) call.layer().invalid("repeats nothing");
+  KerasTensor result =
+      call.result(x, "Gather", {x.value, call.list("positions", positions)}, {{"axis", axis}});
+  result.shape[at] = static_cast<std::int64_t>(positions.size());
+  return result;
+}
+
 }  // namespace
 
 KerasTensors joined(Operation& call) { return put_together(call, false); }
@@ -56,14 +95,18 @@ KerasTensors parted(Operation& call) {
       !Operation::bare(call.argument(1, {"indices_or_sections", "num_or_size_splits"})).is_array();
   if (count) {
     const std::int64_t parts = (*given)[0];
-    if (parts < 1 || parts > 10'000 || size % parts != 0)
+    if (parts < 1 || parts > most_parts || size % parts != 0)
       call.layer().invalid(fmt::format("{} positions are not {} parts", size, parts));
     sizes.assign(static_cast<std::size_t>(parts), size / parts);
   } else if (sizes_given) {
     sizes = *given;
   } else {
     std::int64_t before = 0;
-    for (const auto at : *given) sizes.push_back(at - std::exchange(before, at));
+    for (std::int64_t at : *given) {
+      if (at < -size || at > size) call.layer().invalid(fmt::format("splits {} positions at {}", size, at));
+      if (at < 0) at += size;
+      sizes.push_back(at - std::exchange(before, at));
+    }
     sizes.push_back(size - before);
   }
   std::int64_t sum = 0;
@@ -73,17 +116,46 @@ KerasTensors parted(Operation& call) {
     sum += part;
   }
   if (sum != size) call.layer().invalid(fmt::format("its parts are {} of {} positions", sum, size));
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < sizes.size(); ++i) names.push_back(i == 0 ? "" : fmt::format("_part{}", i));
-  const std::vector<std::string_view> suffixes(names.begin(), names.end());
-  const auto values =
-      call.layer().add("Split", "", {x.value, call.list("sizes", sizes)}, {{"axis", axis}}, suffixes);
-  KerasTensors results;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    results.push_back(x.with(values[i]));
-    results.back().shape[static_cast<std::size_t>(axis)] = sizes[i];
+  return split(call, x, axis, sizes, "");
+}
+
+// The positions of an axis one by one, without the axis.
+KerasTensors unstacked(Operation& call) {
+  const KerasTensor x = call.first();
+  const std::int64_t axis = call.own_axis(call.whole_number(2, {"axis"}).value_or(0), x.rank());
+  const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
+  if (size > most_parts) call.layer().invalid(fmt::format("takes {} positions apart", size));
+  KerasTensors results =
+      split(call, x, axis, std::vector<std::int64_t>(static_cast<std::size_t>(size), 1), "_row");
+  const ValueId dropped = call.list("dropped", {axis});
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string name = i == 0 ? "" : fmt::format("_part{}", i);
+    results[i].value = call.step("Squeeze", name, {results[i].value, dropped});
+    reduce_shape(results[i].shape, {axis}, false);
   }
   return results;
+}
+
+// Axes of size 1 as long as the shape says; the records stay as many as they are.
+KerasTensors broadcast_to(Operation& call) {
+  const KerasTensor x = call.first();
+  auto target = call.whole_numbers(1, {"shape"});
+  if (!target || target->size() < x.rank()) call.layer().invalid("names no shape of its rank or more");
+  if (target->size() != x.rank() || ((*target)[0] >= 0 && (*target)[0] != x.shape[0]))
+    call.layer().unsupported("a shape that mixes records", "keep the batch as the first axis");
+  KerasTensor result = x;
+  (*target)[0] = 1;
+  for (std::size_t axis = 1; axis < x.rank(); ++axis) {
+    const std::int64_t from = call.layer().known(x, axis), to = (*target)[axis];
+    if (from == 1)
+      result.shape[axis] = call.times(1, to);
+    else if (from != to)
+      call.layer().invalid(fmt::format("its axis {} has {} positions, not {}", axis, from, to));
+  }
+  const Shape shape = result.shape;
+  result = call.result(x, "Expand", {x.value, call.list("shape", *target)});
+  result.shape = shape;
+  return {result};
 }
 
 // Every axis as many times as `repeats` says, the records once.
@@ -95,30 +167,27 @@ KerasTensors tiled(Operation& call) {
   if ((*repeats)[0] != 1) call.layer().unsupported("repeating records", "keep records once");
   KerasTensor result = call.result(x, "Tile", {x.value, call.list("repeats", *repeats)});
   for (std::size_t axis = 1; axis < x.rank(); ++axis) {
-    const std::int64_t count = (*repeats)[axis];
-    if (count < 1 || count > most_copies) call.layer().invalid("its repeats are no counts");
-    if (result.shape[axis] > 0) result.shape[axis] *= count;
+    result.shape[axis] = call.times(result.shape[axis], (*repeats)[axis]);
   }
   return {result};
 }
 
-// Every position of one axis several times, beside each other.
+// Every position of one axis as often as `repeats` says, beside each other.
 KerasTensors repeated(Operation& call) {
   const KerasTensor x = call.first();
-  const auto count = call.whole_numbers(1, {"repeats"}), axes = call.whole_numbers(2, {"axis"});
-  if (!count || count->size() != 1 || !axes || axes->size() != 1)
-    call.layer().unsupported("repeats that differ, or without an axis", "name one number and one axis");
-  const std::int64_t axis = call.own_axis((*axes)[0], x.rank()), times = (*count)[0];
-  if (times < 1 || times > most_copies) call.layer().invalid("its repeats are no count");
+  const auto repeats = call.whole_numbers(1, {"repeats"});
+  if (!repeats || repeats->empty()) call.layer().invalid("names no repeats");
+  const std::int64_t axis = call.one_axis(2, x.rank());
   const std::int64_t size = call.layer().known(x, static_cast<std::size_t>(axis));
-  std::vector<std::int64_t> repeats(x.rank() + 1, 1), shape(x.rank(), 0);
-  repeats[static_cast<std::size_t>(axis) + 1] = times;
-  shape[static_cast<std::size_t>(axis)] = size * times;
+  if (repeats->size() > 1) return {repeated_each(call, x, axis, *repeats)};
+  std::vector<std::int64_t> tiles(x.rank() + 1, 1), shape{-1};
+  tiles[static_cast<std::size_t>(axis) + 1] = (*repeats)[0];
+  KerasTensor result = x;
+  result.shape[static_cast<std::size_t>(axis)] = call.times(size, (*repeats)[0]);
+  for (std::size_t i = 1; i < x.rank(); ++i) shape.push_back(call.layer().known(result, i));
   const ValueId apart = call.step("Unsqueeze", "_apart", {x.value, call.list("axes", {axis + 1})});
-  const ValueId tiles = call.step("Tile", "_tiles", {apart, call.list("repeats", repeats)});
-  KerasTensor result = call.result(x, "Reshape", {tiles, call.list("shape", shape)});
-  result.shape[static_cast<std::size_t>(axis)] = size * times;
-  return {result};
+  const ValueId tiled = call.step("Tile", "_tiles", {apart, call.list("repeats", tiles)});
+  return {call.result(result, "Reshape", {tiled, call.list("shape", shape)})};
 }
 
 // Zeros around, or another number.
@@ -135,7 +204,7 @@ KerasTensors padded(Operation& call) {
     pads[axis] = pair[0].get<std::int64_t>();
     pads[rank + axis] = pair[1].get<std::int64_t>();
     for (const std::int64_t pad : {pads[axis], pads[rank + axis]}) {
-      if (pad < 0 || pad > most_copies) call.layer().invalid("its padding is negative or too large");
+      if (pad < 0 || pad > longest_axis) call.layer().invalid("its padding is negative or too large");
     }
     if (result.shape[axis] >= 0) result.shape[axis] += pads[axis] + pads[rank + axis];
   }

@@ -1,5 +1,7 @@
 // What sums, extremes and spreads along axes give.
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <string_view>
 
@@ -9,32 +11,10 @@
 namespace assay::keras::operations {
 namespace {
 
-// The mean of the squares of what is beside the mean, and its root.
-KerasTensors spread(Operation& call, bool root) {
-  const KerasTensor x = call.first();
-  const auto axes = call.axes(1, x);
-  const bool keep = call.flag(2, {"keepdims"}, false);
-  const ValueId list = call.list("axes", axes);
-  const ValueId beside =
-      call.step("Sub", "_beside", {x.value, call.step("ReduceMean", "_mean", {x.value, list})});
-  const ValueId square = call.step("Mul", "_square", {beside, beside});
-  const std::map<std::string, Attribute> attributes{{"keepdims", std::int64_t{keep}}};
-  KerasTensor result = x;
-  if (root)
-    result = call.result(x, "Sqrt", {call.step("ReduceMean", "_variance", {square, list}, attributes)});
-  else
-    result = call.result(x, "ReduceMean", {square, list}, attributes);
-  reduce_shape(result.shape, axes, keep);
-  return {result};
-}
-
-}  // namespace
-
-KerasTensors reduction(Operation& call, const char* op) {
-  KerasTensor x = call.tensor(0, {"x", "input_tensor", "input"});
+// What `op` makes of the elements along these axes.
+KerasTensors reduced(Operation& call, const char* op, KerasTensor x, const std::vector<std::int64_t>& axes,
+                     bool keep) {
   if (x.layout == Layout::flattened) x = call.layer().as_keras(x);
-  const auto axes = call.axes(1, x);
-  const bool keep = call.flag(2, {"keepdims", "keep_dims"}, false);
   // Positions that go, or axes that stay as 1, leave the layout as it is.
   const bool channel_goes = std::ranges::find(axes, static_cast<std::int64_t>(x.rank()) - 1) != axes.end();
   if (!keep && (channel_goes || x.rank() - axes.size() < 3)) x = call.layer().as_keras(x);
@@ -65,11 +45,49 @@ KerasTensors reduction(Operation& call, const char* op) {
   return {result};
 }
 
+// The mean of the squares of what is beside the mean, and its root.
+KerasTensors spread(Operation& call, bool root) {
+  const KerasTensor x = call.first();
+  const auto axes = call.axes(1, x);
+  const bool keep = call.flag(2, {"keepdims"}, false);
+  const ValueId list = call.list("axes", axes);
+  const ValueId beside =
+      call.step("Sub", "_beside", {x.value, call.step("ReduceMean", "_mean", {x.value, list})});
+  const ValueId square = call.step("Mul", "_square", {beside, beside});
+  const std::map<std::string, Attribute> attributes{{"keepdims", std::int64_t{keep}}};
+  KerasTensor result = x;
+  if (root)
+    result = call.result(x, "Sqrt", {call.step("ReduceMean", "_variance", {square, list}, attributes)});
+  else
+    result = call.result(x, "ReduceMean", {square, list}, attributes);
+  reduce_shape(result.shape, axes, keep);
+  return {result};
+}
+
+}  // namespace
+
+KerasTensors reduction(Operation& call, const char* op) {
+  const KerasTensor x = call.tensor(0, {"x", "input_tensor", "input"});
+  return reduced(call, op, x, call.axes(1, x), call.flag(2, {"keepdims", "keep_dims"}, false));
+}
+
+// The length of vectors, or of matrices as lists of their elements.
+KerasTensors norm(Operation& call) {
+  const KerasTensor x = call.tensor(0, {"x", "tensor"});
+  const auto axes = call.axes(2, x);
+  const json& order = call.argument(1, {"ord"});
+  const auto is = [&](const char* name) { return order.is_string() && order.get<std::string>() == name; };
+  const bool euclidean = order.is_null() || is("euclidean") || (axes.size() == 2 && is("fro"));
+  const bool vectors = axes.size() == 1;
+  const bool squares = euclidean || (vectors && order.is_number() && order.get<double>() == 2);
+  if (!squares && !(vectors && order.is_number() && order.get<double>() == 1))
+    call.layer().unsupported("a norm of this order", "use the euclidean norm, or order 1 of vectors");
+  return reduced(call, squares ? "ReduceL2" : "ReduceL1", x, axes, call.flag(3, {"keepdims"}, false));
+}
+
 KerasTensors arg_extreme(Operation& call, const char* op) {
   const KerasTensor x = call.first();
-  const auto axis = call.whole_numbers(1, {"axis"});
-  if (!axis || axis->size() != 1) call.layer().unsupported("reducing over all records", "name the axis");
-  const std::int64_t own = call.own_axis((*axis)[0], x.rank());
+  const std::int64_t own = call.one_axis(1, x.rank());
   const bool keep = call.flag(2, {"keepdims"}, false);
   KerasTensor result = call.result(x, op, {x.value}, {{"axis", own}, {"keepdims", std::int64_t{keep}}});
   result.dtype = DType::int64;
@@ -97,9 +115,7 @@ KerasTensors unit_length(Operation& call) {
 
 KerasTensors summed_so_far(Operation& call) {
   const KerasTensor x = call.first();
-  const auto axes = call.whole_numbers(1, {"axis"});
-  if (!axes || axes->size() != 1) call.layer().unsupported("sums over all records", "name the axis");
-  const std::int64_t axis = call.own_axis((*axes)[0], x.rank());
+  const std::int64_t axis = call.one_axis(1, x.rank());
   return {call.result(
       x, "CumSum",
       {x.value, call.layer().constant("axis", Array::of(Shape{}, std::vector<std::int64_t>{axis}))})};
