@@ -157,15 +157,14 @@ class NumberedWeights final : public KerasWeights {
   std::vector<std::string> paths(const KerasLayer& layer) override {
     std::vector<std::string> result;
     collect(groups_.at(layer.name), 0, result);
-    if (layer.config.class_name() != "RNN") return result;
-    // The cells of a stack, numbered by class.
-    std::map<std::string, int> count;
-    for (const LayerConfig& cell : layer.config.cells()) {
-      const std::string base = keras_snake_case(cell.class_name() + "Cell");
-      const int number = count[base]++;
-      collect(join_path(groups_.at(layer.name),
-                        "cell/cells/" + (number == 0 ? base : fmt::format("{}_{}", base, number))),
-              1, result);
+    if (layer.config.class_name() == "RNN") collect_cells(groups_.at(layer.name), layer.config, result);
+    if (layer.config.class_name() != "Bidirectional") return result;
+    const LayerConfig forward = layer.config.child("layer");
+    const LayerConfig backward =
+        layer.config.has("backward_layer") ? layer.config.child("backward_layer") : forward;
+    for (const auto& [part, config] : {std::pair("forward_layer", &forward), {"backward_layer", &backward}}) {
+      if (config->class_name() == "RNN")
+        collect_cells(join_path(groups_.at(layer.name), part), *config, result);
     }
     return result;
   }
@@ -177,6 +176,18 @@ class NumberedWeights final : public KerasWeights {
   }
 
  private:
+  // The cells of a stack, numbered by class. A single cell is a part of its layer.
+  void collect_cells(const std::string& group, const LayerConfig& layer,
+                     std::vector<std::string>& result) const {
+    std::map<std::string, int> count;
+    for (const LayerConfig& cell : layer.cells()) {
+      const std::string base = keras_snake_case(cell.class_name() + "Cell");
+      const int number = count[base]++;
+      const std::string name = number == 0 ? base : fmt::format("{}_{}", base, number);
+      collect(join_path(group, "cell/cells/" + name), 1, result);
+    }
+  }
+
   // A layer's own variables, then those of the parts it is made of, in the order Keras lists them.
   void collect(const std::string& group, int depth, std::vector<std::string>& result) const {
     if (depth > 4 || !file_->has(group)) return;

@@ -264,5 +264,29 @@ TEST(KerasConvLSTM, WritesItsStepsOut) {
   }
 }
 
+TEST(KerasConvLSTM, WithChannelsFirstIsTheSameWithItsAxesMoved) {
+  const std::string config =
+      R"("filters": 3, "kernel_size": [3, 2], "strides": [2, 1], "padding": "same", "return_sequences": )";
+  const Values x = random_values({2, 3, 2, 5, 4}, 8);
+  const Values moved = tabulate({2, 3, 5, 4, 2}, [&](const Shape& i) {
+    return at(x, {i[0], i[1], i[4], i[2], i[3]});
+  });
+  for (const bool sequences : {true, false}) {
+    const std::string more = config + (sequences ? "true" : "false");
+    Network last({3, 5, 4, 2}), first({3, 2, 5, 4});
+    const auto w = last.add("ConvLSTM2D", more, {{3, 2, 2, 12}, {3, 2, 3, 12}, {12}});
+    first.add_with("ConvLSTM2D", more + R"(, "data_format": "channels_first")", w);
+    const Values found = run_graph(first.read(), {x}, true).front(), other = last.run(moved);
+    Shape shape = other.shape;
+    std::rotate(shape.end() - 3, shape.end() - 1, shape.end());
+    EXPECT_TRUE(same(found, tabulate(shape,
+                                     [&](Shape i) {
+                                       std::rotate(i.end() - 3, i.end() - 2, i.end());
+                                       return double{at(other, i)};
+                                     })))
+        << sequences;
+  }
+}
+
 }  // namespace
 }  // namespace assay::testing

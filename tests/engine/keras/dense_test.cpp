@@ -105,5 +105,50 @@ TEST(KerasCategories, BinsAndTheirEncoding) {
   EXPECT_TRUE(same(single.run(numbers({2, 1}, {2, 0})), numbers({2, 3}, {0, 0, 1, 1, 0, 0})));
 }
 
+// Places 0 for the mask, then those for unknown numbers, then the vocabulary's.
+TEST(KerasIntegerLookup, GivesPlacesInTheVocabulary) {
+  const auto run = [](const std::string& config, const Values& x) {
+    Network network(Shape(x.shape.begin() + 1, x.shape.end()));
+    network.add("IntegerLookup", R"("dtype": "int64", )" + config);
+    return network.run(x);
+  };
+  const Values x = numbers({2, 3}, {12, 1138, 42, 37, 1000, 36});
+  const std::string list = R"("vocabulary": [12, 36, 1138, 42])";
+  EXPECT_TRUE(same(run(list, x), numbers({2, 3}, {1, 3, 4, 0, 0, 2})));
+  EXPECT_TRUE(same(run(list + R"(, "num_oov_indices": 2)", x), numbers({2, 3}, {2, 4, 5, 1, 0, 3})));
+  EXPECT_TRUE(same(run(list + R"(, "mask_token": 1000)", x), numbers({2, 3}, {2, 4, 5, 1, 0, 3})));
+  EXPECT_TRUE(same(run(R"("vocabulary": [-1, 12, 36])", x), numbers({2, 3}, {1, 0, 0, 0, 0, 2})));
+  EXPECT_TRUE(same(run(list + R"(, "output_mode": "multi_hot")", x),
+                   numbers({2, 5}, {0, 1, 0, 1, 1, 1, 0, 1, 0, 0})));
+  EXPECT_TRUE(same(run(list + R"(, "output_mode": "count", "max_tokens": 6, "pad_to_max_tokens": true)", x),
+                   numbers({2, 6}, {0, 1, 0, 1, 1, 0, 2, 0, 1, 0, 0, 0})));
+  EXPECT_TRUE(same(run(list + R"(, "output_mode": "one_hot")", numbers({2, 1}, {42, -7})),
+                   numbers({2, 5}, {0, 0, 0, 0, 1, 1, 0, 0, 0, 0})));
+}
+
+TEST(KerasIntegerLookup, WhatItCannotDoIsSaid) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"("vocabulary": null)", "without a vocabulary"},
+      {R"("vocabulary": [1, 2, 1])", "vocabulary has 1 twice"},
+      {R"("vocabulary": ["a"])", "'vocabulary'"},
+      {R"("vocabulary": [1], "invert": true)", "invert"},
+      {R"("vocabulary": [1], "num_oov_indices": 0)", "unknown numbers"},
+      {R"("vocabulary": [1], "num_oov_indices": -1)", "unknown numbers"},
+      {R"("vocabulary": [1], "output_mode": "tf_idf")", "output_mode 'tf_idf'"},
+      {R"("vocabulary": [1], "output_mode": "count", "mask_token": 0)", "mask_token"},
+      {R"("vocabulary": [1, 2, 3], "output_mode": "count", "pad_to_max_tokens": true, "max_tokens": 2)",
+       "max_tokens is 2"}};
+  for (const auto& [config, fault] : cases) {
+    Network network({3});
+    network.add("IntegerLookup", config);
+    try {
+      network.read();
+      ADD_FAILURE() << config;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(fault), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::testing

@@ -655,6 +655,65 @@ TEST(KerasRecurrent, CellsOnTopOfEachOther) {
   EXPECT_TRUE(same(single.run(sequence_input()), plain_recurrent(sequence_input(), gru(w, true))));
 }
 
+TEST(KerasBidirectional, OfCells) {
+  const std::string gru_cell =
+      R"({"class_name": "GRUCell", "config": {"name": "a", "units": 4, "activation": "tanh", "recurrent_activation": "sigmoid", "reset_after": true}})";
+  const std::string simple_cell =
+      R"({"class_name": "SimpleRNNCell", "config": {"name": "b", "units": 4, "activation": "tanh"}})";
+  const std::string stack =
+      fmt::format(R"({{"class_name": "StackedRNNCells", "config": {{"name": "stack", "cells": [{}, {}]}}}})",
+                  gru_cell, simple_cell);
+  const auto wrapped = [](const std::string& cell, bool sequences) {
+    return fmt::format(
+        R"("merge_mode": "concat", "layer": {{"class_name": "RNN", "config": {{"name": "rnn", "return_sequences": {}, "cell": {}}}}})",
+        sequences, cell);
+  };
+  // What both directions give: the steps of the backward one in the order of the others, or the last ones.
+  const auto both = [](const Values& forward, const Values& backward, bool sequences) {
+    if (sequences) {
+      return tabulate({2, steps, 2 * units}, [&](const Shape& i) {
+        return double{i[2] < units ? at(forward, i) : at(backward, {i[0], steps - 1 - i[1], i[2] - units})};
+      });
+    }
+    return tabulate({2, 2 * units}, [&](const Shape& i) {
+      return double{i[1] < units ? at(last(forward), i) : at(last(backward), {i[0], i[1] - units})};
+    });
+  };
+  std::vector<Shape> one = weights(3, true), two = one;
+  for (const Shape& shape : {Shape{units, units}, Shape{units, units}, Shape{units}}) two.push_back(shape);
+  for (const bool sequences : {true, false}) {
+    std::vector<Shape> single_shapes = one, stack_shapes = two;
+    single_shapes.insert(single_shapes.end(), one.begin(), one.end());
+    stack_shapes.insert(stack_shapes.end(), two.begin(), two.end());
+    Network single({steps, features}), stacked({steps, features});
+    auto w = single.add("Bidirectional", wrapped(gru_cell, sequences), single_shapes);
+    const auto direction = [&](std::size_t from, bool back) {
+      return plain_recurrent(sequence_input(), gru({w[from], w[from + 1], w[from + 2]}, true), back);
+    };
+    EXPECT_TRUE(same(single.run(sequence_input()), both(direction(0, false), direction(3, true), sequences)));
+    w = stacked.add("Bidirectional", wrapped(stack, sequences), stack_shapes);
+    // The second cell takes the steps in the order in which the first one computed them.
+    const auto above = [&](std::size_t from, bool back) {
+      return plain_recurrent(direction(from, back), simple({w[from + 3], w[from + 4], w[from + 5]}));
+    };
+    const Values expected = both(above(0, false), above(6, true), sequences);
+    EXPECT_TRUE(same(stacked.run(sequence_input()), expected)) << sequences;
+    // Keras 3 has a group for each cell.
+    std::map<std::string, Values> groups;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      groups[fmt::format("layers/bidirectional/{}_layer/cell/cells/{}/vars/{}",
+                         i < 6 ? "forward" : "backward", i % 6 < 3 ? "gru_cell" : "simple_rnn_cell", i % 3)] =
+          w[i];
+    }
+    const auto path = temporary("cells.keras");
+    write_keras(path,
+                sequential_json({layer_json("InputLayer", "x", R"("batch_shape": [null, 5, 3])"),
+                                 layer_json("Bidirectional", "both", wrapped(stack, sequences))}),
+                groups);
+    EXPECT_TRUE(same(run_graph(read_keras_zip(path), {sequence_input()}).front(), expected)) << sequences;
+  }
+}
+
 // Of a mask and a tensor without one Keras 2 makes the mask, Keras 3 none; of two masks their common steps or
 // the steps of either; behind Multiply Keras 3 has ones in steps that do not count.
 TEST(KerasRecurrent, MasksThatVersionsOfKerasMergeOtherwiseAreRefused) {

@@ -156,6 +156,31 @@ TEST(KerasCenterCrop, KeepsTheMiddle) {
                    })));
 }
 
+// The largest window in the middle that is twice as wide as high: rows 1 to 4, half as large.
+TEST(KerasRandomCrop, ResizesTheMiddleInUse) {
+  const std::string size = R"("height": 2, "width": 4)";
+  Network network({6, 8, 2});
+  network.add("RandomCrop", size);
+  const Values x = random_values({1, 6, 8, 2}, 3);
+  EXPECT_TRUE(same(network.run(x), tabulate({1, 2, 4, 2}, [&](const Shape& i) {
+                     double sum = 0;
+                     for (std::int64_t r = 0; r < 2; ++r) {
+                       for (std::int64_t c = 0; c < 2; ++c)
+                         sum += at(x, {0, 1 + 2 * i[1] + r, 2 * i[2] + c, i[3]}) / 4;
+                     }
+                     return sum;
+                   })));
+  Network same_size({2, 4, 2});
+  same_size.add("RandomCrop", size);
+  const Values small = random_values({1, 2, 4, 2}, 4);
+  EXPECT_TRUE(same(same_size.run(small), small));
+  Network of_keras3({6, 8, 2}, "3.4.0"), endless({6, 8, 2});
+  of_keras3.add("RandomCrop", size);
+  EXPECT_THROW(of_keras3.read(), Error);
+  endless.add("RandomCrop", R"("height": 2147483647, "width": 1)");
+  EXPECT_THROW(endless.read(), Error);
+}
+
 TEST(KerasMasking, ZerosStepsThatAreMasked) {
   Network network({3, 2});
   network.add("Masking", R"("mask_value": -1.0)");

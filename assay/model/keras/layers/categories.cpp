@@ -1,4 +1,6 @@
-// Layers that turn numbers into categories: Discretization, CategoryEncoding.
+// Layers that turn numbers into categories: Discretization, IntegerLookup, CategoryEncoding.
+
+#include <algorithm>
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
@@ -70,6 +72,94 @@ KerasTensors discretization(LayerBuilder& layer, std::span<const KerasTensor> in
   result.dtype = DType::int64;
   if (as_number) return {result};
   return {encoded(layer, result, mode, count + 1)};
+}
+
+namespace {
+
+// The numbers that a lookup knows, without those that stand for masks and unknown numbers in front of them.
+std::vector<std::int64_t> known_numbers(const LayerBuilder& layer, bool masked, std::int64_t unknown) {
+  std::vector<std::int64_t> numbers = layer.config().integers("vocabulary");
+  if (numbers.empty()) {
+    layer.unsupported("a layer without a vocabulary in its config",
+                      "give the vocabulary that adapt() found to a new layer");
+  }
+  if (unknown < static_cast<std::int64_t>(numbers.size())) {
+    std::vector<std::int64_t> special(static_cast<std::size_t>(unknown),
+                                      layer.config().integer("oov_token", -1));
+    if (masked) special.insert(special.begin(), layer.config().integer("mask_token", 0));
+    const auto places = static_cast<std::ptrdiff_t>(special.size());
+    if (special.size() < numbers.size() && std::equal(special.begin(), special.end(), numbers.begin()))
+      numbers.erase(numbers.begin(), numbers.begin() + places);
+  }
+  std::vector<std::int64_t> sorted = numbers;
+  if (masked) sorted.push_back(layer.config().integer("mask_token", 0));
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end()) layer.invalid(fmt::format("its vocabulary has {} twice", *twice));
+  return numbers;
+}
+
+struct Lookup {
+  std::vector<std::int64_t> numbers, places;
+  std::int64_t first_bucket = 0, buckets = 1;  // where unknown numbers go
+};
+
+ValueId found_or_bucket(LayerBuilder& layer, ValueId x, const Lookup& table, const char* suffix) {
+  const ValueId last = layer.constant("last", integers({-1}));
+  const std::map<std::string, Attribute> drop{{"keepdims", std::int64_t{0}}};
+  const ValueId upright = add_named(layer, "Unsqueeze", "_upright", {x, last});
+  const ValueId equal =
+      add_named(layer, "Equal", "_equal", {upright, layer.constant("vocabulary", integers(table.numbers))});
+  const ValueId ones = add_named(layer, "Cast", "_ones", {equal}, {{"to", as_whole}});
+  const ValueId own =
+      add_named(layer, "Mul", "_own", {ones, layer.constant("places", integers(table.places))});
+  const ValueId place = add_named(layer, "ReduceSum", "_place", {own, last}, drop);
+  const ValueId count = add_named(layer, "ReduceMax", "_count", {ones, last}, drop);
+  const ValueId there = add_named(layer, "Cast", "_there", {count}, {{"to", std::int64_t{9}}});  // 9: bool
+  const ValueId bucket =
+      add_named(layer, "Mod", "_bucket", {x, layer.constant("unknown", integers({table.buckets}))});
+  const ValueId beside = add_named(layer, "Add", "_beside",
+                                   {bucket, layer.constant("first_unknown", integers({table.first_bucket}))});
+  return layer.add("Where", suffix, {there, place, beside}, {}, suffix);
+}
+
+}  // namespace
+
+// The place of a number in the vocabulary, behind one for masked numbers and those for unknown ones.
+KerasTensors integer_lookup(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const LayerConfig& config = layer.config();
+  const std::string mode = config.text("output_mode", "int");
+  const bool as_number = mode == "int", masked = config.has("mask_token");
+  const std::int64_t unknown = config.integer("num_oov_indices", 1);
+  if (config.flag("invert", false)) layer.unsupported("invert", "look numbers up behind the network");
+  if (masked && !as_number) layer.unsupported("a mask_token that is left out", "use output_mode int");
+  if (config.text("oov_method", "floormod") != "floormod")
+    layer.unsupported("oov_method farmhash", "use floormod");
+  if (unknown < 1) {
+    layer.unsupported("num_oov_indices below 1, which stops Keras at unknown numbers",
+                      "give unknown numbers a place of their own");
+  }
+  Lookup table{.numbers = known_numbers(layer, masked, unknown),
+               .places = {},
+               .first_bucket = masked ? 1 : 0,
+               .buckets = unknown};
+  for (std::size_t i = 0; i < table.numbers.size(); ++i)
+    table.places.push_back(table.first_bucket + unknown + static_cast<std::int64_t>(i));
+  if (masked) {
+    table.numbers.push_back(config.integer("mask_token", 0));
+    table.places.push_back(0);
+  }
+  KerasTensor x = layer.as_keras(layer.single(inputs)).without_mask();
+  if (x.dtype != DType::int64) x.value = add_named(layer, "Cast", "_numbers", {x.value}, {{"to", as_whole}});
+  x.dtype = DType::int64;
+  const char* suffix = as_number ? "" : "_index";
+  const KerasTensor result = x.with(found_or_bucket(layer, x.value, table, suffix));
+  if (as_number) return {result};
+  const auto size = static_cast<std::int64_t>(table.numbers.size()) + unknown;
+  const bool padded = config.flag("pad_to_max_tokens", false);
+  const std::int64_t wide = padded ? config.size("max_tokens", size) : size;
+  if (wide < size) layer.invalid(fmt::format("has {} numbers where max_tokens is {}", size, wide));
+  return {encoded(layer, result, mode, wide)};
 }
 
 KerasTensors category_encoding(LayerBuilder& layer, std::span<const KerasTensor> inputs) {

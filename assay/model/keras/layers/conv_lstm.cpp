@@ -15,11 +15,12 @@ constexpr std::int64_t most_steps = 1000;
 class ConvolutionalLstm {
  public:
   explicit ConvolutionalLstm(LayerBuilder& layer)
-      : layer_(layer), rank_(spatial_rank(layer.class_name())), filters_(layer.config().size("filters", 0)) {}
+      : layer_(layer),
+        rank_(spatial_rank(layer.class_name())),
+        filters_(layer.config().size("filters", 0)),
+        first_(layer.channels_first_config()) {}
 
   KerasTensors build(const KerasTensor& input) {
-    if (layer_.channels_first_config())
-      layer_.unsupported("channels_first", "make the model with channels_last, or export it to ONNX");
     if (!input.masked_by.empty())
       layer_.unsupported(fmt::format("the mask of layer '{}'", input.masked_by), "leave the mask out");
     if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
@@ -52,9 +53,17 @@ class ConvolutionalLstm {
     return transposed(layer_.weight(label, shape), order);
   }
 
+  ValueId channels_to_front(ValueId rows) {
+    std::vector<std::int64_t> order{0, static_cast<std::int64_t>(rank_) + 1};
+    for (std::size_t i = 0; i < rank_; ++i) order.push_back(static_cast<std::int64_t>(i) + 1);
+    return add("Transpose", "_channels_first", {rows}, {{"perm", order}});
+  }
+
   // The products of the inputs of all steps: [batch, steps, gates, positions...]. Gives the positions.
   Shape products(const KerasTensor& x, std::int64_t steps) {
-    const Shape before(x.shape.begin() + 2, x.shape.end() - 1);
+    const std::size_t channels = first_ ? 2 : x.rank() - 1;
+    Shape before(x.shape.begin() + 2, x.shape.end());
+    before.erase(before.begin() + static_cast<std::ptrdiff_t>(channels - 2));
     const Window window{.size = layer_.config().sizes("kernel_size", rank_, 1),
                         .stride = layer_.config().sizes("strides", rank_, 1),
                         .dilation = layer_.config().sizes("dilation_rate", rank_, 1),
@@ -63,13 +72,11 @@ class ConvolutionalLstm {
       layer_.unsupported(fmt::format("padding '{}'", window.padding), "Keras has valid and same");
     std::vector<std::int64_t> folded{-1};
     for (std::size_t axis = 2; axis < x.rank(); ++axis) folded.push_back(layer_.known(x, axis));
-    const Shape positions = positions_after(layer_, before, window);
-    std::vector<std::int64_t> first{0, static_cast<std::int64_t>(rank_) + 1};
-    for (std::size_t i = 0; i < rank_; ++i) first.push_back(static_cast<std::int64_t>(i) + 1);
+    Shape positions = positions_after(layer_, before, window);
     const ValueId rows = add("Reshape", "_folded", {x.value, layer_.constant("folded", integers(folded))});
     std::vector<ValueId> operands{
-        add("Transpose", "_channels_first", {rows}, {{"perm", first}}),
-        layer_.constant("kernel", kernel("kernel", window.size, layer_.known(x, x.rank() - 1)))};
+        first_ ? rows : channels_to_front(rows),
+        layer_.constant("kernel", kernel("kernel", window.size, layer_.known(x, channels)))};
     recurrent_ = layer_.constant("recurrent_kernel", kernel("recurrent_kernel", window.size, filters_));
     if (layer_.config().flag("use_bias", true))
       operands.push_back(layer_.constant("bias", layer_.weight("bias", {4 * filters_})));
@@ -131,17 +138,19 @@ class ConvolutionalLstm {
   KerasTensors results(const KerasTensor& x, std::int64_t steps, const Shape& positions,
                        const std::vector<ValueId>& states) {
     KerasTensor last = x.without_mask();
-    last.layout = Layout::channels_first;
+    // States are stored with the filters first: as Keras has them where they are first there, too.
+    last.layout = first_ ? Layout::keras : Layout::channels_first;
     last.shape.assign(1, x.shape[0]);
     last.shape.insert(last.shape.end(), positions.begin(), positions.end());
-    last.shape.push_back(filters_);
+    last.shape.insert(first_ ? last.shape.begin() + 1 : last.shape.end(), filters_);
     KerasTensor result = last;
     if (layer_.config().flag("return_sequences", false)) {
       // Channels first of [batch, steps, positions..., filters] is [batch, filters, steps, positions...].
+      const std::int64_t place = first_ ? 1 : 2;
       std::vector<ValueId> rows;
-      const ValueId axis = layer_.constant("steps_axis", integers({2}));
+      const ValueId axis = layer_.constant("steps_axis", integers({place}));
       for (const ValueId state : states) rows.push_back(add("Unsqueeze", "_row", {state, axis}));
-      result.value = layer_.add("Concat", "_steps", rows, {{"axis", std::int64_t{2}}}, "");
+      result.value = layer_.add("Concat", "_steps", rows, {{"axis", place}}, "");
       result.shape.insert(result.shape.begin() + 1, steps);
     } else {
       result.value = layer_.add("Identity", "_last", {states.back()}, {}, "");
@@ -157,6 +166,7 @@ class ConvolutionalLstm {
   LayerBuilder& layer_;
   std::size_t rank_;
   std::int64_t filters_;
+  bool first_;  // Keras has the channels in front of the positions
   ValueId products_ = no_value, recurrent_ = no_value, h_ = no_value, c_ = no_value;
   std::map<std::string, Attribute> recurrence_;
 };

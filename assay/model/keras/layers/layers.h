@@ -23,6 +23,7 @@ KerasTensors operation(LayerBuilder& layer, std::span<const KerasTensor> inputs)
 
 // categories.cpp
 KerasTensors discretization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors integer_lookup(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors category_encoding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // conv.cpp: any number of spatial dimensions, taken from the class name.
@@ -38,6 +39,7 @@ KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor
 KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors random_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // norm.cpp
 KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -83,12 +85,17 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // recurrent.cpp
 KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs);
-KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 // The results of `apply` for every step of the input: steps are folded into the batch and unfolded again.
 KerasTensors each_step(LayerBuilder& layer, std::span<const KerasTensor> inputs,
                        const std::function<KerasTensors(const KerasTensor&)>& apply);
+
+// recurrent_cells.cpp
+KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+// Bidirectional of a layer of several cells.
+KerasTensors bidirectional_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs,
+                                 const LayerConfig& config, const std::string& merge);
 
 // Number of spatial dimensions a class name ends with ("Conv2DTranspose": 2); 0 when it names none.
 std::size_t spatial_rank(const std::string& class_name);

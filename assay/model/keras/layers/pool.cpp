@@ -1,4 +1,6 @@
-// Pooling and up-sampling.
+// Pooling, up-sampling, and pictures of other sizes.
+
+#include <algorithm>
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
@@ -71,6 +73,20 @@ KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTe
   return {result};
 }
 
+namespace {
+
+// Pictures of height and width `size`, between pixel centres.
+KerasTensor resized(LayerBuilder& layer, const Image& x, ValueId picture, const Shape& size,
+                    std::map<std::string, Attribute> mode) {
+  mode["coordinate_transformation_mode"] = std::string("half_pixel");
+  mode["axes"] = std::vector<std::int64_t>{2, 3};
+  const ValueId sizes = layer.constant("sizes", integers(size));
+  const ValueId value = layer.add("Resize", "", {picture, no_value, no_value, sizes}, std::move(mode), "");
+  return image_result(layer, x, value, x.channels, size);
+}
+
+}  // namespace
+
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const std::size_t rank = spatial_rank(layer.class_name());
   const Image x = as_image(layer, inputs, rank);
@@ -106,19 +122,45 @@ KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs) 
     if (layer.config().flag(key, false)) layer.unsupported(key, "leave it out");
   }
   const std::string method = layer.config().text("interpolation", "bilinear");
-  std::map<std::string, Attribute> attributes{{"coordinate_transformation_mode", std::string("half_pixel")},
-                                              {"axes", std::vector<std::int64_t>{2, 3}}};
+  std::map<std::string, Attribute> mode;
   if (method == "nearest") {
-    attributes.insert({{"mode", std::string("nearest")}, {"nearest_mode", std::string("round_prefer_ceil")}});
+    mode = {{"mode", std::string("nearest")}, {"nearest_mode", std::string("round_prefer_ceil")}};
   } else if (method == "bilinear") {
-    attributes.insert({"mode", std::string("linear")});
+    mode = {{"mode", std::string("linear")}};
   } else {
     layer.unsupported(fmt::format("interpolation '{}'", method), "use nearest or bilinear");
   }
   const Shape size{layer.config().size("height", 0), layer.config().size("width", 0)};
-  const ValueId sizes = layer.constant("sizes", integers(size));
-  const ValueId value = layer.add("Resize", "", {x.tensor.value, no_value, no_value, sizes}, attributes, "");
-  return {image_result(layer, x, value, x.channels, size)};
+  return {resized(layer, x, x.tensor.value, size, std::move(mode))};
+}
+
+// In use, Keras 2 resizes the largest window in the middle that has the ratio of the sides asked for. Keras 3
+// did so, too, until it gave pictures as they came.
+KerasTensors random_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const Image x = as_image(layer, inputs, 2);
+  const Shape size{layer.config().size("height", 0), layer.config().size("width", 0)};
+  if (x.positions == size) return identity(layer, inputs);
+  if (layer.keras_major() >= 3) {
+    layer.unsupported("pictures of another size than its own, for which versions of Keras 3 differ",
+                      "put a Resizing layer in front of it");
+  }
+  std::vector<std::int64_t> starts, ends;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::int64_t extent = x.positions[i], other = x.positions[1 - i];
+    if (extent < 1 || other < 1)
+      layer.invalid("the size of its pictures must be known; give the model's Input a full shape");
+    const std::int64_t fitting = std::min(extent, other * size[i] / size[1 - i]);
+    if (fitting < 1)
+      layer.invalid(fmt::format("cannot cut {} from {}", to_string(size), to_string(x.positions)));
+    starts.push_back((extent - fitting) / 2);
+    ends.push_back(starts.back() + fitting);
+  }
+  const ValueId window =
+      layer.add("Slice", "_window",
+                {x.tensor.value, layer.constant("starts", integers(starts)),
+                 layer.constant("ends", integers(ends)), layer.constant("axes", integers({2, 3}))},
+                {}, "_window");
+  return {resized(layer, x, window, size, {{"mode", std::string("linear")}})};
 }
 
 }  // namespace assay::keras

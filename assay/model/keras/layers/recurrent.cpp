@@ -361,11 +361,16 @@ class Recurrent {
   ValueId y_ = no_value, h_ = no_value, c_ = no_value;
 };
 
+// A layer of one cell, which RNN has apart from itself.
+LayerConfig single_cell(const LayerConfig& config) {
+  return config.class_name() == "RNN" ? config.cells().front() : config;
+}
+
 // The layer that goes backwards: one of its own where the config has one, else like the other. One node
 // computes both, so they may differ in their activations only.
 LayerBuilder backward_of(LayerBuilder& layer, const LayerBuilder& forward) {
   if (!layer.config().has("backward_layer")) return forward;
-  LayerBuilder backward = layer.inner(layer.config().child("backward_layer"));
+  LayerBuilder backward = layer.inner(single_cell(layer.config().child("backward_layer")));
   const LayerConfig &a = forward.config(), &b = backward.config();
   const auto refuse = [&](const std::string& what) {
     layer.unsupported(fmt::format("a backward_layer that differs in {}", what),
@@ -393,35 +398,15 @@ KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs)
   return Recurrent({layer}, "concat").build(inputs);
 }
 
-// Cells on top of each other are layers on top of each other.
-KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const std::vector<LayerConfig> cells = layer.config().cells();
-  if (cells.size() == 1) {
-    LayerBuilder only = layer.inner(cells[0]);
-    return recurrent(only, inputs);
-  }
-  if (inputs.size() != 1) layer.unsupported("an initial state of several cells", "let it start from zero");
-  if (!inputs[0].masked_by.empty() && cells[0].flag("go_backwards", false))
-    layer.unsupported(fmt::format("the mask of layer '{}'", inputs[0].masked_by),
-                      "set its mask_zero to false");
-  KerasTensors x(inputs.begin(), inputs.end()), states;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    LayerBuilder one =
-        i + 1 < cells.size() ? layer.inner_named(cells[i], fmt::format("_cell{}", i)) : layer.inner(cells[i]);
-    KerasTensors results = recurrent(one, x);
-    states.insert(states.end(), results.begin() + 1, results.end());
-    x.assign(1, results[0]);
-  }
-  x.insert(x.end(), states.begin(), states.end());
-  return x;
-}
-
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const std::string merge = layer.config().text("merge_mode", "none");
   if (merge != "concat" && merge != "sum" && merge != "ave" && merge != "mul") {
     layer.unsupported(fmt::format("merge_mode '{}'", merge), "use concat, sum, ave or mul");
   }
-  const LayerBuilder forward = layer.inner(layer.config().child("layer"));
+  const LayerConfig config = layer.config().child("layer");
+  if (config.class_name() == "RNN" && config.cells().size() > 1)
+    return bidirectional_cells(layer, inputs, config, merge);
+  const LayerBuilder forward = layer.inner(single_cell(config));
   return Recurrent({forward, backward_of(layer, forward)}, merge).build(inputs);
 }
 
