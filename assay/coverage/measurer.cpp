@@ -1,14 +1,14 @@
 #include "assay/coverage/measurer.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/threads.h"
 
@@ -48,8 +48,24 @@ class PickedRows {
   std::vector<std::vector<float>> least_, greatest_;
 };
 
-// What the rest of a run needs beside the state.
-// Column by column: there may be a million records.
+// Of the classes, from a record's scores; `known`: these are probabilities already. A single one says yes, no
+// is what is left.
+std::vector<float> probabilities_of(std::span<const double> scores, bool known) {
+  if (scores.size() == 1) {
+    const double yes = known ? scores[0] : 1 / (1 + std::exp(-scores[0]));
+    return {static_cast<float>(1 - yes), static_cast<float>(yes)};
+  }
+  std::vector<double> shares(scores.begin(), scores.end());
+  const double greatest = *std::ranges::max_element(shares);
+  double sum = 0;
+  for (double& share : shares) sum += share = known ? share : std::exp(share - greatest);
+  if (known) sum = std::max(sum, 1e-30);
+  std::vector<float> probabilities;
+  for (const double share : shares) probabilities.push_back(static_cast<float>(share / sum));
+  return probabilities;
+}
+
+// What the rest of a run needs beside the state, column by column: there may be a million records.
 Json saved(const std::vector<RecordFacts>& records) {
   std::vector<std::uint64_t> record;
   std::vector<std::int64_t> predicted, label;
@@ -340,15 +356,11 @@ void Measurer::count_records(const ActivationBatch& whole, const std::vector<boo
 
 void Measurer::remember(const Batch& batch, const std::vector<std::int64_t>& predicted,
                         const Tensor& logits) {
-  const Tensor rows = logits.reshape({logits.size(0), -1}).to(at::kCPU, at::kFloat);
-  const bool known = session_.ends_in_sigmoid(), several = rows.size(1) > 1;
-  Tensor probabilities = known ? rows : several ? at::softmax(rows, 1) : at::sigmoid(rows);
-  if (known && several) probabilities = rows / rows.sum(1, true).clamp_min(1e-30);
-  if (!several) probabilities = at::cat({1 - probabilities, probabilities}, 1);
-  probabilities = probabilities.contiguous();
-  const auto classes = static_cast<std::size_t>(probabilities.size(1));
+  const std::vector<double> scores = doubles_of(logits);
+  const std::size_t width = scores.size() / std::max<std::size_t>(1, batch.indices.size());
   for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-    const std::span<const float> row(probabilities.data_ptr<float>() + r * classes, classes);
+    const std::vector<float> row =
+        probabilities_of(std::span(scores).subspan(r * width, width), session_.ends_in_sigmoid());
     RecordFacts facts{batch.indices[r],
                       predicted[r],
                       batch.labels.empty() ? -1 : batch.labels[r],

@@ -27,12 +27,14 @@ TEST_F(Start, LoadsLibtorchWhereItsKernelsRunAlone) {
   GTEST_SKIP() << "this program is linked with libtorch";
 #endif
   const std::string data = "images-idx3-ubyte", both = "--train " + data + " --test " + data;
-  const std::vector<std::string> without{"--version",
-                                         "data " + data,
-                                         "model net.onnx",
-                                         "evaluate net.onnx --data " + data,
-                                         "importance --model net.onnx --data " + data,
-                                         "cover --model net.onnx -m 2 --preset all " + both};
+  const std::vector<std::string> without{
+      "--version",
+      "data " + data,
+      "model net.onnx",
+      "evaluate net.onnx --data " + data,
+      "importance --model net.onnx --data " + data,
+      "select --model net.onnx --by deepgini --out order.txt --test " + data,
+      "cover --model net.onnx -m 2 --preset all " + both};
   for (const std::string& arguments : without) {
     EXPECT_THAT(loaded_by(arguments), Not(HasSubstr("libtorch_cpu"))) << arguments;
   }
