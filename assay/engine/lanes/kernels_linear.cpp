@@ -41,10 +41,11 @@ struct Task {
   bool add;
 };
 
-// `units` of `units` / `unit_block` neighbouring blocks, or of one.
-template <int units, int places>
+constexpr int most_beside(int units) { return units < unit_block ? units : static_cast<int>(unit_block); }
+
+// `units` of `units` / `unit_block` neighbouring blocks, or of one, whose weights lie `beside` each other.
+template <int units, int places, int beside = most_beside(units)>
 HWY_INLINE void block(const Task& task, const WindowPlace* at) {
-  constexpr int beside = units < unit_block ? units : unit_block;
   const Lanes16 d;
   const LinearMap& map = *task.map;
   const std::int64_t next_block = map.outer * map.inner * unit_block;
@@ -92,12 +93,32 @@ HWY_INLINE void block(const Task& task, const WindowPlace* at) {
   }
 }
 
-// All places from `next` up to `end` for a block of units.
-template <int units>
+// All places from `next` up to `end` for a block of units: so many at a time, then half as many for the rest.
+template <int units, int beside = most_beside(units), int places = places_beside(units)>
 void blocks(const Task& task, const WindowPlace* next, const WindowPlace* end) {
-  constexpr int places = places_beside(units);
-  for (; end - next >= places; next += places) block<units, places>(task, next);
-  for (; next != end; ++next) block<units, 1>(task, next);
+  for (; end - next >= places; next += places) block<units, places, beside>(task, next);
+  if constexpr (places > 1) {
+    constexpr int half = (places + 1) / 2;
+    if (next != end) blocks<units, beside, half>(task, next, end);
+  }
+}
+
+// The same for a whole block. Where few registers leave one place to all its units, each half of them, with
+// more places, reads less for a product.
+void whole_blocks(const Task& task, const WindowPlace* next, const WindowPlace* end) {
+  constexpr int units = unit_block, half = units / 2;
+  if constexpr (places_beside(units) > 1) {
+    blocks<units>(task, next, end);
+  } else {
+    Task second = task;
+    second.weights += half;
+    if (second.bias) second.bias += half;
+    second.result += half * task.map->unit_step;
+    const WindowPlace* const last = end - (end - next) % places_beside(half);
+    blocks<half, units>(task, next, last);
+    blocks<half, units>(second, next, last);
+    blocks<units>(task, last, end);
+  }
 }
 
 void linear(const LinearMap& map, const float* operand, const float* weights, const float* bias,
@@ -149,7 +170,7 @@ void linear(const LinearMap& map, const float* operand, const float* weights, co
             blocks<7>(task, next, end);
             break;
           default:
-            blocks<8>(task, next, end);
+            whole_blocks(task, next, end);
         }
         u += unit_block;
       }
