@@ -79,6 +79,38 @@ Shape of_both(const Rules& r) {
   return broadcast(r.shape(0), r.shape(1));
 }
 
+Shape of_all(const Rules& r) {
+  Shape shape = r.shape(0);
+  for (std::size_t i = 1; i < r.operands.size(); ++i) shape = broadcast(shape, r.shape(i));
+  return shape;
+}
+
+Shape clip(const Rules& r) {
+  for (std::size_t i = 1; i < r.operands.size(); ++i) require(!r.has(i) || element_count(r.shape(i)) == 1);
+  return r.shape(0);
+}
+
+Shape gelu(const Rules& r) {
+  const std::string approximate = r.node.text("approximate", "none");
+  require(approximate == "none" || approximate == "tanh");
+  return same(r);
+}
+
+Shape pad(const Rules& r) {
+  Shape shape = r.shape(0);
+  const Ints amounts = r.integers(1);
+  require(r.node.text("mode", "constant") == "constant" && amounts.size() == 2 * shape.size());
+  require(!r.has(3) && (!r.has(2) || element_count(r.shape(2)) == 1));
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    for (const std::int64_t amount : {amounts[i], amounts[shape.size() + i]}) {
+      require(amount >= -operators::largest_extent && amount <= operators::largest_extent);
+      shape[i] += amount;
+    }
+    require(shape[i] >= 0);
+  }
+  return shape;
+}
+
 Shape of_positions(const Rules& r, std::int64_t channels, Ints kernel) {
   const Shape& x = r.shape(0);
   require(x.size() >= 3 && x.size() <= 5);
@@ -253,13 +285,16 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Add", of_both},
     {"AveragePool", pool},
     {"BatchNormalization", batch_normalization},
+    {"Clip", clip},
     {"Concat", concat},
     {"Conv", convolution},
     {"Div", of_both},
+    {"Dropout", same},
     {"Elu", same},
     {"Erf", same},
     {"Exp", same},
     {"Flatten", flatten},
+    {"Gelu", gelu},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_pool},
     {"GlobalMaxPool", global_pool},
@@ -271,9 +306,16 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Log", same},
     {"LogSoftmax", softmax},
     {"MatMul", matmul},
+    {"Max", of_all},
     {"MaxPool", pool},
+    {"Mean", of_all},
+    {"Min", of_all},
+    {"Mish", same},
     {"Mul", of_both},
     {"Neg", same},
+    {"PRelu", of_both},
+    {"Pad", pad, true},
+    {"Pow", of_both},
     {"ReduceMax", reduce, true},
     {"ReduceMean", reduce, true},
     {"ReduceMin", reduce, true},
@@ -284,9 +326,11 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Sigmoid", same},
     {"Softmax", softmax},
     {"Softplus", same},
+    {"Softsign", same},
     {"Sqrt", same},
     {"Squeeze", squeeze, true},
     {"Sub", of_both},
+    {"Sum", of_all},
     {"Tanh", same},
     {"Transpose", transpose},
     {"Unsqueeze", unsqueeze, true},
