@@ -151,7 +151,7 @@ std::optional<Footprint> footprint_by_rules(const Graph& graph, const Constants&
       operands.push_back(operand);
     }
     std::optional<Shape> shape = result_shape(node, operands);
-    if (!shape || node.outputs[0] == no_value) return std::nullopt;
+    if (!shape) return std::nullopt;
     const auto index = static_cast<std::size_t>(node.outputs[0]);
     seen.shapes[index] = std::move(*shape);
     seen.computed[index] = seen.floating[index] = seen.single[index] = true;

@@ -90,6 +90,11 @@ Shape clip(const Rules& r) {
   return r.shape(0);
 }
 
+Shape dropout(const Rules& r) {
+  require(!r.has(2) && (!r.has(1) || element_count(r.shape(1)) == 1));
+  return r.shape(0);
+}
+
 Shape gelu(const Rules& r) {
   const std::string approximate = r.node.text("approximate", "none");
   require(approximate == "none" || approximate == "tanh");
@@ -289,7 +294,7 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Concat", concat},
     {"Conv", convolution},
     {"Div", of_both},
-    {"Dropout", same},
+    {"Dropout", dropout},
     {"Elu", same},
     {"Erf", same},
     {"Exp", same},
@@ -337,11 +342,16 @@ constexpr std::array rules = std::to_array<Rule>({
 });
 static_assert(std::ranges::is_sorted(rules, {}, &Rule::op));
 
+std::ptrdiff_t named_results(const Node& node) {
+  return std::ranges::count_if(node.outputs, [](ValueId id) { return id != no_value; });
+}
+
 }  // namespace
 
 std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape> operands) {
   const auto rule = std::ranges::lower_bound(rules, node.op, {}, &Rule::op);
-  if (rule == rules.end() || rule->op != node.op || node.outputs.size() != 1 || operands.empty())
+  if (rule == rules.end() || rule->op != node.op || named_results(node) != 1 || node.outputs[0] == no_value ||
+      operands.empty())
     return std::nullopt;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const bool whole = rule->counts && i == 1;
