@@ -13,6 +13,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
+#include "assay/engine/lanes/kernels.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
@@ -24,6 +25,12 @@ namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
+
+// About as many records, which leave no lane of a tile empty: every mutant runs all batches.
+std::size_t full_tiles(std::size_t records) {
+  constexpr auto tile = static_cast<std::size_t>(lanes::width);
+  return records < tile ? records : (records + tile / 2) / tile * tile;
+}
 
 Graph made(const PlannedMutant& mutant) {
   const std::string key = mutant.description.key();
@@ -235,7 +242,7 @@ class Runner {
           }))
         needed.push_back(&place);
     }
-    const std::size_t batch = options_.batch > 0 ? options_.batch : session_.preferred_batch();
+    const std::size_t batch = options_.batch > 0 ? options_.batch : full_tiles(session_.preferred_batch());
     const auto room = static_cast<std::size_t>(options_.memory / Block::bytes_per_record(session_));
     const std::size_t size = std::max<std::size_t>(1, room / batch) * batch,
                       blocks = (needed.size() + size - 1) / size;
