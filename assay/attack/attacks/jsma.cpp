@@ -76,11 +76,9 @@ class Jsma final : public Attack {
           for (float& slope : slopes) slope += 1;
         }};
     const auto slopes = network.slopes(rest.problem, rest.points, objectives);
-    const double sign = theta_ > 0 ? 1 : -1;
-    const Tensor target = slopes.gradients[0].flatten(1) * sign,
-                 others = slopes.gradients[1].flatten(1) * sign - target;
+    const auto rows_of = [](const Tensor& slope) { return slope.flatten(1).to(at::kCPU).contiguous(); };
     const Tensor won = AttackedNetwork::won(rest.problem, slopes.scores).to(at::kCPU).contiguous();
-    const std::vector<Pair> pairs = search(target.to(at::kCPU).contiguous(), others.to(at::kCPU).contiguous(),
+    const std::vector<Pair> pairs = search(rows_of(slopes.gradients[0]), rows_of(slopes.gradients[1]),
                                            rest.admissible, won, threads_of(network.session()));
     std::vector<std::int64_t> kept, done;
     const Tensor moved = at::zeros(rest.admissible.sizes(), at::kFloat);
@@ -102,20 +100,29 @@ class Jsma final : public Attack {
     if (!done.empty()) keep(rest, at::tensor(kept, at::kLong));
   }
 
-  // The best pair of every record that has not won.
-  static std::vector<Pair> search(const Tensor& a, const Tensor& b, const Tensor& admissible,
-                                  const Tensor& won, std::size_t threads) {
-    std::vector<Pair> pairs(static_cast<std::size_t>(a.size(0)));
-    const auto features = static_cast<std::size_t>(a.size(1));
-    const float *const as = a.data_ptr<float>(), *const bs = b.data_ptr<float>();
+  // The best pair of every record that has not won, by the slopes of the target's score and of all together.
+  std::vector<Pair> search(const Tensor& target, const Tensor& all, const Tensor& admissible,
+                           const Tensor& won, std::size_t threads) const {
+    std::vector<Pair> pairs(static_cast<std::size_t>(target.size(0)));
+    const auto features = static_cast<std::size_t>(target.size(1));
+    const float sign = theta_ > 0 ? 1.0F : -1.0F;
+    const float *const targets = target.data_ptr<float>(), *const sums = all.data_ptr<float>();
     const std::uint8_t* const mask = admissible.data_ptr<std::uint8_t>();
     const bool* const done = won.data_ptr<bool>();
+    // Above that a record takes longer than it takes threads to meet: most searches are those of the few
+    // records that are left.
+    constexpr std::size_t worth_a_team = 1 << 12;
     std::atomic<std::size_t> next{0};
-    run_team(pairs.size() * features > (1 << 16) ? threads : 1, [&](std::size_t) {
+    run_team(pairs.size() * features > worth_a_team ? threads : 1, [&](std::size_t) {
+      std::vector<float> a(features), b(features);
       for (std::size_t row; (row = next.fetch_add(1)) < pairs.size();) {
+        if (done[row]) continue;
         const std::size_t at = row * features;
-        if (!done[row])
-          pairs[row] = best_pair({as + at, features}, {bs + at, features}, {mask + at, features});
+        for (std::size_t i = 0; i < features; ++i) {
+          a[i] = targets[at + i] * sign;
+          b[i] = sums[at + i] * sign - a[i];
+        }
+        pairs[row] = best_pair(a, b, {mask + at, features});
       }
     });
     return pairs;
