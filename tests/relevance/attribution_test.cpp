@@ -469,6 +469,70 @@ TEST(DeepLift, LeavesComputedPositionsAsTheyAre) {
   }
 }
 
+// Messages of a graph added up at its nodes, as graph networks are exported: node i gets those of its edges.
+TEST(LayerwiseRelevance, PassesThroughScatteredElements) {
+  for (const std::string how : {"add", "none"}) {
+    Net net("scatter");
+    const auto integers = [&](const std::vector<std::int64_t>& values) {
+      return net.builder.constant("", Array::of<std::int64_t>({1}, values));
+    };
+    const ValueId x = net.input({-1, 4});
+    const ValueId tensor =
+        net.builder.add("Slice", "tensor", {x, integers({0}), integers({2}), integers({1})});
+    const ValueId places = net.builder.constant(
+        "places", Array::of<std::int64_t>({1, 4}, how == "add" ? std::vector<std::int64_t>{0, 0, 1, 0}
+                                                               : std::vector<std::int64_t>{2, 3, 4, 6}));
+    const ValueId wide = net.builder.add("Concat", "wide", {tensor, x, tensor}, {{"axis", std::int64_t{1}}});
+    const ValueId like = net.builder.add("Shape", "like", {x});
+    const ValueId there = net.builder.add("Expand", "there", {places, like});
+    const ValueId put = net.builder.add("ScatterElements", "put", {wide, there, x},
+                                        {{"axis", std::int64_t{1}}, {"reduction", how}});
+    const Graph graph = net.build(put);
+    const Session session(graph, {.threads = 1});
+    const Tensor input = records({2, 4}).abs() + 0.1;
+    AttributionOptions options;
+    options.epsilon = 1e-9;
+    for (std::int64_t target = 0; target < 8; ++target) {
+      const Relevance r = explain(session, "epsilon", input, {x}, options, {{target, target}});
+      for (std::int64_t n = 0; n < 2; ++n) {
+        // Every output is a sum of elements of x, whose parts are the elements as often as they are in it.
+        const auto v = [&](std::int64_t i) { return input[n][i].item<double>(); };
+        double expected[4] = {};
+        const std::int64_t base[8] = {0, 1, 0, 1, 2, 3, 0, 1};
+        if (how == "add") {
+          expected[base[target]] += v(base[target]);
+          if (target == 0) expected[0] += v(0), expected[1] += v(1), expected[3] += v(3);
+          if (target == 1) expected[2] += v(2);
+        } else {
+          const std::int64_t from[8] = {0, 1, 0, 1, 2, 3, 3, 1};
+          expected[from[target]] = v(from[target]);
+        }
+        double sum = 0;
+        for (std::int64_t i = 0; i < 4; ++i) {
+          EXPECT_NEAR(r.values.at(x)[n][i].item<double>(), expected[i], 1e-5) << how << target << i;
+          sum += expected[i];
+        }
+        EXPECT_NEAR(r.start[static_cast<std::size_t>(n)], sum, 1e-5) << how << target;
+      }
+    }
+  }
+}
+
+TEST(LayerwiseRelevance, GoesBackToTheLargestElements) {
+  Net net("top");
+  const ValueId x = net.input({-1, 5});
+  const ValueId two = net.builder.constant("two", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{2}));
+  const ValueId values = net.builder.value("values"), order = net.builder.value("order");
+  net.builder.node({.name = "top", .op = "TopK", .inputs = {x, two}, .outputs = {values, order}});
+  const Graph graph = net.build(net.dense("logits", net.relu("r", values), 2, 2));
+  const Session session(graph, {.threads = 1});
+  const Tensor input = at::tensor(std::vector<float>{1, 5, 2, 4, 3}).unsqueeze(0);
+  const Tensor found = explain(session, "lrp-0", input, {x}).values.at(x)[0];
+  for (const std::int64_t i : {0, 2, 4}) EXPECT_EQ(found[i].item<float>(), 0);
+  EXPECT_NE(found[1].item<float>(), 0);
+  EXPECT_NE(found[3].item<float>(), 0);
+}
+
 TEST(IntegratedGradients, AreCompleteAndBetterWithMoreSteps) {
   const Graph graph = transformer_like();
   const Session session(graph, {.threads = 1});

@@ -8,11 +8,12 @@ using Relevances = std::vector<Tensor>;
 using Positions = std::vector<std::size_t>;
 
 // Who receives.
-Positions all(const Dependence&, const Node&);        // every input that carries
-Positions first(const Dependence&, const Node&);      // input 0, if it carries
-Positions signal(const Dependence&, const Node&);     // of a product: all but the gate
-Positions branches(const Dependence&, const Node&);   // of Where: the two values
-Positions looked_up(const Dependence&, const Node&);  // of Gather: the table if it carries, else the indices
+Positions all(const Dependence&, const Node&);         // every input that carries
+Positions first(const Dependence&, const Node&);       // input 0, if it carries
+Positions signal(const Dependence&, const Node&);      // of a product: all but the gate
+Positions branches(const Dependence&, const Node&);    // of Where: the two values
+Positions looked_up(const Dependence&, const Node&);   // of Gather: the table if it carries, else the indices
+Positions scattering(const Dependence&, const Node&);  // of ScatterElements: the tensor and what is put in
 Positions quotient(const Dependence&,
                    const Node&);  // of Div: the numerator if it carries, else the denominator
 Positions sequence(const Dependence&, const Node&);  // of a recurrent cell: the input and the initial states
@@ -25,6 +26,8 @@ Relevances concatenated(const Passage&);
 Relevances split(const Passage&);
 Relevances embedding(const Passage&);
 Relevances where(const Passage&);
+Relevances picked(const Passage&);        // TopK: goes back to where the elements were
+Relevances scattered(const Passage&);     // by what is put in or added
 Relevances proportional(const Passage&);  // z-rule: in proportion to x_i dy/dx_i
 Relevances sum(const Passage&);           // Add, Sub, Sum: in proportion to the addends
 Relevances mean(const Passage&);

@@ -21,6 +21,9 @@ Relevances moved(const Passage& p) {
   return vector_jacobian(p.node, inputs, p.receivers, p.relevance);
 }
 
+// The same where values decide which element it is.
+Relevances picked(const Passage& p) { return vector_jacobian(p.node, p.inputs, p.receivers, p.relevance); }
+
 Relevances concatenated(const Passage& p) {
   std::int64_t axis = p.node.integer("axis", 0), begin = 0;
   if (axis < 0) axis += p.arriving().dim();

@@ -21,6 +21,9 @@ Positions first(const Dependence& dependence, const Node& node) { return those_o
 Positions branches(const Dependence& dependence, const Node& node) {
   return those_of(dependence, node, {1, 2});
 }
+Positions scattering(const Dependence& dependence, const Node& node) {
+  return those_of(dependence, node, {0, 2});
+}
 Positions sequence(const Dependence& dependence, const Node& node) {
   return those_of(dependence, node, {0, 5, 6});
 }
