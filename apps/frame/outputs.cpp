@@ -46,14 +46,9 @@ void check_outputs(const std::vector<Output>& declared, const CLI::App& command,
   assay::check_outputs(outputs, inputs_of(command, outputs, settings));
 }
 
-void check_replaced(const std::string& path, std::string_view what, const Settings& settings,
-                    const std::function<bool()>& belongs) {
-  if (!settings.force) assay::check_replaced(path, what, belongs);
-}
-
 void check_result_replaced(const std::string& model_hash, const Settings& settings) {
-  if (settings.json == "-") return;
-  check_replaced(settings.json, "a result of this network", settings, [&] {
+  if (settings.json == "-" || settings.force) return;
+  assay::check_replaced(settings.json, "a result of this network", [&] {
     const report::Document found = report::read_document(read_file(settings.json), settings.json);
     return std::ranges::none_of(found.provenance, [&](const auto& entry) {
       const auto* hash = std::get_if<std::string>(&entry.second);
