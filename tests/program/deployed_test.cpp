@@ -115,6 +115,17 @@ TEST_F(Deployed, WithSeveralOutputs) {
   const Outcome wrong = assay("evaluate --model model.onnx --data data.npz --decision fourth");
   EXPECT_EQ(wrong.code, 1);
   EXPECT_NE(wrong.err.find("it has 'label', 'second', 'third'"), std::string::npos) << wrong.err;
+  // What is inspected is the network whose decision it is.
+  const auto hash_of = [&](const std::string& command, const std::string& decision) {
+    const Outcome run = assay(command + " --quiet --model model.onnx --data data.npz --decision " + decision +
+                              " --force --json result.json");
+    EXPECT_EQ(run.code, 0) << run.err;
+    return nlohmann::json::parse(read_file(folder / "result.json"))["provenance"]["model_hash"]
+        .get<std::string>();
+  };
+  const std::string inspect = "inspect --hypotheses label --behaviour gradient";
+  EXPECT_EQ(hash_of(inspect, "third"), hash_of("importance", "third"));
+  EXPECT_NE(hash_of(inspect, "third"), hash_of(inspect, "second"));
 }
 
 // --decision chooses what is judged and trained; files that are written keep the order of the outputs.

@@ -17,6 +17,7 @@ class Inspect final : public Command {
              "network, NAME=FILE or NAME=FILE,epoch=3 with attributes of your own; may be repeated: epochs, "
              "a trained and an untrained one, ...")
         ->allow_extra_args(false);
+    adaptation_.declare(flags);
     data_.declare(flags);
     flags
         .add("--units SPEC", question_.units,
@@ -90,6 +91,7 @@ class Inspect final : public Command {
       fail(Fault::usage, "--sql and --sql-file are two questions; ask one");
     question_.data = asks ? data_.open_if_given() : data_.open();
     question_.data_spec = data_.spec();
+    question_.adaptation = adaptation_.options();
     if (!asks && question_.models.empty())
       fail(Fault::usage, "which network? give --model FILE (or model = \"FILE\" in assay.toml)");
     if (question_.vocabulary.empty() && !question_.padding.empty())
@@ -122,6 +124,7 @@ class Inspect final : public Command {
   ShardInput shard_{
       "inspect only this part of the records: 2/8, or auto for the one that the scheduler names, for `assay "
       "combine`"};
+  Adaptation adaptation_;
   DataInput data_{"data", "records that are inspected"};
   std::string cache_;
   bool no_early_stop_ = false;

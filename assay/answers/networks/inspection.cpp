@@ -43,8 +43,12 @@ std::vector<inspection::InspectedModel> opened_models(const InspectionQuestion& 
   std::vector<inspection::InspectedModel> models;
   for (const std::string& text : question.models) {
     const workbench::NamedModel model = workbench::parse_model(text);
-    models.push_back({model.name, std::make_shared<const Session>(read_network(model.file, progress),
-                                                                  setting.session_for(question.data.get()))});
+    const Graph graph = read_network(model.file, progress);
+    const Dataset* data = question.data.get();
+    const auto session = std::make_shared<const Session>(
+        adapted(graph, question.adaptation, data, progress).graph, setting.session_for(data));
+    tell_rounding(graph, *session, question.adaptation, data, progress);
+    models.push_back({model.name, session});
   }
   return models;
 }

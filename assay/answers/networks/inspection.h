@@ -10,6 +10,7 @@
 #include <assay/report.h>
 #include <assay/workbench.h>
 #include "assay/answers/setting.h"
+#include "assay/engine/preparation/adaptation.h"
 #include "assay/inspection/verify.h"
 #include "assay/results/networks/inspection.h"
 
@@ -24,6 +25,7 @@ struct DatabaseQuestion {
 
 struct InspectionQuestion {
   std::vector<std::string> models = {};  // as workbench::parse_model() reads them
+  AdaptOptions adaptation = {};          // of all of them
   DatasetPtr data = {};                  // null: none, for questions to the database
   std::string data_spec = {};            // what it is called there
   std::vector<std::string> units = {};   // as results::parse_units() reads them; none: layers with weights
