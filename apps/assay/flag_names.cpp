@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 67> names{{
+  static constexpr std::array<Entry, 72> names{{
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"further records that are reached have no effect", "--reached has no effect"},
@@ -24,7 +24,6 @@ std::string with_flags(std::string message) {
       {"use a smaller learning rate", "use a smaller --learning-rate"},
       {"they read OPERATOR[options]@LAYER#SEED",
        "they read OPERATOR[options]@LAYER#SEED, as `assay mutate --list` prints them"},
-      {"has to differ to be killed", "has to differ to be killed (--margin)"},
       {"for a regression network give a margin", "for a regression network give a margin (--margin)"},
       {"write a new one", "write one with --json"},
       {"give the result of a measuring command",
@@ -71,7 +70,16 @@ std::string with_flags(std::string message) {
       {"is to be judged? name one", "is to be judged? name it with --test SPEC"},
       {"has a place at layer ", "has a place at --layer "},
       {"leave this choice out", "leave it out (`assay mutate list` shows the places)"},
-      {"targets, so a margin is needed", "targets: --margin is needed"},
+      {"a margin is needed, by which", "--margin is needed, by which"},
+      {"leave it out in all parts, or in none", "run all parts with --killable, or none"},
+      {"a file of scores has all", "--scores FILE has all"},
+      {"ask for fewer additions,", "ask for fewer (--count),"},
+      {"have mutants judged by how far outputs differ and audit with their state, or draw none",
+       "judge mutants by how far outputs differ (assay mutate --margin M --state FILE) and audit with them "
+       "(--mutants FILE), or with none (--count 0)"},
+      {"criteria without classes (nc), mutants judged by a margin and inspection need none",
+       "criteria without classes (cover --criterion nc), mutate --margin and inspect need none"},
+      {"needs more than the limit on memory", "needs more than the limit on memory (--memory)"},
       {"one mutant is written into one file: name both",
        "export writes one mutant: name it with --mutant TEXT (assay mutate list shows them) and its file "
        "with --out FILE.onnx"},

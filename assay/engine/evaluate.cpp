@@ -208,8 +208,9 @@ std::vector<std::int64_t> predicted_classes(const Session& session, const Tensor
         Fault::unsupported,
         "network '{}' gives outputs of shape {}; a classifier gives one row of scores a record, [N, "
         "classes]. Put a mean over the positions (ReduceMean), or one of them (Gather), behind the scores to "
-        "have decisions; criteria without classes (cover --criterion nc), mutate --margin and inspect need "
-        "none. Outputs for each position can be compared with numeric targets, as many as there are outputs",
+        "have decisions; criteria without classes (nc), mutants judged by a margin and inspection "
+        "need none. Outputs for each position can be compared with numeric targets, as many as there are "
+        "outputs",
         session.graph().name(), to_string(logits.sizes().vec()));
   }
   require_scores_by_class(session, logits);

@@ -145,8 +145,8 @@ void MutationState::merge(const MutationState& other) {
   if ((any(mutants_, true) && any(other.mutants_, false)) ||
       (any(mutants_, false) && any(other.mutants_, true)))
     fail(Fault::mismatch,
-         "results for network '{}' that leave out what the training data do not kill (--killable) cannot be "
-         "put together with results that do not; run all parts with --killable, or none",
+         "results for network '{}' that leave out what the training data do not kill cannot be put together "
+         "with results that do not; leave it out in all parts, or in none",
          model_);
   std::vector<std::size_t> place;
   for (const MutationRecord& record : other.records_) place.push_back(add(record));

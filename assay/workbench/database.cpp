@@ -295,8 +295,7 @@ void Database::fail_with(int code, std::string_view doing) {
     case SQLITE_PERM:
       fail(Fault::io, "{}: {}", context, said);
     case SQLITE_NOMEM:
-      fail(Fault::resources, "{}: a question or the file needs more than the limit on memory (--memory)",
-           context);
+      fail(Fault::resources, "{}: a question or the file needs more than the limit on memory", context);
     case SQLITE_TOOBIG:
       fail(Fault::resources, "{}: {}", context, said);
     case SQLITE_INTERRUPT:

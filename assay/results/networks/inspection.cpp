@@ -558,8 +558,9 @@ report::Document document_of(const Inspection& inspection, const std::string& su
   } else {
     document.tables.push_back({"scores", "Best scores", score_columns(), {}, true});
     for (const ScoreRow* row : best) document.tables.back().rows.push_back(cells_of(*row));
-    document.notices.push_back(fmt::format(
-        "{} scores: only the best units are in the result; --scores writes all", inspection.rows.size()));
+    document.notices.push_back(
+        fmt::format("{} scores: only the best units are in the result; a file of scores has all",
+                    inspection.rows.size()));
   }
   document.notices.insert(document.notices.end(), inspection.notices.begin(), inspection.notices.end());
   add_definitions(document, inspection);

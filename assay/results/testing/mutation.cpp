@@ -382,11 +382,10 @@ report::Document document_of(const mutation::MutationState& state, const mutatio
   document.tables.push_back(std::move(criteria));
   document.definitions = mutation_definitions(options);
   if (tells_killable(state))
-    document.definitions.push_back(
-        {std::string(report::not_killable),
-         "mutants that no training record kills (--killable), so that no test set is to blame; they count in "
-         "neither figure",
-         "Humbatova et al., DeepCrime, ISSTA 2021"});
+    document.definitions.push_back({std::string(report::not_killable),
+                                    "mutants that no training record kills, so that no test set is to blame; "
+                                    "they count in neither figure",
+                                    "Humbatova et al., DeepCrime, ISSTA 2021"});
   return document;
 }
 
