@@ -34,7 +34,8 @@ Tensor product(const Tensor& a, const Tensor& b);
 // Of a contiguous tensor of elements of T in the processor's memory; nullptr without elements.
 template <typename T>
 T* elements_of(const Tensor& tensor) {
-  return static_cast<T*>(tensor.unsafeGetTensorImpl()->data());
+  // Not constant in libtorch 1.13, constant in later versions.
+  return const_cast<T*>(static_cast<const T*>(tensor.unsafeGetTensorImpl()->data()));
 }
 
 // Of a tensor of float32: neither infinity nor NaN.
