@@ -353,10 +353,11 @@ class Runner {
     for (const Place* place : places) expected.push_back(place->expected);
     std::vector<Judge::Verdict> verdicts = judge_.judge(original, answer.decisions, expected);
     const auto untouched = [&](std::size_t r) { return !answer.untouched.empty() && answer.untouched[r]; };
+    // Scores may be what two large numbers leave: their rounding is that of what changed.
     std::vector<std::int64_t> close;
     for (std::size_t r = 0; r < verdicts.size() && !options_.naive; ++r) {
       if (!untouched(r) && verdicts[r].finite &&
-          std::abs(verdicts[r].slack) <= options_.tie * verdicts[r].scale)
+          std::abs(verdicts[r].slack) <= options_.tie * (verdicts[r].scale + verdicts[r].change))
         close.push_back(static_cast<std::int64_t>(r));
     }
     if (!close.empty()) settle(replay, block, chunk, close, expected, verdicts, figures);
