@@ -47,6 +47,16 @@ Graph comparator(const std::string& ending = {}, const std::vector<float>& weigh
 
 const std::vector<float> rows{3, 1, 0, 2, 5, 4, 1, 1.5f, 2, 9};  // classes 1 0 1 0 0
 
+TEST(Evaluate, ANetworkWithoutScoresIsRefused) {
+  try {
+    evaluate(Session(comparator({}, {})), records({2}, rows, {1, 0, 0, 0, 1}), {}, silence());
+    FAIL() << "a class was named";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::unsupported);
+    EXPECT_THAT(error.what(), HasSubstr("network 'comparator' gives no scores"));
+  }
+}
+
 TEST(Evaluate, CountsByClassWhateverTheBatch) {
   const auto data = records({2}, rows, {1, 0, 0, 0, 1});
   for (const std::size_t batch : {0, 1, 2, 5}) {
