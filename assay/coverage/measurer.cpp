@@ -9,6 +9,7 @@
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
 #include "assay/engine/plain_tensor.h"
+#include "assay/engine/threads/team.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/threads.h"
 
@@ -331,7 +332,7 @@ void Measurer::give(std::vector<std::unique_ptr<Criterion>>& criteria, const Act
       if (auto* itemised = ability<Itemised>(*criteria[c])) itemised->collect_into(&seen_.items[c]);
     }
   }
-  parallel_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
+  team_for(criteria.size(), threads_, [&](std::size_t c) { criteria[c]->observe(batch); });
   for (auto& of_criterion : seen_.items) {
     for (const std::size_t record : batch.indices) of_criterion[record].shrink_to_fit();
   }

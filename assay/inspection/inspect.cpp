@@ -11,6 +11,7 @@
 #include <assay/extend/random.h>
 #include <assay/inspection.h>
 #include "assay/data/given.h"
+#include "assay/engine/threads/team.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
 #include "assay/inspection/symbols/alignment.h"
@@ -469,7 +470,7 @@ class Pass {
     rows.units.resize(count * per_record * width);
     rows.behaviours.resize(count * per_record * columns);
     std::vector<char> kept(count * per_record, 1);  // 0: not finite, 2: padding
-    parallel_for(count, threads_, [&](std::size_t r) {
+    team_for(count, threads_, [&](std::size_t r) {
       const std::span<const char> padding = std::span(chunk.padding).subspan(r * symbols, symbols);
       const std::span<float> own(rows.units.data() + r * per_record * width, per_record * width);
       alignment.units({values.data_ptr<float>() + r * positions * width, positions * width}, width, padding,

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <vector>
 
 #include "assay/engine/threads/team.h"
@@ -38,6 +39,29 @@ TEST(Waiting, BrieflyAddsThreadsThatSleepOnceAndTeamsDoTheirWork) {
   wait_briefly();
   EXPECT_EQ(threads_of_this_process(), after);
   EXPECT_TRUE(all_done(2));
+}
+
+TEST(Team, LoopsOverAllOnceWhateverTheNumberOfThreads) {
+  for (const std::size_t threads : {1, 2, 3, 64}) {
+    for (const std::size_t count : {0, 1, 2, 50}) {
+      std::vector<std::atomic<int>> done(count);
+      team_for(count, threads, [&](std::size_t i) { ++done[i]; });
+      EXPECT_TRUE(std::ranges::all_of(done, [](const std::atomic<int>& times) { return times == 1; }))
+          << count << " on " << threads;
+    }
+  }
+}
+
+TEST(Team, ALoopThatFailsSaysWhyAndStops) {
+  for (const std::size_t threads : {1, 3}) {
+    std::atomic<int> begun = 0;
+    const auto body = [&](std::size_t i) {
+      ++begun;
+      if (i == 2) throw std::out_of_range("the third");
+    };
+    EXPECT_THROW(team_for(1'000'000, threads, body), std::out_of_range);
+    EXPECT_LT(begun, 1'000'000);
+  }
 }
 
 }  // namespace

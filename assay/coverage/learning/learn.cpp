@@ -20,6 +20,7 @@
 #include "assay/coverage/settings.h"
 #include "assay/data/given.h"
 #include "assay/engine/shared_walk.h"
+#include "assay/engine/threads/team.h"
 #include "assay/support/threads.h"
 
 namespace assay::coverage {
@@ -351,8 +352,8 @@ class Learner {
     const std::size_t threads = session_.options().threads > 0
                                     ? static_cast<std::size_t>(session_.options().threads)
                                     : available_threads();
-    parallel_for(statistics_.size(), threads,
-                 [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
+    team_for(statistics_.size(), threads,
+             [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
               usable, columns_[c]);

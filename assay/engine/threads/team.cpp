@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 
@@ -49,6 +51,18 @@ void run_team(std::size_t workers, const std::function<void(std::size_t)>& job) 
     }
   }
   if (failure) std::rethrow_exception(failure);
+}
+
+void team_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body) {
+  std::atomic<std::size_t> next{0};
+  run_team(std::min(count, threads), [&](std::size_t) {
+    try {
+      for (std::size_t i; (i = next.fetch_add(1)) < count;) body(i);
+    } catch (...) {
+      next = count;
+      throw;
+    }
+  });
 }
 
 }  // namespace assay

@@ -13,4 +13,7 @@ namespace assay {
 // there are. A team of one is the calling thread. Rethrows the first exception when all have stopped.
 void run_team(std::size_t workers, const std::function<void(std::size_t)>& job);
 
+// As parallel_for, on a team: for loops between the passes of a network, whose threads are waiting anyway.
+void team_for(std::size_t count, std::size_t threads, const std::function<void(std::size_t)>& body);
+
 }  // namespace assay
