@@ -14,6 +14,7 @@
 #include "assay/engine/preparation/batchless.h"
 #include "assay/engine/preparation/free_batch.h"
 #include "assay/engine/preparation/input_form.h"
+#include "assay/engine/threads/engine_threads.h"
 #include "assay/support/threads.h"
 
 namespace assay {
@@ -266,6 +267,7 @@ const Decision& Session::State::decision() const {
 }
 
 const FastPath* Session::State::fast() const {
+  adopt_engine_threads();  // every pass asks
   if (options.engine == "libtorch" || group > 0 || !device.is_cpu()) return nullptr;
   if (!fast_settled_) {
     fast_settled_ = true;

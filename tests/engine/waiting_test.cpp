@@ -1,5 +1,7 @@
 #include "assay/engine/threads/waiting.h"
 
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
+#include <assay/session.h>
 #include "assay/engine/threads/team.h"
+#include "tests/engine/graphs.h"
 
 namespace assay {
 namespace {
@@ -39,6 +44,27 @@ TEST(Waiting, BrieflyAddsThreadsThatSleepOnceAndTeamsDoTheirWork) {
   wait_briefly();
   EXPECT_EQ(threads_of_this_process(), after);
   EXPECT_TRUE(all_done(2));
+}
+
+TEST(EngineThreads, OfANewThreadAreThoseThatWereSetLastUnlessItSetsItsOwn) {
+  const Graph graph = test::lenet_like();
+  const auto ran = [&](const Session& session) {
+    session.run({{graph.inputs()[0], at::zeros({2, 1, 12, 12})}}, graph.outputs());
+    return at::get_num_threads();
+  };
+  const Session session(graph, {.threads = 2});
+  EXPECT_EQ(ran(session), 2);
+  int before = 0, after = 0, again = 0;
+  std::thread([&] {
+    before = ran(session);
+    set_engine_threads(1);
+    after = ran(session);
+  }).join();
+  std::thread([&] { again = ran(session); }).join();
+  EXPECT_EQ(before, 2);
+  EXPECT_EQ(after, 1);
+  EXPECT_EQ(again, 1) << "set last, by the other thread";
+  EXPECT_EQ(ran(session), 2) << "set by this thread";
 }
 
 TEST(Team, LoopsOverAllOnceWhateverTheNumberOfThreads) {

@@ -21,12 +21,24 @@ namespace {
 std::atomic<pid_t> process_of_threads{0};  // that uses several; 0: none does
 std::atomic<bool> has_libtorch{true};
 
-void set_libtorch_threads(int threads) {
-  at::set_num_threads(threads);
+std::atomic<int> of_process{0};  // what was set last; 0: nothing yet
+thread_local int of_thread = 0;  // what this thread set last
+thread_local bool told_libtorch = false;
+
+// libtorch takes OpenMP's number for its own, once a thread has taken that of the process. The latter stays
+// 1: with any other, every change makes threads for NNPACK that search for work for milliseconds.
+void tell_libtorch(int threads) {
+  if (!told_libtorch) {
+    at::set_num_threads(1);
+    at::get_num_threads();                  // taken in libtorch's loops
+    at::internal::lazy_init_num_threads();  // and in those of its headers
+    told_libtorch = true;
+  }
   // There when libtorch's BLAS is OpenBLAS.
   using SetThreads = void (*)(int);
   static const auto of_blas = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"));
   if (of_blas != nullptr) of_blas(threads);
+  omp_set_num_threads(threads);
 }
 
 }  // namespace
@@ -48,15 +60,23 @@ void set_engine_threads(int threads) {
     process_of_threads.compare_exchange_strong(none, ::getpid());
     require_engine_threads();
   }
-  if (has_libtorch) set_libtorch_threads(threads);
-  omp_set_num_threads(threads);
+  of_process = of_thread = threads;
+  if (has_libtorch)
+    tell_libtorch(threads);
+  else
+    omp_set_num_threads(threads);
+}
+
+void adopt_engine_threads() {
+  if (!told_libtorch && has_libtorch && of_process > 0)
+    tell_libtorch(of_thread > 0 ? of_thread : of_process.load());
 }
 
 void libtorch_comes_later() { has_libtorch = false; }
 
 void libtorch_is_here() {
   has_libtorch = true;
-  set_libtorch_threads(omp_get_max_threads());
+  tell_libtorch(omp_get_max_threads());
 }
 
 void keep_freed_memory() {
