@@ -60,6 +60,26 @@ TEST_P(SecondWriting, OfNeuronCoverage) {
   }
 }
 
+TEST_P(SecondWriting, OfNeuronCoverageBesideItsThreshold) {
+  Rng rng(static_cast<std::uint64_t>(GetParam()));
+  for (const double threshold : {-0.5, 0.0, 0.1, 0.3, 0.75, 1.0}) {
+    const auto low = static_cast<float>(rng.normal()),
+               high = low + static_cast<float>(std::abs(rng.normal()));
+    const auto near = static_cast<float>(low + threshold * (static_cast<double>(high) - low));
+    const std::vector<float> first{low,
+                                   high,
+                                   std::clamp(near, low, high),
+                                   std::clamp(std::nextafter(near, high), low, high),
+                                   std::clamp(std::nextafter(near, low), low, high),
+                                   low};
+    const Suite one = Suite().add(first, std::vector<float>(5, low));  // and a constant layer
+    std::size_t covered = threshold < 0 ? 5 : 0;
+    for (const float a : first)
+      covered += (static_cast<double>(a) - low) / (static_cast<double>(high) - low) > threshold;
+    expect_covered(fmt::format("nc[threshold={}]", threshold), one, covered, 11);
+  }
+}
+
 TEST_P(SecondWriting, OfMultisections) {
   for (const int k : {1, 4, 100}) {
     std::set<std::tuple<std::size_t, std::size_t, int>> covered;
