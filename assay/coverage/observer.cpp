@@ -1,24 +1,9 @@
 #include "assay/coverage/observer.h"
 
-#include <algorithm>
-
 #include <assay/error.h>
 #include <assay/evaluate.h>
 
 namespace assay::coverage {
-namespace {
-
-// Per record, the least (or greatest) of a layer's neurons.
-std::vector<float> extremes(const Activations& activations, bool least) {
-  std::vector<float> result(activations.rows);
-  for (std::size_t r = 0; r < activations.rows; ++r) {
-    const auto row = activations.row(r);
-    result[r] = least ? *std::ranges::min_element(row) : *std::ranges::max_element(row);
-  }
-  return result;
-}
-
-}  // namespace
 
 Observer::Observer(const Session& session, const Profile& profile, bool with_extremes)
     : session_(session), profile_(profile), with_extremes_(with_extremes) {
@@ -27,8 +12,8 @@ Observer::Observer(const Session& session, const Profile& profile, bool with_ext
     taps_.push_back({layers_.back(), profile.reduction});
   }
   if (!with_extremes) return;
-  for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::min});
-  for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::max});
+  for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::min, /*whole=*/true});
+  for (const Layer* layer : layers_) taps_.push_back({layer, Reduction::max, /*whole=*/true});
 }
 
 Observer::Seen Observer::observe(const Tensors& given, std::size_t records, bool classify) const {
@@ -43,8 +28,8 @@ Observer::Seen Observer::observe(const Tensors& given, std::size_t records, bool
             .predicted = {}};
   const std::size_t count = layers_.size();
   for (std::size_t l = 0; with_extremes_ && l < count; ++l) {
-    seen.least.push_back(extremes(seen.layers[count + l], true));
-    seen.greatest.push_back(extremes(seen.layers[2 * count + l], false));
+    seen.least.push_back(std::move(seen.layers[count + l].values));
+    seen.greatest.push_back(std::move(seen.layers[2 * count + l].values));
   }
   seen.layers.resize(count);
   for (std::size_t l = 0; l < count; ++l) {

@@ -19,11 +19,15 @@ namespace assay {
 // Shape of a value for a batch of one record; empty when unknown.
 using ShapeOf = std::function<const Shape&(ValueId)>;
 
-// A layer to be reduced to neuron activations while it is in cache: over the positions of each neuron.
+// A layer to be reduced to neuron activations while it is in cache: over the positions of each neuron, or
+// over those of all of them.
 struct ReducedValue {
   ValueId value = no_value;
   Reduction reduction = Reduction::mean;  // not every_position
   std::size_t axis = 1;                   // of neurons: 1 or the last
+  bool whole = false;
+  // Numbers a record; `shape` is the value's.
+  std::int64_t columns(const Shape& shape) const { return whole ? 1 : shape[axis]; }
 };
 
 // Gradients that carry epsilon relevance over values instead (relevance/compiled.h): equal maxima share, what
@@ -59,7 +63,7 @@ class Stretch {
   virtual std::span<const ValueId> outputs() const = 0;
 
   // `given` holds every input, float32 on the CPU: [n, ...], or a constant. Adds the outputs to `results`.
-  // `tapped` holds, per tap, a matrix [n, channels] to be filled.
+  // `tapped` holds, per tap, a matrix [n, columns] to be filled.
   virtual void run(const Tensors& given, Tensors& results, std::span<float* const> tapped) const = 0;
 
   // Gradients of a scalar with respect to `wanted` inputs, given its gradient with respect to each output (an

@@ -78,17 +78,12 @@ Tensor reduce_positions(const Tensor& all, Reduction reduction) {
   return result;
 }
 
-}  // namespace
-
-Tensor arranged(const Tensor& value, const Layer& layer) {
-  const Arrangement a = arrangement_of(value, layer);
-  const Shape shape{a.records, a.rows, a.neurons, a.positions};
-  return std::ranges::is_sorted(a.order) ? reshaped(value, shape) : value.permute(a.order).reshape(shape);
+Tensor in_single_precision(const Tensor& value) {
+  return value.scalar_type() == at::kFloat ? value : value.to(at::kFloat);
 }
 
-Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction) {
-  const bool single_precision = value.scalar_type() == at::kFloat;
-  const Tensor all = arranged(single_precision ? value : value.to(at::kFloat), layer);
+// Of [records, rows per record, neurons, positions].
+Tensor over_positions(const Tensor& all, Reduction reduction) {
   const Shape every{all.size(0), all.size(1) * all.size(2) * all.size(3)};
   if ((all.size(1) == 1 && all.size(3) == 1) || all.numel() == 0) return reshaped(all, every);
   if (reduction == Reduction::every_position && all.size(1) == 1) return reshaped(all, every);
@@ -105,6 +100,25 @@ Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction redu
       break;
   }
   return all.permute({0, 2, 1, 3}).reshape(every);
+}
+
+}  // namespace
+
+Tensor arranged(const Tensor& value, const Layer& layer) {
+  const Arrangement a = arrangement_of(value, layer);
+  const Shape shape{a.records, a.rows, a.neurons, a.positions};
+  return std::ranges::is_sorted(a.order) ? reshaped(value, shape) : value.permute(a.order).reshape(shape);
+}
+
+Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction) {
+  return over_positions(arranged(in_single_precision(value), layer), reduction);
+}
+
+Tensor reduce(const Tensor& value, const Tap& tap) {
+  const Tensor all = arranged(in_single_precision(value), *tap.layer);
+  if (!tap.whole) return over_positions(all, tap.reduction);
+  return over_positions(reshaped(all, {all.size(0), 1, 1, all.size(1) * all.size(2) * all.size(3)}),
+                        tap.reduction);
 }
 
 }  // namespace assay

@@ -151,16 +151,16 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     if (found == taps_at.end()) return;
     for (const std::size_t i : found->second) {
       if (!on_device.empty()) {
-        if (!on_device[i].defined())
-          on_device[i] = reduce_to_neurons(value, *taps[i].layer, taps[i].reduction);
+        if (!on_device[i].defined()) on_device[i] = assay::reduce(value, taps[i]);
       } else if (seen.layers[i].values.empty()) {
-        seen.layers[i] = to_activations(reduce_to_neurons(value, *taps[i].layer, taps[i].reduction));
+        seen.layers[i] = to_activations(assay::reduce(value, taps[i]));
       }
     }
   };
   const auto keep_matrix = [&](const ReducedValue& tap, const Tensor& matrix) {
     for (const std::size_t i : taps_at.at(tap.value)) {
-      if (taps[i].reduction == tap.reduction) seen.layers[i] = to_activations(matrix);
+      if (taps[i].reduction == tap.reduction && taps[i].whole == tap.whole)
+        seen.layers[i] = to_activations(matrix);
     }
   };
   std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited, at_the_end;
@@ -178,7 +178,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
       add(wanted, to_return, id);
       at_the_end.push_back(id);
     } else if (const auto axis = reduced_axis(*tap.layer, tap.reduction)) {
-      tapped.push_back({id, tap.reduction, *axis});
+      tapped.push_back({id, tap.reduction, *axis, tap.whole});
     } else {
       add(visited, to_visit, id);
     }

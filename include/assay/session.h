@@ -39,6 +39,7 @@ void set_record_shapes(SessionOptions& options, const DatasetFacts& facts);
 struct Tap {
   const Layer* layer = nullptr;
   Reduction reduction = Reduction::mean;
+  bool whole = false;  // over all its neurons and positions: one column
 };
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
@@ -139,6 +140,8 @@ class Session {
 
 // Neuron activations of a layer's whole tensor: [n, neurons], or [n, neurons * positions] for every_position.
 Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction);
+// What the tap asks for, of its layer's whole tensor.
+Tensor reduce(const Tensor& value, const Tap& tap);
 
 // Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
 void set_engine_threads(int threads);

@@ -154,6 +154,24 @@ TEST_P(EveryNetwork, ObservesWhatReducingWholeValuesGives) {
                                      .values = {begin, begin + matrix.numel()}});
       }
     }
+    // Over all that a layer has, beside its neurons.
+    std::vector<Tap> taps = taps_of(session.layers(), Reduction::mean);
+    for (const Layer& layer : session.layers()) {
+      for (const Reduction reduction : {Reduction::min, Reduction::max, Reduction::mean})
+        taps.push_back({&layer, reduction, /*whole=*/true});
+    }
+    const Session::Observed seen = session.observe(given, taps, {});
+    for (std::size_t i = session.layers().size(); i < taps.size(); ++i) {
+      const Tensor all =
+          reduce_to_neurons(values.at(taps[i].layer->value), *taps[i].layer, Reduction::every_position);
+      const Tensor want = taps[i].reduction == Reduction::mean  ? all.mean(1)
+                          : taps[i].reduction == Reduction::max ? all.amax(1)
+                                                                : all.amin(1);
+      SCOPED_TRACE(taps[i].layer->name);
+      const Tensor numbers = want.contiguous();
+      const float* const begin = numbers.data_ptr<float>();
+      expect_near(seen.layers[i], {.rows = 6, .columns = 1, .values = {begin, begin + 6}});
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 #include "assay/engine/lanes/operators.h"
@@ -8,15 +9,8 @@ namespace {
 
 std::size_t index(int slot) { return static_cast<std::size_t>(slot); }
 
-Reduce reduce_kind(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::max:
-      return Reduce::maximum;
-    case Reduction::min:
-      return Reduce::minimum;
-    default:
-      return Reduce::mean;
-  }
+std::size_t place_of(Reduction reduction) {
+  return reduction == Reduction::max ? 1 : reduction == Reduction::min ? 2 : 0;
 }
 
 // A value that stays as it is; see Redistribution.
@@ -82,7 +76,7 @@ Compiler::Compiler(const StretchRequest& request, std::span<const ValueId> input
   if (request.redistribution) {
     for (const auto& [value, epsilon] : request.redistribution->stabilised) wanted_.push_back(value);
   }
-  program_.taps.resize(request.taps.size());
+  program_.taps.resize(request.taps.size(), -1);
   for (const ValueId id : inputs) program_.inputs.push_back(define(id));
 }
 
@@ -139,19 +133,36 @@ void Compiler::stabilise() {
 // Notes the taps whose value has just come to be.
 void Compiler::reduce_tapped() {
   for (std::size_t t = 0; t < request_.taps.size(); ++t) {
-    Tapped& tap = program_.taps[t];
-    const auto found = slots_.find(request_.taps[t].value);
-    if (tap.channels > 0 || found == slots_.end()) continue;
-    const std::size_t axis = request_.taps[t].axis;
-    const std::int64_t channels = shape(request_.taps[t].value)[axis];
-    tap = {.after = program_.operations.size(),
-           .slot = found->second,
-           .reduced = -1,
-           .channels = channels,
-           .positions = program_.elements[index(found->second)] / channels,
-           .kind = reduce_kind(request_.taps[t].reduction),
-           .neurons_last = axis > 1};
+    const ReducedValue& tap = request_.taps[t];
+    const auto found = slots_.find(tap.value);
+    if (program_.taps[t] >= 0 || found == slots_.end()) continue;
+    const std::int64_t channels = shape(tap.value)[tap.axis];
+    const bool last = tap.axis > 1;
+    auto same = std::ranges::find_if(program_.tapped, [&](const Tapped& known) {
+      return known.slot == found->second && known.channels == channels && known.neurons_last == last &&
+             known.after == program_.operations.size();
+    });
+    if (same == program_.tapped.end()) {
+      const std::int64_t positions = program_.elements[index(found->second)] / channels;
+      program_.tapped.push_back({program_.operations.size(), found->second, channels, positions, last});
+      same = program_.tapped.end() - 1;
+    }
+    // One of each neuron is made on the way to that of all of them.
+    const std::size_t place = place_of(tap.reduction);
+    if (same->neurons[place] < 0 && (!tap.whole || same->positions > 1))
+      same->neurons[place] = scratch(channels);
+    if (tap.whole) same->whole[place] = scratch(1);
+    program_.taps[t] = tap.whole ? same->whole[place] : same->neurons[place];
   }
+}
+
+std::vector<int> Compiler::reduced_slots() const {
+  std::vector<int> slots;
+  for (const Tapped& tapped : program_.tapped) {
+    for (const auto* some : {&tapped.neurons, &tapped.whole})
+      std::ranges::copy_if(*some, std::back_inserter(slots), [](int slot) { return slot >= 0; });
+  }
+  return slots;
 }
 
 // Gives every slot its memory: values of programs that only go forward leave theirs after their last reader.
@@ -163,10 +174,9 @@ void Compiler::place_values() {
     for (const int operand : operation.operands()) last[index(operand)] = i;
     last[index(operation.result())] = std::max(last[index(operation.result())], i);
   }
-  for (const Tapped& tap : program_.taps) {
-    // Reduced before the next operation, whose result may take the place.
-    last[index(tap.reduced)] = steps;
-  }
+  // Reduced before the next operation, whose result may take the place.
+  const std::vector<int> reduced = reduced_slots();
+  for (const int slot : reduced) last[index(slot)] = steps;
   for (const int output : program_.outputs) last[index(output)] = steps;
 
   Blocks blocks;
@@ -175,7 +185,7 @@ void Compiler::place_values() {
     if (block[index(slot)] < 0) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
   };
   for (const int input : program_.inputs) take(input);
-  for (const Tapped& tap : program_.taps) take(tap.reduced);
+  for (const int slot : reduced) take(slot);
   for (std::size_t i = 0; i < steps; ++i) {
     const Operation& operation = *program_.operations[i];
     take(operation.result());
@@ -243,10 +253,9 @@ Program Compiler::compile() {
     stabilise();
     reduce_tapped();
   }
-  for (Tapped& tap : program_.taps) tap.reduced = scratch(tap.channels);
-  program_.taps_after.resize(program_.operations.size() + 1);
-  for (std::size_t t = 0; t < program_.taps.size(); ++t)
-    program_.taps_after[program_.taps[t].after].push_back(t);
+  program_.tapped_after.resize(program_.operations.size() + 1);
+  for (std::size_t t = 0; t < program_.tapped.size(); ++t)
+    program_.tapped_after[program_.tapped[t].after].push_back(t);
   for (const ValueId id : request_.keep) program_.outputs.push_back(slots_.at(id));
   place_values();
   find_lessons();

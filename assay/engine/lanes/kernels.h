@@ -8,6 +8,7 @@
 // Every result is computed by the same operations in the same order whatever the tile, the lane and the
 // thread, so results do not depend on how records are cut into batches. NaN and infinities travel.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -56,19 +57,40 @@ std::vector<std::int32_t> packed(std::int64_t units, std::int64_t count, const W
 void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
            Finish finish, bool add, float* result);
 
-// Blocks of 2 x 2 results of convolutions of 3 x 3 (winograd.h), `count` of them from `first` on, row by row.
-// `top` and `left` zeros are in front of the operand's pictures.
+// Blocks of 2 x 2 results of convolutions (winograd.h), `count` of them from `first` on, row by row. `top`
+// and `left` zeros are in front of the operand's pictures.
 struct BlocksOfFour {
   std::int64_t rows = 0, columns = 0, rows_out = 0, columns_out = 0, top = 0, left = 0;
+  std::int64_t row_stride = 1, column_stride = 1;
   std::int64_t first = 0, count = 0;
 };
-// points[p][c][block], p < 16 and `point_step` floats apart, from [channels][rows][columns].
-void points_of_operand(const BlocksOfFour& blocks, std::int64_t channels, std::int64_t point_step,
-                       const float* operand, float* points);
-// [units][rows_out][columns_out] from points[p][u][block]. `finite` [width] becomes other than 0 in the lanes
-// of results that are not.
+// One to three rows and columns of a kernel's taps, a stride apart: they give as many points as results and
+// taps need together.
+struct PieceOfWindows {
+  std::int64_t row = 0, column = 0;  // of the first tap
+  int rows = 0, columns = 0;
+  std::array<std::int64_t, 16> at{};  // by point: where the first channel's first block is
+
+  // Which of the 4 x 4 points that results are made of.
+  int point(int r, int c) const { return 4 * along(rows, r) + along(columns, c); }
+  static constexpr int along(int taps, int i) { return i == taps ? 3 : i; }
+};
+// points[piece.at[p] + (c * count + block) * width], from [channels][rows][columns].
+void points_of_operand(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
+                       std::int64_t channels, const float* operand, float* points);
+// [units][rows_out][columns_out] from points[p][u][block], `point_step` floats from point to point. `finite`
+// [width] becomes other than 0 in the lanes of results that are not.
 void results_of_points(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
                        const float* points, const float* bias, Finish finish, float* finite, float* result);
+
+// The way back: points[p][u][block] of the slopes of results, and [channels][rows][columns], to which is
+// added what points[piece.at[p] + (c * count + block) * width] say.
+void points_of_slopes(const BlocksOfFour& blocks, std::int64_t units, std::int64_t point_step,
+                      const float* slopes, float* points);
+void slopes_of_points(const BlocksOfFour& blocks, std::span<const PieceOfWindows> pieces,
+                      std::int64_t channels, const float* points, float* slopes);
+// finite[lane] becomes other than 0 where one of the elements is not.
+void note_finite(std::int64_t elements, const float* values, float* finite);
 
 // What the gradient with respect to a weight sums: where its tap meets operand and result.
 struct WeightTap {
@@ -218,10 +240,15 @@ void reset_slopes(std::int64_t hidden, const float* slope, float* operand, float
 // target += left * right
 void multiply_add(std::int64_t elements, const float* left, const float* right, float* target);
 
-enum class Reduce { mean, maximum, minimum };
-// [channels][positions] to [channels], `channel_step` and `position_step` apart.
-void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, std::int64_t channel_step,
-            std::int64_t position_step, const float* operand, float* result);
+// [channels][positions], so many floats apart.
+struct ReduceMap {
+  std::int64_t channels = 0, positions = 0, channel_step = 0, position_step = 0;
+};
+// Of the positions of each channel [channels]; null: nobody asks for it.
+struct Reductions {
+  float *mean = nullptr, *greatest = nullptr, *least = nullptr;
+};
+void reduce(const ReduceMap& map, const float* operand, const Reductions& to);
 
 // `rows` are `width` records of `elements` floats each.
 void to_lanes(const float* const* rows, std::int64_t elements, float* tile);

@@ -96,32 +96,64 @@ void pool_sum_slopes_entry(const PoolMap& map, const float* slope_out, float* sl
   });
 }
 
-void reduce_entry(Reduce kind, std::int64_t channels, std::int64_t positions, std::int64_t channel_step,
-                  std::int64_t position_step, const float* operand, float* result) {
+namespace {
+
+// Four chains, so that rounding errors of sums stay small and no operation waits for the one before.
+template <bool extremes>
+HWY_INLINE void reduce_channel(std::int64_t positions, std::int64_t step, const float* from, Vec& sum,
+                               Vec& greatest, Vec& least) {
+  constexpr int chains = 4;
   const Lanes16 d;
-  const Vec share = hn::Set(d, 1.0F / static_cast<float>(positions));
-  for (std::int64_t c = 0; c < channels; ++c) {
+  Vec sums[chains], high[chains], low[chains];
+  for (int k = 0; k < chains; ++k) {
+    sums[k] = hn::Zero(d);
+    high[k] = low[k] = hn::Load(d, from);
+  }
+  const auto take = [&](std::int64_t i, int k) HWY_ATTR {
+    const Vec x = hn::Load(d, from + i * step);
+    sums[k] = hn::Add(sums[k], x);
+    if constexpr (extremes) {
+      high[k] = hn::Max(high[k], x);
+      low[k] = hn::Min(low[k], x);
+    }
+  };
+  std::int64_t i = 0;
+  for (; i + chains <= positions; i += chains) {
+    for (int k = 0; k < chains; ++k) take(i + k, k);
+  }
+  for (; i < positions; ++i) take(i, 0);
+  sum = hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
+  if constexpr (!extremes) return;
+  greatest = hn::Max(hn::Max(high[0], high[1]), hn::Max(high[2], high[3]));
+  least = hn::Min(hn::Min(low[0], low[1]), hn::Min(low[2], low[3]));
+  // Maxima may drop a NaN, which the sum keeps.
+  if (hn::AllFalse(d, hn::IsNaN(sum))) return;
+  greatest = least = hn::Load(d, from);
+  for (std::int64_t p = 1; p < positions; ++p) {
+    const Vec x = hn::Load(d, from + p * step);
+    greatest = greater(greatest, x);
+    least = hn::Neg(greater(hn::Neg(least), hn::Neg(x)));
+  }
+}
+
+}  // namespace
+
+void reduce_entry(const ReduceMap& map, const float* operand, const Reductions& to) {
+  const Lanes16 d;
+  const Vec share = hn::Set(d, 1.0F / static_cast<float>(map.positions));
+  const bool extremes = to.greatest != nullptr || to.least != nullptr;
+  for (std::int64_t c = 0; c < map.channels; ++c) {
     for (std::int64_t lane = 0; lane < width; lane += static_cast<std::int64_t>(hn::Lanes(d))) {
-      const float* const from = operand + c * channel_step + lane;
-      const auto at = [&](std::int64_t i) HWY_ATTR { return hn::Load(d, from + i * position_step); };
-      Vec all;
-      if (kind == Reduce::mean) {
-        // Four sums, so that rounding errors stay small and additions do not wait for each other.
-        Vec sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-        std::int64_t i = 0;
-        for (; i + 4 <= positions; i += 4) {
-          for (int k = 0; k < 4; ++k) sums[k] = hn::Add(sums[k], at(i + k));
-        }
-        for (; i < positions; ++i) sums[0] = hn::Add(sums[0], at(i));
-        all = hn::Mul(hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3])), share);
-      } else {
-        all = at(0);
-        for (std::int64_t i = 1; i < positions; ++i) {
-          all =
-              kind == Reduce::maximum ? greater(all, at(i)) : hn::Neg(greater(hn::Neg(all), hn::Neg(at(i))));
-        }
-      }
-      hn::Store(all, d, result + c * width + lane);
+      const float* const from = operand + c * map.channel_step + lane;
+      Vec sum = hn::Zero(d), greatest = sum, least = sum;
+      if (extremes)
+        reduce_channel<true>(map.positions, map.position_step, from, sum, greatest, least);
+      else
+        reduce_channel<false>(map.positions, map.position_step, from, sum, greatest, least);
+      const std::int64_t at = c * width + lane;
+      if (to.mean != nullptr) hn::Store(hn::Mul(sum, share), d, to.mean + at);
+      if (to.greatest != nullptr) hn::Store(greatest, d, to.greatest + at);
+      if (to.least != nullptr) hn::Store(least, d, to.least + at);
     }
   }
 }
@@ -151,9 +183,8 @@ void pool_max_slopes(const PoolMap& map, Ties ties, const float* operand, const 
 void pool_sum_slopes(const PoolMap& map, const float* slope_out, float* slope_in) {
   HWY_DYNAMIC_DISPATCH(pool_sum_slopes_entry)(map, slope_out, slope_in);
 }
-void reduce(Reduce kind, std::int64_t channels, std::int64_t positions, std::int64_t channel_step,
-            std::int64_t position_step, const float* operand, float* result) {
-  HWY_DYNAMIC_DISPATCH(reduce_entry)(kind, channels, positions, channel_step, position_step, operand, result);
+void reduce(const ReduceMap& map, const float* operand, const Reductions& to) {
+  HWY_DYNAMIC_DISPATCH(reduce_entry)(map, operand, to);
 }
 
 }  // namespace assay::lanes

@@ -147,17 +147,17 @@ class Loop {
   Loop() = default;
   // `weight(group, unit, k)` tells which of the weights, k as in LinearMap.
   template <typename Weight>
-  Loop(LinearMap map, std::int64_t groups, const std::optional<WindowsOfThree>& windows, const Weight& weight)
-      : map_(std::move(map)) {
+  Loop(LinearMap map, std::int64_t groups, const Weight& weight) : map_(std::move(map)) {
     const std::int64_t count = map_.outer * map_.inner;
     for (std::int64_t g = 0; g < groups; ++g) {
       groups_.emplace_back().order =
           packed(map_.units, count, [&](std::int64_t u, std::int64_t k) { return weight(g, u, k); });
     }
-    if (!windows) return;
-    winograd_.emplace(*windows);
-    for (std::int64_t i = 0; i < map_.units * count; ++i)
-      plain_.order.push_back(place32(weight(0, i / count, i % count)));
+  }
+  // By fewer products; `order` tells which weights these take.
+  void shorten(const WinogradWindows& windows, Way way, std::vector<std::int32_t> order) {
+    winograd_.emplace(windows, way);
+    plain_.order = std::move(order);
   }
 
   const LinearMap& map() const { return map_; }
@@ -213,7 +213,7 @@ class Linear : public Operation {
     // Which of the weights: by group, unit, channel read, which of the kernel.
     std::function<std::int64_t(std::int64_t, std::int64_t, std::int64_t, std::int64_t)> weight;
     Finish finish = Finish::none;
-    std::optional<WindowsOfThree> windows = {};
+    std::optional<WinogradWindows> windows = {};
     // Constants that come with every run, and what they are multiplied with.
     ValueId learned_weights = no_value, learned_bias = no_value;
     float weights_factor = 1, bias_factor = 1;
@@ -229,17 +229,24 @@ class Linear : public Operation {
         bias_(parts.bias),
         finish_(parts.finish) {
     const std::int64_t kernel = parts.kernel;
-    forward_ = Loop(map_of(parts.reads, kernel, parts.in, parts.out), groups_, parts.windows,
+    forward_ = Loop(map_of(parts.reads, kernel, parts.in, parts.out), groups_,
                     [&](std::int64_t g, std::int64_t u, std::int64_t k) {
                       return parts.weight(g, u, k / kernel, k % kernel);
                     });
     if (differentiates) {
-      std::optional<WindowsOfThree> windows;
-      if (parts.windows) windows = parts.windows->turned_round();
       backward_ = Loop(map_of(turned(parts.reads, parts.positions_in), kernel, parts.out, parts.in), groups_,
-                       windows, [&](std::int64_t g, std::int64_t c, std::int64_t k) {
+                       [&](std::int64_t g, std::int64_t c, std::int64_t k) {
                          return parts.weight(g, k / kernel, c, k % kernel);
                        });
+    }
+    if (parts.windows) {
+      std::vector<std::int32_t> order;
+      for (std::int64_t u = 0; u < parts.out.channels; ++u) {
+        for (std::int64_t i = 0; i < parts.in.channels * kernel; ++i)
+          order.push_back(place32(parts.weight(0, u, i / kernel, i % kernel)));
+      }
+      forward_.shorten(*parts.windows, Way::forward, order);
+      if (differentiates) backward_.shorten(*parts.windows, Way::back, order);
     }
     for (Loop* loop : {&forward_, &backward_}) {
       loop->set(parts.weights, parts.weights_factor);
@@ -404,15 +411,18 @@ bool supports_kernel(const Graph& graph, const Node& node, const ShapeOf& shape_
   return positions * element_count(spatial(kernel)) <= most_reads;
 }
 
-// Where a convolution is one of 3 x 3, step by step, and quicker with fewer products.
-std::optional<WindowsOfThree> windows_of_three(const SlidingWindow& window, std::int64_t groups,
-                                               const Shape& input, const Shape& output) {
-  const Ints ones{1, 1};
-  if (window.kernel != Ints{3, 3} || window.strides != ones || window.dilations != ones || groups != 1)
-    return std::nullopt;
-  if (std::ranges::any_of(window.left, [](std::int64_t zeros) { return zeros > 2; })) return std::nullopt;
-  const WindowsOfThree windows{input[1],  output[1], input[2],       input[3],
-                               output[2], output[3], window.left[0], window.left[1]};
+// Where a convolution of pictures is quicker with fewer products.
+std::optional<WinogradWindows> winograd_windows(const SlidingWindow& window, std::int64_t groups,
+                                                const Shape& input, const Shape& output) {
+  if (window.kernel.size() != 2 || groups != 1) return std::nullopt;
+  WinogradWindows windows{.channels = input[1], .units = output[1], .axes = {}};
+  for (std::size_t a = 0; a < windows.axes.size(); ++a) {
+    const std::int64_t kernel = window.kernel[a], stride = window.strides[a], zeros = window.left[a];
+    constexpr std::int64_t longest = 7;
+    if (kernel < 2 || kernel > longest || stride > 2 || window.dilations[a] != 1 || zeros >= kernel)
+      return std::nullopt;
+    windows.axes[a] = {input[a + 2], output[a + 2], kernel, stride, zeros};
+  }
   return windows.pays() ? std::optional(windows) : std::nullopt;
 }
 
@@ -424,7 +434,7 @@ double products_of_convolution(const Graph& graph, const Node& node, const Shape
   const double each = static_cast<double>(weights.count()) / static_cast<double>(weights.shape()[0]);
   if (node.op != "Conv") return each * static_cast<double>(element_count(input));
   const SlidingWindow window = sliding_window(node, input, output, spatial(weights.shape()));
-  const auto windows = windows_of_three(window, node.integer("group", 1), input, output);
+  const auto windows = winograd_windows(window, node.integer("group", 1), input, output);
   return windows ? windows->products() : each * static_cast<double>(element_count(output));
 }
 
@@ -445,7 +455,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
   if (!learns(parts)) id = compiler.absorber().normalisation(id, parts.weights, parts.bias);
   id = compiler.absorb_rectifier(id, parts.finish);
   parts.reads = window_reads(window, spatial(input), spatial(output));
-  parts.windows = windows_of_three(window, parts.groups, input, output);
+  parts.windows = winograd_windows(window, parts.groups, input, output);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.out.channels + u) * parts.in.channels + c) * parts.kernel + k;
   };

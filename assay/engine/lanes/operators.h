@@ -44,6 +44,7 @@ class Compiler {
  private:
   const Node* sole_reader(ValueId id) const;
   void reduce_tapped();
+  std::vector<int> reduced_slots() const;
   void stabilise();
   void place_values();
   void find_slopes();

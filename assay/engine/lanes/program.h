@@ -3,6 +3,7 @@
 // A stretch compiled for tiles: operations on slots of memory. Built once, run by many threads, each with its
 // own tile.
 
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -79,13 +80,14 @@ class Operation {
   int result_;
 };
 
-// A value that is reduced as soon as so many operations are done.
+// A value that is reduced as soon as so many operations are done, once for all that is asked of it.
 struct Tapped {
   std::size_t after = 0;
-  int slot = 0, reduced = 0;
+  int slot = 0;
   std::int64_t channels = 0, positions = 0;
-  Reduce kind = Reduce::mean;
   bool neurons_last = false;  // [positions][channels]
+  // Slots of the mean, the greatest and the least: of each neuron, and of all of them. -1: none.
+  std::array<int, 3> neurons{-1, -1, -1}, whole{-1, -1, -1};
 };
 
 // The sums for one constant of an operation.
@@ -96,12 +98,13 @@ struct Lesson {
 
 struct Program {
   std::vector<std::unique_ptr<Operation>> operations;
-  std::vector<std::int64_t> elements;                // of each slot, for a record
-  std::vector<std::int64_t> value_at, slope_at;      // floats from the start of a tile's memory; -1: none
-  std::int64_t floats = 0, scratch = 0;              // of a tile
-  std::vector<int> inputs, outputs;                  // slots, as of the stretch
-  std::vector<Tapped> taps;                          // as of the stretch
-  std::vector<std::vector<std::size_t>> taps_after;  // numbers of taps, by operations done
+  std::vector<std::int64_t> elements;            // of each slot, for a record
+  std::vector<std::int64_t> value_at, slope_at;  // floats from the start of a tile's memory; -1: none
+  std::int64_t floats = 0, scratch = 0;          // of a tile
+  std::vector<int> inputs, outputs;              // slots, as of the stretch
+  std::vector<Tapped> tapped;
+  std::vector<std::vector<std::size_t>> tapped_after;  // by operations done
+  std::vector<int> taps;                               // slots, as of the stretch
   std::vector<std::vector<Slope>> slopes;  // by operation and operand; of programs that differentiate
   std::vector<Slope> seeded;               // by output: `unwanted` where no slope is needed
   std::vector<Lesson> lessons;             // of all constants that come with every run

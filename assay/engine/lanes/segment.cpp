@@ -43,15 +43,37 @@ void store(const float* from, std::int64_t elements, std::int64_t first, std::in
   from_lanes(from, elements, count, rows);
 }
 
+void reduce(const Tapped& tapped, const Tile& tile) {
+  const auto to = [&](const std::array<int, 3>& slots) {
+    const auto at = [&](int slot) { return slot < 0 ? nullptr : tile.value(slot); };
+    return Reductions{.mean = at(slots[0]), .greatest = at(slots[1]), .least = at(slots[2])};
+  };
+  const bool last = tapped.neurons_last;
+  const float* const value = tile.value(tapped.slot);
+  if (tapped.neurons != std::array{-1, -1, -1}) {
+    reduce({.channels = tapped.channels,
+            .positions = tapped.positions,
+            .channel_step = last ? width : tapped.positions * width,
+            .position_step = last ? tapped.channels * width : width},
+           value, to(tapped.neurons));
+  }
+  const ReduceMap all{.channels = 1, .positions = tapped.channels, .channel_step = 0, .position_step = width};
+  const auto of_all = [&](std::size_t place) {
+    std::array<int, 3> one{-1, -1, -1};
+    one[place] = tapped.whole[place];
+    if (one[place] >= 0) reduce(all, tile.value(tapped.neurons[place]), to(one));
+  };
+  if (tapped.positions == 1) {
+    if (tapped.whole != std::array{-1, -1, -1}) reduce(all, value, to(tapped.whole));
+  } else {
+    for (std::size_t place = 0; place < tapped.whole.size(); ++place) of_all(place);
+  }
+}
+
 void run_forward(const Program& program, const Tile& tile) {
   for (std::size_t done = 0; done <= program.operations.size(); ++done) {
     if (done > 0) program.operations[done - 1]->forward(tile);
-    for (const std::size_t t : program.taps_after[done]) {
-      const Tapped& tap = program.taps[t];
-      const bool last = tap.neurons_last;
-      reduce(tap.kind, tap.channels, tap.positions, last ? width : tap.positions * width,
-             last ? tap.channels * width : width, tile.value(tap.slot), tile.value(tap.reduced));
-    }
+    for (const std::size_t t : program.tapped_after[done]) reduce(program.tapped[t], tile);
   }
 }
 
@@ -107,10 +129,8 @@ class LanesStretch : public Stretch {
       run_forward(program, tile);
       for (std::size_t o = 0; o < out.size(); ++o)
         store(tile.value(program.outputs[o]), elements(program, program.outputs[o]), first, count, out[o]);
-      for (std::size_t t = 0; t < tapped.size(); ++t) {
-        const Tapped& tap = program.taps[t];
-        store(tile.value(tap.reduced), tap.channels, first, count, tapped[t]);
-      }
+      for (std::size_t t = 0; t < tapped.size(); ++t)
+        store(tile.value(program.taps[t]), elements(program, program.taps[t]), first, count, tapped[t]);
     });
   }
 

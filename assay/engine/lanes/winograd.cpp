@@ -2,22 +2,58 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <map>
 
 #include "assay/engine/lanes/tiles.h"
 
 namespace assay::lanes {
 namespace {
 
-// Sums of so many blocks: [channels][blocks], all of which are read for every unit.
-LinearMap map_of(const WindowsOfThree& windows, std::int64_t blocks) {
+std::size_t index(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Taps of a kernel one after the other, `stride` apart.
+struct Piece {
+  std::int64_t first = 0, taps = 0;
+};
+
+// As many threes as leave no single tap, if that can be.
+std::vector<Piece> pieces_of(const WindowAxis& axis) {
+  std::vector<Piece> pieces;
+  for (std::int64_t phase = 0; phase < std::min(axis.stride, axis.kernel); ++phase) {
+    std::int64_t left = (axis.kernel - phase + axis.stride - 1) / axis.stride, at = phase;
+    while (left > 0) {
+      const std::int64_t taps = left == 2 || left == 4 ? 2 : std::min<std::int64_t>(left, 3);
+      pieces.push_back({at, taps});
+      at += taps * axis.stride;
+      left -= taps;
+    }
+  }
+  return pieces;
+}
+
+// What each point of a piece multiplies: sums of its taps g.
+std::vector<double> sums_of_taps(std::span<const double> g) {
+  if (g.size() == 1) return {g[0], g[0]};
+  if (g.size() == 2) return {g[0], g[0] + g[1], g[1]};
+  return {g[0], (g[0] + g[2] + g[1]) / 2, (g[0] + g[2] - g[1]) / 2, g[2]};
+}
+
+// Products along an axis for two results.
+std::int64_t products_of(const WindowAxis& axis) {
+  std::int64_t products = 0;
+  for (const Piece& piece : pieces_of(axis)) products += piece.taps + 1;
+  return products;
+}
+
+// Sums of so many blocks: [count][blocks], all of which are read for every unit.
+LinearMap map_of(std::int64_t count, std::int64_t units, std::int64_t blocks) {
   LinearMap map{.patterns = {{}},
                 .outer = 1,
                 .outer_step = 0,
-                .inner = windows.channels,
-                .units = windows.units,
+                .inner = count,
+                .units = units,
                 .unit_step = blocks * width};
-  for (std::int64_t c = 0; c < windows.channels; ++c)
+  for (std::int64_t c = 0; c < count; ++c)
     map.patterns[0].taps.push_back(
         {static_cast<std::int32_t>(c * blocks * width), static_cast<std::int32_t>(c)});
   for (std::int64_t b = 0; b < blocks; ++b)
@@ -33,124 +69,197 @@ std::int64_t point_step(std::int64_t channels, std::int64_t blocks) {
 }
 
 // As many as stay in the second-level cache with their sums, but enough of them for weights that do not.
-std::int64_t blocks_together(const WindowsOfThree& windows) {
+std::int64_t blocks_together(const WinogradWindows& windows) {
   constexpr std::int64_t cached = std::int64_t{3} << 17, step = 3;
   constexpr auto size = static_cast<std::int64_t>(sizeof(float));
-  const std::int64_t of_block = 16 * (windows.channels + windows.units) * width * size;
-  const bool light = 16 * windows.channels * windows.units * size < cached;
+  const std::int64_t products = products_of(windows.axes[0]) * products_of(windows.axes[1]),
+                     of_block = (products * windows.channels + 16 * windows.units) * width * size;
+  const bool light = products * windows.channels * windows.units * size < cached;
   const std::int64_t blocks = std::max(cached / of_block / step * step, light ? step : 4 * step);
   return std::min(blocks, windows.blocks());
 }
 
 }  // namespace
 
-double WindowsOfThree::products() const {
-  constexpr std::int64_t sums = 145;  // before and after, as `assay model --plan --measure` times them
-  return static_cast<double>(blocks() * (16 * channels * units + sums * (channels + units)));
+double WinogradWindows::products() const {
+  // Sums before and after, a sixteenth of them for each point of a block.
+  constexpr double sums = 100.0 / 16;
+  const auto products = static_cast<double>(products_of(axes[0]) * products_of(axes[1]));
+  return static_cast<double>(blocks()) *
+         (products * static_cast<double>(channels * units) +
+          sums * (products * static_cast<double>(channels) + 16 * static_cast<double>(units)));
 }
 
-bool WindowsOfThree::pays() const {
+bool WinogradWindows::pays() const {
   // What is read of a row or column: zeros beside the picture are left out by the plain loop.
-  const auto reads = [](std::int64_t size, std::int64_t size_out, std::int64_t zeros) {
+  const auto reads = [](const WindowAxis& axis) {
     std::int64_t count = 0;
-    for (std::int64_t to = -zeros; to < size_out - zeros; ++to)
-      count += std::max<std::int64_t>(0, std::min(to + 3, size) - std::max<std::int64_t>(to, 0));
+    for (std::int64_t to = 0; to < axis.size_out; ++to) {
+      const std::int64_t from = to * axis.stride - axis.zeros;
+      count += std::max<std::int64_t>(
+          0, std::min(from + axis.kernel, axis.size) - std::max<std::int64_t>(from, 0));
+    }
     return static_cast<double>(count);
   };
   constexpr double enough = 0.85;
-  return products() < enough * reads(rows, rows_out, top) * reads(columns, columns_out, left) *
-                          static_cast<double>(channels * units);
+  return products() < enough * reads(axes[0]) * reads(axes[1]) * static_cast<double>(channels * units);
 }
 
-WindowsOfThree WindowsOfThree::turned_round() const {
-  return {units, channels, rows_out, columns_out, rows, columns, 2 - top, 2 - left, !turned};
-}
-
-Winograd::Winograd(const WindowsOfThree& windows)
-    : windows_(windows),
-      together_(blocks_together(windows)),
-      map_(map_of(windows, together_)),
-      last_(map_of(windows, windows.blocks() % together_)) {}
-
-void Winograd::set(std::span<const float> weights) {
-  const std::int64_t channels = windows_.channels;
-  std::vector<float> sums[16];
-  for (std::vector<float>& some : sums) some.resize(weights.size() / 9);
-  for (std::size_t i = 0; i < weights.size() / 9; ++i) {
-    // Rows, then columns: g0, (g0 + g1 + g2) / 2, (g0 - g1 + g2) / 2, g2.
-    double rows[4][3];
-    float g[9];
-    for (std::size_t k = 0; k < 9; ++k) g[k] = weights[9 * i + (windows_.turned ? 8 - k : k)];
-    for (int c = 0; c < 3; ++c) {
-      const double outer = static_cast<double>(g[c]) + g[6 + c], middle = g[3 + c];
-      rows[0][c] = g[c];
-      rows[1][c] = (outer + middle) / 2;
-      rows[2][c] = (outer - middle) / 2;
-      rows[3][c] = g[6 + c];
-    }
-    for (int r = 0; r < 4; ++r) {
-      const double outer = rows[r][0] + rows[r][2], middle = rows[r][1];
-      sums[4 * r][i] = static_cast<float>(rows[r][0]);
-      sums[4 * r + 1][i] = static_cast<float>((outer + middle) / 2);
-      sums[4 * r + 2][i] = static_cast<float>((outer - middle) / 2);
-      sums[4 * r + 3][i] = static_cast<float>(rows[r][2]);
+Winograd::Strip::Strip(const WinogradWindows& windows, Way way, std::int64_t blocks)
+    : count(blocks), result_step(point_step(windows.units, blocks)) {
+  const std::vector<Piece> rows = pieces_of(windows.axes[0]), columns = pieces_of(windows.axes[1]);
+  std::array<std::int64_t, points> meet{};  // pieces with the point
+  for (const Piece& row : rows) {
+    for (const Piece& column : columns) {
+      PieceOfWindows& piece = pieces.emplace_back(
+          PieceOfWindows{row.first, column.first, static_cast<int>(row.taps), static_cast<int>(column.taps)});
+      for (int r = 0; r <= row.taps; ++r) {
+        for (int c = 0; c <= column.taps; ++c)
+          piece.at[index(piece.point(r, c))] = meet[index(piece.point(r, c))]++;
+      }
     }
   }
-  const std::vector<std::int32_t> order =
-      packed(windows_.units, channels, [&](std::int64_t u, std::int64_t c) { return u * channels + c; });
-  for (std::size_t p = 0; p < std::size(sums); ++p) {
+  std::map<std::int64_t, const LinearMap*> known;
+  for (std::size_t p = 0; p < points; ++p) {
+    begins[p] = operand_floats;
+    vectors[p] = meet[p] * windows.channels;
+    if (vectors[p] == 0) continue;
+    operand_floats += point_step(vectors[p], count);
+    const LinearMap*& same = known[vectors[p]];
+    if (same == nullptr) {
+      const LinearMap made = way == Way::forward ? map_of(vectors[p], windows.units, count)
+                                                 : map_of(windows.units, vectors[p], count);
+      same = maps.emplace_back(std::make_unique<const LinearMap>(made)).get();
+    }
+    map[p] = same;
+  }
+  for (PieceOfWindows& piece : pieces) {
+    for (std::size_t p = 0; p < points; ++p)
+      piece.at[p] = begins[p] + piece.at[p] * windows.channels * count * width;
+  }
+}
+
+Winograd::Winograd(const WinogradWindows& windows, Way way)
+    : windows_(windows),
+      way_(way),
+      most_(windows, way, blocks_together(windows)),
+      last_(windows, way, windows.blocks() % most_.count) {}
+
+void Winograd::set(std::span<const float> weights) {
+  const std::int64_t kernel[] = {windows_.axes[0].kernel, windows_.axes[1].kernel},
+                     taps = kernel[0] * kernel[1], rows = windows_.units * windows_.channels;
+  // By point [units][pieces that meet there][channels].
+  std::array<std::vector<float>, points> sums;
+  std::array<std::int64_t, points> meet{};
+  for (std::size_t p = 0; p < points; ++p) sums[p].resize(index(windows_.units * most_.vectors[p]));
+  for (const PieceOfWindows& piece : most_.pieces) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const auto weight = [&](std::int64_t r, std::int64_t c) {
+        const std::int64_t k = (piece.row + r * windows_.axes[0].stride) * kernel[1] + piece.column +
+                               c * windows_.axes[1].stride;
+        return double{weights[index(i * taps + k)]};
+      };
+      // Rows, then columns.
+      std::vector<std::vector<double>> down;
+      for (int c = 0; c < piece.columns; ++c) {
+        std::vector<double> g;
+        for (int r = 0; r < piece.rows; ++r) g.push_back(weight(r, c));
+        down.push_back(sums_of_taps(g));
+      }
+      for (int r = 0; r <= piece.rows; ++r) {
+        std::vector<double> g;
+        for (const std::vector<double>& column : down) g.push_back(column[index(r)]);
+        const std::vector<double> across = sums_of_taps(g);
+        for (int c = 0; c <= piece.columns; ++c) {
+          const std::size_t p = index(piece.point(r, c));
+          const std::int64_t unit = i / windows_.channels, channel = i % windows_.channels;
+          sums[p][index(unit * most_.vectors[p] + meet[p] * windows_.channels + channel)] =
+              static_cast<float>(across[index(c)]);
+        }
+      }
+    }
+    for (int r = 0; r <= piece.rows; ++r) {
+      for (int c = 0; c <= piece.columns; ++c) ++meet[index(piece.point(r, c))];
+    }
+  }
+  for (std::size_t p = 0; p < points; ++p) {
+    const std::int64_t read = most_.vectors[p];
+    const std::vector<std::int32_t> order =
+        way_ == Way::forward
+            ? packed(windows_.units, read, [&](std::int64_t u, std::int64_t k) { return u * read + k; })
+            : packed(read, windows_.units, [&](std::int64_t k, std::int64_t u) { return u * read + k; });
     weights_[p].resize(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i)
-      weights_[p][i] = sums[p][static_cast<std::size_t>(order[i])];
+    for (std::size_t i = 0; i < order.size(); ++i) weights_[p][i] = sums[p][index(order[i])];
   }
 }
 
 std::int64_t Winograd::scratch() const {
-  return 16 * (point_step(windows_.channels, together_) + point_step(windows_.units, together_)) + width +
-         elements_out() * width;
+  return most_.operand_floats + static_cast<std::int64_t>(points) * most_.result_step + width +
+         made() * width;
+}
+
+void Winograd::multiply(const Strip& strip, const float* from, float* to) const {
+  const bool forward = way_ == Way::forward;
+  for (std::size_t p = 0; p < points; ++p) {
+    const std::int64_t result = static_cast<std::int64_t>(p) * strip.result_step;
+    if (strip.map[p] != nullptr) {
+      apply(*strip.map[p], from + (forward ? strip.begins[p] : result), weights_[p].data(), nullptr,
+            Finish::none, false, to + (forward ? result : strip.begins[p]));
+    } else if (forward) {
+      std::fill_n(to + result, windows_.units * strip.count * width, 0.0F);
+    }
+  }
 }
 
 void Winograd::run(const float* operand, const float* bias, Finish finish, float* scratch, float* finite,
                    float* result) const {
   std::fill_n(finite, width, 0.0F);
+  if (way_ == Way::back) fill(made(), 0, result);
+  const WindowAxis &rows = windows_.axes[0], &columns = windows_.axes[1];
   const std::int64_t blocks = windows_.blocks();
-  for (std::int64_t first = 0; first < blocks; first += together_) {
-    const std::int64_t count = std::min(together_, blocks - first);
-    const LinearMap& map = count == together_ ? map_ : last_;
-    const BlocksOfFour strip{windows_.rows,
-                             windows_.columns,
-                             windows_.rows_out,
-                             windows_.columns_out,
-                             windows_.top,
-                             windows_.left,
-                             first,
-                             count};
-    const std::int64_t from = point_step(windows_.channels, count), to = point_step(windows_.units, count);
-    float* const sums = scratch + 16 * from;
-    points_of_operand(strip, windows_.channels, from, operand, scratch);
-    for (std::int64_t p = 0; p < 16; ++p)
-      apply(map, scratch + p * from, weights_[p].data(), nullptr, Finish::none, false, sums + p * to);
-    results_of_points(strip, windows_.units, to, sums, bias, finish, finite, result);
+  for (std::int64_t first = 0; first < blocks; first += most_.count) {
+    const Strip& strip = blocks - first < most_.count ? last_ : most_;
+    const BlocksOfFour of{.rows = rows.size,
+                          .columns = columns.size,
+                          .rows_out = rows.size_out,
+                          .columns_out = columns.size_out,
+                          .top = rows.zeros,
+                          .left = columns.zeros,
+                          .row_stride = rows.stride,
+                          .column_stride = columns.stride,
+                          .first = first,
+                          .count = strip.count};
+    float* const sums = scratch + strip.operand_floats;
+    if (way_ == Way::forward) {
+      points_of_operand(of, strip.pieces, windows_.channels, operand, scratch);
+      multiply(strip, scratch, sums);
+      results_of_points(of, windows_.units, strip.result_step, sums, bias, finish, finite, result);
+    } else {
+      points_of_slopes(of, windows_.units, strip.result_step, operand, sums);
+      multiply(strip, sums, scratch);
+      slopes_of_points(of, strip.pieces, windows_.channels, scratch, result);
+    }
   }
+  if (way_ == Way::back) note_finite(made(), result, finite);
 }
 
 void Winograd::run(const float* operand, const float* bias, Finish finish, bool add, float* scratch,
                    const std::function<void(float*)>& direct, float* result) const {
   float* const finite = scratch;
   float* const whole = finite + width;
-  float* const points = whole + elements_out() * width;
-  float* const made = add ? whole : result;
-  run(operand, bias, finish, points, finite, made);
+  float* const points = whole + made() * width;
+  float* const target = add ? whole : result;
+  run(operand, bias, finish, points, finite, target);
   if (std::any_of(finite, finite + width, [](float zero) { return zero != 0; })) {
     thread_local Room room;
-    float* const exact = room.floats(elements_out() * width);
+    float* const exact = room.floats(made() * width);
     direct(exact);
-    for (std::int64_t i = 0; i < elements_out(); ++i) {
+    for (std::int64_t i = 0; i < made(); ++i) {
       for (std::int64_t lane = 0; lane < width; ++lane)
-        if (finite[lane] != 0) made[i * width + lane] = exact[i * width + lane];
+        if (finite[lane] != 0) target[i * width + lane] = exact[i * width + lane];
     }
   }
-  if (add) add_to(elements_out(), whole, result);
+  if (add) add_to(made(), whole, result);
 }
 
 }  // namespace assay::lanes

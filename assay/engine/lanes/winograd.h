@@ -1,11 +1,16 @@
 #pragma once
 
-// Convolutions of 3 x 3 with 16 products for 4 results in the place of 36: both sides of the product are sums
-// of neighbours, written by small matrices (Lavin, Gray, Fast Algorithms for Convolutional Neural Networks,
-// CVPR 2016, F(2x2, 3x3)).
+// Convolutions in blocks of 2 x 2 results with fewer products than their definition has: both sides of the
+// product are sums of neighbours, written by small matrices (Lavin, Gray, Fast Algorithms for Convolutional
+// Neural Networks, CVPR 2016: F(2x2, 3x3) takes 16 products for 4 results in the place of 36). Longer
+// kernels, and those in steps of two, are pieces of three, two and one taps: the products of all pieces add
+// up before results are made of them, so that 5 x 5 takes 49 in the place of 100. All points are 0, 1, -1 or
+// infinity, which keeps results as exact as those of the plain sum.
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,45 +18,68 @@
 
 namespace assay::lanes {
 
-// [units] from [channels] pictures, one step at a time; `top` and `left` zeros stand in front of the operand.
-struct WindowsOfThree {
+// What a convolution reads along an axis; `zeros` stand in front of the operand.
+struct WindowAxis {
+  std::int64_t size = 0, size_out = 0, kernel = 0, stride = 1, zeros = 0;
+};
+
+// [units] from [channels] pictures.
+struct WinogradWindows {
   std::int64_t channels = 0, units = 0;
-  std::int64_t rows = 0, columns = 0, rows_out = 0, columns_out = 0;
-  std::int64_t top = 0, left = 0;
+  std::array<WindowAxis, 2> axes;  // rows, columns
 
-  bool turned = false;  // weights from the last to the first
-
-  std::int64_t blocks() const { return ((rows_out + 1) / 2) * ((columns_out + 1) / 2); }
+  std::int64_t blocks() const { return ((axes[0].size_out + 1) / 2) * ((axes[1].size_out + 1) / 2); }
+  std::int64_t elements_in() const { return channels * axes[0].size * axes[1].size; }
+  std::int64_t elements_out() const { return units * axes[0].size_out * axes[1].size_out; }
   // What they cost, counted in products, and whether that is less than what it is without.
   double products() const;
   bool pays() const;
-  // Those of the gradient.
-  WindowsOfThree turned_round() const;
 };
+
+// The convolution, or its gradient with respect to the operand: the same sums and products the other way.
+enum class Way { forward, back };
 
 class Winograd {
  public:
-  explicit Winograd(const WindowsOfThree& windows);
+  Winograd(const WinogradWindows& windows, Way way);
 
-  // [units][channels][9]
+  // [units][channels][rows][columns]
   void set(std::span<const float> weights);
 
   // As `apply` of the map that it stands for, which is called for records with results that are not finite:
   // there infinities would spoil their neighbours. Each record's result is the same whatever lies beside it.
-  // `scratch`: scratch() floats.
+  // `bias` and `finish` are of the way forward. `scratch`: scratch() floats.
   void run(const float* operand, const float* bias, Finish finish, bool add, float* scratch,
            const std::function<void(float* result)>& direct, float* result) const;
   std::int64_t scratch() const;
 
  private:
-  std::int64_t elements_out() const { return windows_.units * windows_.rows_out * windows_.columns_out; }
+  static constexpr std::size_t points = 16;  // that results are made of
+
+  // So many blocks that are computed at once.
+  struct Strip {
+    Strip(const WinogradWindows& windows, Way way, std::int64_t count);
+    std::int64_t count = 0;
+    std::vector<PieceOfWindows> pieces;
+    // On the operand's side: floats from the start to each point, and how many vectors a block has there.
+    // None: nothing has products there.
+    std::array<std::int64_t, points> begins{}, vectors{};
+    std::array<const LinearMap*, points> map{};
+    std::vector<std::unique_ptr<const LinearMap>> maps;
+    std::int64_t operand_floats = 0, result_step = 0;
+  };
+
+  std::int64_t made() const {
+    return way_ == Way::forward ? windows_.elements_out() : windows_.elements_in();
+  }
   void run(const float* operand, const float* bias, Finish finish, float* scratch, float* finite,
            float* result) const;
+  void multiply(const Strip& strip, const float* from, float* to) const;
 
-  WindowsOfThree windows_;
-  std::int64_t together_;           // blocks of 2 x 2 results that are computed at once
-  LinearMap map_, last_;            // of so many blocks, and of those that are left
-  std::vector<float> weights_[16];  // packed, by point
+  WinogradWindows windows_;
+  Way way_;
+  Strip most_, last_;
+  std::array<std::vector<float>, points> weights_;  // packed
 };
 
 }  // namespace assay::lanes

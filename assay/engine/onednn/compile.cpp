@@ -144,7 +144,8 @@ void Compiler::produced(ValueId id) {
   for (const std::size_t t : positions(taps_at_, id)) {
     const bool readable_as_is = dims_of(place.desc) == shape(id) && reducible(place.desc);
     const Place readable = readable_as_is ? place : plainly(id);
-    program_.taps[t] = {static_cast<int>(program_.steps.size()) - 1, readable, request_.taps[t].reduction};
+    program_.taps[t] = {static_cast<int>(program_.steps.size()) - 1, readable, request_.taps[t].reduction,
+                        request_.taps[t].whole};
   }
   for (const std::size_t o : positions(outputs_at_, id)) {
     Output& output = program_.outputs[o];

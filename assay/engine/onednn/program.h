@@ -35,6 +35,7 @@ struct Reduced {
   int after = -1;
   Place place;
   Reduction reduction = Reduction::mean;
+  bool whole = false;
 };
 
 struct Program {

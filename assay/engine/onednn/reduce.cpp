@@ -144,9 +144,18 @@ bool reducible(const dnnl::memory::desc& desc) {
 }
 
 void reduce_positions(const float* data, const dnnl::memory::desc& desc, std::int64_t rows,
-                      Reduction reduction, float* out) {
+                      Reduction reduction, bool whole, float* out) {
   const Blocking blocking = blocking_of(desc);
   const Layout layout = layout_of(blocking);
+  if (whole) {
+    thread_local std::vector<float> channels;
+    channels.resize(static_cast<std::size_t>(rows * layout.channels));
+    reduce_positions(data, desc, rows, reduction, false, channels.data());
+    const Layout all{.positions = layout.channels, .position_stride = 1};
+    for (std::int64_t n = 0; n < rows; ++n)
+      out[n] = reduce_plane(channels.data() + n * layout.channels, all, reduction);
+    return;
+  }
   data += blocking.offset;
   for (std::int64_t n = 0; n < rows; ++n) {
     const float* const row = data + n * layout.row_stride;

@@ -68,7 +68,7 @@ class Worker {
       for (const std::size_t t : taps_after_[done]) {
         const Reduced& tap = program_.taps[t];
         reduce_positions(static_cast<const float*>(tap_sources_[t].get_data_handle()), tap.place.desc,
-                         program_.rows, tap.reduction, taps[t]);
+                         program_.rows, tap.reduction, tap.whole, taps[t]);
       }
       for (const std::size_t o : outputs_after_[done]) {
         output_targets_[o].set_data_handle(outputs[o]);
@@ -123,7 +123,8 @@ class Segment : public Stretch {
     const auto record_size = [&](ValueId id) { return element_count(request_.shape_of(id)); };
     for (const ValueId id : inputs_) input_size_.push_back(record_size(id));
     for (const ValueId id : request_.keep) output_size_.push_back(record_size(id));
-    for (const ReducedValue& tap : request_.taps) tap_size_.push_back(request_.shape_of(tap.value)[1]);
+    for (const ReducedValue& tap : request_.taps)
+      tap_size_.push_back(tap.columns(request_.shape_of(tap.value)));
   }
 
   std::span<const ValueId> inputs() const override { return inputs_; }

@@ -271,7 +271,7 @@ const FastPath::FastPlan& FastPath::plan_for(const Tensors& given, const Request
   key[4] = {request.differentiable ? 1 : 0, request.training != nullptr ? 1 : 0};
   for (const ReducedValue& tap : request.tapped) {
     key[3].push_back(tap.value);
-    key[3].push_back(static_cast<ValueId>(tap.reduction));
+    key[3].push_back(2 * static_cast<ValueId>(tap.reduction) + (tap.whole ? 1 : 0));
   }
   const auto known = plans_.find(key);
   if (known != plans_.end()) return *known->second;
@@ -290,7 +290,7 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
     std::vector<Tensor> matrices;
     std::vector<float*> tapped;
     for (const ReducedValue& tap : part.taps) {
-      matrices.push_back(room_for({rows, shape_of_(tap.value)[tap.axis]}));
+      matrices.push_back(room_for({rows, tap.columns(shape_of_(tap.value))}));
       tapped.push_back(elements_of<float>(matrices.back()));
     }
     part.stretch->run(inputs, outputs, tapped);

@@ -40,7 +40,10 @@ TEST_P(EveryBackend, ConvolutionsAgree) {
         net.add("Conv", {net.input, net.constant(weights), net.constant({c.out})},
                 {{"pads", c.pads}, {"strides", c.strides}, {"dilations", c.dilations}, {"group", c.groups}});
     const ValueId relu = net.add("Relu", {conv});
-    net.expect_agreement({relu}, {{relu, Reduction::mean}, {relu, Reduction::max}});
+    net.expect_agreement({relu}, {{relu, Reduction::mean},
+                                  {relu, Reduction::max},
+                                  {relu, Reduction::max, 1, /*whole=*/true},
+                                  {relu, Reduction::min, 1, /*whole=*/true}});
   }
 }
 
@@ -153,8 +156,8 @@ TEST_P(EveryBackend, ResultsAreTheSameForEveryThreadCountAndAgreeForEveryBatchSi
     const ValueId conv = net.add("Relu", {net.add("Conv", {net.input, net.constant({6, 1, 5, 5})})});
     const ValueId flat = net.add(
         "Flatten", {net.add("MaxPool", {conv}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}})});
-    net.expect_agreement({net.add("Gemm", {flat, net.constant({864, 10}, 0.05)})}, {{conv, Reduction::mean}},
-                         threads);
+    net.expect_agreement({net.add("Gemm", {flat, net.constant({864, 10}, 0.05)})},
+                         {{conv, Reduction::mean}, {conv, Reduction::max, 1, /*whole=*/true}}, threads);
   };
   for (const std::int64_t rows : {1, 2, 3, 31, 64, 65, 130}) {
     for (const int threads : {1, 2, 3}) run(rows, threads);

@@ -11,6 +11,7 @@
 #include <assay/error.h>
 #include <assay/session.h>
 #include "assay/engine/lanes/kernels.h"
+#include "assay/engine/lanes/winograd.h"
 #include "tests/engine/backends/network.h"
 #include "tests/engine/graphs.h"
 
@@ -96,33 +97,60 @@ TEST(Lanes, TransposedConvolutionsAgree) {
   }
 }
 
-// A layer of 3 x 3 with so many channels that it is computed with fewer products.
-struct Threes {
+// A convolution that is computed with fewer products than its definition has.
+struct Windows {
   std::int64_t channels, units, rows, columns;
-  Ints pads;
+  Ints kernel, strides, pads;
   std::int64_t records;
+
+  bool few_products() const {
+    lanes::WinogradWindows windows{.channels = channels, .units = units, .axes = {}};
+    const std::int64_t sizes[] = {rows, columns};
+    for (std::size_t a = 0; a < 2; ++a) {
+      const std::int64_t room = sizes[a] + pads[a] + pads[a + 2] - kernel[a];
+      windows.axes[a] = {sizes[a], room / strides[a] + 1, kernel[a], strides[a], pads[a]};
+    }
+    return windows.pays();
+  }
 };
-ValueId add_threes(Network& net, const Threes& layer) {
-  return net.add("Conv",
-                 {net.input, net.constant({layer.units, layer.channels, 3, 3}), net.constant({layer.units})},
-                 {{"pads", layer.pads}});
+ValueId add_windows(Network& net, const Windows& layer) {
+  return net.add(
+      "Conv",
+      {net.input, net.constant({layer.units, layer.channels, layer.kernel[0], layer.kernel[1]}, 0.2),
+       net.constant({layer.units})},
+      {{"pads", layer.pads}, {"strides", layer.strides}});
 }
 
-// Odd sizes, every way of padding, blocks that end beyond the result; the gradient is one of two that meet.
-TEST(Lanes, ConvolutionsOfThreeAgree) {
-  for (const Threes& c : {Threes{32, 32, 8, 8, {1, 1, 1, 1}, 17}, Threes{72, 80, 7, 9, {0, 0, 0, 0}, 1},
-                          Threes{90, 66, 9, 5, {2, 1, 0, 2}, 16}, Threes{64, 70, 15, 8, {0, 2, 2, 0}, 3},
-                          Threes{33, 65, 13, 13, {2, 2, 2, 2}, 5}, Threes{160, 160, 6, 6, {1, 1, 1, 1}, 2}}) {
+// Odd sizes, every way of padding, blocks that end beyond the result, kernels of two to seven taps in steps
+// of one and two; the gradient is one of two that meet.
+TEST(Lanes, ConvolutionsWithFewerProductsAgree) {
+  const Ints one{1, 1}, two{2, 2};
+  for (const Windows& c : {Windows{32, 32, 8, 8, {3, 3}, one, {1, 1, 1, 1}, 17},
+                           Windows{72, 80, 7, 9, {3, 3}, one, {0, 0, 0, 0}, 1},
+                           Windows{90, 66, 9, 5, {3, 3}, one, {2, 1, 0, 2}, 16},
+                           Windows{64, 70, 15, 8, {3, 3}, one, {0, 2, 2, 0}, 3},
+                           Windows{33, 65, 14, 14, {3, 3}, one, {2, 2, 2, 2}, 5},
+                           Windows{160, 160, 6, 6, {3, 3}, one, {1, 1, 1, 1}, 2},
+                           Windows{6, 16, 12, 12, {5, 5}, one, {0, 0, 0, 0}, 17},
+                           Windows{24, 36, 13, 15, {5, 5}, one, {3, 2, 1, 0}, 3},
+                           Windows{80, 80, 13, 13, {2, 4}, one, {1, 0, 0, 2}, 2},
+                           Windows{60, 60, 13, 15, {6, 7}, one, {3, 2, 2, 0}, 1},
+                           Windows{50, 50, 13, 12, {3, 5}, one, {1, 4, 2, 0}, 5},
+                           Windows{24, 36, 19, 20, {5, 5}, two, {0, 0, 0, 0}, 2},
+                           Windows{64, 64, 19, 21, {5, 7}, two, {1, 1, 1, 2}, 18},
+                           Windows{40, 40, 11, 16, {7, 5}, {1, 2}, {0, 2, 3, 2}, 2},
+                           Windows{80, 80, 15, 13, {6, 4}, {2, 1}, {3, 0, 0, 1}, 3}}) {
+    EXPECT_TRUE(c.few_products());
     Network net(lanes_backend(), {c.channels, c.rows, c.columns}, c.records);
-    const ValueId sum = add_threes(net, c);
+    const ValueId sum = add_windows(net, c);
     net.expect_agreement({net.add("Relu", {sum}), net.add("Tanh", {net.input})});
     Network plain(lanes_backend(), {c.channels, c.rows, c.columns}, c.records);
-    plain.expect_agreement({add_threes(plain, c)});
+    plain.expect_agreement({add_windows(plain, c)});
   }
 }
 
 // What is not finite is where it is with the kernels, and the records beside it do not notice.
-TEST(Lanes, ConvolutionsOfThreeKeepInfinitiesApart) {
+TEST(Lanes, ConvolutionsWithFewerProductsKeepInfinitiesApart) {
   const float nan = std::numeric_limits<float>::quiet_NaN(),
               infinity = std::numeric_limits<float>::infinity();
   at::manual_seed(3);
@@ -165,18 +193,25 @@ TEST(Lanes, ConvolutionsOfThreeKeepInfinitiesApart) {
 }
 
 // As near to double precision as the kernels are, or nearly so.
-TEST(Lanes, ConvolutionsOfThreeAreExactToAFewBits) {
+TEST(Lanes, ConvolutionsWithFewerProductsAreExactToAFewBits) {
   at::manual_seed(7);
-  for (const std::int64_t channels : {32, 128}) {
-    const Tensor weights = at::randn({channels, channels, 3, 3}), records = at::rand({4, channels, 12, 12});
+  struct Case {
+    std::int64_t channels, kernel, stride;
+  };
+  for (const Case& c :
+       {Case{32, 3, 1}, Case{128, 3, 1}, Case{24, 5, 1}, Case{32, 7, 1}, Case{64, 4, 1}, Case{48, 5, 2}}) {
+    const Tensor weights = at::randn({c.channels, c.channels, c.kernel, c.kernel}),
+                 records = at::rand({4, c.channels, 13, 13});
+    EXPECT_TRUE((Windows{c.channels, c.channels, 13, 13, Ints(2, c.kernel), Ints(2, c.stride), Ints(4, 1), 4}
+                     .few_products()));
     GraphBuilder build("g");
-    const ValueId x = build.input("x", DType::float32, {-1, channels, 12, 12});
-    build.output(
-        build.add("Conv", "conv", {x, build.constant("w", to_array(weights))}, {{"pads", Ints{1, 1, 1, 1}}}));
+    const ValueId x = build.input("x", DType::float32, {-1, c.channels, 13, 13});
+    build.output(build.add("Conv", "conv", {x, build.constant("w", to_array(weights))},
+                           {{"pads", Ints{1, 1, 1, 1}}, {"strides", Ints(2, c.stride)}}));
     const Graph graph = build.build();
     const ValueId y = graph.outputs()[0];
-    const Tensor exact = at::conv2d(records.to(at::kDouble), weights.to(at::kDouble), /*bias=*/{},
-                                    /*stride=*/1, /*padding=*/1);
+    const Tensor exact = at::conv2d(records.to(at::kDouble), weights.to(at::kDouble), /*bias=*/{}, c.stride,
+                                    /*padding=*/1);
     const auto error = [&](const char* engine) {
       const Session session(graph, {.threads = 1, .engine = engine});
       return (session.run({{x, records}}, std::span(&y, 1)).at(y) - exact)
@@ -333,28 +368,41 @@ TEST(Lanes, TapsGiveLeastMeanAndGreatest) {
   Network net(lanes_backend(), {3, 9, 9}, 21);
   const ValueId conv = net.add("Conv", {net.input, net.constant({11, 3, 3, 3}), net.constant({11})});
   const ValueId pool = net.add("MaxPool", {net.add("Relu", {conv})}, {{"kernel_shape", Ints{2, 2}}});
-  net.expect_agreement(
-      {pool},
-      {{conv, Reduction::mean}, {conv, Reduction::min}, {conv, Reduction::max}, {pool, Reduction::mean}});
+  net.expect_agreement({pool}, {{conv, Reduction::mean},
+                                {conv, Reduction::min},
+                                {conv, Reduction::max},
+                                {pool, Reduction::mean},
+                                {conv, Reduction::min, 1, true},
+                                {pool, Reduction::max, 1, true},
+                                {pool, Reduction::mean, 1, true}});
+  Network flat(lanes_backend(), {13}, 17);
+  const ValueId units = flat.add("Gemm", {flat.input, flat.constant({13, 29}), flat.constant({29})});
+  flat.expect_agreement({units}, {{units, Reduction::max, 1, true},
+                                  {units, Reduction::mean},
+                                  {units, Reduction::min, 1, true},
+                                  {units, Reduction::mean, 1, true}});
   Network rows(lanes_backend(), {9, 5}, 21);
   const ValueId dense = rows.add("MatMul", {rows.input, rows.constant({5, 7})});
   const ValueId turned = rows.add("Transpose", {dense}, {{"perm", Ints{0, 2, 1}}});
   rows.expect_agreement({turned}, {{dense, Reduction::mean, 2},
                                    {dense, Reduction::min, 2},
                                    {dense, Reduction::max, 2},
+                                   {dense, Reduction::max, 2, true},
+                                   {turned, Reduction::min, 1, true},
                                    {turned, Reduction::mean, 1}});
 }
 
 // Records of a batch, their batch, and the number of threads: none of them may change a bit.
-class Cuts : public testing::TestWithParam<std::int64_t> {};  // channels
+class Cuts : public testing::TestWithParam<std::int64_t> {};  // channels; 3: a network of several layers
 
 TEST_P(Cuts, ChangeNoBits) {
   GraphBuilder build(test::resnet_like());
   if (GetParam() > 3) {
-    build = GraphBuilder("threes");
+    build = GraphBuilder("windows");
     at::manual_seed(6);
+    const std::int64_t kernel = GetParam() < 32 ? 5 : 3;
     const ValueId x = build.input("x", DType::float32, {-1, GetParam(), 8, 8});
-    const ValueId w = build.constant("w", to_array(at::randn({32, GetParam(), 3, 3})));
+    const ValueId w = build.constant("w", to_array(at::randn({32, GetParam(), kernel, kernel})));
     build.output(build.add("GlobalAveragePool", "mean",
                            {build.add("Relu", "relu", {build.add("Conv", "conv", {x, w})})}));
   }
@@ -386,7 +434,7 @@ TEST_P(Cuts, ChangeNoBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, Cuts, testing::Values(3, 48));
+INSTANTIATE_TEST_SUITE_P(Lanes, Cuts, testing::Values(3, 8, 48));
 
 TEST(Lanes, EqualMaximaTakeTheGradientAsWithTheKernels) {
   for (const char* op : {"MaxPool", "GlobalMaxPool", "ReduceMax"}) {
@@ -471,10 +519,14 @@ TEST_P(InstructionSets, AgreeWithTheKernels) {
                        {{conv, Reduction::mean}, {pool, Reduction::max}});
 }
 
-TEST_P(InstructionSets, ConvolutionsOfThreeAgreeWithTheKernels) {
-  const Threes layer{33, 41, 9, 7, {1, 0, 2, 1}, 19};
-  Network net(lanes_backend(), {layer.channels, layer.rows, layer.columns}, layer.records);
-  net.expect_agreement({net.add("Relu", {add_threes(net, layer)})});
+TEST_P(InstructionSets, ConvolutionsWithFewerProductsAgreeWithTheKernels) {
+  for (const Windows& layer : {Windows{33, 41, 9, 7, {3, 3}, {1, 1}, {1, 0, 2, 1}, 19},
+                               Windows{32, 48, 12, 11, {5, 5}, {1, 1}, {1, 0, 0, 2}, 19},
+                               Windows{64, 64, 15, 17, {4, 7}, {2, 2}, {1, 0, 1, 0}, 3}}) {
+    EXPECT_TRUE(layer.few_products());
+    Network net(lanes_backend(), {layer.channels, layer.rows, layer.columns}, layer.records);
+    net.expect_agreement({net.add("Relu", {add_windows(net, layer)})});
+  }
 }
 
 TEST_P(InstructionSets, ProductsAndNormalisationsAgreeWithTheKernels) {

@@ -127,7 +127,7 @@ class Network {
     std::vector<float*> pointers;
     for (const ReducedValue& tap : taps) {
       matrices.emplace_back(
-          static_cast<std::size_t>(rows * values_.at(tap.value).size(static_cast<std::int64_t>(tap.axis))));
+          static_cast<std::size_t>(rows * tap.columns(values_.at(tap.value).sizes().vec())));
       pointers.push_back(matrices.back().data());
     }
     Tensors results;
@@ -135,8 +135,10 @@ class Network {
     for (const ValueId id : keep) expect_near(results.at(id), values_.at(id));
     for (std::size_t t = 0; t < taps.size(); ++t) {
       Tensor expected = values_.at(taps[t].value);
+      if (taps[t].whole) expected = expected.flatten(1).unsqueeze(1);
       if (expected.dim() > 2) {
-        expected = expected.movedim(static_cast<std::int64_t>(taps[t].axis), 1).flatten(2);
+        expected =
+            expected.movedim(static_cast<std::int64_t>(taps[t].whole ? 1 : taps[t].axis), 1).flatten(2);
         expected = taps[t].reduction == Reduction::mean  ? expected.mean(2)
                    : taps[t].reduction == Reduction::max ? expected.amax(2)
                                                          : expected.amin(2);

@@ -40,9 +40,17 @@ TEST_P(Layouts, ReduceToTheMeanAndMaximumOfEachChannel) {
   ASSERT_TRUE(reducible(target_desc));
   std::vector<float> mean(static_cast<std::size_t>(form.dims[0] * form.dims[1])), max = mean;
   reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0],
-                   Reduction::mean, mean.data());
+                   Reduction::mean, false, mean.data());
   reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0],
-                   Reduction::max, max.data());
+                   Reduction::max, false, max.data());
+  std::vector<float> least(static_cast<std::size_t>(form.dims[0]));
+  reduce_positions(static_cast<const float*>(target.get_data_handle()), target_desc, form.dims[0],
+                   Reduction::min, true, least.data());
+  const auto per_row = static_cast<std::ptrdiff_t>(form.dims[1] * positions);
+  for (std::size_t row = 0; row < least.size(); ++row) {
+    const float* const begin = values + static_cast<std::ptrdiff_t>(row) * per_row;
+    EXPECT_EQ(least[row], *std::min_element(begin, begin + per_row));
+  }
   for (std::size_t unit = 0; unit < mean.size(); ++unit) {
     double sum = 0;
     float largest = -std::numeric_limits<float>::infinity();
@@ -74,7 +82,7 @@ TEST(Reduction, ANotANumberIsNeverHidden) {
   std::vector<float> plane{1, nan, 3, 2};
   dnnl::memory::desc desc({1, 1, 2, 2}, dnnl::memory::data_type::f32, Tag::abcd);
   float result = 0;
-  reduce_positions(plane.data(), desc, 1, Reduction::mean, &result);
+  reduce_positions(plane.data(), desc, 1, Reduction::mean, false, &result);
   EXPECT_TRUE(std::isnan(result));
 }
 
