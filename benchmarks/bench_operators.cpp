@@ -35,6 +35,8 @@ std::vector<std::pair<std::string, Case>> cases() {
   return {{"Conv 1 to 6, 5 x 5, 28 x 28", {1, 28, conv(6, 5, 0)}},
           {"Conv 6 to 16, 5 x 5, 12 x 12", {6, 12, conv(16, 5, 0)}},
           {"Conv 3 to 24, 5 x 5 by 2, 100 x 100", {3, 100, conv(24, 5, 0, 2)}},
+          {"Conv 24 to 36, 5 x 5 by 2, 48 x 48", {24, 48, conv(36, 5, 0, 2)}},
+          {"Conv 32 to 64, 5 x 5, 14 x 14", {32, 14, conv(64, 5, 2)}},
           {"Conv 16 to 16, 3 x 3, 32 x 32", {16, 32, conv(16, 3, 1)}},
           {"Conv 32 to 32, 3 x 3, 16 x 16", {32, 16, conv(32, 3, 1)}},
           {"Conv 64 to 64, 3 x 3, 32 x 32", {64, 32, conv(64, 3, 1)}},
