@@ -151,7 +151,7 @@ void Compiler::reduce_tapped() {
     const std::size_t place = place_of(tap.reduction);
     if (same->neurons[place] < 0 && (!tap.whole || same->positions > 1))
       same->neurons[place] = scratch(channels);
-    if (tap.whole) same->whole[place] = scratch(1);
+    if (same->whole[place] < 0 && tap.whole) same->whole[place] = scratch(1);
     program_.taps[t] = tap.whole ? same->whole[place] : same->neurons[place];
   }
 }

@@ -53,6 +53,11 @@ std::vector<std::int32_t> packed(std::int64_t units, std::int64_t count, const W
   }
   return all;
 }
+// Where in that order the weight is.
+inline std::int64_t packed_place(std::int64_t units, std::int64_t count, std::int64_t unit, std::int64_t k) {
+  const std::int64_t first = unit / unit_block * unit_block, left = units - first;
+  return first * count + k * (left < unit_block ? left : unit_block) + unit - first;
+}
 // `bias` may be null. `add`: to what the result holds.
 void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
            Finish finish, bool add, float* result);

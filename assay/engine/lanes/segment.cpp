@@ -58,15 +58,11 @@ void reduce(const Tapped& tapped, const Tile& tile) {
            value, to(tapped.neurons));
   }
   const ReduceMap all{.channels = 1, .positions = tapped.channels, .channel_step = 0, .position_step = width};
-  const auto of_all = [&](std::size_t place) {
+  for (std::size_t place = 0; place < tapped.whole.size(); ++place) {
     std::array<int, 3> one{-1, -1, -1};
     one[place] = tapped.whole[place];
-    if (one[place] >= 0) reduce(all, tile.value(tapped.neurons[place]), to(one));
-  };
-  if (tapped.positions == 1) {
-    if (tapped.whole != std::array{-1, -1, -1}) reduce(all, value, to(tapped.whole));
-  } else {
-    for (std::size_t place = 0; place < tapped.whole.size(); ++place) of_all(place);
+    if (one[place] >= 0)
+      reduce(all, tapped.positions == 1 ? value : tile.value(tapped.neurons[place]), to(one));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "assay/engine/lanes/winograd.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "assay/engine/lanes/tiles.h"
@@ -31,10 +30,11 @@ std::vector<Piece> pieces_of(const WindowAxis& axis) {
   return pieces;
 }
 
-// What each point of a piece multiplies: sums of its taps g.
-std::vector<double> sums_of_taps(std::span<const double> g) {
-  if (g.size() == 1) return {g[0], g[0]};
-  if (g.size() == 2) return {g[0], g[0] + g[1], g[1]};
+// What each point of a piece multiplies: sums of its taps.
+using Taps = std::array<double, 3>;
+std::array<double, 4> sums_of_taps(const Taps& g, int taps) {
+  if (taps == 1) return {g[0], g[0]};
+  if (taps == 2) return {g[0], g[0] + g[1], g[1]};
   return {g[0], (g[0] + g[2] + g[1]) / 2, (g[0] + g[2] - g[1]) / 2, g[2]};
 }
 
@@ -143,53 +143,43 @@ Winograd::Winograd(const WinogradWindows& windows, Way way)
     : windows_(windows),
       way_(way),
       most_(windows, way, blocks_together(windows)),
-      last_(windows, way, windows.blocks() % most_.count) {}
+      last_(windows, way, windows.blocks() % most_.count) {
+  for (std::size_t p = 0; p < points; ++p) weights_[p].resize(index(windows.units * most_.vectors[p]));
+}
 
 void Winograd::set(std::span<const float> weights) {
-  const std::int64_t kernel[] = {windows_.axes[0].kernel, windows_.axes[1].kernel},
-                     taps = kernel[0] * kernel[1], rows = windows_.units * windows_.channels;
-  // By point [units][pieces that meet there][channels].
-  std::array<std::vector<float>, points> sums;
-  std::array<std::int64_t, points> meet{};
-  for (std::size_t p = 0; p < points; ++p) sums[p].resize(index(windows_.units * most_.vectors[p]));
+  const WindowAxis &down = windows_.axes[0], &across = windows_.axes[1];
+  const std::int64_t taps = down.kernel * across.kernel;
+  std::array<std::int64_t, points> meet{};  // pieces at the point so far
   for (const PieceOfWindows& piece : most_.pieces) {
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const auto weight = [&](std::int64_t r, std::int64_t c) {
-        const std::int64_t k = (piece.row + r * windows_.axes[0].stride) * kernel[1] + piece.column +
-                               c * windows_.axes[1].stride;
-        return double{weights[index(i * taps + k)]};
-      };
+    for (std::int64_t i = 0; i < windows_.units * windows_.channels; ++i) {
+      const std::int64_t unit = i / windows_.channels, channel = i % windows_.channels;
       // Rows, then columns.
-      std::vector<std::vector<double>> down;
+      std::array<Taps, 4> rows{};
       for (int c = 0; c < piece.columns; ++c) {
-        std::vector<double> g;
-        for (int r = 0; r < piece.rows; ++r) g.push_back(weight(r, c));
-        down.push_back(sums_of_taps(g));
+        Taps g{};
+        for (int r = 0; r < piece.rows; ++r) {
+          g[index(r)] = double{weights[index(i * taps + (piece.row + r * down.stride) * across.kernel +
+                                             piece.column + c * across.stride)]};
+        }
+        const std::array<double, 4> sums = sums_of_taps(g, piece.rows);
+        for (std::size_t r = 0; r < sums.size(); ++r) rows[r][index(c)] = sums[r];
       }
       for (int r = 0; r <= piece.rows; ++r) {
-        std::vector<double> g;
-        for (const std::vector<double>& column : down) g.push_back(column[index(r)]);
-        const std::vector<double> across = sums_of_taps(g);
+        const std::array<double, 4> sums = sums_of_taps(rows[index(r)], piece.columns);
         for (int c = 0; c <= piece.columns; ++c) {
           const std::size_t p = index(piece.point(r, c));
-          const std::int64_t unit = i / windows_.channels, channel = i % windows_.channels;
-          sums[p][index(unit * most_.vectors[p] + meet[p] * windows_.channels + channel)] =
-              static_cast<float>(across[index(c)]);
+          const std::int64_t vector = meet[p] * windows_.channels + channel, vectors = most_.vectors[p];
+          const std::int64_t place = way_ == Way::forward
+                                         ? packed_place(windows_.units, vectors, unit, vector)
+                                         : packed_place(vectors, windows_.units, vector, unit);
+          weights_[p][index(place)] = static_cast<float>(sums[index(c)]);
         }
       }
     }
     for (int r = 0; r <= piece.rows; ++r) {
       for (int c = 0; c <= piece.columns; ++c) ++meet[index(piece.point(r, c))];
     }
-  }
-  for (std::size_t p = 0; p < points; ++p) {
-    const std::int64_t read = most_.vectors[p];
-    const std::vector<std::int32_t> order =
-        way_ == Way::forward
-            ? packed(windows_.units, read, [&](std::int64_t u, std::int64_t k) { return u * read + k; })
-            : packed(read, windows_.units, [&](std::int64_t k, std::int64_t u) { return u * read + k; });
-    weights_[p].resize(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) weights_[p][i] = sums[p][index(order[i])];
   }
 }
 
