@@ -16,6 +16,7 @@
 #include "assay/engine/arithmetic.h"
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
+#include "assay/engine/reduce.h"
 #include "assay/engine/session_state.h"
 #include "assay/engine/threads/engine_threads.h"
 

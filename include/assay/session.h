@@ -1,8 +1,7 @@
 #pragma once
 
 // Runs a graph. The only part of Assay that does. A session is a graph prepared for one device: weights
-// placed, order fixed, last readers known. It holds no per-run state and may be used from one thread at a
-// time.
+// placed, order fixed, last readers known. It holds no state of a run; one thread may use it at a time.
 
 #include <cstdint>
 #include <functional>
@@ -140,8 +139,6 @@ class Session {
 
 // Neuron activations of a layer's whole tensor: [n, neurons], or [n, neurons * positions] for every_position.
 Tensor reduce_to_neurons(const Tensor& value, const Layer& layer, Reduction reduction);
-// What the tap asks for, of its layer's whole tensor.
-Tensor reduce(const Tensor& value, const Tap& tap);
 
 // Sets the number of threads for libtorch, OpenMP and BLAS alike. 0: all cores this process may use.
 void set_engine_threads(int threads);
