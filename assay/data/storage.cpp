@@ -11,6 +11,7 @@
 
 #include <assay/error.h>
 #include "assay/data/bytes.h"
+#include "assay/support/memory.h"
 
 namespace assay {
 namespace fs = std::filesystem;
@@ -97,7 +98,10 @@ StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t
     file_ = std::make_shared<const FileBytes>(std::move(file));
     return;
   }
-  std::string bytes(size, '\0');
+  std::string bytes;
+  bytes.reserve(size);
+  use_large_pages(bytes.data(), bytes.capacity());
+  bytes.resize(size);
   file.read(0, bytes.data(), bytes.size());
   memory_ = std::make_shared<const std::string>(std::move(bytes));
 }
@@ -125,7 +129,12 @@ void StoredBytes::fill(const fs::path& path, std::uint64_t size, const Unpack& u
                        std::uint64_t in_memory) {
   std::string memory;
   std::optional<FileBytes> file;
-  if (size > in_memory) file.emplace(FileBytes::temporary(path));
+  if (size > in_memory) {
+    file.emplace(FileBytes::temporary(path));
+  } else {
+    memory.reserve(size);
+    use_large_pages(memory.data(), memory.capacity());
+  }
   std::uint64_t have = 0;
   unpack([&](std::string_view chunk) {
     have += chunk.size();

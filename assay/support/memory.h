@@ -3,7 +3,9 @@
 // One bound on memory for the whole process: readers of files hold to it before they allocate and while they
 // decompress, the engine for each tensor.
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace assay {
@@ -15,5 +17,21 @@ std::uint64_t memory_limit();
 
 // Throws Error{resources} that names `what` unless so many bytes are within the limit.
 void require_memory(std::uint64_t bytes, std::string_view what);
+
+// Blocks of so many bytes and more are worth large pages: the first touch of a page goes through the system,
+// which takes longer than many loops over it do, in virtual machines above all.
+inline constexpr std::size_t large_block = std::size_t{4} << 20;
+
+// Asks the system for large pages under what has not been touched yet. Nothing happens where it has none.
+void use_large_pages(void* begin, std::size_t bytes);
+
+// Memory for free(), at a multiple of 64; large blocks begin and end with large pages. Throws std::bad_alloc.
+void* allocate_block(std::size_t bytes);
+
+struct FreeBlock {
+  void operator()(void* block) const;
+};
+using FloatBlock = std::unique_ptr<float[], FreeBlock>;
+FloatBlock allocate_floats(std::size_t count);
 
 }  // namespace assay

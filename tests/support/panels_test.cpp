@@ -43,6 +43,21 @@ TEST(Panels, ProductsAreThoseOfPlainLoops) {
   }
 }
 
+TEST(Panels, SumsAreThoseOfRows) {
+  for (const std::size_t rows : {1, 16, 17, 50}) {
+    for (const std::size_t depth : {0, 1, 40}) {
+      const std::vector<double> values = random_rows(rows, depth),
+                                sums = panels_of(values, rows, depth).sums();
+      ASSERT_EQ(sums.size(), rows);
+      for (std::size_t i = 0; i < rows; ++i) {
+        double plain = 0;
+        for (std::size_t k = 0; k < depth; ++k) plain += values[i * depth + k];
+        EXPECT_EQ(sums[i], plain);
+      }
+    }
+  }
+}
+
 TEST(Panels, CholeskyFactorsMultiplyToTheMatrix) {
   for (const std::size_t n : {1, 2, 63, 64, 65, 150}) {
     const std::vector<double> values = random_rows(n, n + 20);

@@ -51,7 +51,7 @@ class Moments {
   bool holds_rows() const { return products_.empty(); }
   // From rows to sums of products.
   void fold();
-  void add_products(std::span<const std::int32_t> rows);
+  void add_products(const Panels& multiples);
 
   double unit_;
   std::uint64_t records_ = 0, saturated_ = 0;
@@ -84,42 +84,40 @@ double unit_of(const LayerStatistics& statistics) {
 double to_double(Wide value) { return static_cast<double>(value); }
 
 void Moments::add(const Activations& activations, std::size_t begin, std::size_t end) {
-  std::vector<double> multiples(neurons());
-  std::vector<std::int32_t> rows;
-  rows.reserve((end - begin) * neurons());
+  Panels multiples(neurons(), end - begin);
   for (std::size_t r = begin; r < end; ++r) {
-    saturated_ += round_row(activations.row(r).data(), neurons(), 1 / unit_,
-                            multiples.data());  // a power of two: exact
-    for (std::size_t i = 0; i < neurons(); ++i) {
-      rows.push_back(static_cast<std::int32_t>(multiples[i]));
-      sums_[i] += rows.back();
-    }
+    const std::span<const float> row = activations.row(r);
+    for (std::size_t i = 0; i < neurons(); i += Panels::width)
+      saturated_ += round_row(row.data() + i, std::min(Panels::width, neurons() - i), 1 / unit_,
+                              &multiples.at(i, r - begin));  // a power of two: exact
   }
   records_ += end - begin;
+  const std::vector<double> sums = multiples.sums();
+  for (std::size_t i = 0; i < neurons(); ++i) sums_[i] += static_cast<std::int64_t>(sums[i]);
   if (holds_rows() && records_ > neurons()) fold();
-  if (holds_rows())
-    rows_.insert(rows_.end(), rows.begin(), rows.end());
-  else
-    add_products(rows);
+  if (!holds_rows()) return add_products(multiples);
+  for (std::size_t r = 0; r < end - begin; ++r) {
+    for (std::size_t i = 0; i < neurons(); ++i)
+      rows_.push_back(static_cast<std::int32_t>(multiples.at(i, r)));
+  }
 }
 
 void Moments::fold() {
   products_.assign(pairs(neurons()), 0);
-  for (std::size_t r = 0; r * neurons() < rows_.size(); r += most_rows)
-    add_products(std::span(rows_)
-                     .subspan(r * neurons())
-                     .first(std::min(most_rows * neurons(), rows_.size() - r * neurons())));
+  const std::size_t records = neurons() == 0 ? 0 : rows_.size() / neurons();
+  for (std::size_t begin = 0; begin < records; begin += most_rows) {
+    Panels multiples(neurons(), std::min(most_rows, records - begin));
+    for (std::size_t r = 0; r < multiples.depth(); ++r) {
+      for (std::size_t i = 0; i < neurons(); ++i) multiples.at(i, r) = row(begin + r)[i];
+    }
+    add_products(multiples);
+  }
   rows_ = {};
 }
 
-void Moments::add_products(std::span<const std::int32_t> rows) {
-  const std::size_t count = neurons() == 0 ? 0 : rows.size() / neurons();
+void Moments::add_products(const Panels& multiples) {
   std::vector<double> products(neurons() * neurons(), 0.0);
-  Panels whole(neurons(), count);
-  for (std::size_t r = 0; r < count; ++r) {
-    for (std::size_t i = 0; i < neurons(); ++i) whole.at(i, r) = rows[r * neurons() + i];
-  }
-  add_own_products(whole, 1, products.data(), neurons(), 1);  // whole numbers below 2^53: exact
+  add_own_products(multiples, 1, products.data(), neurons(), 1);  // whole numbers below 2^53: exact
   for (std::size_t i = 0; i < neurons(); ++i) {
     for (std::size_t j = 0; j <= i; ++j)
       products_[pairs(i) + j] += static_cast<std::int64_t>(products[i * neurons() + j]);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <ostream>
 #include <set>
+#include <streambuf>
 
 #include <assay/error.h>
 #include <assay/profile.h>
@@ -173,6 +175,20 @@ std::shared_ptr<const LayerTraces> traces_from(const Json& json) {
   return traces;
 }
 
+// What is written is hashed and not kept.
+struct HashingBuffer final : std::streambuf {
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+    hasher.bytes(bytes, static_cast<std::size_t>(count));
+    return count;
+  }
+  int_type overflow(int_type byte) override {
+    const char one = traits_type::to_char_type(byte);
+    hasher.bytes(&one, 1);
+    return byte;
+  }
+  Hasher hasher;
+};
+
 }  // namespace
 
 Json to_json(const Profile& profile, bool with_traces) {
@@ -236,9 +252,10 @@ Profile profile_from(const Json& json) {
 }
 
 std::string Profile::hash() const {
-  std::string bytes;
-  Json::to_cbor(to_json(*this, true), bytes);
-  return hash_hex(bytes);
+  HashingBuffer buffer;
+  std::ostream stream(&buffer);
+  Json::to_cbor(to_json(*this, true), stream);
+  return buffer.hasher.hex();
 }
 
 void write_profile(const Profile& profile, const std::filesystem::path& path) {

@@ -16,9 +16,11 @@ namespace {
        bytes / 1e9, static_cast<double>(memory_limit()) / 1e9);
 }
 
-// Passes requests on to the allocator that was there before, unless they are too large. The members carry no
-// `override` because allocate() is const in libtorch 1.13 and not in later versions, and copy_data() is
-// newer.
+void free_block(void* block) { FreeBlock()(block); }
+
+// Refuses what is too large, gives large pages to what is large, and passes other requests on to the
+// allocator that was there before. The members carry no `override` because allocate() is const in
+// libtorch 1.13 and not in later versions, and copy_data() is newer.
 class GuardingAllocator final : public c10::Allocator {
  public:
   explicit GuardingAllocator(c10::Allocator* base) : base_(base) {}
@@ -30,7 +32,9 @@ class GuardingAllocator final : public c10::Allocator {
  private:
   c10::DataPtr checked(std::size_t bytes) const {
     if (bytes > memory_limit()) refuse(static_cast<double>(bytes));
-    return base_->allocate(bytes);
+    if (bytes < large_block) return base_->allocate(bytes);
+    void* const block = allocate_block(bytes);
+    return {block, block, &free_block, c10::Device(c10::DeviceType::CPU)};
   }
   c10::Allocator* base_;
 };

@@ -336,7 +336,7 @@ class LanesStretch : public Stretch {
     const std::int64_t size = elements(program, slot);
     if (program.seeded[output] == Slope::first) to_lanes(rows, size, tile.slope(slot));
     if (program.seeded[output] != Slope::further) return;
-    const auto more = hwy::AllocateAligned<float>(static_cast<std::size_t>(size * width));
+    const auto more = allocate_floats(static_cast<std::size_t>(size * width));
     to_lanes(rows, size, more.get());
     add_to(size, more.get(), tile.slope(slot));
   }

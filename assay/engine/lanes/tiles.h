@@ -2,14 +2,13 @@
 
 // Tiles of records: threads' memory for them, and the walk over all of them.
 
-#include <hwy/aligned_allocator.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 
 #include "assay/engine/lanes/kernels.h"
 #include "assay/engine/threads/team.h"
+#include "assay/support/memory.h"
 
 namespace assay::lanes {
 
@@ -19,14 +18,14 @@ class Room {
   float* floats(std::int64_t count) {
     if (count > count_) {
       memory_.reset();
-      memory_ = hwy::AllocateAligned<float>(static_cast<std::size_t>(count));
+      memory_ = allocate_floats(static_cast<std::size_t>(count));
       count_ = count;
     }
     return memory_.get();
   }
 
  private:
-  hwy::AlignedFreeUniquePtr<float[]> memory_;
+  FloatBlock memory_;
   std::int64_t count_ = 0;
 };
 

@@ -237,9 +237,9 @@ void Winograd::run(const float* operand, const float* bias, Finish finish, bool 
                    const std::function<void(float*)>& direct, float* result) const {
   float* const finite = scratch;
   float* const whole = finite + width;
-  float* const points = whole + made() * width;
+  float* const rest = whole + made() * width;
   float* const target = add ? whole : result;
-  run(operand, bias, finish, points, finite, target);
+  run(operand, bias, finish, rest, finite, target);
   if (std::any_of(finite, finite + width, [](float zero) { return zero != 0; })) {
     thread_local Room room;
     float* const exact = room.floats(made() * width);

@@ -36,6 +36,13 @@ ASSAY_VECTORISED void multiply(const double* __restrict a, const double* __restr
   }
 }
 
+ASSAY_VECTORISED void add_columns(const double* __restrict panel, std::size_t depth,
+                                  double* __restrict sums) {
+  for (std::size_t k = 0; k < depth; ++k) {
+    for (std::size_t c = 0; c < width; ++c) sums[c] += panel[k * width + c];
+  }
+}
+
 // The block of columns [begin, end) of rows [begin, end), earlier columns already subtracted.
 bool factorise_corner(std::vector<double>& a, std::size_t n, std::size_t begin, std::size_t end,
                       double smallest) {
@@ -64,6 +71,13 @@ void solve_row(std::vector<double>& a, std::size_t n, std::size_t row, std::size
 }
 
 }  // namespace
+
+std::vector<double> Panels::sums() const {
+  std::vector<double> sums(count() * width, 0.0);
+  for (std::size_t p = 0; p < count(); ++p) add_columns(panel(p), depth_, sums.data() + p * width);
+  sums.resize(rows_);
+  return sums;
+}
 
 void add_own_products(const Panels& rows, double factor, double* c, std::size_t stride, std::size_t threads) {
   parallel_for(rows.count(), threads, [&](std::size_t p) {

@@ -22,6 +22,8 @@ class Panels {
     return values_[(row / width * depth_ + k) * width + row % width];
   }
   const double* panel(std::size_t i) const { return values_.data() + i * depth_ * width; }
+  // Of each row, over ascending k.
+  std::vector<double> sums() const;
 
  private:
   std::size_t rows_, depth_;

@@ -174,5 +174,14 @@ TEST(MemoryLimit, RefusesLargeResultsBeforeAllocating) {
   EXPECT_EQ(run("Add", {at::ones({20, 1}), at::ones({20})}).numel(), 400);
 }
 
+TEST(MemoryLimit, LargeTensorsBeginWithALargePageAndKeepTheirNumbers) {
+  guard_allocations();
+  const Tensor x = at::arange(std::int64_t{3} << 20, at::kFloat);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.data_ptr()) % (std::uintptr_t{2} << 20), 0U);
+  Tensor grown = x.clone();
+  grown.resize_({std::int64_t{5} << 20});
+  EXPECT_TRUE(grown.slice(0, 0, x.numel()).equal(x));
+}
+
 }  // namespace
 }  // namespace assay::testing
