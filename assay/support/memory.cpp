@@ -50,7 +50,7 @@ void use_large_pages(void* begin, std::size_t bytes) {
 void* allocate_block(std::size_t bytes) {
   const bool large = bytes >= large_block;
   if (large) {
-    if (bytes > SIZE_MAX - large_page) throw std::bad_alloc();
+    if (bytes > PTRDIFF_MAX - large_page) throw std::bad_alloc();
     bytes = (bytes + large_page - 1) / large_page * large_page;
   }
   void* block = nullptr;
