@@ -99,8 +99,7 @@ StoredBytes::StoredBytes(const fs::path& path, std::uint64_t size, std::uint64_t
     return;
   }
   std::string bytes;
-  bytes.reserve(size);
-  use_large_pages(bytes.data(), bytes.capacity());
+  reserve_block(bytes, size);
   bytes.resize(size);
   file.read(0, bytes.data(), bytes.size());
   memory_ = std::make_shared<const std::string>(std::move(bytes));
@@ -129,12 +128,10 @@ void StoredBytes::fill(const fs::path& path, std::uint64_t size, const Unpack& u
                        std::uint64_t in_memory) {
   std::string memory;
   std::optional<FileBytes> file;
-  if (size > in_memory) {
+  if (size > in_memory)
     file.emplace(FileBytes::temporary(path));
-  } else {
-    memory.reserve(size);
-    use_large_pages(memory.data(), memory.capacity());
-  }
+  else
+    reserve_block(memory, size);
   std::uint64_t have = 0;
   unpack([&](std::string_view chunk) {
     have += chunk.size();

@@ -1,7 +1,7 @@
 #pragma once
 
 // One bound on memory for the whole process: readers of files hold to it before they allocate and while they
-// decompress, the engine for each tensor.
+// decompress, the engine for each tensor. And blocks of memory that are quick to touch for the first time.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +24,13 @@ inline constexpr std::size_t large_block = std::size_t{4} << 20;
 
 // Asks the system for large pages under what has not been touched yet. Nothing happens where it has none.
 void use_large_pages(void* begin, std::size_t bytes);
+
+// Room for so many elements of a vector or string, on large pages.
+template <typename Elements>
+void reserve_block(Elements& elements, std::size_t count) {
+  elements.reserve(count);
+  use_large_pages(elements.data(), elements.capacity() * sizeof(typename Elements::value_type));
+}
 
 // Memory for free(), at a multiple of 64; large blocks begin and end with large pages. Throws std::bad_alloc.
 void* allocate_block(std::size_t bytes);

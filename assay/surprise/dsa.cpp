@@ -37,8 +37,7 @@ DsaReference::DsaReference(const Traces& training) : dimensions_(training.dimens
   }
   std::stable_sort(original_.begin(), original_.end(),
                    [&](std::size_t a, std::size_t b) { return training.classes[a] < training.classes[b]; });
-  values_.reserve(original_.size() * dimensions_);
-  use_large_pages(values_.data(), values_.capacity() * sizeof(float));
+  reserve_block(values_, original_.size() * dimensions_);
   for (const std::size_t i : original_) {
     classes_.push_back(training.classes[i]);
     values_.insert(values_.end(), training.row(i), training.row(i) + dimensions_);

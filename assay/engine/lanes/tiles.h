@@ -17,6 +17,7 @@ class Room {
  public:
   float* floats(std::int64_t count) {
     if (count > count_) {
+      count_ = 0;  // also where there is no memory for more
       memory_.reset();
       memory_ = allocate_floats(static_cast<std::size_t>(count));
       count_ = count;
