@@ -14,14 +14,16 @@ if(ASSAY_SANITIZE)
   target_link_options(assay_settings INTERFACE -fsanitize=${ASSAY_SANITIZE})
 endif()
 
+# Tests of one folder are compiled together: what one names at the top, another may name in a function.
+add_library(assay_tests_together INTERFACE)
+target_compile_options(assay_tests_together INTERFACE $<$<BOOL:${ASSAY_UNITY}>:-Wno-shadow>)
+
 # assay_test(NAME model SOURCES a.cpp b.cpp LIBRARIES assay): one test program per folder. Tests of what runs networks share
 # one precompiled header, the others another: GoogleTest takes longer to read than most tests.
 function(assay_test)
   cmake_parse_arguments(T "" "NAME" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(test_${T_NAME} ${T_SOURCES})
-  # Fixtures of one folder's tests have the same names.
-  set_target_properties(test_${T_NAME} PROPERTIES UNITY_BUILD OFF)
-  target_link_libraries(test_${T_NAME} PRIVATE assay_settings ${T_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(test_${T_NAME} PRIVATE assay_settings ${T_LIBRARIES} GTest::gtest GTest::gmock GTest::gtest_main assay_tests_together)
   if(assay IN_LIST T_LIBRARIES)
     target_precompile_headers(test_${T_NAME} REUSE_FROM test_frame)
   else()

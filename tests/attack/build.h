@@ -55,6 +55,8 @@ inline AttackProblem aimed(AttackProblem problem, std::int64_t step = 1) {
   return problem;
 }
 
+inline double clip(double v) { return std::clamp(v, 0.0, 1.0); }
+
 // One record of a problem, with a log of its own.
 inline AttackProblem single(const AttackProblem& problem, std::int64_t row) {
   AttackProblem one = problem.at(at::tensor(std::vector<std::int64_t>{row}));

@@ -8,8 +8,6 @@ using namespace attack;
 namespace {
 
 double sign(double v) { return v > 0 ? 1 : v < 0 ? -1 : 0; }
-double clip(double v) { return std::clamp(v, 0.0, 1.0); }
-
 std::vector<double> direction(const std::vector<double>& g, const std::string& norm) {
   double squares = 0, greatest = 0, tied = 0;
   for (const double v : g) squares += v * v, greatest = std::max(greatest, std::abs(v));

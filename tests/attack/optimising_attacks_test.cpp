@@ -6,8 +6,6 @@ namespace assay::test {
 using namespace attack;
 namespace {
 
-double clip(double v) { return std::clamp(v, 0.0, 1.0); }
-
 struct CwSettings {
   double confidence, rate, constant;
   int searches, iterations;

@@ -30,7 +30,7 @@ Json tables_of(const fs::path& file) {
   return tables;
 }
 
-class KillSuite : public Program, public testing::WithParamInterface<CommandRun> {
+class KillSuite : public Program, public ::testing::WithParamInterface<CommandRun> {
  protected:
   // A folder of its own with the inputs.
   void enter(const std::string& name) {
@@ -123,7 +123,7 @@ TEST_P(KillSuite, GoesOnAfterManyKills) {
   expect_done(calm);
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, KillSuite, testing::ValuesIn(command_runs()),
+INSTANTIATE_TEST_SUITE_P(Commands, KillSuite, ::testing::ValuesIn(command_runs()),
                          [](const auto& run) { return run.param.name + run.param.variant; });
 
 using KillSuiteOfAll = Program;

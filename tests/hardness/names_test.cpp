@@ -173,7 +173,7 @@ class Names : public Program {
       "+hidden\xE2\x80\xAE</script>" + markup + "<script>owned</script>";
 };
 
-class NamesInCommands : public Names, public testing::WithParamInterface<CommandRun> {};
+class NamesInCommands : public Names, public ::testing::WithParamInterface<CommandRun> {};
 
 TEST_P(NamesInCommands, ActOnNothing) {
   const CommandRun& run = GetParam();
@@ -207,7 +207,7 @@ TEST_P(NamesInCommands, ActOnNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, NamesInCommands, testing::ValuesIn(command_runs(pictures)),
+INSTANTIATE_TEST_SUITE_P(Commands, NamesInCommands, ::testing::ValuesIn(command_runs(pictures)),
                          [](const auto& run) { return run.param.name + run.param.variant; });
 
 // What readers refuse is said as plainly.

@@ -16,8 +16,9 @@ using Vector = std::vector<double>;
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // One direction's weights, read from the graph by row: gate * 4 + unit.
-struct Plain {
-  Plain(const Graph& graph, std::size_t direction, std::size_t gate_count) : gates(gate_count), d(direction) {
+struct PlainCell {
+  PlainCell(const Graph& graph, std::size_t direction, std::size_t gate_count)
+      : gates(gate_count), d(direction) {
     const auto read = [&](const std::string& name) {
       const auto id = graph.find_value(name);
       const auto values = id ? graph.constant(*id).as<float>() : std::span<const float>();
@@ -47,7 +48,7 @@ struct Plain {
 
 using Step = std::map<std::string, Vector>;  // gates of one step, and "hidden"
 
-Step lstm_step(const Plain& w, const Vector& x, const Vector& h, const Vector& c) {
+Step lstm_step(const PlainCell& w, const Vector& x, const Vector& h, const Vector& c) {
   Step step;
   for (std::size_t u = 0; u < 4; ++u) {
     const double in = sigmoid(w.sum(u, x, h) + w.peephole(0, u) * c[u]),
@@ -61,7 +62,7 @@ Step lstm_step(const Plain& w, const Vector& x, const Vector& h, const Vector& c
   return step;
 }
 
-Step gru_step(const Plain& w, const Vector& x, const Vector& h, bool linear_before_reset) {
+Step gru_step(const PlainCell& w, const Vector& x, const Vector& h, bool linear_before_reset) {
   Step step;
   for (std::size_t u = 0; u < 4; ++u) {
     step["update"].push_back(sigmoid(w.sum(u, x, h)));
@@ -86,7 +87,7 @@ std::map<std::string, std::vector<Vector>> plain_gates(const Graph& graph, const
   const auto table = graph.constant(graph.find_value("table").value()).as<float>();
   std::map<std::string, std::vector<Vector>> all;
   for (std::size_t d = 0; d < directions; ++d) {
-    const Plain weights(graph, d, form.op == "LSTM" ? 4 : 3);
+    const PlainCell weights(graph, d, form.op == "LSTM" ? 4 : 3);
     const bool backwards = form.direction == "reverse" || d == 1;
     Vector h(4), c(4);
     for (std::size_t i = 0; i < 7; ++i) {
@@ -162,7 +163,7 @@ TEST(Gates, OfAnLstmRecombineToItsOutput) {
 // The last state of a forward LSTM whose state after step `at` was moved.
 Vector last_state(const Graph& graph, std::span<const std::int64_t> tokens, std::size_t at, std::size_t unit,
                   double by) {
-  const Plain weights(graph, 0, 4);
+  const PlainCell weights(graph, 0, 4);
   const auto table = graph.constant(graph.find_value("table").value()).as<float>();
   Vector h(4), c(4);
   for (std::size_t t = 0; t < tokens.size(); ++t) {

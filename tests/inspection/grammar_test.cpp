@@ -55,15 +55,15 @@ TEST(ReadGrammar, FindsWhatCanBeEmptyAndWhatContainsItself) {
 }
 
 // What a grammar says of texts, hypothesis by hypothesis.
-struct Said {
+struct Parsed {
   std::shared_ptr<const Annotator> annotator;
   Behaviours behaviours;
   std::string operator()(const std::string& name, std::size_t record = 0) const {
     return shown(*annotator, behaviours, name, record);
   }
 };
-Said said(const std::string& grammar, const std::vector<std::string>& records,
-          const std::string& options = "") {
+Parsed parsed(const std::string& grammar, const std::vector<std::string>& records,
+              const std::string& options = "") {
   const test::TemporaryFolder folder;
   const Annotated texts(records);
   const auto annotator = texts.make("grammar[file=" + folder.file("g.grammar", grammar) + options + "]");
@@ -73,7 +73,7 @@ Said said(const std::string& grammar, const std::vector<std::string>& records,
 const char* const brackets = "s ::= ('(' s ')')*";
 
 TEST(Grammar, GivesTimeSignalAndDepth) {
-  const Said of = said(brackets, {"(()())()"}, ",match=whole");
+  const Parsed of = parsed(brackets, {"(()())()"}, ",match=whole");
   EXPECT_EQ(of("s:time"), "11111111");
   // Spans of s: all of it, 1 to 5 inside of the first pair; those without symbols cover nothing.
   EXPECT_EQ(of("s:signal"), "11001001");
@@ -81,7 +81,7 @@ TEST(Grammar, GivesTimeSignalAndDepth) {
 }
 
 TEST(Grammar, LeavesOutWhatDoesNotParseAndSaysSo) {
-  const Said of = said("a ::= 'x' a | 'y'", {"xxy", "xyx", "zzz"}, ",match=whole");
+  const Parsed of = parsed("a ::= 'x' a | 'y'", {"xxy", "xyx", "zzz"}, ",match=whole");
   EXPECT_EQ(of("a:time", 0), "111");
   EXPECT_EQ(of("a:depth", 0), "123");
   EXPECT_EQ(of("a:time", 1), "...");
@@ -91,31 +91,31 @@ TEST(Grammar, LeavesOutWhatDoesNotParseAndSaysSo) {
 
 TEST(Grammar, TakesTheSimplestParseAndSaysThatThereAreOthers) {
   // As a word it is one node, letter by letter more; the first alternative of equals.
-  const Said of = said("t ::= word | letters\nword ::= 'ab'\nletters ::= letter+\nletter ::= [a-z]",
-                       {"ab", "ba"}, ",match=whole");
+  const Parsed of = parsed("t ::= word | letters\nword ::= 'ab'\nletters ::= letter+\nletter ::= [a-z]",
+                           {"ab", "ba"}, ",match=whole");
   EXPECT_EQ(of("word:time", 0), "11");
   EXPECT_EQ(of("letter:time", 0), "00");
   EXPECT_EQ(of("letters:time", 1), "11");
   EXPECT_THAT(of.annotator->notices(),
               testing::ElementsAre(testing::HasSubstr("1 of 2 records have several parses")));
-  const Said equal = said("t ::= b | a\na ::= 'x'\nb ::= 'x'", {"x"});
+  const Parsed equal = parsed("t ::= b | a\na ::= 'x'\nb ::= 'x'", {"x"});
   EXPECT_EQ(equal("b:time"), "1");
   EXPECT_EQ(equal("a:time"), "0");
   // The last part as long as possible.
-  const Said split = said("t ::= a b\na ::= 'x'*\nb ::= 'x'*", {"xxx"}, ",match=whole");
+  const Parsed split = parsed("t ::= a b\na ::= 'x'*\nb ::= 'x'*", {"xxx"}, ",match=whole");
   EXPECT_EQ(split("b:time"), "111");
   EXPECT_EQ(split("a:time"), "000");
 }
 
 TEST(Grammar, TakesLeftRecursionCyclesAndEmptyRules) {
-  const Said sum = said("e ::= e '+' t | t\nt ::= [0-9] | '(' e ')'", {"1+(2+3)"}, ",match=whole");
+  const Parsed sum = parsed("e ::= e '+' t | t\nt ::= [0-9] | '(' e ')'", {"1+(2+3)"}, ",match=whole");
   EXPECT_EQ(sum("e:depth"), "2113221");
   EXPECT_EQ(sum("t:depth"), "1012121");
-  const Said cycle = said("a ::= b | 'x'\nb ::= a", {"x"}, ",match=whole");
+  const Parsed cycle = parsed("a ::= b | 'x'\nb ::= a", {"x"}, ",match=whole");
   EXPECT_EQ(cycle("a:time"), "1");
   EXPECT_EQ(cycle("b:time"), "0");
   EXPECT_THAT(cycle.annotator->notices(), testing::Contains(testing::HasSubstr("several parses")));
-  const Said empty = said("s ::= (a? b?)*\na ::= 'x'?\nb ::= 'y'*", {"xyyx"}, ",match=whole");
+  const Parsed empty = parsed("s ::= (a? b?)*\na ::= 'x'?\nb ::= 'y'*", {"xyyx"}, ",match=whole");
   EXPECT_EQ(empty("a:time"), "1001");
   EXPECT_EQ(empty("b:time"), "0110");
 }
@@ -130,8 +130,8 @@ number ::= [0-9]+
 )";
 
 TEST(Grammar, ParsesWhatWasCutOutOfALongerText) {
-  const Said of = said(queries, {"CT ab WHERE x = 12;\nSEL", "RE cd = 1", "e = 34;\nDEL", "SELECT a;\n",
-                                 "SELECT ab,", "zz = zz"});
+  const Parsed of = parsed(queries, {"CT ab WHERE x = 12;\nSEL", "RE cd = 1", "e = 34;\nDEL", "SELECT a;\n",
+                                     "SELECT ab,", "zz = zz"});
   EXPECT_EQ(of("name:time", 0).substr(0, 22), "0001100000001000000000");
   EXPECT_EQ(of("number:time", 0).substr(0, 22), "0000000000000000110000");
   EXPECT_EQ(of("query:time", 0), "11111111111111111110111");
@@ -154,7 +154,7 @@ TEST(Grammar, ParsesWhatWasCutOutOfALongerText) {
 }
 
 TEST(Grammar, DoesNotPretendToKnowWhatWasCutOff) {
-  const Said of = said("s ::= a | b\na ::= '<' n '>'\nb ::= '[' n ']' s?\nn ::= [0-9]+", {"123"});
+  const Parsed of = parsed("s ::= a | b\na ::= '<' n '>'\nb ::= '[' n ']' s?\nn ::= [0-9]+", {"123"});
   EXPECT_EQ(of("s:time"), "111");
   EXPECT_EQ(of("a:time"), "...");
   EXPECT_EQ(of("b:time"), "...");
@@ -164,7 +164,7 @@ TEST(Grammar, DoesNotPretendToKnowWhatWasCutOff) {
 TEST(Grammar, DoesNotChooseBetweenReadingsThatOnlyTheCutPartTells) {
   const char* const source =
       "s ::= (a | b)+\na ::= '<' n '>' w?\nb ::= '[' n '>' w? | 'q'\nn ::= [0-9]+\nw ::= '!'+\n";
-  const Said of = said(source, {"12>!!q", "2>!", "<2>!q", "!!"});
+  const Parsed of = parsed(source, {"12>!!q", "2>!", "<2>!q", "!!"});
   EXPECT_EQ(of("n:time", 0), "110000");
   EXPECT_EQ(of("w:time", 0), "000110");
   EXPECT_EQ(of("a:time", 0), ".....0");
@@ -180,8 +180,8 @@ TEST(Grammar, DoesNotChooseBetweenReadingsThatOnlyTheCutPartTells) {
 }
 
 TEST(Grammar, FindsTextsInOthers) {
-  const Said of =
-      said("date ::= year '-' [0-9]+\nyear ::= [0-9]+", {"on 12-3, 4-56 or 7-"}, ",match=substrings");
+  const Parsed of =
+      parsed("date ::= year '-' [0-9]+\nyear ::= [0-9]+", {"on 12-3, 4-56 or 7-"}, ",match=substrings");
   EXPECT_EQ(of("date:time"), "0001111001111000000");
   EXPECT_EQ(of("date:signal"), "0001001001001000000");
   EXPECT_EQ(of("year:time"), "0001100001000000000");
@@ -206,19 +206,19 @@ TEST(Grammar, TakesPaddingAndSymbolsOfSeveralCharacters) {
 }
 
 TEST(Grammar, BoundsWhatOneRecordTakes) {
-  const Said of = said("s ::= s s | 'a'", {std::string(60, 'a')}, ",match=whole,items=500");
+  const Parsed of = parsed("s ::= s s | 'a'", {std::string(60, 'a')}, ",match=whole,items=500");
   EXPECT_EQ(of("s:time"), std::string(60, '.'));
   EXPECT_THAT(of.annotator->notices(), testing::ElementsAre(testing::HasSubstr("more than 500 chart items")));
 }
 
 TEST(Grammar, BringsChosenNonTerminalsUnderOtherNames) {
-  const Said of = said("s ::= a+\na ::= 'x'\nunused ::= 'y'", {"xx"}, ",of=a+unused,name=g.");
+  const Parsed of = parsed("s ::= a+\na ::= 'x'\nunused ::= 'y'", {"xx"}, ",of=a+unused,name=g.");
   ASSERT_EQ(of.annotator->hypotheses().size(), 2U);
   EXPECT_EQ(of("g.a:signal"), "11");
   EXPECT_THAT(of.annotator->notices(), testing::ElementsAre(testing::HasSubstr("does not lead to 'unused'")));
-  EXPECT_THROW(said("s ::= 'a'", {"a"}, ",of=t"), Error);
-  EXPECT_THROW(said("s ::= 'a'", {"a"}, ",start=t"), Error);
-  EXPECT_THROW(said("s ::= 'a'", {"a"}, ",match=sideways"), Error);
+  EXPECT_THROW(parsed("s ::= 'a'", {"a"}, ",of=t"), Error);
+  EXPECT_THROW(parsed("s ::= 'a'", {"a"}, ",start=t"), Error);
+  EXPECT_THROW(parsed("s ::= 'a'", {"a"}, ",match=sideways"), Error);
 }
 
 TEST(Grammar, NeedsAFileAndText) {

@@ -11,12 +11,12 @@
 namespace assay::mutation {
 namespace {
 
-using Edit = std::function<void(GraphBuilder&, const Graph&)>;
+using GraphEdit = std::function<void(GraphBuilder&, const Graph&)>;
 
 struct Case {
   std::string name;
   Graph (*network)();
-  Edit edit;
+  GraphEdit edit;
   std::string way;  // beginning of Replay::way()
 };
 
@@ -27,7 +27,7 @@ Array changed(const Array& array, std::size_t index, float value) {
 }
 
 // Replaces one weight of a node's input 1.
-Edit weight(const std::string& node, std::size_t index, float value) {
+GraphEdit weight(const std::string& node, std::size_t index, float value) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const ValueId id = graph.nodes()[static_cast<std::size_t>(graph.find_node(node).value())].inputs.at(1);
     edit.replace_constant(id, changed(graph.constant(id), index, value));
@@ -35,8 +35,8 @@ Edit weight(const std::string& node, std::size_t index, float value) {
 }
 
 // Puts a node between a value's producer and the value.
-Edit inside(const std::string& value, const std::string& op, const Array& constant,
-            std::map<std::string, Attribute> attributes = {}) {
+GraphEdit inside(const std::string& value, const std::string& op, const Array& constant,
+                 std::map<std::string, Attribute> attributes = {}) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const ValueId id = graph.find_value(value).value();
     const ValueId fresh = edit.value(value + "_before");
@@ -50,7 +50,7 @@ Edit inside(const std::string& value, const std::string& op, const Array& consta
 }
 
 // Adds to every n-th weight of a node's input 1.
-Edit every(std::size_t nth, const std::string& node, float by) {
+GraphEdit every(std::size_t nth, const std::string& node, float by) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const ValueId id = graph.nodes()[static_cast<std::size_t>(graph.find_node(node).value())].inputs.at(1);
     Array weights = graph.constant(id);
@@ -60,7 +60,7 @@ Edit every(std::size_t nth, const std::string& node, float by) {
   };
 }
 
-Edit operation(const std::string& node, const std::string& op) {
+GraphEdit operation(const std::string& node, const std::string& op) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     const int index = graph.find_node(node).value();
     Node changed_node = graph.nodes()[static_cast<std::size_t>(index)];
@@ -69,7 +69,7 @@ Edit operation(const std::string& node, const std::string& op) {
   };
 }
 
-Edit both(const Edit& a, const Edit& b) {
+GraphEdit both(const GraphEdit& a, const GraphEdit& b) {
   return [=](GraphBuilder& edit, const Graph& graph) {
     a(edit, graph);
     b(edit, graph);
@@ -117,7 +117,7 @@ std::vector<Case> cases() {
   };
 }
 
-Edit of_shared_weights() {
+GraphEdit of_shared_weights() {
   return [](GraphBuilder& edit, const Graph& graph) {
     const ValueId id = graph.find_value("kernel").value();
     edit.replace_constant(id, changed(graph.constant(id), 4, 5.0F));
@@ -182,8 +182,8 @@ TEST(Replay, InfiniteWeightsTakeTheWayWithoutSums) {
   const Session session(graph);
   Block block(session);
   block.add(testing_mutation::inputs_of(session, 6));
-  for (const Edit& change : {weight("conv1", 5, std::numeric_limits<float>::infinity()),
-                             every(11, "conv2", std::numeric_limits<float>::infinity())}) {
+  for (const GraphEdit& change : {weight("conv1", 5, std::numeric_limits<float>::infinity()),
+                                  every(11, "conv2", std::numeric_limits<float>::infinity())}) {
     GraphBuilder edit(graph);
     change(edit, graph);
     const Graph mutant = edit.build();

@@ -207,8 +207,8 @@ TEST(NeuronEffectBlocking, IsZeroingTheOutgoingWeights) {
       {grouped(), "up", "logits/w", 1, 36},
       {square_dense(), "first", "second/w", 0, 1},
       {lstm_like(), "lstm", "logits/w", 1, 1},
-      {recurrent("LSTM", 4, true), "cell", "logits/w", 1, 1},
-      {recurrent("GRU", 3, false), "cell", "logits/w", 1, 1},
+      {recurrent_layers("LSTM", 4, true), "cell", "logits/w", 1, 1},
+      {recurrent_layers("GRU", 3, false), "cell", "logits/w", 1, 1},
       {transformer_like(), "up", "down/w", 0, 1},  // past GELU in several nodes
   };
   for (const Case& one : cases) {
@@ -272,14 +272,14 @@ TEST(NeuronActivationInverse, GoesThroughBatchNormalisationAndSharedConstants) {
     EXPECT_TRUE(change.constant == "narrow_bn/scale" || change.constant == "narrow_bn/shift")
         << change.constant;
   // Both layers of this network read the same weights; the other one keeps them.
-  const Graph shared = shared_weights();
+  const Graph shared = tied_weights();
   const Graph mutated = apply(subject_of(shared), mutant("nai", "second")).graph;
   EXPECT_EQ(floats(mutated, "w"), floats(shared, "w"));
   EXPECT_EQ(floats(mutated, "b"), floats(shared, "b"));
 }
 
 TEST(NeuronActivationInverse, OfARecurrentNeuronFlipsItInEveryStep) {
-  const Graph graph = recurrent("RNN", 1, false);
+  const Graph graph = recurrent_layers("RNN", 1, false);
   const Mutation mutation = apply(subject_of(graph), mutant("nai", "cell"));
   const auto chosen = changed_neurons(mutation);
   const Tensor records = records_for(graph, 3);

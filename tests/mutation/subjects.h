@@ -43,7 +43,7 @@ inline Graph grouped() {
 }
 
 // A recurrent operator in one or two directions over [N, 5, 3] (batch first), its last state, a dense layer.
-inline Graph recurrent(const std::string& op, std::int64_t gates, bool both) {
+inline Graph recurrent_layers(const std::string& op, std::int64_t gates, bool both) {
   Net net(op);
   const std::int64_t directions = both ? 2 : 1, hidden = 4;
   const ValueId x =
@@ -67,7 +67,7 @@ inline Graph recurrent(const std::string& op, std::int64_t gates, bool both) {
 }
 
 // Two layers read the same weights and one bias serves as two; input [N, 5].
-inline Graph shared_weights() {
+inline Graph tied_weights() {
   Net net("shared");
   GraphBuilder& b = net.builder;
   const ValueId x = net.input({-1, 5}), w = net.weight("w", {5, 5}), bias = net.bias("b", 5);
@@ -131,11 +131,11 @@ inline const std::vector<Network>& networks() {
       {"lstm", lstm_like},
       {"square", square_dense},
       {"grouped", grouped},
-      {"bilstm", [] { return recurrent("LSTM", 4, true); }},
-      {"onebias", [] { return one_bias(recurrent("LSTM", 4, true), "cell"); }},
-      {"gru", [] { return recurrent("GRU", 3, false); }},
-      {"rnn", [] { return recurrent("RNN", 1, true); }},
-      {"shared", shared_weights},
+      {"bilstm", [] { return recurrent_layers("LSTM", 4, true); }},
+      {"onebias", [] { return one_bias(recurrent_layers("LSTM", 4, true), "cell"); }},
+      {"gru", [] { return recurrent_layers("GRU", 3, false); }},
+      {"rnn", [] { return recurrent_layers("RNN", 1, true); }},
+      {"shared", tied_weights},
       {"columns", columns},
   };
   return all;

@@ -19,7 +19,7 @@
 namespace assay {
 namespace {
 
-constexpr std::int64_t records = 3, inputs = 6, classes = 3;  // as many records as classes
+constexpr std::int64_t record_count = 3, inputs = 6, classes = 3;  // as many records as classes
 
 Array numbers(const Shape& shape, std::uint64_t seed) {
   Rng rng(seed);
@@ -79,7 +79,7 @@ TEST(Rows, OfScoresThatAreNotThoseOfTheRecordsAreRefused) {
       Question question{command, flags};
       question.flags.push_back({"model", {"@net"}});
       question.networks.emplace("net", odd);
-      question.datasets.emplace("records", from_arrays(numbers({records, inputs}, 2), {0, 1, 2},
+      question.datasets.emplace("records", from_arrays(numbers({record_count, inputs}, 2), {0, 1, 2},
                                                        {.valid_range = ValidRange{{-9}, {9}}}));
       try {
         ask(question, silence());
@@ -106,7 +106,7 @@ TEST(Rows, ScoresOfEachStepWithRecordsBehindThemAreCovered) {
     Question question{"cover", {{"train", {"@records"}}, {"test", {"@records"}}, {"criterion", {criterion}}}};
     question.flags.push_back({"model", {"@net"}});
     question.networks.emplace("net", steps);
-    question.datasets.emplace("records", from_arrays(numbers({records, inputs}, 2), {0, 1, 2}, {}));
+    question.datasets.emplace("records", from_arrays(numbers({record_count, inputs}, 2), {0, 1, 2}, {}));
     return ask(question, silence());
   };
   EXPECT_NO_THROW(put("nc"));

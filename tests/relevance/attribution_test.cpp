@@ -523,7 +523,8 @@ TEST(LayerwiseRelevance, GoesBackToTheLargestElements) {
   const ValueId x = net.input({-1, 5});
   const ValueId two = net.builder.constant("two", Array::of<std::int64_t>({1}, std::vector<std::int64_t>{2}));
   const ValueId values = net.builder.value("values"), order = net.builder.value("order");
-  net.builder.node({.name = "top", .op = "TopK", .inputs = {x, two}, .outputs = {values, order}});
+  net.builder.node(
+      {.name = "top", .op = "TopK", .inputs = {x, two}, .outputs = {values, order}, .attributes = {}});
   const Graph graph = net.build(net.dense("logits", net.relu("r", values), 2, 2));
   const Session session(graph, {.threads = 1});
   const Tensor input = at::tensor(std::vector<float>{1, 5, 2, 4, 3}).unsqueeze(0);

@@ -23,7 +23,7 @@ Measurement measured(std::string criterion, double value, bool higher_is_better 
   return {std::move(criterion), "all", "", "", "", "", value, higher_is_better};
 }
 
-std::vector<Measurement> sample() {
+std::vector<Measurement> sample_measurements() {
   Measurement night = counted("kmnc", "conv2", "1", "10");
   night.context = "night";
   return {counted("kmnc", "conv1", "7", "10"), counted("kmnc", "conv2", "6", "10"),
@@ -82,11 +82,11 @@ bool passes(const std::string& text, const std::vector<Measurement>& measurement
 }
 
 TEST(Gate, ComparesExactly) {
-  EXPECT_TRUE(passes("kmnc[layer=conv2]=0.6", sample()));
-  EXPECT_TRUE(passes("kmnc[layer=conv2]=60%", sample()));
-  EXPECT_FALSE(passes("kmnc[layer=conv2]=0.6000000000000000000000001", sample()));
-  EXPECT_TRUE(passes("kmnc=0.65", sample()));
-  EXPECT_FALSE(passes("kmnc[layer=conv2,context=night]=0.6", sample()));
+  EXPECT_TRUE(passes("kmnc[layer=conv2]=0.6", sample_measurements()));
+  EXPECT_TRUE(passes("kmnc[layer=conv2]=60%", sample_measurements()));
+  EXPECT_FALSE(passes("kmnc[layer=conv2]=0.6000000000000000000000001", sample_measurements()));
+  EXPECT_TRUE(passes("kmnc=0.65", sample_measurements()));
+  EXPECT_FALSE(passes("kmnc[layer=conv2,context=night]=0.6", sample_measurements()));
   // One of 10^30 is missing: as float64 this is 1.
   const auto nearly = std::vector{counted("idc", "all", std::string(30, '9'), "1" + std::string(30, '0'))};
   EXPECT_EQ(nearly[0].value, 1);
@@ -122,18 +122,19 @@ TEST(Gate, ComparesMeasuresByTheirBinaryValue) {
 }
 
 TEST(Gate, FailsClosed) {
-  const Gate layer = evaluate(parse_gate("kmnc[layer=conv3]=0"), sample());
+  const Gate layer = evaluate(parse_gate("kmnc[layer=conv3]=0"), sample_measurements());
   EXPECT_FALSE(layer.passed);
   EXPECT_THAT(layer.reason, HasSubstr("there are all, conv1, conv2; did you mean 'conv1'?"));
-  EXPECT_THAT(evaluate(parse_gate("kmnx=0"), sample()).reason, HasSubstr("did you mean 'kmnc'?"));
-  EXPECT_FALSE(passes("kmnc[context=day]=0", sample()));
+  EXPECT_THAT(evaluate(parse_gate("kmnx=0"), sample_measurements()).reason,
+              HasSubstr("did you mean 'kmnc'?"));
+  EXPECT_FALSE(passes("kmnc[context=day]=0", sample_measurements()));
   EXPECT_FALSE(passes("kmnc=0", {}));
   EXPECT_FALSE(passes("x=0", {measured("x", std::nan(""))}));
   EXPECT_FALSE(passes("x=0", {measured("x", std::numeric_limits<double>::infinity())}));
   EXPECT_FALSE(passes("x=0", {counted("x", "all", "0", "0")}));
   EXPECT_FALSE(passes("x=0", {{"x", "all", "", "", "7", "5", 1.4}}));
   EXPECT_FALSE(passes("x=0", {{"x", "all", "", "", "-7", "5", 1.4}}));
-  EXPECT_THAT(evaluate(parse_gate("kmnc=35"), sample()).reason, HasSubstr("35%"));
+  EXPECT_THAT(evaluate(parse_gate("kmnc=35"), sample_measurements()).reason, HasSubstr("35%"));
 }
 
 TEST(Gate, ANameAsksForAllItsVariantsUnlessItIsOne) {
@@ -167,25 +168,27 @@ TEST(Gate, WithoutALayerIsAboutEachWhereTheyDoNotAddUp) {
 }
 
 TEST(Gate, ThatNoRunCouldPassIsFoundBefore) {
-  EXPECT_EQ(impossible(parse_gate("kmnc[layer=conv2]=0.6"), sample()), "");
-  EXPECT_EQ(impossible(parse_gate("kmnc[class=3,context=day]=0.6"), sample()), "");
-  EXPECT_THAT(impossible(parse_gate("kmnc[layer=conv3]=0.6"), sample()), HasSubstr("did you mean 'conv1'"));
-  EXPECT_THAT(impossible(parse_gate("kmnc[sections=7]=0.6"), sample()), HasSubstr("no criterion"));
-  EXPECT_THAT(impossible(parse_gate("kmnc=60"), sample()), HasSubstr("60%"));
-  EXPECT_EQ(impossible(parse_gate("kmnc<=60"), sample()), "");
+  EXPECT_EQ(impossible(parse_gate("kmnc[layer=conv2]=0.6"), sample_measurements()), "");
+  EXPECT_EQ(impossible(parse_gate("kmnc[class=3,context=day]=0.6"), sample_measurements()), "");
+  EXPECT_THAT(impossible(parse_gate("kmnc[layer=conv3]=0.6"), sample_measurements()),
+              HasSubstr("did you mean 'conv1'"));
+  EXPECT_THAT(impossible(parse_gate("kmnc[sections=7]=0.6"), sample_measurements()),
+              HasSubstr("no criterion"));
+  EXPECT_THAT(impossible(parse_gate("kmnc=60"), sample_measurements()), HasSubstr("60%"));
+  EXPECT_EQ(impossible(parse_gate("kmnc<=60"), sample_measurements()), "");
 }
 
 TEST(Gate, AFailingStarNamesTheLayers) {
-  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample());
+  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample_measurements());
   EXPECT_THAT(gate.reason, HasSubstr("fails for 1 of 3: kmnc[layer=conv2]"));
 }
 
 TEST(Gate, StarAsksForEveryLayer) {
-  EXPECT_TRUE(passes("kmnc[layer=*]=0.6", sample()));
-  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample());
+  EXPECT_TRUE(passes("kmnc[layer=*]=0.6", sample_measurements()));
+  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample_measurements());
   EXPECT_FALSE(gate.passed);
   EXPECT_EQ(gate.layer, "conv2");
-  EXPECT_FALSE(passes("kmnc[layer=*,context=*]=0.6", sample()));
+  EXPECT_FALSE(passes("kmnc[layer=*,context=*]=0.6", sample_measurements()));
 }
 
 TEST(Gate, StarOfClassesIsNotAboutAllTogether) {
@@ -216,9 +219,9 @@ std::vector<bool> outcomes(const std::vector<Gate>& gates) {
 }
 
 TEST(Ratchet, ComparesEveryMeasurementExactly) {
-  const Document baseline = baseline_of(sample());
-  EXPECT_EQ(outcomes(no_worse_than(baseline, sample())), std::vector<bool>(4, true));
-  auto now = sample();
+  const Document baseline = baseline_of(sample_measurements());
+  EXPECT_EQ(outcomes(no_worse_than(baseline, sample_measurements())), std::vector<bool>(4, true));
+  auto now = sample_measurements();
   now[0] = counted("kmnc", "conv1", "70", "100");
   now[1] = counted("kmnc", "conv2", "599999999999999999999", "1000000000000000000000");
   now.erase(now.begin() + 2);
@@ -250,17 +253,18 @@ TEST(Ratchet, AllowsForATolerance) {
 }
 
 TEST(Ratchet, ComparesWhatIsChosen) {
-  const Document baseline = baseline_of(sample());
-  EXPECT_EQ(no_worse_than(baseline, sample(), {"0", {"kmnc[layer=conv2]"}}).size(), 2U) << "day and night";
-  EXPECT_EQ(no_worse_than(baseline, sample(), {"0", {"kmnc", "kmnc[layer=conv1]"}}).size(), 2U);
-  EXPECT_THROW(no_worse_than(baseline, sample(), {"0", {"nc"}}), Error);
+  const Document baseline = baseline_of(sample_measurements());
+  EXPECT_EQ(no_worse_than(baseline, sample_measurements(), {"0", {"kmnc[layer=conv2]"}}).size(), 2U)
+      << "day and night";
+  EXPECT_EQ(no_worse_than(baseline, sample_measurements(), {"0", {"kmnc", "kmnc[layer=conv1]"}}).size(), 2U);
+  EXPECT_THROW(no_worse_than(baseline, sample_measurements(), {"0", {"nc"}}), Error);
 }
 
 TEST(Ratchet, RefusesABaselineWithoutMeasurements) {
-  EXPECT_THROW(no_worse_than(Document{}, sample()), Error);
-  Document broken = baseline_of(sample());
+  EXPECT_THROW(no_worse_than(Document{}, sample_measurements()), Error);
+  Document broken = baseline_of(sample_measurements());
   broken.tables[0].rows[0][4] = std::string("many");
-  EXPECT_THROW(no_worse_than(broken, sample()), Error);
+  EXPECT_THROW(no_worse_than(broken, sample_measurements()), Error);
 }
 
 TEST(Ratchet, RefusesABaselineWhoseRowsContradictThemselves) {
@@ -269,7 +273,7 @@ TEST(Ratchet, RefusesABaselineWhoseRowsContradictThemselves) {
     changed.tables[0].rows[0][4] = covered;
     changed.tables[0].rows[0][6] = coverage;
     try {
-      no_worse_than(changed, sample());
+      no_worse_than(changed, sample_measurements());
     } catch (const Error& error) {
       return error.fault() == Fault::data;
     }
@@ -297,7 +301,7 @@ TEST(Gate, ACoverageOfNothingIsNoNumber) {
 }
 
 TEST(Gate, DescribesItsOutcome) {
-  EXPECT_EQ(described(evaluate(parse_gate("kmnc[layer=conv2]=0.7"), sample())),
+  EXPECT_EQ(described(evaluate(parse_gate("kmnc[layer=conv2]=0.7"), sample_measurements())),
             "kmnc[layer=conv2]=0.7: 6 of 10 (60.00 %)");
 }
 

@@ -10,7 +10,7 @@
 namespace assay::report {
 namespace {
 
-Document sample() {
+Document awkward_document() {
   Document document;
   document.command = "cover";
   document.headline = "größe \"99\"\n";
@@ -36,14 +36,14 @@ Document sample() {
 }
 
 TEST(ReadDocument, IsTheInverseOfToJson) {
-  for (const Document& document : {sample(), Document{}}) {
+  for (const Document& document : {awkward_document(), Document{}}) {
     const std::string text = to_json(document);
     EXPECT_EQ(to_json(read_document(text)), text);
   }
 }
 
 TEST(ReadDocument, KeepsWhatPeopleSee) {
-  const Document document = read_document(to_json(sample()));
+  const Document document = read_document(to_json(awkward_document()));
   EXPECT_EQ(document.facts[1].title, "coverage");
   EXPECT_EQ(shown(document.facts[1].value, document.facts[1].kind, document.facts[1].decimals), "100.0000 %");
   EXPECT_TRUE(std::isnan(std::get<double>(document.facts[2].value)));
@@ -66,7 +66,7 @@ void expect_refused(const std::string& text) {
 }
 
 TEST(ReadDocument, RefusesEveryCutOff) {
-  const std::string text = to_json(sample());
+  const std::string text = to_json(awkward_document());
   for (std::size_t length = 0; length + 2 < text.size(); ++length) expect_refused(text.substr(0, length));
 }
 
@@ -79,7 +79,7 @@ TEST(ReadDocument, RefusesWhatIsNoDocument) {
 }
 
 std::string replaced(const std::string& from, const std::string& to) {
-  std::string text = to_json(sample());
+  std::string text = to_json(awkward_document());
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);

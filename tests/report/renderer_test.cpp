@@ -20,7 +20,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
   return n;
 }
 
-Document sample(bool gated = true) {
+Document gated_document(bool gated = true) {
   const std::vector<Measurement> measurements = {{"kmnc", "a\"<&>'\x01\xff,|@b", "", "", "6", "10", 0.6},
                                                  {"kmnc", "all", "", "", "6", "10", 0.6}};
   Document document;
@@ -52,7 +52,7 @@ TEST(Escape, InvalidUtf8BecomesReplacement) {
 }
 
 TEST(Junit, HasACasePerGate) {
-  const std::string text = to_junit(sample());
+  const std::string text = to_junit(gated_document());
   EXPECT_THAT(text, HasSubstr("tests=\"3\" failures=\"2\" errors=\"0\" time=\"1.500\""));
   EXPECT_THAT(text, HasSubstr("timestamp=\"2026-01-02T03:04:05\""));
   EXPECT_EQ(count_of(text, "<testcase "), 3U);
@@ -62,14 +62,14 @@ TEST(Junit, HasACasePerGate) {
 }
 
 TEST(Junit, HasACasePerMeasurementWithoutGates) {
-  const std::string text = to_junit(sample(false));
+  const std::string text = to_junit(gated_document(false));
   EXPECT_THAT(text, HasSubstr("tests=\"2\" failures=\"0\""));
   EXPECT_EQ(count_of(text, "<testcase "), 2U);
   EXPECT_THAT(text, HasSubstr("a&quot;&lt;&amp;&gt;&apos;\\x01\xEF\xBF\xBD,|@b"));
 }
 
 TEST(Sarif, HasAnErrorPerFailedGateAndItsRule) {
-  const auto json = nlohmann::json::parse(to_sarif(sample()));
+  const auto json = nlohmann::json::parse(to_sarif(gated_document()));
   EXPECT_EQ(json["version"], "2.1.0");
   const auto& run = json["runs"][0];
   ASSERT_EQ(run["results"].size(), 2U);
@@ -84,7 +84,7 @@ TEST(Sarif, HasAnErrorPerFailedGateAndItsRule) {
 }
 
 TEST(Markdown, EscapesAndFolds) {
-  const std::string text = to_markdown(sample());
+  const std::string text = to_markdown(gated_document());
   EXPECT_THAT(text, HasSubstr("**gates: 1 of 3 passed**"));
   EXPECT_EQ(count_of(text, "**FAILED**"), 2U);
   EXPECT_THAT(text, HasSubstr("<details><summary>Criteria (2)</summary>"));
@@ -124,7 +124,7 @@ TEST(Csv, HasOneTableAFile) {
 TEST(Renderers, AllRenderAnything) {
   ASSERT_FALSE(renderers().empty());
   for (const Renderer& renderer : renderers()) {
-    for (const Document& document : {sample(), sample(false), Document{}}) {
+    for (const Document& document : {gated_document(), gated_document(false), Document{}}) {
       EXPECT_NE(renderer.render == nullptr, renderer.render_files == nullptr) << renderer.name;
       if (renderer.render_files) {
         EXPECT_EQ(renderer.render_files(document).empty(), document.tables.empty() && document.facts.empty());

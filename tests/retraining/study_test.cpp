@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-DatasetPtr points(std::size_t count, double from, double to, std::uint64_t seed) {
+DatasetPtr points_of_square(std::size_t count, double from, double to, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<std::vector<float>> values;
   std::vector<std::int64_t> labels;
@@ -31,11 +31,11 @@ class RetrainingStudy : public testing::Test {
       : folder(std::filesystem::path(testing::TempDir()) / "assay_retraining_study"),
         session(linear({2, 2}, {1, 0, 0, 1}), one_thread) {
     std::filesystem::remove_all(folder);
-    study.test = points(20, 0, 0.4, 1);
-    study.given = {points(30, 0.3, 1, 2), points(10, 0.3, 1, 3), {"two were left out"}};
+    study.test = points_of_square(20, 0, 0.4, 1);
+    study.given = {points_of_square(30, 0.3, 1, 2), points_of_square(10, 0.3, 1, 3), {"two were left out"}};
     study.made.folder = folder;
     study.made.pool = 20;
-    plan.training = points(40, 0, 1, 4);
+    plan.training = points_of_square(40, 0, 1, 4);
     plan.count = 10;
   }
   ~RetrainingStudy() override { std::filesystem::remove_all(folder); }

@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Pair = std::pair<std::string, std::string>;
+using Entry = std::pair<std::string, std::string>;
 
 JournalKey key(int seed = 1) {
   return JournalKey("test").add("network", std::string(32, 'a')).add("seed", seed).add("step", 0.1);
 }
 
-std::vector<Pair> entries(const Journal& journal) {
-  std::vector<Pair> all;
+std::vector<Entry> entries(const Journal& journal) {
+  std::vector<Entry> all;
   for (const Journal::Entry& entry : journal.found()) all.emplace_back(entry.id, entry.bytes);
   return all;
 }
@@ -35,7 +35,7 @@ class Journals : public testing::Test {
   }
   ~Journals() override { fs::remove_all(folder); }
 
-  std::vector<Pair> found(const JournalKey& of = key()) const { return entries(Journal(path, of)); }
+  std::vector<Entry> found(const JournalKey& of = key()) const { return entries(Journal(path, of)); }
   // The error that `action` gives, which has to be of this kind.
   static std::string message(Fault fault, const std::function<void()>& action) {
     try {
@@ -67,11 +67,11 @@ TEST_F(Journals, GiveBackTheirEntriesInOrder) {
   }
   {
     Journal journal(deep, key());
-    EXPECT_THAT(entries(journal), ElementsAre(Pair("one", binary), Pair("", "")));
+    EXPECT_THAT(entries(journal), ElementsAre(Entry("one", binary), Entry("", "")));
     journal.append("one", "again");
   }
   EXPECT_THAT(entries(Journal(deep, key())),
-              ElementsAre(Pair("one", binary), Pair("", ""), Pair("one", "again")));
+              ElementsAre(Entry("one", binary), Entry("", ""), Entry("one", "again")));
 }
 
 TEST_F(Journals, CutOffAtAnyByteLoseTheLastEntryOnly) {
@@ -86,7 +86,7 @@ TEST_F(Journals, CutOffAtAnyByteLoseTheLastEntryOnly) {
   const std::string whole = read_file(path);
   for (std::size_t size = 0; size <= whole.size(); ++size) {
     write_file(path, whole.substr(0, size));
-    std::vector<Pair> expected;
+    std::vector<Entry> expected;
     for (std::size_t e = 0; e < 3; ++e) {
       if (size >= (e < 2 ? ends[e + 1] : whole.size()))
         expected.emplace_back(std::string(1, "abc"[e]), std::string(11, "abc"[e]));
@@ -115,7 +115,7 @@ TEST_F(Journals, ADamagedEntryIsNotUsed) {
     std::string damaged = whole;
     damaged[place] = static_cast<char>(damaged[place] ^ 1);
     write_file(path, damaged);
-    EXPECT_THAT(found(), ElementsAre(Pair("a", "first"))) << place;
+    EXPECT_THAT(found(), ElementsAre(Entry("a", "first"))) << place;
   }
 }
 
@@ -145,13 +145,13 @@ TEST_F(Journals, OfOtherWorkAreRefusedAndSayWhatDiffers) {
   EXPECT_THAT(refused(JournalKey("test").add("network", std::string(32, 'a')).add("seed", 1)),
               HasSubstr("another step (0.1, not none);"));
   EXPECT_THAT(refused(JournalKey("exam")), HasSubstr("test, not exam"));
-  EXPECT_THAT(found(), ElementsAre(Pair("a", "first")));
+  EXPECT_THAT(found(), ElementsAre(Entry("a", "first")));
 }
 
 TEST_F(Journals, WithoutEntriesBelongToWhoeverComesNext) {
   Journal(path, key(1));
   Journal(path, key(2)).append("a", "of two");
-  EXPECT_THAT(found(key(2)), ElementsAre(Pair("a", "of two")));
+  EXPECT_THAT(found(key(2)), ElementsAre(Entry("a", "of two")));
   EXPECT_THROW(found(key(1)), Error);
 }
 
@@ -181,7 +181,7 @@ TEST_F(Journals, AreReplacedAsAWhole) {
     journal.replace("state", "later");
     journal.append("d", "fourth");
   }
-  EXPECT_THAT(found(), ElementsAre(Pair("state", "later"), Pair("d", "fourth")));
+  EXPECT_THAT(found(), ElementsAre(Entry("state", "later"), Entry("d", "fourth")));
 }
 
 TEST_F(Journals, HaveOneUserAtATime) {
@@ -243,7 +243,7 @@ TEST_F(Journals, KeepWhatTheyHaveWhenTheDiskIsFull) {
     EXPECT_EQ(files(), 1U);
     journal.append("c", "third");
   }
-  EXPECT_THAT(found(), ElementsAre(Pair("a", "first"), Pair("c", "third")));
+  EXPECT_THAT(found(), ElementsAre(Entry("a", "first"), Entry("c", "third")));
   Journal::remove(path);
   {
     const FullDisk full(10);

@@ -8,16 +8,10 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/surprise/dsa.h"
+#include "tests/surprise/set.h"
 
 namespace assay::surprise {
 namespace {
-
-struct Set {
-  std::size_t dimensions = 1;
-  std::vector<float> values;
-  std::vector<std::int32_t> classes;
-  Traces view() const { return {values, dimensions, classes}; }
-};
 
 double distance(const float* a, const float* b, std::size_t n) {
   double sum = 0;
@@ -27,7 +21,7 @@ double distance(const float* a, const float* b, std::size_t n) {
 }
 
 // The definition, record by record.
-DsaScore plain(const Traces& training, const float* x, std::int32_t c) {
+DsaScore plain_dsa(const Traces& training, const float* x, std::int32_t c) {
   DsaScore s;
   s.dist_a = s.dist_b = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < training.records(); ++i) {
@@ -94,7 +88,7 @@ TEST(Dsa, EqualsBruteForce) {
                 test = make(++seed, 60, dimensions, 4, kind);
       const auto scores = DsaReference(training.view()).score(test.view(), {2, 16, 50});
       for (std::size_t i = 0; i < scores.size(); ++i) {
-        const DsaScore want = plain(training.view(), test.view().row(i), test.classes[i]);
+        const DsaScore want = plain_dsa(training.view(), test.view().row(i), test.classes[i]);
         ASSERT_EQ(scores[i].nearest, want.nearest)
             << static_cast<int>(kind) << " d " << dimensions << " record " << i;
         // The order of summation differs from the one above: each squared distance is right to (d + 2) 2^-53.

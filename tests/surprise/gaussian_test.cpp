@@ -8,16 +8,10 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/surprise/lsa.h"
+#include "tests/surprise/set.h"
 
 namespace assay::surprise {
 namespace {
-
-struct Set {
-  std::size_t dimensions = 1;
-  std::vector<float> values;
-  std::vector<std::int32_t> classes;
-  Traces view() const { return {values, dimensions, classes}; }
-};
 
 Set make(std::uint64_t seed, std::size_t records, std::size_t dimensions, double offset) {
   Rng rng(seed);
@@ -52,11 +46,11 @@ double invert(std::vector<std::vector<double>>& a) {
   return log_det;
 }
 
-struct Plain {
+struct PlainGaussian {
   double lsa = 0, mdsa = 0;
 };
 
-Plain plain(const Traces& t, const float* x, std::int32_t c) {
+PlainGaussian plain_gaussian(const Traces& t, const float* x, std::int32_t c) {
   const std::size_t d = t.dimensions;
   std::vector<std::size_t> own;
   for (std::size_t i = 0; i < t.records(); ++i)
@@ -108,7 +102,7 @@ TEST(Lsa, EqualsTheDefinition) {
       const auto scores = lsa.score(test.view(), {2, 16, 50}), other = lsa.score(test.view(), {1, 1, 7});
       const auto distances = MdsaReference(training.view()).score(test.view());
       for (std::size_t i = 0; i < scores.size(); ++i) {
-        const Plain want = plain(training.view(), test.view().row(i), test.classes[i]);
+        const PlainGaussian want = plain_gaussian(training.view(), test.view().row(i), test.classes[i]);
         ASSERT_NEAR(scores[i].value, want.lsa, 1e-8 * (1 + std::fabs(want.lsa)));
         ASSERT_NEAR(distances[i].value, want.mdsa, 1e-8 * (1 + want.mdsa));
         ASSERT_EQ(scores[i].value, other[i].value);
@@ -220,7 +214,7 @@ TEST(Lsa, WideTracesEqualTheDefinition) {
   const auto scores = LsaReference(training.view()).score(test.view());
   const auto distances = MdsaReference(training.view()).score(test.view());
   for (std::size_t i = 0; i < scores.size(); ++i) {
-    const Plain want = plain(training.view(), test.view().row(i), test.classes[i]);
+    const PlainGaussian want = plain_gaussian(training.view(), test.view().row(i), test.classes[i]);
     EXPECT_NEAR(scores[i].value, want.lsa, 1e-7 * (1 + std::fabs(want.lsa)));
     EXPECT_NEAR(distances[i].value, want.mdsa, 1e-7 * (1 + want.mdsa));
   }

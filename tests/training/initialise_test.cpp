@@ -13,7 +13,7 @@
 namespace assay::training {
 namespace {
 
-Graph network() {
+Graph layers_with_weights() {
   test::Net net("net");
   ValueId x = net.input({-1, 3, 8, 8});
   x = net.batch_norm("bn", net.conv("conv", x, 3, 16, 3), 16);
@@ -39,7 +39,7 @@ void expect_all(std::span<const float> values, float wanted) {
 }
 
 TEST(Initialise, KerasDrawsGlorotUniformKernelsAndZeroBiases) {
-  const Graph fresh = initialise(network(), "keras", 7);
+  const Graph fresh = initialise(layers_with_weights(), "keras", 7);
   expect_fills(weights(fresh, "conv/w"), std::sqrt(6.0 / (27 + 144)));
   expect_fills(weights(fresh, "fc/w"), std::sqrt(6.0 / 56));
   expect_all(weights(fresh, "conv/b"), 0);
@@ -47,7 +47,7 @@ TEST(Initialise, KerasDrawsGlorotUniformKernelsAndZeroBiases) {
 }
 
 TEST(Initialise, PytorchDrawsByFanIn) {
-  const Graph fresh = initialise(network(), "pytorch", 7);
+  const Graph fresh = initialise(layers_with_weights(), "pytorch", 7);
   expect_fills(weights(fresh, "conv/w"), 1 / std::sqrt(27.0));
   expect_fills(weights(fresh, "fc/w"), 0.25);
   expect_fills(weights(fresh, "fc/b"), 0.25);
@@ -55,7 +55,7 @@ TEST(Initialise, PytorchDrawsByFanIn) {
 
 TEST(Initialise, NormalisationsBeginAsTheIdentity) {
   for (const char* name : {"keras", "pytorch"}) {
-    const Graph fresh = initialise(network(), name, 7);
+    const Graph fresh = initialise(layers_with_weights(), name, 7);
     expect_all(weights(fresh, "bn/scale"), 1);
     expect_all(weights(fresh, "bn/variance"), 1);
     expect_all(weights(fresh, "bn/mean"), 0);
@@ -64,10 +64,12 @@ TEST(Initialise, NormalisationsBeginAsTheIdentity) {
 }
 
 TEST(Initialise, DependsOnTheSeedAlone) {
-  EXPECT_EQ(initialise(network(), "keras", 7).hash(), initialise(network(), "keras", 7).hash());
-  EXPECT_NE(initialise(network(), "keras", 7).hash(), initialise(network(), "keras", 8).hash());
-  EXPECT_EQ(initialise(network(), "keep", 7).hash(), network().hash());
-  EXPECT_THROW(initialise(network(), "he", 7), Error);
+  EXPECT_EQ(initialise(layers_with_weights(), "keras", 7).hash(),
+            initialise(layers_with_weights(), "keras", 7).hash());
+  EXPECT_NE(initialise(layers_with_weights(), "keras", 7).hash(),
+            initialise(layers_with_weights(), "keras", 8).hash());
+  EXPECT_EQ(initialise(layers_with_weights(), "keep", 7).hash(), layers_with_weights().hash());
+  EXPECT_THROW(initialise(layers_with_weights(), "he", 7), Error);
 }
 
 TEST(FindWeights, LooksBehindATransposeAndAnAddition) {
@@ -247,7 +249,7 @@ TEST(Initialise, KernelsOfNamedLayersBeginOtherwise) {
   EXPECT_TRUE(std::ranges::equal(weights(kept, "first/b"), weights(wide(), "first/b")));
   EXPECT_EQ(initialise(wide(), "glorot-uniform", 3).hash(), plain.hash());
   EXPECT_THROW(initialise(wide(), "ones[layer=third]", 3), Error);
-  EXPECT_THROW(initialise(network(), "identity", 3), Error);  // a convolution is no matrix
+  EXPECT_THROW(initialise(layers_with_weights(), "identity", 3), Error);  // a convolution is no matrix
 }
 
 }  // namespace

@@ -16,7 +16,6 @@ struct Named {
   Function function;
 };
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double clip(double x, double low, double high) { return std::min(std::max(x, low), high); }
 
 constexpr double selu_alpha = 1.6732632423543772, selu_scale = 1.0507009873554805;

@@ -245,4 +245,6 @@ double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
 }  // namespace assay::testing

@@ -69,5 +69,6 @@ Values plain_pool(const Values& x, const PlainWindow& window,
                   const std::function<double(const std::vector<double>&)>& reduce);
 double largest(const std::vector<double>& values);
 double mean(const std::vector<double>& values);
+double sigmoid(double x);
 
 }  // namespace assay::testing

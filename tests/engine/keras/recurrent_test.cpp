@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::int64_t features = 3, units = 4, steps = 5;
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double hard_sigmoid(double x) { return std::min(std::max(0.2 * x + 0.5, 0.0), 1.0); }
 
 using Function = double (*)(double);

@@ -6,7 +6,7 @@
 namespace assay::testing {
 namespace {
 
-struct Function {
+struct BinaryFunction {
   std::string op;
   double (*written_out)(double, double);
   bool differentiable = true;
@@ -15,7 +15,7 @@ struct Function {
 
 double floor_mod(double a, double b) { return a - b * std::floor(a / b); }
 
-class Binary : public ::testing::TestWithParam<Function> {};
+class Binary : public ::testing::TestWithParam<BinaryFunction> {};
 
 // Shapes that broadcast, both ways.
 const std::vector<std::pair<Ints, Ints>>& shapes() {
@@ -27,7 +27,7 @@ const std::vector<std::pair<Ints, Ints>>& shapes() {
 Tensor positive(const Ints& shape, std::uint64_t seed) { return at::abs(random_tensor(shape, seed)) + 0.3; }
 
 TEST_P(Binary, AgreesWithTheFunctionWrittenOutWhateverTheBroadcasting) {
-  const Function& f = GetParam();
+  const BinaryFunction& f = GetParam();
   for (const auto& [left, right] : shapes()) {
     const Tensor a = positive(left, 1), b = positive(right, 2);
     const auto both = at::broadcast_tensors({a, b});
@@ -41,7 +41,7 @@ TEST_P(Binary, AgreesWithTheFunctionWrittenOutWhateverTheBroadcasting) {
 }
 
 TEST_P(Binary, HasTheRightGradient) {
-  const Function& f = GetParam();
+  const BinaryFunction& f = GetParam();
   if (f.differentiable) {
     EXPECT_TRUE(gradients_agree(f.op, {positive({3, 1}, 1), positive({2, 1, 4}, 2)}, f.attributes));
   }
@@ -50,22 +50,23 @@ TEST_P(Binary, HasTheRightGradient) {
 INSTANTIATE_TEST_SUITE_P(
     All, Binary,
     ::testing::Values(
-        Function{"Add", [](double a, double b) { return a + b; }},
-        Function{"Sub", [](double a, double b) { return a - b; }},
-        Function{"Mul", [](double a, double b) { return a * b; }},
-        Function{"Div", [](double a, double b) { return a / b; }},
-        Function{"Pow", [](double a, double b) { return std::pow(a, b); }},
-        Function{"Max", [](double a, double b) { return std::max(a, b); }},
-        Function{"Min", [](double a, double b) { return std::min(a, b); }},
-        Function{"Sum", [](double a, double b) { return a + b; }},
-        Function{"Mean", [](double a, double b) { return (a + b) / 2; }}, Function{"Mod", floor_mod, false},
-        Function{
+        BinaryFunction{"Add", [](double a, double b) { return a + b; }},
+        BinaryFunction{"Sub", [](double a, double b) { return a - b; }},
+        BinaryFunction{"Mul", [](double a, double b) { return a * b; }},
+        BinaryFunction{"Div", [](double a, double b) { return a / b; }},
+        BinaryFunction{"Pow", [](double a, double b) { return std::pow(a, b); }},
+        BinaryFunction{"Max", [](double a, double b) { return std::max(a, b); }},
+        BinaryFunction{"Min", [](double a, double b) { return std::min(a, b); }},
+        BinaryFunction{"Sum", [](double a, double b) { return a + b; }},
+        BinaryFunction{"Mean", [](double a, double b) { return (a + b) / 2; }},
+        BinaryFunction{"Mod", floor_mod, false},
+        BinaryFunction{
             "Mod", [](double a, double b) { return std::fmod(a, b); }, false, {{"fmod", std::int64_t{1}}}},
-        Function{"Less", [](double a, double b) { return a < b ? 1.0 : 0.0; }, false},
-        Function{"LessOrEqual", [](double a, double b) { return a <= b ? 1.0 : 0.0; }, false},
-        Function{"Greater", [](double a, double b) { return a > b ? 1.0 : 0.0; }, false},
-        Function{"GreaterOrEqual", [](double a, double b) { return a >= b ? 1.0 : 0.0; }, false},
-        Function{"Equal", [](double a, double b) { return a == b ? 1.0 : 0.0; }, false}),
+        BinaryFunction{"Less", [](double a, double b) { return a < b ? 1.0 : 0.0; }, false},
+        BinaryFunction{"LessOrEqual", [](double a, double b) { return a <= b ? 1.0 : 0.0; }, false},
+        BinaryFunction{"Greater", [](double a, double b) { return a > b ? 1.0 : 0.0; }, false},
+        BinaryFunction{"GreaterOrEqual", [](double a, double b) { return a >= b ? 1.0 : 0.0; }, false},
+        BinaryFunction{"Equal", [](double a, double b) { return a == b ? 1.0 : 0.0; }, false}),
     [](const auto& test) { return test.param.op + (test.param.attributes.empty() ? "" : "WithAttributes"); });
 
 TEST(Comparison, TellsEqualsApart) {

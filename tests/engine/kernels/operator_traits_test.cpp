@@ -23,7 +23,7 @@ TEST(OperatorTraits, AreOfTheOperatorsWithAKernel) {
 // Activation functions
 // ------------------------------------------------------------------------------------------------
 
-struct Function {
+struct ActivationFunction {
   std::string op;
   Attributes attributes = {};
   std::vector<float> numbers = {};  // further operands
@@ -35,30 +35,30 @@ struct Function {
 };
 
 // Each activation function with its defaults, then forms whose range depends on attributes.
-std::vector<Function> activation_functions() {
-  std::vector<Function> all;
+std::vector<ActivationFunction> activation_functions() {
+  std::vector<ActivationFunction> all;
   for (const OperatorTraits& one : operator_traits()) {
     if (!is_activation(one.op)) continue;
     all.push_back({std::string(one.op)});
     if (one.op == "PRelu") all.back().numbers = {0.25F};
     if (one.op == "StraightThrough") all.back().attributes = {{"step", std::string("Round")}};
   }
-  const std::vector<Function> others{{"Celu", {{"alpha", 2.0F}}},
-                                     {"Celu", {{"alpha", -1.0F}}, {}, false},
-                                     {"Clip", {}, {0, 6}},
-                                     {"Clip", {}, {-0.5F}},
-                                     {"Elu", {{"alpha", 0.5F}}},
-                                     {"Elu", {{"alpha", -0.5F}}, {}, false},
-                                     {"Gelu", {{"approximate", std::string("tanh")}}},
-                                     {"HardSigmoid", {{"alpha", 0.5F}, {"beta", 0.25F}}},
-                                     {"LeakyRelu", {{"alpha", 0.5F}}},
-                                     {"Selu", {{"alpha", 2.0F}, {"gamma", 0.5F}}},
-                                     {"Selu", {{"alpha", -2.0F}, {"gamma", 0.5F}}, {}, false},
-                                     {"Shrink", {{"lambd", 1.0F}, {"bias", 0.25F}}},
-                                     {"Swish", {{"alpha", 0.5F}}},
-                                     {"Swish", {{"alpha", -1.0F}}, {}, false},
-                                     {"ThresholdedRelu", {{"alpha", 0.25F}}},
-                                     {"ThresholdedRelu", {{"alpha", -0.5F}}, {}, false}};
+  const std::vector<ActivationFunction> others{{"Celu", {{"alpha", 2.0F}}},
+                                               {"Celu", {{"alpha", -1.0F}}, {}, false},
+                                               {"Clip", {}, {0, 6}},
+                                               {"Clip", {}, {-0.5F}},
+                                               {"Elu", {{"alpha", 0.5F}}},
+                                               {"Elu", {{"alpha", -0.5F}}, {}, false},
+                                               {"Gelu", {{"approximate", std::string("tanh")}}},
+                                               {"HardSigmoid", {{"alpha", 0.5F}, {"beta", 0.25F}}},
+                                               {"LeakyRelu", {{"alpha", 0.5F}}},
+                                               {"Selu", {{"alpha", 2.0F}, {"gamma", 0.5F}}},
+                                               {"Selu", {{"alpha", -2.0F}, {"gamma", 0.5F}}, {}, false},
+                                               {"Shrink", {{"lambd", 1.0F}, {"bias", 0.25F}}},
+                                               {"Swish", {{"alpha", 0.5F}}},
+                                               {"Swish", {{"alpha", -1.0F}}, {}, false},
+                                               {"ThresholdedRelu", {{"alpha", 0.25F}}},
+                                               {"ThresholdedRelu", {{"alpha", -0.5F}}, {}, false}};
   all.insert(all.end(), others.begin(), others.end());
   return all;
 }
@@ -89,7 +89,7 @@ struct Curve {
 };
 
 // The function over the grid, as a session computes it.
-Curve curve_of(const Function& function) {
+Curve curve_of(const ActivationFunction& function) {
   Curve curve{.range = {}, .x = grid(), .y = {}};
   const auto points = static_cast<std::int64_t>(curve.x.size());
   GraphBuilder builder;
@@ -109,7 +109,7 @@ Curve curve_of(const Function& function) {
 
 TEST(ActivationFunctions, KeepWithinTheirRangeAndReachItsBounds) {
   constexpr double far = 5;  // what an open end must go beyond
-  for (const Function& function : activation_functions()) {
+  for (const ActivationFunction& function : activation_functions()) {
     SCOPED_TRACE(function.describe());
     const Curve curve = curve_of(function);
     const auto [low, high] = std::ranges::minmax(curve.y);
@@ -121,14 +121,14 @@ TEST(ActivationFunctions, KeepWithinTheirRangeAndReachItsBounds) {
 }
 
 TEST(ActivationFunctions, RiseWhereTheyAreMonotoneAndNowhereElse) {
-  for (const Function& function : activation_functions()) {
+  for (const ActivationFunction& function : activation_functions()) {
     if (is_softmax(function.op) || !function.usual) continue;
     EXPECT_EQ(curve_of(function).rises(), has_trait(function.op, Trait::monotone)) << function.describe();
   }
 }
 
 TEST(ActivationFunctions, AreRectifiersWhereTheyGiveZeroOrTheirOperand) {
-  for (const Function& function : activation_functions()) {
+  for (const ActivationFunction& function : activation_functions()) {
     const bool plain = function.attributes.empty() && function.numbers.empty();  // Clip may be a ReLU
     if (!plain && !has_trait(function.op, Trait::rectifies)) continue;
     EXPECT_EQ(curve_of(function).rectifies(), has_trait(function.op, Trait::rectifies))

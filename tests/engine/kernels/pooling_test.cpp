@@ -6,7 +6,7 @@
 namespace assay::testing {
 namespace {
 
-struct Case {
+struct PoolingCase {
   Ints input, kernel;
   Ints stride = {}, dilation = {}, pads = {};
   std::int64_t ceil = 0;
@@ -22,19 +22,19 @@ struct Case {
   }
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& c) {
+std::ostream& operator<<(std::ostream& out, const PoolingCase& c) {
   return out << to_string(c.input) << " kernel " << to_string(c.kernel) << " stride " << to_string(c.stride)
              << " dilation " << to_string(c.dilation) << " pads " << to_string(c.pads) << " ceil " << c.ceil
              << ' ' << c.auto_pad;
 }
 
-struct Plain {
+struct PlainPooling {
   Ints stride, dilation, begin, end, places;
 };
 
-Plain plain(const Case& c) {
+PlainPooling plain_pooling(const PoolingCase& c) {
   const std::size_t rank = c.rank();
-  Plain p{c.stride, c.dilation, Ints(rank, 0), Ints(rank, 0), Ints(rank, 0)};
+  PlainPooling p{c.stride, c.dilation, Ints(rank, 0), Ints(rank, 0), Ints(rank, 0)};
   if (p.stride.empty()) p.stride.assign(rank, 1);
   if (p.dilation.empty()) p.dilation.assign(rank, 1);
   for (std::size_t i = 0; i < rank; ++i) {
@@ -61,9 +61,9 @@ Plain plain(const Case& c) {
 }
 
 // join(values of the taps inside the input, number of taps inside the declared padding) for every window.
-Tensor pool(const Case& c, const Tensor& x,
+Tensor pool(const PoolingCase& c, const Tensor& x,
             const std::function<double(const std::vector<double>&, std::int64_t)>& join) {
-  const Plain p = plain(c);
+  const PlainPooling p = plain_pooling(c);
   Ints shape{c.input[0], c.input[1]};
   shape.insert(shape.end(), p.places.begin(), p.places.end());
   return tabulate(shape, [&](const Ints& out) {
@@ -85,7 +85,7 @@ Tensor pool(const Case& c, const Tensor& x,
   });
 }
 
-class Pool : public ::testing::TestWithParam<Case> {};
+class Pool : public ::testing::TestWithParam<PoolingCase> {};
 
 TEST_P(Pool, MaximumAgreesWithTheWindowsWrittenOut) {
   const Tensor x = random_tensor(GetParam().input, 1);
@@ -139,20 +139,24 @@ TEST_P(Pool, NormAgreesWithTheWindowsWrittenOut) {
 INSTANTIATE_TEST_SUITE_P(
     All, Pool,
     ::testing::Values(
-        Case{.input = {2, 2, 7}, .kernel = {3}, .stride = {2}},
-        Case{.input = {1, 2, 8}, .kernel = {3}, .stride = {2}, .pads = {0, 1}, .ceil = 1},
-        Case{.input = {1, 1, 9}, .kernel = {2}, .stride = {3}, .dilation = {2}, .pads = {1, 1}, .ceil = 1},
-        Case{.input = {2, 3, 6, 5}, .kernel = {2, 2}, .stride = {2, 2}},
-        Case{.input = {1, 2, 5, 6}, .kernel = {3, 2}, .stride = {2, 1}, .pads = {1, 1, 1, 1}},
-        Case{.input = {1, 2, 5, 6}, .kernel = {2, 2}, .stride = {2, 2}, .ceil = 1},
-        Case{.input = {1, 1, 6, 6}, .kernel = {3, 3}, .stride = {2, 2}, .pads = {1, 1, 1, 1}, .ceil = 1},
-        Case{.input = {1, 1, 6, 7}, .kernel = {3, 2}, .stride = {2, 3}, .pads = {2, 0, 1, 1}, .ceil = 1},
-        Case{.input = {1, 1, 7, 7}, .kernel = {2, 3}, .dilation = {2, 3}, .pads = {1, 2, 0, 1}},
-        Case{.input = {1, 1, 5, 6}, .kernel = {2, 3}, .stride = {2, 2}, .auto_pad = "SAME_UPPER"},
-        Case{.input = {1, 1, 5, 6}, .kernel = {2, 3}, .stride = {1, 2}, .auto_pad = "SAME_LOWER"},
-        Case{.input = {1, 1, 5, 6}, .kernel = {2, 3}, .stride = {2, 2}, .auto_pad = "VALID"},
-        Case{.input = {1, 2, 4, 3, 4}, .kernel = {2, 2, 2}, .stride = {2, 1, 2}, .pads = {0, 1, 0, 0, 0, 1}},
-        Case{.input = {1, 1, 4, 4, 4}, .kernel = {2, 3, 2}, .stride = {2, 2, 2}, .ceil = 1}));
+        PoolingCase{.input = {2, 2, 7}, .kernel = {3}, .stride = {2}},
+        PoolingCase{.input = {1, 2, 8}, .kernel = {3}, .stride = {2}, .pads = {0, 1}, .ceil = 1},
+        PoolingCase{
+            .input = {1, 1, 9}, .kernel = {2}, .stride = {3}, .dilation = {2}, .pads = {1, 1}, .ceil = 1},
+        PoolingCase{.input = {2, 3, 6, 5}, .kernel = {2, 2}, .stride = {2, 2}},
+        PoolingCase{.input = {1, 2, 5, 6}, .kernel = {3, 2}, .stride = {2, 1}, .pads = {1, 1, 1, 1}},
+        PoolingCase{.input = {1, 2, 5, 6}, .kernel = {2, 2}, .stride = {2, 2}, .ceil = 1},
+        PoolingCase{
+            .input = {1, 1, 6, 6}, .kernel = {3, 3}, .stride = {2, 2}, .pads = {1, 1, 1, 1}, .ceil = 1},
+        PoolingCase{
+            .input = {1, 1, 6, 7}, .kernel = {3, 2}, .stride = {2, 3}, .pads = {2, 0, 1, 1}, .ceil = 1},
+        PoolingCase{.input = {1, 1, 7, 7}, .kernel = {2, 3}, .dilation = {2, 3}, .pads = {1, 2, 0, 1}},
+        PoolingCase{.input = {1, 1, 5, 6}, .kernel = {2, 3}, .stride = {2, 2}, .auto_pad = "SAME_UPPER"},
+        PoolingCase{.input = {1, 1, 5, 6}, .kernel = {2, 3}, .stride = {1, 2}, .auto_pad = "SAME_LOWER"},
+        PoolingCase{.input = {1, 1, 5, 6}, .kernel = {2, 3}, .stride = {2, 2}, .auto_pad = "VALID"},
+        PoolingCase{
+            .input = {1, 2, 4, 3, 4}, .kernel = {2, 2, 2}, .stride = {2, 1, 2}, .pads = {0, 1, 0, 0, 0, 1}},
+        PoolingCase{.input = {1, 1, 4, 4, 4}, .kernel = {2, 3, 2}, .stride = {2, 2, 2}, .ceil = 1}));
 
 TEST(MaxPool, PadsWithMinusInfinity) {
   const Tensor x = at::full({1, 1, 2, 2}, -5.0f);

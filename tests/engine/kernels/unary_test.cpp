@@ -6,7 +6,7 @@
 namespace assay::testing {
 namespace {
 
-struct Function {
+struct UnaryFunction {
   std::string op;
   double (*written_out)(double);
   double low, high;  // inputs are spread over this interval
@@ -18,8 +18,8 @@ double selu(double x, double alpha, double gamma) { return gamma * (x < 0 ? alph
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double hard(double x, double alpha, double beta) { return std::min(1.0, std::max(0.0, alpha * x + beta)); }
 
-const std::vector<Function>& functions() {
-  static const std::vector<Function> all{
+const std::vector<UnaryFunction>& functions() {
+  static const std::vector<UnaryFunction> all{
       {"Abs", std::fabs, -3, 3},
       {"Acos", std::acos, -0.9, 0.9},
       {"Acosh", std::acosh, 1.1, 4},
@@ -94,15 +94,15 @@ const std::vector<Function>& functions() {
   return all;
 }
 
-Tensor spread(const Function& f) {
+Tensor spread(const UnaryFunction& f) {
   // 31 steps of an irregular size keep clear of the kinks at whole and half numbers.
   return (at::arange(31, at::kFloat) / 30.0f * 0.977f + 0.0113f) * (f.high - f.low) + f.low;
 }
 
-class Unary : public ::testing::TestWithParam<Function> {};
+class Unary : public ::testing::TestWithParam<UnaryFunction> {};
 
 TEST_P(Unary, AgreesWithTheFunctionWrittenOut) {
-  const Function& f = GetParam();
+  const UnaryFunction& f = GetParam();
   const Tensor x = spread(f);
   const Tensor expected = tabulate({31}, [&](const Ints& i) { return f.written_out(at_index(x, i)); });
   EXPECT_TRUE(same(run(f.op, {x}, f.attributes), expected, 2e-6));

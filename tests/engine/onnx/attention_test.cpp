@@ -4,21 +4,14 @@
 
 #include <cmath>
 
-#include <assay/extend/random.h>
 #include <assay/session.h>
+#include "tests/engine/onnx/values.h"
 #include "tests/model/onnx_build.h"
 
 namespace assay {
 namespace {
 
 using namespace testing_onnx;
-
-std::vector<float> normal_values(std::size_t count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
 
 std::vector<float> run(const OnnxFile& file,
                        const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
@@ -31,27 +24,29 @@ std::vector<float> run(const OnnxFile& file,
   return {array.as<float>().begin(), array.as<float>().end()};
 }
 
-constexpr std::size_t heads = 4, groups = 2, queries = 3, keys = 3, width = 2;
+constexpr std::size_t query_heads = 4, groups = 2, queries = 3, keys = 3, head_width = 2;
 
-// Of [positions, heads * width], keys and values of [positions, groups * width].
+// Of [positions, query_heads * head_width], keys and values of [positions, groups * head_width].
 std::vector<double> attended(const std::vector<float>& q, const std::vector<float>& k,
                              const std::vector<float>& v, double scale, bool causal) {
-  std::vector<double> result(queries * heads * width);
-  for (std::size_t h = 0; h < heads; ++h) {
-    const std::size_t g = h / (heads / groups);
+  std::vector<double> result(queries * query_heads * head_width);
+  for (std::size_t h = 0; h < query_heads; ++h) {
+    const std::size_t g = h / (query_heads / groups);
     for (std::size_t i = 0; i < queries; ++i) {
       std::vector<double> weights(keys);
       double sum = 0;
       for (std::size_t j = 0; j < keys; ++j) {
         double score = 0;
-        for (std::size_t d = 0; d < width; ++d)
-          score += static_cast<double>(q[(i * heads + h) * width + d]) * k[(j * groups + g) * width + d];
+        for (std::size_t d = 0; d < head_width; ++d)
+          score += static_cast<double>(q[(i * query_heads + h) * head_width + d]) *
+                   k[(j * groups + g) * head_width + d];
         weights[j] = causal && j > i ? 0 : std::exp(score * scale);
         sum += weights[j];
       }
       for (std::size_t j = 0; j < keys; ++j) {
-        for (std::size_t d = 0; d < width; ++d)
-          result[(i * heads + h) * width + d] += weights[j] / sum * v[(j * groups + g) * width + d];
+        for (std::size_t d = 0; d < head_width; ++d)
+          result[(i * query_heads + h) * head_width + d] +=
+              weights[j] / sum * v[(j * groups + g) * head_width + d];
       }
     }
   }
@@ -59,8 +54,9 @@ std::vector<double> attended(const std::vector<float>& q, const std::vector<floa
 }
 
 TEST(Attention, GroupsHeadsScalesAndLooksBackOnly) {
-  const auto q = normal_values(queries * heads * width, 1), k = normal_values(keys * groups * width, 2),
-             v = normal_values(keys * groups * width, 3);
+  const auto q = normal_values(queries * query_heads * head_width, 1),
+             k = normal_values(keys * groups * head_width, 2),
+             v = normal_values(keys * groups * head_width, 3);
   for (const bool causal : {false, true}) {
     for (const float scale : {0.0F, 0.3F}) {
       OnnxFile file(23);
@@ -68,7 +64,7 @@ TEST(Attention, GroupsHeadsScalesAndLooksBackOnly) {
       file.input("k", {-1, 3, 4});
       file.input("v", {-1, 3, 4});
       auto& node = file.node("Attention", {"q", "k", "v"}, {"y"});
-      set(node, "q_num_heads", std::int64_t{heads});
+      set(node, "q_num_heads", std::int64_t{query_heads});
       set(node, "kv_num_heads", std::int64_t{groups});
       set(node, "is_causal", std::int64_t{causal});
       if (scale > 0) set(node, "scale", scale);

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numbers>
 
-#include <assay/extend/random.h>
 #include <assay/session.h>
+#include "tests/engine/onnx/values.h"
 #include "tests/model/onnx_build.h"
 
 namespace assay {
@@ -17,13 +17,6 @@ namespace {
 using namespace testing_onnx;
 using Values = std::vector<float>;
 using Row = std::vector<double>;
-
-Values normal_values(std::size_t count, std::uint64_t seed) {
-  Rng rng(seed);
-  Values values(count);
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
 
 struct Given {
   Shape shape;

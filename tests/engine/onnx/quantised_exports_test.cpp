@@ -48,7 +48,7 @@ OnnxFile around(const std::string& op, const Names& inputs, const Shape& shape) 
 
 onnx::NodeProto& middle(OnnxFile& file) { return *file.proto.mutable_graph()->mutable_node(1); }
 
-std::vector<float> run(const OnnxFile& file, const Shape& shape, const std::vector<float>& x) {
+std::vector<float> run_export(const OnnxFile& file, const Shape& shape, const std::vector<float>& x) {
   const Graph graph = file.read();
   const Session session(graph, {.threads = 1});
   const Tensors values =
@@ -76,43 +76,43 @@ TEST(QuantisedExports, AddAndMultiply) {
       const float a = kept(x[i], 0.5, 128);
       expected.push_back(kept(op == std::string("QLinearAdd") ? a + b[i] : a * b[i], 0.25, 100));
     }
-    EXPECT_EQ(run(file, {1, 3}, x), expected) << op;
+    EXPECT_EQ(run_export(file, {1, 3}, x), expected) << op;
   }
 }
 
 TEST(QuantisedExports, FunctionsOfOneOperand) {
   OnnxFile sigmoid = around("QLinearSigmoid", {"q", "x_scale", "x_zero", "y_scale", "y_zero"}, {-1, 2});
-  EXPECT_THAT(run(sigmoid, {1, 2}, {0, 8}), ElementsAre(0.5, 1));
+  EXPECT_THAT(run_export(sigmoid, {1, 2}, {0, 8}), ElementsAre(0.5, 1));
   OnnxFile leaky = around("QLinearLeakyRelu", {"q", "x_scale", "x_zero", "y_scale", "y_zero"}, {-1, 2});
   set(middle(leaky), "alpha", 0.5F);
-  EXPECT_THAT(run(leaky, {1, 2}, {-3, 2}), ElementsAre(-1.5, 2));
+  EXPECT_THAT(run_export(leaky, {1, 2}, {-3, 2}), ElementsAre(-1.5, 2));
   OnnxFile softmax = around("QLinearSoftmax", {"q", "x_scale", "x_zero", "y_scale", "y_zero"}, {-1, 2});
   set(middle(softmax), "opset", std::int64_t{12});
-  EXPECT_THAT(run(softmax, {1, 2}, {3, 3}), ElementsAre(0.5, 0.5));
+  EXPECT_THAT(run_export(softmax, {1, 2}, {3, 3}), ElementsAre(0.5, 0.5));
 }
 
 TEST(QuantisedExports, PoolingWithChannelsFirstAndLast) {
   const Names inputs{"q", "x_scale", "x_zero", "y_scale", "y_zero"};
   OnnxFile first = around("QLinearGlobalAveragePool", inputs, {-1, 2, 1, 2});
-  EXPECT_THAT(run(first, {1, 2, 1, 2}, {1, 3, -2, -4}), ElementsAre(2, -3));
+  EXPECT_THAT(run_export(first, {1, 2, 1, 2}, {1, 3, -2, -4}), ElementsAre(2, -3));
   OnnxFile last = around("QLinearGlobalAveragePool", inputs, {-1, 1, 2, 2});
   set(middle(last), "channels_last", std::int64_t{1});
   last.proto.mutable_graph()->mutable_value_info()->Add()->set_name("q");
   auto& shape = *last.proto.mutable_graph()->mutable_value_info(0)->mutable_type()->mutable_tensor_type();
   shape.set_elem_type(unsigned_byte);
   for (const std::int64_t dim : {1, 1, 2, 2}) shape.mutable_shape()->add_dim()->set_dim_value(dim);
-  EXPECT_THAT(run(last, {1, 1, 2, 2}, {1, -2, 3, -4}), ElementsAre(2, -3));
+  EXPECT_THAT(run_export(last, {1, 1, 2, 2}, {1, -2, 3, -4}), ElementsAre(2, -3));
   OnnxFile windows = around("QLinearAveragePool", inputs, {-1, 1, 2, 4});
   set(middle(windows), "kernel_shape", Ints{2, 2});
   set(middle(windows), "strides", Ints{2, 2});
-  EXPECT_THAT(run(windows, {1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), ElementsAre(3.5, 5.5));
+  EXPECT_THAT(run_export(windows, {1, 1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), ElementsAre(3.5, 5.5));
 }
 
 TEST(QuantisedExports, Concatenation) {
   OnnxFile file = around("QLinearConcat",
                          {"y_scale", "y_zero", "q", "x_scale", "x_zero", "q", "x_scale", "x_zero"}, {-1, 2});
   set(middle(file), "axis", std::int64_t{1});
-  EXPECT_THAT(run(file, {1, 2}, {1, -1}), ElementsAre(1, -1, 1, -1));
+  EXPECT_THAT(run_export(file, {1, 2}, {1, -1}), ElementsAre(1, -1, 1, -1));
 }
 
 TEST(QuantisedExports, DenseLayersWithABiasInUnitsOfBothScales) {
@@ -131,7 +131,7 @@ TEST(QuantisedExports, DenseLayersWithABiasInUnitsOfBothScales) {
     file.weight(bytes("b_zero", signed_byte, {2}, {0, 0}));
     file.weight(bytes("c", onnx::TensorProto::INT32, {2}, {4, -8}));
     // 2 * (3 * 0.25 - 1 * 0.5) + 4 * (2 * 0.5 * 0.25), 2 * (3 * 1.5 + 1 * 2) - 8 * (2 * 0.5 * 0.5)
-    EXPECT_THAT(run(file, {1, 2}, {3, -1}), ElementsAre(1.5, 9));
+    EXPECT_THAT(run_export(file, {1, 2}, {3, -1}), ElementsAre(1.5, 9));
   }
 }
 
@@ -144,7 +144,7 @@ TEST(QuantisedExports, ProductsThatQuantiseOnTheWay) {
   file.node("DynamicQuantizeMatMul", {"x", "b", "b_scale", "", "bias"}, {"y"}).set_domain("com.microsoft");
   file.output("y");
   // From 0 to 255 in steps of 1.
-  EXPECT_THAT(run(file, {1, 2}, {255, 100}), ElementsAre(10 + 255 - 50));
+  EXPECT_THAT(run_export(file, {1, 2}, {255, 100}), ElementsAre(10 + 255 - 50));
 }
 
 TEST(QuantisedExports, OthersOfTheDomainAreRefused) {
@@ -165,7 +165,7 @@ TEST(FourBits, AreUnpackedFromTheLowerHalfOn) {
   file.node("DequantizeLinear", {"w", "scale"}, {"weights"});
   file.node("Mul", {"x", "weights"}, {"y"});
   file.output("y");
-  EXPECT_THAT(run(file, {1, 3}, {1, 1, 1}), ElementsAre(-0.5, -4, 3.5));
+  EXPECT_THAT(run_export(file, {1, 3}, {1, 1, 1}), ElementsAre(-0.5, -4, 3.5));
   EXPECT_THAT(ops(file.read()), ElementsAre("Mul")) << "weights are constants";
 }
 
@@ -179,7 +179,8 @@ TEST(FourBits, HaveOneScaleABlock) {
   set(back, "block_size", std::int64_t{2});
   file.node("MatMul", {"x", "weights"}, {"y"});
   file.output("y");
-  EXPECT_THAT(run(file, {4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}), ElementsAre(1, 2, 30, 40));
+  EXPECT_THAT(run_export(file, {4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}),
+              ElementsAre(1, 2, 30, 40));
   EXPECT_THAT(ops(file.read()), ElementsAre("MatMul"));
 }
 

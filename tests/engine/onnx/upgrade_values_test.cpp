@@ -7,21 +7,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include <assay/extend/random.h>
 #include "assay/engine/kernel.h"
+#include "tests/engine/onnx/values.h"
 #include "tests/model/onnx_build.h"
 
 namespace assay {
 namespace {
 
 using namespace testing_onnx;
-
-std::vector<float> random_values(std::size_t count, std::uint64_t seed) {
-  Rng rng(seed);
-  std::vector<float> values(count);
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return values;
-}
 
 // The graph's first output for its first input.
 std::vector<float> run(const Graph& graph, const Shape& shape, const std::vector<float>& input) {
@@ -48,14 +41,14 @@ void expect_near(const std::vector<float>& actual, const std::vector<double>& ex
   for (std::size_t i = 0; i < actual.size(); ++i) ASSERT_NEAR(actual[i], expected[i], 1e-5) << i;
 }
 
-constexpr std::size_t batch = 3, channels = 4, length = 5;
+constexpr std::size_t batch = 3, channels = 4, row_length = 5;
 const Shape shape{3, 4, 5};
 
 TEST(UpgradedValues, OldSoftmaxSharesItsSumAmongAllAxesFromTheGivenOneOn) {
-  const auto x = random_values(batch * channels * length, 1);
+  const auto x = normal_values(batch * channels * row_length, 1);
   for (const std::int64_t axis : {0, 1, 2}) {
     const OnnxFile file = one_node(11, "Softmax", {-1, 4, 5}, [&](auto& n) { set(n, "axis", axis); });
-    const std::size_t row = axis == 0 ? x.size() : axis == 1 ? channels * length : length;
+    const std::size_t row = axis == 0 ? x.size() : axis == 1 ? channels * row_length : row_length;
     std::vector<double> expected(x.size());
     for (std::size_t start = 0; start < x.size(); start += row) {
       double sum = 0;
@@ -70,11 +63,11 @@ TEST(UpgradedValues, BatchNormalizationPerPosition) {
   OnnxFile file(7);
   file.input("x", {-1, 4, 5});
   file.output("y");
-  const std::size_t positions = channels * length;
+  const std::size_t positions = channels * row_length;
   std::vector<std::vector<float>> parameters;
   Names inputs{"x"};
   for (const char* name : {"scale", "bias", "mean", "variance"}) {
-    parameters.push_back(random_values(positions, 10 + parameters.size()));
+    parameters.push_back(normal_values(positions, 10 + parameters.size()));
     if (std::string(name) == "variance") {
       for (float& v : parameters.back()) v *= v;
     }
@@ -84,7 +77,7 @@ TEST(UpgradedValues, BatchNormalizationPerPosition) {
   auto& node = file.node("BatchNormalization", inputs, {"y"}, "n");
   set(node, "spatial", std::int64_t{0});
   set(node, "epsilon", 1e-3f);
-  const auto x = random_values(batch * positions, 2);
+  const auto x = normal_values(batch * positions, 2);
   std::vector<double> expected(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
     const std::size_t p = i % positions;
@@ -95,9 +88,9 @@ TEST(UpgradedValues, BatchNormalizationPerPosition) {
 }
 
 TEST(UpgradedValues, GroupNormalizationWithOneScalePerGroup) {
-  const auto x = random_values(batch * channels * length, 3);
+  const auto x = normal_values(batch * channels * row_length, 3);
   const std::vector<float> scale{2, -1}, bias{0.5, 3};
-  const std::size_t group = channels / 2 * length;
+  const std::size_t group = channels / 2 * row_length;
   std::vector<double> expected(x.size());
   for (std::size_t start = 0; start < x.size(); start += group) {
     const std::size_t g = start / group % 2;
