@@ -17,7 +17,7 @@ class Fgsm final : public Attack {
 
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const Tensor gradient = network.slope(problem, problem.inputs, loss_for(norm_, problem));
-    return (problem.inputs + eps_ * steepest(gradient, norm_)).clamp(0, 1);
+    return at::add(problem.inputs, steepest(gradient, norm_), eps_).clamp_(0, 1);
   }
 
  private:

@@ -17,8 +17,19 @@ struct Ball {
   explicit Ball(const SpecOptions& options);
   double eps;
   Norm norm;
-  // The point moved into the ball around `centre`, then into [0, 1].
-  Tensor keep(const Tensor& point, const Tensor& centre) const;
+};
+
+// A ball around each record, as far as it is in range.
+class Region {
+ public:
+  Region(const Ball& ball, const Tensor& centre);
+  // Moves the point into the ball, then into [0, 1].
+  void keep(Tensor& point) const;
+
+ private:
+  Ball ball_;
+  Tensor centre_;
+  Tensor low_, high_;  // of a ball that is a box
 };
 
 // `steps` times: a step of length `step` along the steepest direction of the loss, clipped, then kept in the

@@ -55,7 +55,9 @@ class Pgd final : public Attack {
       change =
           steepest(direction, Norm::l2) * per_record(at::tensor(radii).to(direction.device()), direction);
     }
-    return ball_.keep(problem.inputs + change, problem.inputs);
+    change.add_(problem.inputs);
+    Region(ball_, problem.inputs).keep(change);
+    return change;
   }
 
   static constexpr std::uint64_t radius_stream = std::uint64_t{1} << 32;

@@ -243,7 +243,7 @@ void ChangedWeights::run_tiles(const Tensor& operand, const Tensor& before, int 
   const float* const was = before.data_ptr<float>();
   float* const to = result.data_ptr<float>();
   lanes::each_tile(
-      static_cast<std::size_t>(threads), (channels_ + units) * lanes::width, records, 1,
+      static_cast<std::size_t>(threads), (channels_ + units) * lanes::width, records, 1, 1,
       [](float* memory) { return memory; },
       [&](float* tile, std::int64_t first, std::int64_t count) {
         float* const sums = tile + channels_ * lanes::width;

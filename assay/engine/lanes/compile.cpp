@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 
@@ -227,10 +229,34 @@ void Compiler::find_slopes() {
     for (const int operand : operation.operands()) program_.slopes[i].push_back(meet(operand));
     program_.reads_values |= operation.reads_values();
   }
-  for (std::size_t s = 0; s < slots; ++s) {
-    program_.slope_at.push_back(held[s] ? program_.floats : -1);
-    if (held[s]) program_.floats += program_.elements[s] * width;
+  place_slopes();
+}
+
+// A slope takes its memory when it is first added to, and leaves it when all operations that made the value
+// have been gone back through.
+void Compiler::place_slopes() {
+  const std::size_t slots = program_.elements.size();
+  std::vector<std::size_t> made(slots, program_.operations.size());  // by which operation, the first of them
+  for (std::size_t i = program_.operations.size(); i-- > 0;)
+    made[index(program_.operations[i]->result())] = i;
+  for (const int input : program_.inputs) made[index(input)] = program_.operations.size();
+
+  Blocks blocks;
+  std::vector<int> block(slots, -1);
+  const auto take = [&](int slot, Slope slope) {
+    if (slope == Slope::first) block[index(slot)] = blocks.take(program_.elements[index(slot)]);
+  };
+  for (std::size_t o = 0; o < program_.outputs.size(); ++o) take(program_.outputs[o], program_.seeded[o]);
+  for (std::size_t i = program_.operations.size(); i-- > 0;) {
+    const Operation& operation = *program_.operations[i];
+    if (program_.slopes[i].empty()) continue;
+    for (std::size_t o = 0; o < operation.operands().size(); ++o)
+      take(operation.operands()[o], program_.slopes[i][o]);
+    const int result = operation.result();
+    if (made[index(result)] == i) blocks.give_back(block[index(result)]);
   }
+  const std::vector<std::int64_t> begins = blocks.lay_out(program_.floats);
+  for (const int b : block) program_.slope_at.push_back(b < 0 ? -1 : begins[index(b)]);
 }
 
 void Compiler::find_lessons() {
@@ -247,6 +273,15 @@ void Compiler::find_lessons() {
   }
 }
 
+// As many as half of a usual second-level cache holds: where dense layers are most of the work.
+void Compiler::find_neighbours() {
+  constexpr std::int64_t cache = (std::int64_t{1} << 19) / sizeof(float);
+  const auto once = [](const auto& operation) { return operation->reads_weights_once(); };
+  if (std::ranges::none_of(program_.operations, once)) return;
+  program_.neighbours =
+      std::clamp<std::int64_t>(cache / std::max<std::int64_t>(program_.floats, 1), 1, most_neighbours);
+}
+
 Program Compiler::compile() {
   for (const int n : request_.nodes) {
     if (!fused_.contains(n)) compile_node(*this, graph_.nodes()[index(n)]);
@@ -260,6 +295,7 @@ Program Compiler::compile() {
   place_values();
   find_lessons();
   if (differentiates_) find_slopes();
+  find_neighbours();
   return std::move(program_);
 }
 

@@ -26,8 +26,9 @@ constexpr int accumulators = 24;
 #endif
 constexpr int wide = accumulators / static_cast<int>(unit_block) * static_cast<int>(unit_block);
 constexpr int places_beside(int units) {
+  constexpr int most = 12;
   const int places = accumulators / units;
-  return places < 1 ? 1 : places > unit_block ? unit_block : places;
+  return places < 1 ? 1 : places > most ? most : places;
 }
 
 struct Task {
@@ -56,7 +57,7 @@ HWY_INLINE void block(const Task& task, const WindowPlace* at) {
 #pragma GCC unroll 24
     for (int u = 0; u < units; ++u) {
       const Vec start = task.bias ? hn::Set(d, task.bias[u]) : hn::Zero(d);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int p = 0; p < places; ++p) sums[u][p] = start;
     }
     const float* weights = task.weights;
@@ -65,22 +66,22 @@ HWY_INLINE void block(const Task& task, const WindowPlace* at) {
     for (std::int64_t c = 0; c < map.outer; ++c, weights += map.inner * beside) {
       for (const WindowTap* tap = first; tap != last; ++tap) {
         Vec x[places];
-#pragma GCC unroll 8
+#pragma GCC unroll 12
         for (int p = 0; p < places; ++p) x[p] = hn::Load(d, from[p] + tap->offset);
         const float* const weight = weights + tap->weight * beside;
 #pragma GCC unroll 24
         for (int u = 0; u < units; ++u) {
           const Vec w = hn::Set(d, weight[u / beside * next_block + u % beside]);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
           for (int p = 0; p < places; ++p) sums[u][p] = hn::MulAdd(w, x[p], sums[u][p]);
         }
       }
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int p = 0; p < places; ++p) from[p] += map.outer_step;
     }
 #pragma GCC unroll 24
     for (int u = 0; u < units; ++u) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int p = 0; p < places; ++p) {
         float* const to = task.result + u * map.unit_step + at[p].to + lane;
         Vec sum = sums[u][p];
@@ -122,57 +123,68 @@ void whole_blocks(const Task& task, const WindowPlace* next, const WindowPlace* 
 }
 
 void linear(const LinearMap& map, const float* operand, const float* weights, const float* bias,
-            Finish finish, bool add, float* result) {
+            Finish finish, bool add, float* result, const Neighbours& neighbours) {
   const std::int64_t count = map.outer * map.inner;
   constexpr std::int64_t together = places_beside(unit_block);
-  for (const Pattern& pattern : map.patterns) {
-    const auto all = static_cast<std::int64_t>(pattern.places.size());
-    // A block of positions meets all units before the next one, so that operands are read from far once.
-    // Blocks hold a whole number of places for every number of units.
-    constexpr std::int64_t stretch = 24 * together;
-    for (std::int64_t p = 0; p < all; p += stretch) {
-      const WindowPlace* const next = pattern.places.data() + p;
-      const WindowPlace* const end = pattern.places.data() + (p + stretch < all ? p + stretch : all);
-      for (std::int64_t u = 0; u < map.units;) {
-        const Task task{&map,
-                        &pattern,
-                        operand,
-                        weights + u * count,
-                        bias ? bias + u : nullptr,
-                        result + u * map.unit_step,
-                        finish,
-                        add};
-        if (end - next == 1 && map.units - u >= wide) {  // dense layers: more units instead of places
-          block<wide, 1>(task, next);
-          u += wide;
-          continue;
+  // The one place of every tile, for a loop over all of them.
+  WindowPlace places[most_neighbours];
+  const bool one = map.patterns.size() == 1 && map.patterns[0].places.size() == 1;
+  for (std::int64_t n = 0; one && n < neighbours.count; ++n) {
+    const WindowPlace& place = map.patterns[0].places[0];
+    const auto at = static_cast<std::int32_t>(n * neighbours.step);
+    places[n] = {place.from + at, place.to + at};
+  }
+  for (std::int64_t n = 0; n < (one ? 1 : neighbours.count); ++n) {
+    for (const Pattern& pattern : map.patterns) {
+      const WindowPlace* const first = one ? places : pattern.places.data();
+      const std::int64_t all = one ? neighbours.count : static_cast<std::int64_t>(pattern.places.size());
+      // A block of positions meets all units before the next one, so that operands are read from far once.
+      // Blocks hold a whole number of places for every number of units.
+      constexpr std::int64_t stretch = 24 * together;
+      for (std::int64_t p = 0; p < all; p += stretch) {
+        const WindowPlace* const next = first + p;
+        const WindowPlace* const end = first + (p + stretch < all ? p + stretch : all);
+        for (std::int64_t u = 0; u < map.units;) {
+          const Task task{&map,
+                          &pattern,
+                          operand + n * neighbours.step,
+                          weights + u * count,
+                          bias ? bias + u : nullptr,
+                          result + n * neighbours.step + u * map.unit_step,
+                          finish,
+                          add};
+          if (end - next == 1 && map.units - u >= wide) {  // dense layers: more units instead of places
+            block<wide, 1>(task, next);
+            u += wide;
+            continue;
+          }
+          switch (map.units - u) {
+            case 1:
+              blocks<1>(task, next, end);
+              break;
+            case 2:
+              blocks<2>(task, next, end);
+              break;
+            case 3:
+              blocks<3>(task, next, end);
+              break;
+            case 4:
+              blocks<4>(task, next, end);
+              break;
+            case 5:
+              blocks<5>(task, next, end);
+              break;
+            case 6:
+              blocks<6>(task, next, end);
+              break;
+            case 7:
+              blocks<7>(task, next, end);
+              break;
+            default:
+              whole_blocks(task, next, end);
+          }
+          u += unit_block;
         }
-        switch (map.units - u) {
-          case 1:
-            blocks<1>(task, next, end);
-            break;
-          case 2:
-            blocks<2>(task, next, end);
-            break;
-          case 3:
-            blocks<3>(task, next, end);
-            break;
-          case 4:
-            blocks<4>(task, next, end);
-            break;
-          case 5:
-            blocks<5>(task, next, end);
-            break;
-          case 6:
-            blocks<6>(task, next, end);
-            break;
-          case 7:
-            blocks<7>(task, next, end);
-            break;
-          default:
-            whole_blocks(task, next, end);
-        }
-        u += unit_block;
       }
     }
   }
@@ -181,8 +193,8 @@ void linear(const LinearMap& map, const float* operand, const float* weights, co
 }  // namespace
 
 void linear_entry(const LinearMap& map, const float* operand, const float* weights, const float* bias,
-                  Finish finish, bool add, float* result) {
-  linear(map, operand, weights, bias, finish, add, result);
+                  Finish finish, bool add, float* result, const Neighbours& neighbours) {
+  linear(map, operand, weights, bias, finish, add, result, neighbours);
 }
 
 }  // namespace assay::lanes::HWY_NAMESPACE
@@ -194,8 +206,8 @@ namespace assay::lanes {
 HWY_EXPORT(linear_entry);
 
 void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
-           Finish finish, bool add, float* result) {
-  HWY_DYNAMIC_DISPATCH(linear_entry)(map, operand, packed_weights, bias, finish, add, result);
+           Finish finish, bool add, float* result, const Neighbours& neighbours) {
+  HWY_DYNAMIC_DISPATCH(linear_entry)(map, operand, packed_weights, bias, finish, add, result, neighbours);
 }
 
 }  // namespace assay::lanes

@@ -176,11 +176,17 @@ class Loop {
   }
 
   void run(std::int64_t group, const float* operand, const float* bias, Finish finish, bool add,
-           float* scratch, float* result) const {
+           float* scratch, float* result, const Neighbours& neighbours) const {
     const float* const weights = groups_[static_cast<std::size_t>(group)].values.data();
-    if (!winograd_) return apply(map_, operand, weights, bias, finish, add, result);
-    const auto direct = [&](float* to) { apply(map_, operand, weights, bias, finish, false, to); };
-    winograd_->run(operand, bias, finish, add, scratch, direct, result);
+    if (!winograd_) return apply(map_, operand, weights, bias, finish, add, result, neighbours);
+    for (std::int64_t n = 0; n < neighbours.count; ++n) {
+      const std::int64_t at = n * neighbours.step;
+      const auto direct = [&](float* to) { apply(map_, operand + at, weights, bias, finish, false, to); };
+      winograd_->run(operand + at, bias, finish, add, scratch, direct, result + at);
+    }
+  }
+  bool reads_weights_once() const {
+    return !winograd_ && map_.patterns.size() == 1 && map_.patterns[0].places.size() == 1;
   }
   std::int64_t scratch() const { return winograd_ ? winograd_->scratch() : 0; }
 
@@ -256,26 +262,38 @@ class Linear : public Operation {
     if (parts.learned_bias != no_value) learn_bias(parts);
   }
 
-  void forward(const Tile& tile) const override {
+  void forward(const Tile& tile) const override { forward_all({&tile, 1}); }
+
+  void forward_all(std::span<const Tile> tiles) const override {
+    const Tile& tile = tiles[0];
     for (std::int64_t g = 0; g < groups_; ++g) {
       const float* const bias = bias_.empty() ? nullptr : bias_.data() + g * forward_.map().units;
       forward_.run(g, tile.value(operand()) + g * group_in_, bias, finish_, false, tile.scratch(),
-                   tile.value(result()) + g * group_out_);
+                   tile.value(result()) + g * group_out_, neighbours(tiles));
     }
   }
 
   void backward(const Tile& tile, std::span<const Slope> slopes) const override {
-    float* const slope = tile.slope(result());
-    if (finish_ == Finish::rectify) {
+    backward_all({&tile, 1}, slopes);
+  }
+
+  void backward_all(std::span<const Tile> tiles, std::span<const Slope> slopes) const override {
+    for (const Tile& tile : tiles) {
+      if (finish_ != Finish::rectify) break;
+      float* const slope = tile.slope(result());
       lanes::slopes({.kind = Unary::rectify}, elements_out_, tile.value(result()), tile.value(result()),
                     slope, false, slope);
     }
     if (slopes[0] == Slope::unwanted) return;
+    const Tile& tile = tiles[0];
     for (std::int64_t g = 0; g < groups_; ++g) {
-      backward_.run(g, slope + g * group_out_, nullptr, Finish::none, slopes[0] == Slope::further,
-                    tile.scratch(), tile.slope(operand()) + g * group_in_);
+      backward_.run(g, tile.slope(result()) + g * group_out_, nullptr, Finish::none,
+                    slopes[0] == Slope::further, tile.scratch(), tile.slope(operand()) + g * group_in_,
+                    neighbours(tiles));
     }
   }
+
+  bool reads_weights_once() const override { return forward_.reads_weights_once(); }
 
   void set(std::size_t i, std::span<const float> values) override {
     if (learned_[i].constant == bias_constant_) {
@@ -314,6 +332,11 @@ class Linear : public Operation {
 
  private:
   static std::size_t index(std::int64_t group) { return static_cast<std::size_t>(group); }
+
+  Neighbours neighbours(std::span<const Tile> tiles) const {
+    if (tiles.size() == 1) return {};
+    return {std::ssize(tiles), tiles[1].value(result()) - tiles[0].value(result())};
+  }
 
   void learn_weights(const Parts& parts, bool differentiates) {
     const std::int64_t count = parts.in.channels * parts.kernel, units = parts.out.channels;

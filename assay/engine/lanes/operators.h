@@ -48,6 +48,8 @@ class Compiler {
   void stabilise();
   void place_values();
   void find_slopes();
+  void place_slopes();
+  void find_neighbours();
   void find_lessons();
 
   const StretchRequest& request_;

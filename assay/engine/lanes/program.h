@@ -18,8 +18,8 @@ struct Program;
 // A thread's memory as one program divides it.
 class Tile {
  public:
-  // `memory`: Program::floats and Program::scratch floats, 64-byte aligned, of any content.
-  Tile(const Program& program, float* memory);
+  // `memory` and `scratch`: Program::floats and Program::scratch floats, 64-byte aligned, of any content.
+  Tile(const Program& program, float* memory, float* scratch);
   // [elements][width] floats.
   float* value(int slot) const { return values_[static_cast<std::size_t>(slot)]; }
   // The gradient with respect to the value; of programs that differentiate.
@@ -55,6 +55,16 @@ class Operation {
   // Brings the slope of the result, which is complete and may be overwritten, to the operands. `slopes` has
   // an entry for each operand.
   virtual void backward(const Tile& tile, std::span<const Slope> slopes) const = 0;
+
+  // The same for neighbouring tiles, whose memory lies equally far apart.
+  virtual void forward_all(std::span<const Tile> tiles) const {
+    for (const Tile& tile : tiles) forward(tile);
+  }
+  virtual void backward_all(std::span<const Tile> tiles, std::span<const Slope> slopes) const {
+    for (const Tile& tile : tiles) backward(tile, slopes);
+  }
+  // Whether these read weights once for all of them.
+  virtual bool reads_weights_once() const { return false; }
 
   // Whether backward() reads values, its own result's or its operands'.
   virtual bool reads_values() const { return true; }
@@ -101,6 +111,7 @@ struct Program {
   std::vector<std::int64_t> elements;            // of each slot, for a record
   std::vector<std::int64_t> value_at, slope_at;  // floats from the start of a tile's memory; -1: none
   std::int64_t floats = 0, scratch = 0;          // of a tile
+  std::int64_t neighbours = 1;                   // tiles that go through the operations side by side
   std::vector<int> inputs, outputs;              // slots, as of the stretch
   std::vector<Tapped> tapped;
   std::vector<std::vector<std::size_t>> tapped_after;  // by operations done

@@ -174,7 +174,7 @@ class LanesRecurrence : public Stretch {
       kept.emplace_back(o, (results[id] = at::empty(batch.shape_of_output(o), at::kFloat)).data_ptr<float>());
     }
     each_tile(
-        workers_, batch.layout.floats, batch.records, 1, [](float* memory) { return memory; },
+        workers_, batch.layout.floats, batch.records, 1, 1, [](float* memory) { return memory; },
         [&](float* memory, std::int64_t first, std::int64_t count) {
           forward(batch, memory, first, count);
           for (const auto& [output, to] : kept) {
@@ -212,7 +212,8 @@ class LanesRecurrence : public Stretch {
     const Chunks chunks(batch.records, all > 0);
     std::vector<float> sums(static_cast<std::size_t>(chunks.count * all));
     each_tile(
-        workers_, batch.layout.floats, batch.records, chunks.tiles_each, [](float* memory) { return memory; },
+        workers_, batch.layout.floats, batch.records, chunks.tiles_each, 1,
+        [](float* memory) { return memory; },
         [&](float* memory, std::int64_t first, std::int64_t count) {
           forward(batch, memory, first, count);
           load_slopes(batch, memory, seeds, first, count);

@@ -66,25 +66,28 @@ void reduce(const Tapped& tapped, const Tile& tile) {
   }
 }
 
-void run_forward(const Program& program, const Tile& tile) {
+void run_forward(const Program& program, std::span<const Tile> tiles) {
   for (std::size_t done = 0; done <= program.operations.size(); ++done) {
-    if (done > 0) program.operations[done - 1]->forward(tile);
-    for (const std::size_t t : program.tapped_after[done]) reduce(program.tapped[t], tile);
+    if (done > 0) program.operations[done - 1]->forward_all(tiles);
+    for (const std::size_t t : program.tapped_after[done]) {
+      for (const Tile& tile : tiles) reduce(program.tapped[t], tile);
+    }
   }
 }
 
 // Writes what learned constants sum, or adds it.
-void run_backward(const Program& program, const Tile& tile, bool add, float* sums) {
+void run_backward(const Program& program, std::span<const Tile> tiles, bool add, float* sums) {
   auto lesson = program.lessons.rbegin();
   for (std::size_t i = program.operations.size(); i-- > 0;) {
-    if (!program.slopes[i].empty()) program.operations[i]->backward(tile, program.slopes[i]);
+    if (!program.slopes[i].empty()) program.operations[i]->backward_all(tiles, program.slopes[i]);
     for (; lesson != program.lessons.rend() && lesson->operation == i; ++lesson) {
       if (lesson->at < 0) continue;
       float* const to = sums + lesson->at;
       if (program.slopes[i].empty()) {
         std::fill_n(to, program.operations[i]->learned()[lesson->which].to.size(), 0.0F);
       } else {
-        program.operations[i]->learn(tile, lesson->which, add, to);
+        for (std::size_t t = 0; t < tiles.size(); ++t)
+          program.operations[i]->learn(tiles[t], lesson->which, add || t > 0, to);
       }
     }
   }
@@ -120,13 +123,16 @@ class LanesStretch : public Stretch {
     }
     set_learned(forward_, given);
     const Program& program = forward_.program;
-    each_tile(program, records, 1, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
-      load_inputs(program, tile, inputs, first, count);
-      run_forward(program, tile);
+    const auto results_of = [&](const Tile& tile, std::int64_t first, std::int64_t count) {
       for (std::size_t o = 0; o < out.size(); ++o)
         store(tile.value(program.outputs[o]), elements(program, program.outputs[o]), first, count, out[o]);
       for (std::size_t t = 0; t < tapped.size(); ++t)
         store(tile.value(program.taps[t]), elements(program, program.taps[t]), first, count, tapped[t]);
+    };
+    each_group(program, records, 0, [&](std::span<const Tile> tiles, std::int64_t first, std::int64_t count) {
+      load_inputs(program, tiles, inputs, first, count);
+      run_forward(program, tiles);
+      each_of(tiles, first, count, results_of);
     });
   }
 
@@ -135,10 +141,11 @@ class LanesStretch : public Stretch {
     std::vector<Tensor> seeds;
     for (const Tensor& slope : of_outputs) seeds.push_back(slope.defined() ? slope.contiguous() : slope);
     Compiled& compiled = differentiated(wanted);
-    return std::move(go_back(compiled, compiled.program.reads_values, given, wanted, 1,
-                             [&](const Tile& tile, std::size_t, std::int64_t first, std::int64_t count) {
-                               load_seeds(compiled.program, tile, seeds, first, count);
-                             })[0]);
+    return std::move(
+        go_back(compiled, compiled.program.reads_values, given, wanted, 1,
+                [&](const Tile& tile, std::size_t, std::size_t, std::int64_t first, std::int64_t count) {
+                  load_seeds(compiled.program, tile, seeds, first, count);
+                })[0]);
   }
 
   RecordGradients gradients(const Tensors& given, const RecordObjective& objective,
@@ -159,14 +166,19 @@ class LanesStretch : public Stretch {
     shape[0] = given.at(records_.at(0)).size(0);
     RecordGradients result{.value = room_for(shape), .gradients = {}};
     float* const values = elements_of<float>(result.value);
-    const auto ask = [&](const Tile& tile, std::int64_t first, std::int64_t count) {
+    // Of all neighbouring tiles: for the first number they are asked for all.
+    const auto slopes_of = [&](std::size_t place) {
+      return slopes_room().floats(row * width * program.neighbours) +
+             static_cast<std::int64_t>(place) * row * width;
+    };
+    const auto ask = [&](const Tile& tile, std::size_t place, std::int64_t first, std::int64_t count) {
       float* const read = elements_room().floats(all * width);
       for (std::size_t o = 0; o < begins.size(); ++o) {
         float* rows[width];
         point_at_rows(read + begins[o], all, count, rows);
         from_lanes(tile.value(program.outputs[o]), elements(program, program.outputs[o]), count, rows);
       }
-      float* const slopes = slopes_room().floats(row * width);
+      float* const slopes = slopes_of(place);
       std::fill_n(slopes, row * width, 0.0F);  // also of records that are missing: they add nothing to sums
       for (std::int64_t r = 0; r < count; ++r) {
         std::copy_n(read + r * all, size, values + (first + r) * size);
@@ -177,8 +189,8 @@ class LanesStretch : public Stretch {
     };
     const auto found = go_back(
         compiled, true, given, wanted, objective.numbers,
-        [&](const Tile& tile, std::size_t n, std::int64_t first, std::int64_t count) {
-          const float* const slopes = n == 0 ? ask(tile, first, count) : slopes_room().floats(row * width);
+        [&](const Tile& tile, std::size_t place, std::size_t n, std::int64_t first, std::int64_t count) {
+          const float* const slopes = n == 0 ? ask(tile, place, first, count) : slopes_of(place);
           for (std::size_t o = 0; o < begins.size(); ++o) {
             const float* rows[width];
             point_at_rows(slopes + static_cast<std::int64_t>(n) * all + begins[o], row, width, rows);
@@ -194,7 +206,8 @@ class LanesStretch : public Stretch {
 
  private:
   // Goes back through every tile once for each number, after going forward if that is needed; seed(tile,
-  // number, first, count) puts the slopes of the outputs in place. By number and `wanted`.
+  // place among its neighbours, number, first, count) puts the slopes of the outputs in place. By number and
+  // `wanted`.
   template <typename Seed>
   std::vector<std::vector<Tensor>> go_back(Compiled& compiled, bool forward, const Tensors& given,
                                            std::span<const ValueId> wanted, std::size_t numbers,
@@ -215,23 +228,28 @@ class LanesStretch : public Stretch {
     const Chunks chunks(records, program.sums > 0);
     const std::int64_t of_number = chunks.count * program.sums;
     float* const sums = compiled.sums.floats(static_cast<std::int64_t>(numbers) * of_number);
-    each_tile(
-        program, records, chunks.tiles_each, [&](const Tile& tile, std::int64_t first, std::int64_t count) {
-          if (forward) {
-            load_inputs(program, tile, inputs, first, count);
-            for (const auto& operation : program.operations) operation->forward(tile);
-          }
-          for (std::size_t n = 0; n < numbers; ++n) {
-            seed(tile, n, first, count);
-            run_backward(program, tile, !chunks.begins(first),
-                         sums + static_cast<std::int64_t>(n) * of_number + chunks.of(first) * program.sums);
-            for (std::size_t w = 0; w < slots.size(); ++w) {
-              if (slots[w] >= 0)
-                store(tile.slope(slots[w]), elements(program, slots[w]), first, count,
-                      elements_of<float>(results[n][w]));
-            }
-          }
-        });
+    each_group(program, records, program.sums > 0 ? chunks.tiles_each : 0,
+               [&](std::span<const Tile> tiles, std::int64_t first, std::int64_t count) {
+                 if (forward) {
+                   load_inputs(program, tiles, inputs, first, count);
+                   for (const auto& operation : program.operations) operation->forward_all(tiles);
+                 }
+                 for (std::size_t n = 0; n < numbers; ++n) {
+                   each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
+                     seed(tile, static_cast<std::size_t>(&tile - tiles.data()), n, at, some);
+                   });
+                   run_backward(
+                       program, tiles, !chunks.begins(first),
+                       sums + static_cast<std::int64_t>(n) * of_number + chunks.of(first) * program.sums);
+                   each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
+                     for (std::size_t w = 0; w < slots.size(); ++w) {
+                       if (slots[w] >= 0)
+                         store(tile.slope(slots[w]), elements(program, slots[w]), at, some,
+                               elements_of<float>(results[n][w]));
+                     }
+                   });
+                 }
+               });
     for (std::size_t n = 0; n < numbers; ++n)
       collect(program, sums + static_cast<std::int64_t>(n) * of_number, chunks.count, wanted, results[n]);
     return results;
@@ -322,10 +340,12 @@ class LanesStretch : public Stretch {
     });
   }
 
-  void load_inputs(const Program& program, const Tile& tile, const std::vector<Tensor>& inputs,
+  void load_inputs(const Program& program, std::span<const Tile> tiles, const std::vector<Tensor>& inputs,
                    std::int64_t first, std::int64_t count) const {
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      load(inputs[i], first, count, elements(program, program.inputs[i]), tile.value(program.inputs[i]));
+    each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
+      for (std::size_t i = 0; i < inputs.size(); ++i)
+        load(inputs[i], at, some, elements(program, program.inputs[i]), tile.value(program.inputs[i]));
+    });
   }
 
   // The slopes of an output, a row for each record, or adds them to those that the output it shares its place
@@ -359,12 +379,33 @@ class LanesStretch : public Stretch {
     }
   }
 
+  // work(tiles side by side, first record, number of records) for all records. Those of `chunk` tiles are one
+  // thread's; 0: nobody minds.
   template <typename Work>
-  void each_tile(const Program& program, std::int64_t records, std::int64_t together,
-                 const Work& work) const {
-    lanes::each_tile(
-        workers_, program.floats + program.scratch, records, together,
-        [&](float* memory) { return Tile(program, memory); }, work);
+  void each_group(const Program& program, std::int64_t records, std::int64_t chunk, const Work& work) const {
+    const auto workers = static_cast<std::int64_t>(workers_);
+    const std::int64_t tiles = (records + width - 1) / width, most = program.neighbours;
+    const std::int64_t group = (shared_out(tiles, most * workers) + workers - 1) / workers;
+    each_tile(
+        workers_, most * program.floats + program.scratch, records, chunk > 0 ? chunk : group, most,
+        [&](float* memory) {
+          std::vector<Tile> all;
+          for (std::int64_t n = 0; n < most; ++n)
+            all.emplace_back(program, memory + n * program.floats, memory + most * program.floats);
+          return all;
+        },
+        [&](const std::vector<Tile>& all, std::int64_t first, std::int64_t count) {
+          work(std::span(all).first(static_cast<std::size_t>((count + width - 1) / width)), first, count);
+        });
+  }
+
+  // work(tile, first record, number of records) for each of the tiles of so many records.
+  template <typename Work>
+  static void each_of(std::span<const Tile> tiles, std::int64_t first, std::int64_t count, const Work& work) {
+    for (std::size_t t = 0; t < tiles.size(); ++t) {
+      const auto before = static_cast<std::int64_t>(t) * width;
+      work(tiles[t], first + before, std::min(width, count - before));
+    }
   }
 
   Compiled& differentiated(std::span<const ValueId> wanted) const {
@@ -421,7 +462,7 @@ class LanesBackend : public Backend {
 
 }  // namespace
 
-Tile::Tile(const Program& program, float* memory) : scratch_(memory + program.floats) {
+Tile::Tile(const Program& program, float* memory, float* scratch) : scratch_(scratch) {
   const auto pointers = [&](const std::vector<std::int64_t>& begins) {
     std::vector<float*> result;
     for (const std::int64_t at : begins) result.push_back(at < 0 ? nullptr : memory + at);

@@ -57,18 +57,26 @@ struct Chunks {
   bool begins(std::int64_t first) const { return first / width % tiles_each == 0; }
 };
 
-// work(tile, first record, number of records) for all tiles, so many neighbours at a time on one thread;
-// prepare(memory) makes a thread's tile of so many floats.
+// At most `most` of `all`, as many each time.
+inline std::int64_t shared_out(std::int64_t all, std::int64_t most) {
+  const std::int64_t times = (all + most - 1) / most;
+  return (all + times - 1) / std::max<std::int64_t>(times, 1);
+}
+
+// work(tiles, first record, number of records) for all records: those of `together` tiles are one thread's,
+// which takes those of at most `neighbours` tiles at a time. prepare(memory) makes a thread's tiles of so
+// many floats.
 template <typename Prepare, typename Work>
 void each_tile(std::size_t workers, std::int64_t floats, std::int64_t records, std::int64_t together,
-               const Prepare& prepare, const Work& work) {
+               std::int64_t neighbours, const Prepare& prepare, const Work& work) {
   std::atomic<std::int64_t> next{0};
-  const std::int64_t step = together * width;
+  const std::int64_t step = together * width, part = shared_out(together, neighbours) * width;
   run_team(workers, [&](std::size_t) {
-    const auto tile = prepare(tile_room().floats(floats));
+    const auto tiles = prepare(tile_room().floats(floats));
     for (std::int64_t begin; (begin = next.fetch_add(step)) < records;) {
-      for (std::int64_t first = begin; first < std::min(begin + step, records); first += width)
-        work(tile, first, std::min(width, records - first));
+      const std::int64_t end = std::min(begin + step, records);
+      for (std::int64_t first = begin; first < end; first += part)
+        work(tiles, first, std::min(part, end - first));
     }
   });
 }

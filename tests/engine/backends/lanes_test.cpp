@@ -394,13 +394,26 @@ TEST(Lanes, TapsGiveLeastMeanAndGreatest) {
 }
 
 // Records of a batch, their batch, and the number of threads: none of them may change a bit.
-class Cuts : public testing::TestWithParam<std::int64_t> {};  // channels; 3: a network of several layers
+// By channels; 1: dense layers, whose neighbouring tiles go side by side; 3: a network of several layers.
+class Cuts : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(Cuts, ChangeNoBits) {
   GraphBuilder build(test::resnet_like());
-  if (GetParam() > 3) {
+  at::manual_seed(6);
+  if (GetParam() == 1) {
+    build = GraphBuilder("dense");
+    ValueId x = build.add("Flatten", "flat", {build.input("x", DType::float32, {-1, 1, 8, 8})});
+    std::int64_t inputs = 64;
+    for (const std::int64_t units : {53, 30, 9}) {
+      const std::string name = fmt::format("{} units", units);
+      const ValueId w = build.constant(name + "/w", to_array(at::randn({inputs, units}) / 8)),
+                    b = build.constant(name + "/b", to_array(at::randn({units})));
+      x = build.add("Relu", name + " relu", {build.add("Gemm", name, {x, w, b})});
+      inputs = units;
+    }
+    build.output(x);
+  } else if (GetParam() > 3) {
     build = GraphBuilder("windows");
-    at::manual_seed(6);
     const std::int64_t kernel = GetParam() < 32 ? 5 : 3;
     const ValueId x = build.input("x", DType::float32, {-1, GetParam(), 8, 8});
     const ValueId w = build.constant("w", to_array(at::randn({32, GetParam(), kernel, kernel})));
@@ -435,7 +448,7 @@ TEST_P(Cuts, ChangeNoBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, Cuts, testing::Values(3, 8, 48));
+INSTANTIATE_TEST_SUITE_P(Lanes, Cuts, testing::Values(1, 3, 8, 48));
 
 TEST(Lanes, EqualMaximaTakeTheGradientAsWithTheKernels) {
   for (const char* op : {"MaxPool", "GlobalMaxPool", "ReduceMax"}) {
