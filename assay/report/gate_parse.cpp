@@ -142,7 +142,8 @@ class Parser {
     }
     whole.erase(0, std::min(whole.find_first_not_of('0'), whole.size()));
     fraction.erase(fraction.find_last_not_of('0') + 1);
-    return (negative ? "-" : "") + (whole.empty() ? "0" : whole) + (fraction.empty() ? "" : "." + fraction);
+    return fmt::format("{}{}{}{}", negative ? "-" : "", whole.empty() ? "0" : whole,
+                       fraction.empty() ? "" : ".", fraction);
   }
 
   std::string_view text_, rest_;

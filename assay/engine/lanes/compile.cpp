@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <limits>
 
@@ -273,7 +271,7 @@ void Compiler::find_lessons() {
   }
 }
 
-// As many as half of a usual second-level cache holds: where dense layers are most of the work.
+// As many as half of a usual second-level cache holds: larger tiles lose more to it than weights gain.
 void Compiler::find_neighbours() {
   constexpr std::int64_t cache = (std::int64_t{1} << 19) / sizeof(float);
   const auto once = [](const auto& operation) { return operation->reads_weights_once(); };

@@ -58,13 +58,12 @@ inline std::int64_t packed_place(std::int64_t units, std::int64_t count, std::in
   const std::int64_t first = unit / unit_block * unit_block, left = units - first;
   return first * count + k * (left < unit_block ? left : unit_block) + unit - first;
 }
-// The same in the memory of several tiles, `step` floats apart. Maps of one place read their weights once for
-// `most_neighbours` of them.
+// Tiles whose memory lies `step` floats apart. Maps of one place read their weights once for all of them.
 inline constexpr std::int64_t most_neighbours = 3;
 struct Neighbours {
   std::int64_t count = 1, step = 0;
 };
-// `bias` may be null. `add`: to what the result holds.
+// `bias` may be null. `add`: to what the result holds. Operand and result are those of the first neighbour.
 void apply(const LinearMap& map, const float* operand, const float* packed_weights, const float* bias,
            Finish finish, bool add, float* result, const Neighbours& neighbours = {});
 
