@@ -235,8 +235,9 @@ class LanesStretch : public Stretch {
                    for (const auto& operation : program.operations) operation->forward_all(tiles);
                  }
                  for (std::size_t n = 0; n < numbers; ++n) {
+                   std::size_t place = 0;
                    each_of(tiles, first, count, [&](const Tile& tile, std::int64_t at, std::int64_t some) {
-                     seed(tile, static_cast<std::size_t>(&tile - tiles.data()), n, at, some);
+                     seed(tile, place++, n, at, some);
                    });
                    run_backward(
                        program, tiles, !chunks.begins(first),

@@ -57,10 +57,11 @@ struct Chunks {
   bool begins(std::int64_t first) const { return first / width % tiles_each == 0; }
 };
 
-// At most `most` of `all`, as many each time.
+// At most `most` of `all`, about as many each time; 1 where there are none.
 inline std::int64_t shared_out(std::int64_t all, std::int64_t most) {
+  if (all <= 0) return 1;
   const std::int64_t times = (all + most - 1) / most;
-  return (all + times - 1) / std::max<std::int64_t>(times, 1);
+  return (all + times - 1) / times;
 }
 
 // work(tiles, first record, number of records) for all records: those of `together` tiles are one thread's,
