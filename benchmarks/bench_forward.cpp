@@ -131,7 +131,8 @@ int main(int argc, char** argv) {
       {assay::bench::rows_of_digits("LSTM", 128), records},
       {assay::bench::rows_of_digits("GRU", 64), records},
       {assay::bench::transformer_of_rows(32, 4, 2), records / 2},
-      {assay::bench::transformer_of_rows(64, 4, 2), records / 4}};
+      {assay::bench::transformer_of_rows(64, 4, 2), records / 4},
+      {assay::bench::transformer_of_rows(64, 4, 2, /*steps_first=*/true), records / 4}};
   for (const auto& [graph, some] : cases) {
     const std::filesystem::path path = folder / (graph.name() + ".onnx");
     assay::write_onnx(graph, path.string());

@@ -215,10 +215,12 @@ inline Graph rows_of_digits(const std::string& op, std::int64_t units) {
 }
 
 // The rows of a picture as tokens of a transformer; a dense layer on the mean of what it makes of them.
-inline Graph transformer_of_rows(std::int64_t units, std::int64_t heads, int layers) {
+// `steps_first`: as PyTorch's own layers have it, tokens in front of records and heads as further records.
+inline Graph transformer_of_rows(std::int64_t units, std::int64_t heads, int layers,
+                                 bool steps_first = false) {
   constexpr std::int64_t side = 28;
   Rng rng(1);
-  GraphBuilder build("transformer-" + std::to_string(units));
+  GraphBuilder build("transformer-" + std::to_string(units) + (steps_first ? "-steps-first" : ""));
   const auto random = [&](const Shape& shape, double scale = 0.1) {
     std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
     for (float& value : values) value = static_cast<float>(scale * rng.normal());
@@ -237,7 +239,8 @@ inline Graph transformer_of_rows(std::int64_t units, std::int64_t heads, int lay
     return add("Add", {add("MatMul", {x, random({in, out})}), random({out})});
   };
   const auto by_head = [&](ValueId x, Ints order) {
-    return add("Transpose", {add("Reshape", {x, integers({0, 0, heads, -1})})}, {{"perm", std::move(order)}});
+    const Ints shape = steps_first ? Ints{side, -1, units / heads} : Ints{0, 0, heads, -1};
+    return add("Transpose", {add("Reshape", {x, integers(shape)})}, {{"perm", std::move(order)}});
   };
   const auto normal = [&](ValueId x) {
     return add("LayerNormalization", {x, random({units}, 1), random({units})});
@@ -245,17 +248,23 @@ inline Graph transformer_of_rows(std::int64_t units, std::int64_t heads, int lay
   const ValueId picture = build.input("input", DType::float32, {-1, 1, side, side});
   const ValueId rows = add("Reshape", {picture, integers({-1, side, side})});
   ValueId x = add("Add", {dense(rows, side, units), random({1, side, units})});
+  const Ints swapped = steps_first ? Ints{1, 0, 2} : Ints{0, 2, 1, 3},
+             turned = steps_first ? Ints{1, 2, 0} : Ints{0, 2, 3, 1};
+  if (steps_first) x = add("Transpose", {x}, {{"perm", swapped}});
   for (int layer = 0; layer < layers; ++layer) {
-    const ValueId queries = by_head(dense(x, units, units), {0, 2, 1, 3});
-    const ValueId keys = by_head(dense(x, units, units), {0, 2, 3, 1});
-    const ValueId values = by_head(dense(x, units, units), {0, 2, 1, 3});
+    const ValueId queries = by_head(dense(x, units, units), swapped);
+    const ValueId keys = by_head(dense(x, units, units), turned);
+    const ValueId values = by_head(dense(x, units, units), swapped);
     const ValueId scores = add("Softmax", {add("MatMul", {queries, keys})});
-    const ValueId read = add("Transpose", {add("MatMul", {scores, values})}, {{"perm", Ints{0, 2, 1, 3}}});
-    const ValueId attended = dense(add("Reshape", {read, integers({0, 0, -1})}), units, units);
+    const ValueId read = add("Transpose", {add("MatMul", {scores, values})}, {{"perm", swapped}});
+    const ValueId attended =
+        dense(add("Reshape", {read, integers({steps_first ? side : 0, steps_first ? -1 : 0, units})}), units,
+              units);
     x = normal(add("Add", {x, attended}));
     x = normal(add("Add", {x, dense(add("Gelu", {dense(x, units, 2 * units)}), 2 * units, units)}));
   }
-  const ValueId mean = add("ReduceMean", {x, integers({1})}, {{"keepdims", std::int64_t{0}}});
+  const ValueId mean =
+      add("ReduceMean", {x, integers({steps_first ? 0 : 1})}, {{"keepdims", std::int64_t{0}}});
   build.output(add("Gemm", {mean, random({units, 10}), random({10})}));
   return build.build();
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Assay beside its strongest peers, in one run: ratios, with the versions of the peers. Run it on an idle machine.
-# Usage: benchmarks/side_by_side.sh [THREADS [RECORDS [MODEL.onnx...]]] (default: 2 threads, 4096 records, eleven networks)
+# Usage: benchmarks/side_by_side.sh [THREADS [RECORDS [MODEL.onnx...]]] (default: 2 threads, 4096 records, fourteen networks)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 threads=${1:-2}

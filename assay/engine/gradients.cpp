@@ -134,12 +134,11 @@ Tensors Session::gradients(const Tensors& given, std::span<const ValueId> read,
   for (const auto& [id, pieces] : leaves) {
     if (!sources.contains(id)) watched_ids.push_back(id);
   }
-  const FastPath* fast = state.fast();
   const FastPath::Request request{
       .wanted = wanted, .visited = watched_ids, .on_value = watch, .differentiable = true};
-  const bool quick = fast && fast->can_run(sources, request);
+  const FastPath* const fast = state.fast(sources, request);
   const Tensors values =
-      quick ? fast->run(sources, request) : state.compute(sources, {wanted}, context, watch);
+      fast ? fast->run(sources, request) : state.compute(sources, {wanted}, context, watch);
   Tensors readable;
   for (const ValueId id : read) readable.emplace(id, values.at(id));
   const Tensor scalar = objective(readable);
@@ -176,9 +175,8 @@ RecordGradients Session::gradients(const Tensors& given, const RecordObjective& 
            "gradients of numbers of records are with respect to values that are given; '{}' is not",
            graph().value(id).name);
   }
-  const FastPath* const fast = state_->fast();
   const FastPath::Request request{.wanted = objective.read, .differentiable = true};
-  if (fast && fast->can_run(given, request)) {
+  if (const FastPath* const fast = state_->fast(given, request)) {
     if (auto found = fast->gradients(given, request, objective, with_respect_to)) return *std::move(found);
   }
   const at::AutoGradMode with_grad(true);
@@ -199,10 +197,9 @@ RecordGradients Session::learn(const Tensors& given, const RecordObjective& obje
   }
   KernelContext context;  // of nodes that no back end runs: there are none where this is of use
   context.training = true;
-  const FastPath* const fast = state_->fast();
   const FastPath::Request request{
       .wanted = objective.read, .differentiable = true, .learned = learned, .training = &context};
-  if (fast && state_->nothing_folded_from(learned) && fast->can_run(all, request)) {
+  if (const FastPath* const fast = state_->fast(all, request)) {
     if (auto found = fast->gradients(all, request, objective, with_respect_to)) return *std::move(found);
   }
   Tensors leaves;

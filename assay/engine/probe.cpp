@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <span>
 
 #include <assay/error.h>
@@ -27,6 +28,7 @@ ValueInfo compare(const Shape& two, const Shape& three) {
   ValueInfo info;
   info.computed = true;
   info.shape = two;
+  info.varying_axis = -2;
   if (two.size() != three.size()) return info;
   int axis = -1;
   for (std::size_t i = 0; i < two.size(); ++i) {
@@ -34,6 +36,7 @@ ValueInfo compare(const Shape& two, const Shape& three) {
     if (axis >= 0 || !scales(two[i], three[i])) return info;
     axis = static_cast<int>(i);
   }
+  info.varying_axis = axis;
   if (axis < 0) return info;
   info.batch_axis = axis;
   info.batch_multiple = two[static_cast<std::size_t>(axis)] / 2;
@@ -314,6 +317,37 @@ Footprint footprint(const Graph& graph, const Constants& constants, const Tensor
                     c10::Device device) {
   if (std::optional<Footprint> known = footprint_by_rules(graph, constants, inputs)) return *std::move(known);
   return look(graph, constants, std::span(&inputs, 1), device, {});
+}
+
+BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos) {
+  const auto bytes = [&](ValueId id) {
+    const ValueInfo& info = infos[static_cast<std::size_t>(id)];
+    return info.batch_axis < 0
+               ? 0.0
+               : static_cast<double>(sizeof(float)) * static_cast<double>(element_count(info.shape));
+  };
+  std::vector<std::size_t> last_reader(graph.values().size(), 0);
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    for (const ValueId id : graph.nodes()[n].inputs)
+      if (id != no_value) last_reader[static_cast<std::size_t>(id)] = n;
+  }
+  BatchBytes found;
+  double now = 0;
+  const auto comes = [&](ValueId id) {
+    found.all += bytes(id);
+    found.at_a_time = std::max(found.at_a_time, now += bytes(id));
+  };
+  for (const ValueId id : graph.inputs()) comes(id);
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    std::set<ValueId> read;
+    for (const ValueId id : graph.nodes()[n].inputs)
+      if (id != no_value) read.insert(id);
+    for (const ValueId id : graph.nodes()[n].outputs)
+      if (id != no_value) comes(id);
+    for (const ValueId id : read)
+      if (last_reader[static_cast<std::size_t>(id)] == n) now -= bytes(id);
+  }
+  return found;
 }
 
 std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& two, const Footprint& three) {

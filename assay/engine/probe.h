@@ -2,6 +2,7 @@
 
 // What a graph's values look like: found from tiny batches, by rules or by running them, and comparing.
 
+#include <span>
 #include <vector>
 
 #include <assay/tensor.h>
@@ -19,6 +20,9 @@ struct ValueInfo {
   bool of_records = false;          // computed from what records hold, not from their shapes alone
   int batch_axis = -1;              // -1: does not depend on the batch, or not in a way that is understood
   std::int64_t batch_multiple = 1;  // rows per record along the batch axis
+  // Whose size is a multiple of the batch's, whether records are told apart there or not. -1: none is; -2:
+  // the shape depends on the batch in another way.
+  int varying_axis = -1;
 };
 
 // Made-up numbers: reproducible ones in [0, 1), and integers below `integers`.
@@ -39,6 +43,13 @@ struct Footprint {
 };
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
                     c10::Device device);
+
+// Bytes of a record's values: of all of them, and at most at a time where each is forgotten behind its last
+// reader.
+struct BatchBytes {
+  double all = 0, at_a_time = 0;
+};
+BatchBytes batch_bytes(const Graph& graph, std::span<const ValueInfo> infos);
 
 // Compares the footprints of a batch of 2 and a batch of 3. Where the network may put records into another
 // order, values whose records cannot be told are then found by experiment.

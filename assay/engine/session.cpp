@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/engine/arithmetic.h"
+#include "assay/engine/lanes/kernels.h"
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/reduce.h"
@@ -105,10 +107,8 @@ ValueId Session::first_input(const DatasetFacts& facts) const {
 
 Tensors Session::run(const Tensors& given, std::span<const ValueId> wanted) const {
   const at::NoGradGuard no_grad;
-  if (const FastPath* fast = state_->fast()) {
-    const FastPath::Request request{.wanted = wanted};
-    if (fast->can_run(given, request)) return fast->run(given, request);
-  }
+  const FastPath::Request request{.wanted = wanted};
+  if (const FastPath* fast = state_->fast(given, request)) return fast->run(given, request);
   KernelContext context;
   return state_->compute(given, {wanted}, context);
 }
@@ -128,14 +128,11 @@ Tensors Session::trace(const Tensors& given, std::span<const ValueId> wanted, bo
       (*constants)[id] = value.detach();
     };
   }
-  const FastPath* const fast = state_->fast();
-  if (fast && state_->nothing_folded_from(learned)) {
-    const FastPath::Request request{.wanted = wanted,
-                                    .differentiable = true,
-                                    .learned = learned,
-                                    .training = training || constants ? &context : nullptr};
-    if (fast->can_run(all, request)) return fast->run(all, request);
-  }
+  const FastPath::Request request{.wanted = wanted,
+                                  .differentiable = true,
+                                  .learned = learned,
+                                  .training = training || constants ? &context : nullptr};
+  if (const FastPath* fast = state_->fast(all, request)) return fast->run(all, request);
   return state_->compute(all, {wanted}, context);
 }
 
@@ -185,9 +182,8 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     }
   }
   Tensors values;
-  const FastPath* fast = state_->fast();
   const FastPath::Request request{wanted, visited, tapped, reduce, keep_matrix};
-  if (fast && fast->can_run(given, request)) {
+  if (const FastPath* fast = state_->fast(given, request)) {
     values = fast->run(given, request);
   } else {
     KernelContext context;
@@ -242,31 +238,38 @@ std::vector<PlannedStretch> Session::plan(bool measure) const {
   const std::size_t records = measure ? preferred_batch() : 2;
   const Tensors given = tiny_batch(s.graph, s.shapes, static_cast<std::int64_t>(records), s.device);
   const FastPath::Request request{.wanted = s.graph.outputs()};
-  const FastPath* const fast = s.fast();
+  const FastPath* const fast = s.fast(given, request);
   std::vector<int> every_node(s.graph.nodes().size());
   std::iota(every_node.begin(), every_node.end(), 0);
   std::vector<PlannedStretch> planned;
-  if (fast != nullptr && fast->can_run(given, request))
+  if (fast != nullptr) {
     planned = fast->explain(given, request, measure);
-  else
+    for (PlannedStretch& stretch : planned) stretch.nodes = fast->nodes_in(s.graph, stretch.nodes);
+  } else {
     planned = {{.engine = "libtorch", .nodes = every_node, .measured = measure ? timed(given) : 0}};
+  }
+  std::vector<bool> counted(s.graph.nodes().size());
   for (PlannedStretch& stretch : planned) {
-    for (const int n : stretch.nodes)
+    for (const int n : stretch.nodes) {
+      if (counted[static_cast<std::size_t>(n)]) continue;
+      counted[static_cast<std::size_t>(n)] = true;
       stretch.multiply_adds += multiply_adds(s.graph, s.graph.nodes()[static_cast<std::size_t>(n)],
                                              [this](ValueId id) -> const Shape& { return shape(id); });
+    }
   }
   return planned;
 }
 
-std::size_t Session::preferred_batch() const {
-  // Bytes that all values of a batch may take together: a processor's caches are small, and a GPU wants much
-  // to do at a time.
-  const double room = state_->device.is_cpu() ? 128e6 : 2e9;
-  double bytes_per_record = 1;
-  for (const ValueInfo& info : state_->infos()) {
-    if (info.batch_axis >= 0) bytes_per_record += 4.0 * static_cast<double>(element_count(info.shape));
-  }
-  return static_cast<std::size_t>(std::clamp(room / bytes_per_record, 1.0, 500.0));
+std::size_t Session::preferred_batch(bool keeps_values) const {
+  const State& s = *state_;
+  const BatchBytes bytes = batch_bytes(s.graph, s.infos());
+  // A processor's caches are small, and a GPU wants much to do at a time. Of large networks as many records
+  // as keep all threads of a usual processor busy and no lane empty, where that takes no gigabyte.
+  constexpr double tile = lanes::width, tiles = 8, most = 512, large = 1e9;
+  const double each = std::max(1.0, keeps_values ? bytes.all : bytes.at_a_time),
+               room = s.device.is_cpu() ? 128e6 : 2e9, enough = keeps_values ? tile : tiles * tile;
+  const double records = std::clamp(std::max(room / each, std::min(enough, large / each)), 1.0, most);
+  return static_cast<std::size_t>(records < tile ? records : std::floor(records / tile) * tile);
 }
 
 }  // namespace assay

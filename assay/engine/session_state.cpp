@@ -266,20 +266,23 @@ const Decision& Session::State::decision() const {
   return *decision_;
 }
 
-const FastPath* Session::State::fast() const {
+const FastPath* Session::State::fast(const Tensors& given, const FastPath::Request& request) const {
   adopt_engine_threads();  // every pass asks
   if (options.engine == "libtorch" || group > 0 || !device.is_cpu()) return nullptr;
+  if (!nothing_folded_from(request.learned)) return nullptr;
   if (!fast_settled_) {
     fast_settled_ = true;
     const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
     if (!probable() || !constants.all_finite()) return nullptr;
     try {
       fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
+      in_front_ = fast_->with_records_in_front();
     } catch (const Error& error) {
       if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
     }
   }
-  return fast_.get();
+  if (in_front_ && in_front_->can_run(given, request)) return in_front_.get();
+  return fast_ && fast_->can_run(given, request) ? fast_.get() : nullptr;
 }
 
 // Whether the shapes of all inputs are known.

@@ -45,14 +45,14 @@ struct Session::State {
   mutable std::optional<Decision> decision_;
   mutable std::map<PlanKey, std::shared_ptr<const Plan>> plans_;
 
-  mutable std::unique_ptr<const FastPath> fast_;
+  mutable std::unique_ptr<const FastPath> fast_, in_front_;
   mutable bool fast_settled_ = false;
 
   const std::vector<ValueInfo>& infos() const;
   const std::vector<Layer>& layers() const;
   const Decision& decision() const;
-  // The fast back end, where this session may use it; otherwise nullptr.
-  const FastPath* fast() const;
+  // What runs the request with back ends, where this session may use them; otherwise nullptr.
+  const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;
   // Whether no constant was computed from these.
   bool nothing_folded_from(std::span<const ValueId> constants) const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;

@@ -18,6 +18,10 @@ std::size_t batches_per_piece(std::size_t batches, std::size_t ranks) {
   return std::clamp<std::size_t>(batches / (pieces_per_rank * ranks), 1, most);
 }
 
+std::size_t batch_of(const Session& session, const WalkOptions& options) {
+  return options.batch > 0 ? options.batch : session.preferred_batch(options.keeps_values);
+}
+
 }  // namespace
 
 void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress,
@@ -25,7 +29,7 @@ void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options
   const std::size_t size = options.records ? options.records->size() : given_data(dataset)->size();
   Stage stage(progress, options.stage, size, "records");
   if (size == 0) return;
-  BatchReader reader(dataset, options.batch > 0 ? options.batch : session.preferred_batch(),
+  BatchReader reader(dataset, batch_of(session, options),
                      options.records.value_or(std::vector<std::size_t>()));
   while (const auto batch = reader.next()) {
     visit(*batch, session.bind(*batch));
@@ -41,7 +45,7 @@ void walk_pieces(const Session& session, const DatasetPtr& dataset, const WalkOp
     records = *options.records;
   else
     std::iota(records.begin(), records.end(), std::size_t{0});
-  const std::size_t batch = options.batch > 0 ? options.batch : session.preferred_batch();
+  const std::size_t batch = batch_of(session, options);
   const std::size_t step = batch * batches_per_piece((records.size() + batch - 1) / batch, ranks().size());
   const auto part = [&](std::size_t piece) {
     return std::span(records).subspan(piece * step, std::min(step, records.size() - piece * step));

@@ -13,7 +13,6 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
-#include "assay/engine/lanes/kernels.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
@@ -25,12 +24,6 @@ namespace assay::mutation {
 namespace {
 
 using Json = nlohmann::json;
-
-// About as many records, which leave no lane of a tile empty: every mutant runs all batches.
-std::size_t full_tiles(std::size_t records) {
-  constexpr auto tile = static_cast<std::size_t>(lanes::width);
-  return records < tile ? records : (records + tile / 2) / tile * tile;
-}
 
 Graph made(const PlannedMutant& mutant) {
   const std::string key = mutant.description.key();
@@ -242,8 +235,10 @@ class Runner {
           }))
         needed.push_back(&place);
     }
-    const std::size_t batch = options_.batch > 0 ? options_.batch : full_tiles(session_.preferred_batch());
     const auto room = static_cast<std::size_t>(options_.memory / Block::bytes_per_record(session_));
+    const std::size_t batch = options_.batch > 0 ? options_.batch
+                                                 : std::min(session_.preferred_batch(/*keeps_values=*/true),
+                                                            std::max<std::size_t>(room, 1));
     const std::size_t size = std::max<std::size_t>(1, room / batch) * batch,
                       blocks = (needed.size() + size - 1) / size;
     const std::vector<std::size_t> turns = order();

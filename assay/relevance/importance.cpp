@@ -357,7 +357,7 @@ Importance analyse_importance(const Session& session, DatasetPtr training, std::
   const DatasetPtr data = std::move(training);
   Analyser analyser(session, *given_data(data), layers, options);
   walk_together<Found>(
-      session, data, {.batch = options.batch, .stage = "importance"}, progress,
+      session, data, {.batch = options.batch, .stage = "importance", .keeps_values = true}, progress,
       [&](const Batch& batch, const Tensors& inputs) { return analyser.look(batch, inputs); },
       [&](const Found& found) { analyser.add(found); });
   Importance importance = analyser.finish();

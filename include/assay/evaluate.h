@@ -21,6 +21,7 @@ struct WalkOptions {
   std::string stage = "evaluating";
   std::optional<std::vector<std::size_t>> records =
       {};  // positions in the data set to walk, ascending; all if not given
+  bool keeps_values = false;  // visits go back through the network: see Session::preferred_batch()
 };
 
 // Calls visit(batch, bound inputs) for consecutive batches; reading runs ahead on other threads.

@@ -42,7 +42,7 @@ struct Tap {
 };
 std::vector<Tap> taps_of(std::span<const Layer> layers, Reduction reduction);
 
-// Nodes that run together. For a record: nanoseconds expected on one thread (0 for libtorch), and measured.
+// Nodes that run together. For a record: nanoseconds expected on one thread (0: unknown), and measured.
 struct PlannedStretch {
   std::string engine;  // "lanes", "onednn" or "libtorch"
   std::vector<int> nodes;
@@ -118,8 +118,9 @@ class Session {
   // the decision that has most of them.
   const Layer& penultimate_layer() const;
 
-  // Records per run() that keep memory moderate and caches warm; what analyses use unless told otherwise.
-  std::size_t preferred_batch() const;
+  // Records per run() that keep memory moderate and back ends busy; what analyses use unless told otherwise.
+  // `keeps_values`: of runs that need all values at once, for the way back. The same on every machine.
+  std::size_t preferred_batch(bool keeps_values = false) const;
   std::int64_t group() const;  // records that run at a time, where the file insists on it; 0: any number
 
   // The network's decision value: the first graph output, before a final softmax if there is one.

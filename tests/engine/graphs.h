@@ -244,4 +244,97 @@ inline Graph transformer_like() {
   return net.build(net.dense("logits", pooled, 6, 3));
 }
 
+// Numbers that exporters compute from the shape of a value: one of its sizes, as a list of one.
+inline ValueId size_of(Net& net, const std::string& name, ValueId value, std::int64_t axis) {
+  const ValueId sizes = net.builder.add("Shape", name + "_shape", {value});
+  return net.builder.add("Gather", name, {sizes, net.builder.constant(name + "/axis", integers({axis}))});
+}
+
+// Attention as PyTorch exports it: steps in front of records ([4, N, 6]), heads as further records ([2 N, 4,
+// 3]), steps and records as rows of one matrix ([4 N, 6]), slices and shapes computed from shapes; input [N,
+// 4, 6].
+inline Graph sequence_first() {
+  Net net("sequence_first");
+  GraphBuilder& b = net.builder;
+  const auto list = [&](const std::string& name, std::vector<std::int64_t> numbers) {
+    return b.constant(name, integers(numbers));
+  };
+  const ValueId input = net.input({-1, 4, 6});
+  const ValueId x = b.add("Transpose", "steps_first", {input}, {{"perm", Ints{1, 0, 2}}});
+  const ValueId all = b.add(
+      "Add", "qkv_bias", {net.bias("qkv/b", 18), b.add("MatMul", "qkv", {x, net.weight("qkv/w", {6, 18})})});
+  const ValueId steps = size_of(net, "steps", x, 0), records = size_of(net, "records", x, 1);
+  const ValueId third = b.add("Div", "third", {size_of(net, "width", all, -1), list("three", {3})});
+  const ValueId rows = b.add("Mul", "head_rows", {records, list("heads", {2})});
+  const auto part = [&](const std::string& name, std::int64_t i) {
+    const ValueId from = b.add("Mul", name + "_from", {third, list(name + "/i", {i})}),
+                  to = b.add("Mul", name + "_to", {third, list(name + "/next", {i + 1})});
+    const ValueId slice = b.add("Slice", name + "_slice", {all, from, to, list(name + "/axes", {2})});
+    const ValueId shape = b.add("Concat", name + "_sizes", {steps, rows, list(name + "/size", {3})},
+                                {{"axis", std::int64_t{0}}});
+    return b.add("Reshape", name, {slice, shape});
+  };
+  const ValueId query = b.add("Transpose", "queries", {part("q", 0)}, {{"perm", Ints{1, 0, 2}}}),
+                key = b.add("Transpose", "keys", {part("k", 1)}, {{"perm", Ints{1, 2, 0}}}),
+                value = b.add("Transpose", "values", {part("v", 2)}, {{"perm", Ints{1, 0, 2}}});
+  const ValueId attention =
+      b.add("Softmax", "attention", {b.add("MatMul", "scores", {query, key})}, {{"axis", std::int64_t{-1}}});
+  const ValueId back =
+      b.add("Transpose", "back", {b.add("MatMul", "context", {attention, value})}, {{"perm", Ints{1, 0, 2}}});
+  const ValueId matrix = b.add("Concat", "matrix_sizes",
+                               {b.add("Mul", "matrix_rows", {steps, records}), list("matrix/width", {6})},
+                               {{"axis", std::int64_t{0}}});
+  const ValueId flat = net.dense("projection", b.add("Reshape", "matrix", {back, matrix}), 6, 6);
+  const ValueId sequence = b.add("Concat", "sequence_sizes", {steps, records, list("sequence/width", {6})},
+                                 {{"axis", std::int64_t{0}}});
+  const ValueId projected = b.add("Reshape", "sequence", {flat, sequence});
+  const ValueId joined =
+      b.add("Add", "residual",
+            {b.add("Transpose", "records_first", {projected}, {{"perm", Ints{1, 0, 2}}}), input});
+  const ValueId normal = b.add("LayerNormalization", "norm", {joined, net.weight("norm/scale", {6})});
+  const ValueId pooled =
+      b.add("ReduceMean", "pooled", {normal, list("pool/axes", {1})}, {{"keepdims", std::int64_t{0}}});
+  return net.build(net.dense("logits", pooled, 6, 3));
+}
+
+// Attention in windows of 2 x 2, each of which is a row of its own ([4 N, 4, 3]), with a number added to each
+// pair of places of a window and to each window; input [N, 4, 4, 3].
+inline Graph windowed() {
+  Net net("windowed");
+  GraphBuilder& b = net.builder;
+  const auto shaped = [&](const std::string& name, ValueId in, std::vector<std::int64_t> shape) {
+    return b.add("Reshape", name, {in, b.constant(name + "/shape", integers(shape))});
+  };
+  const ValueId x = net.input({-1, 4, 4, 3});
+  const Ints swapped{0, 1, 3, 2, 4, 5};
+  const ValueId parts =
+      b.add("Transpose", "parts", {shaped("cut", x, {-1, 2, 2, 2, 2, 3})}, {{"perm", swapped}});
+  const ValueId windows = shaped("windows", parts, {-1, 4, 3});
+  const ValueId all = b.add("MatMul", "qkv", {windows, net.weight("qkv/w", {3, 18})});
+  const ValueId apart =
+      b.add("Transpose", "apart", {shaped("thirds", all, {-1, 4, 3, 2, 3})}, {{"perm", Ints{2, 0, 3, 1, 4}}});
+  const auto part = [&](const std::string& name, std::int64_t i) {
+    return b.add("Gather", name,
+                 {apart, b.constant(name + "/i", Array::of<std::int64_t>({}, std::vector{i}))},
+                 {{"axis", std::int64_t{0}}});
+  };
+  const ValueId key = b.add("Transpose", "keys", {part("k", 1)}, {{"perm", Ints{0, 1, 3, 2}}});
+  const ValueId near =
+      b.add("Add", "near",
+            {b.add("MatMul", "scores", {part("q", 0), key}), net.weight("near/table", {1, 2, 4, 4})});
+  const ValueId masked = b.add(
+      "Add", "masked", {shaped("by_window", near, {-1, 4, 2, 4, 4}), net.weight("mask", {1, 4, 1, 4, 4})});
+  const ValueId attention =
+      b.add("Softmax", "attention", {shaped("by_row", masked, {-1, 2, 4, 4})}, {{"axis", std::int64_t{-1}}});
+  const ValueId context = b.add("Transpose", "context", {b.add("MatMul", "mixed", {attention, part("v", 2)})},
+                                {{"perm", Ints{0, 2, 1, 3}}});
+  const ValueId merged = shaped("merged", context, {-1, 4, 6});
+  const ValueId out = b.add("MatMul", "projection", {merged, net.weight("projection/w", {6, 3})});
+  const ValueId picture =
+      b.add("Transpose", "picture", {shaped("uncut", out, {-1, 2, 2, 2, 2, 3})}, {{"perm", swapped}});
+  const ValueId joined = b.add("Add", "residual", {shaped("whole", picture, {-1, 4, 4, 3}), x});
+  const ValueId hidden = b.add("Tanh", "tanh", {net.dense("hidden", net.flatten("flatten", joined), 48, 5)});
+  return net.build(net.dense("logits", hidden, 5, 3));
+}
+
 }  // namespace assay::test

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include <assay/error.h>
+#include <assay/extend/operator_traits.h>
 #include "tests/engine/graphs.h"
 
 namespace assay {
@@ -52,6 +53,14 @@ const std::vector<Case>& cases() {
       {"branches", test::branching,
        [](std::int64_t n) {
          return random_tensor({n, 4, 9, 7});
+       }},
+      {"sequence_first", test::sequence_first,
+       [](std::int64_t n) {
+         return random_tensor({n, 4, 6});
+       }},
+      {"windowed", test::windowed,
+       [](std::int64_t n) {
+         return random_tensor({n, 4, 4, 3});
        }},
   };
   return all;
@@ -185,6 +194,49 @@ TEST_P(EveryNetwork, BatchSizeAndThreadsDoNotChangeResults) {
   }
 }
 
+// Every node that multiplies is in one stretch, by the name that the network has for it.
+TEST_P(EveryNetwork, PlansWhatRunsItsNodes) {
+  const Session session(c.graph()), reference(c.graph(), {.engine = "libtorch"});
+  std::vector<int> nodes;
+  double products = 0;
+  for (const PlannedStretch& part : session.plan()) {
+    nodes.insert(nodes.end(), part.nodes.begin(), part.nodes.end());
+    products += part.multiply_adds;
+  }
+  std::vector<int> weighted;
+  for (std::size_t n = 0; n < session.graph().nodes().size(); ++n) {
+    if (is_weighted(session.graph().nodes()[n].op)) weighted.push_back(static_cast<int>(n));
+  }
+  for (const int n : weighted)
+    EXPECT_EQ(std::ranges::count(nodes, n), 1) << session.graph().nodes()[static_cast<std::size_t>(n)].name;
+  EXPECT_EQ(products, reference.plan().at(0).multiply_adds);
+}
+
+// Networks that carry records elsewhere for a while run on back ends as others do.
+TEST(Session, RecordsComeToTheFrontForBackEnds) {
+  for (const Graph& graph : {test::sequence_first(), test::windowed()}) {
+    for (const PlannedStretch& part : Session(graph, {.engine = "lanes"}).plan()) {
+      for (const int n : part.nodes) {
+        const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+        if (is_weighted(node.op)) {
+          EXPECT_EQ(part.engine, "lanes") << node.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Session, PrefersBatchesThatFillTiles) {
+  EXPECT_EQ(Session(test::lenet_like()).preferred_batch(), 512U);
+  // 128 x 128 x 64 numbers a record, three times: 4 MB each, at most two at a time.
+  test::Net net("large");
+  ValueId x = net.input({-1, 64, 128, 128});
+  for (const char* name : {"a", "b"}) x = net.relu(name, x);
+  const Session large(net.build(x));
+  EXPECT_EQ(large.preferred_batch(), 112U);
+  EXPECT_EQ(large.preferred_batch(/*keeps_values=*/true), 16U);
+}
+
 // Networks without kinks: ties in a maximum have no derivative.
 class SmoothNetwork : public EveryNetwork {};
 
@@ -216,10 +268,10 @@ TEST_P(SmoothNetwork, GradientsAgreeWithFiniteDifferences) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Session, EveryNetwork, ::testing::Range<std::size_t>(0, 5),
+INSTANTIATE_TEST_SUITE_P(Session, EveryNetwork, ::testing::Range<std::size_t>(0, 7),
                          [](const auto& each) { return cases()[each.param].name; });
 
-INSTANTIATE_TEST_SUITE_P(Session, SmoothNetwork, ::testing::Range<std::size_t>(2, 5),
+INSTANTIATE_TEST_SUITE_P(Session, SmoothNetwork, ::testing::Range<std::size_t>(2, 7),
                          [](const auto& each) { return cases()[each.param].name; });
 
 TEST(Session, GradientsOfValuesTheObjectiveIgnoresAreZero) {
@@ -370,6 +422,39 @@ TEST(Session, ReplacedWeightsReachWhatWasFoldedFromThem) {
   Tensors doubled = given;
   doubled[w] = to_tensor(graph.constant(w)) * 2;
   expect_near(run_one(session, doubled, session.logits()), plain * 2);
+}
+
+TEST(Session, NumbersThatDependOnHowManyRecordsThereAreStayComputed) {
+  test::Net net("counts");
+  const ValueId x = net.input({-1, 3});
+  const ValueId few = net.builder.add(
+      "Min", "few", {size_of(net, "records", x, 0), net.builder.constant("three", test::integers({3}))});
+  const ValueId factor = net.builder.add("Cast", "float", {few}, {{"to", std::int64_t{1}}});
+  const Session session(net.build(net.builder.add("Mul", "product", {x, factor})));
+  for (const std::int64_t rows : {1, 2, 3, 4, 19}) {
+    const Tensors given = give(session, random_tensor({rows, 3}));
+    expect_near(run_one(session, given, session.logits()),
+                given.begin()->second * std::min<std::int64_t>(rows, 3));
+  }
+}
+
+// A weight that a size is multiplied with is a constant for inference, and none while it learns.
+TEST(Session, LearnedWeightsReachWhatIsFoldedWithShapes) {
+  test::Net net("sized");
+  const ValueId x = net.input({-1, 3}), w = net.weight("w", {3, 4});
+  const ValueId width =
+      net.builder.add("Cast", "float", {size_of(net, "width", x, -1)}, {{"to", std::int64_t{1}}});
+  const Session session(
+      net.build(net.builder.add("MatMul", "product", {x, net.builder.add("Mul", "scaled", {w, width})})));
+  const Tensors given = give(session, random_tensor({2, 3}));
+  const ValueId output = session.logits();
+  const Tensor plain = run_one(session, given, output), weights = to_tensor(session.graph().constant(w));
+  expect_near(plain, given.begin()->second.matmul(weights) * 3);
+  Tensors learned{{w, (weights * 2).requires_grad_()}};
+  const Tensor doubled =
+      session.trace(given, std::span(&output, 1), /*training=*/true, nullptr, &learned).at(output);
+  expect_near(doubled.detach(), plain * 2);
+  EXPECT_TRUE(doubled.requires_grad());
 }
 
 // A long chain of values of 1 MB each would need 200 MB if nothing were released.

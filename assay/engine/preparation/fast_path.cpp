@@ -75,7 +75,17 @@ double kernel_cost(const Graph& graph, const Node& node, const ShapeOf& shape_of
 
 FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
                    std::string engine)
-    : graph_(make_static(graph, constants, infos)),
+    : FastPath(make_static(graph, constants, infos), infos, threads, std::move(engine)) {
+  for (const Node& node : graph.nodes()) {
+    const bool gone = std::ranges::none_of(node.outputs, [&](ValueId id) {
+      return id != no_value && (constants.has(id) || graph_.producer(id) >= 0);
+    });
+    if (gone) folded_.insert(node.inputs.begin(), node.inputs.end());
+  }
+}
+
+FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine)
+    : graph_(std::move(graph)),
       constants_(graph_, c10::Device(c10::kCPU), std::uint64_t{1} << 62),
       infos_(std::move(infos)),
       shape_of_([this](ValueId id) -> const Shape& { return shapes_[static_cast<std::size_t>(id)]; }),
@@ -89,6 +99,16 @@ FastPath::FastPath(const Graph& graph, const Constants& constants, std::vector<V
   }
 }
 
+std::unique_ptr<const FastPath> FastPath::with_records_in_front() const {
+  std::optional<RecordsInFront> other = bring_records_in_front(graph_, infos_);
+  if (!other) return nullptr;
+  std::unique_ptr<FastPath> made(
+      new FastPath(std::move(other->graph), std::move(other->infos), threads_, engine_));
+  made->moved_ = std::move(other->moved);
+  made->extra_ = std::move(other->extra);
+  return made;
+}
+
 bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
   const ValueInfo& info = infos_[static_cast<std::size_t>(id)];
   if (!info.computed || tensor.dim() != static_cast<std::int64_t>(info.shape.size()) || tensor.numel() == 0)
@@ -100,7 +120,39 @@ bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
   return info.single == single || (single && becomes_real(graph_, id));
 }
 
+FastPath::Translated FastPath::translated(const Request& request) const {
+  Translated here{{}, {}, request};
+  const auto front_of = [&](ValueId id) {
+    const auto known = moved_.find(id);
+    return known == moved_.end() ? id : known->second.front;
+  };
+  const auto add = [&](std::span<const ValueId> ids, std::vector<ValueId>& to) {
+    for (const ValueId id : ids)
+      if (!contains(to, front_of(id))) to.push_back(front_of(id));
+  };
+  add(request.wanted, here.wanted);
+  add(request.visited, here.visited);
+  here.request.wanted = here.wanted;
+  here.request.visited = here.visited;
+  return here;
+}
+
+bool FastPath::can_translate(const Tensors& given, const Request& request) const {
+  if (std::ranges::any_of(request.learned, [&](ValueId id) { return folded_.contains(id); })) return false;
+  if (moved_.empty()) return true;
+  const auto moved = [&](ValueId id) { return moved_.contains(id); };
+  if (!request.learned.empty() || request.training != nullptr ||
+      std::ranges::any_of(given, [&](const auto& entry) { return moved(entry.first); }))
+    return false;
+  return !request.differentiable ||
+         (std::ranges::none_of(request.wanted, moved) && std::ranges::none_of(request.visited, moved));
+}
+
 bool FastPath::can_run(const Tensors& given, const Request& request) const {
+  return can_translate(given, request) && is_here(given, translated(request).request);
+}
+
+bool FastPath::is_here(const Tensors& given, const Request& request) const {
   const auto computed = [&](ValueId id) { return graph_.producer(id) >= 0; };
   for (const auto& [id, tensor] : given) {
     if (contains(request.learned, id)) continue;
@@ -303,7 +355,33 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
 }
 
 Tensors FastPath::run(const Tensors& given, const Request& request) const {
-  return execute(plan_for(given, request), given, request, {});
+  if (moved_.empty() || request.differentiable) return execute(plan_for(given, request), given, request, {});
+  Translated here = translated(request);
+  std::multimap<ValueId, ValueId> visited;
+  for (const ValueId id : request.visited) {
+    const auto moved = moved_.find(id);
+    if (moved != moved_.end()) visited.emplace(moved->second.front, id);
+  }
+  const auto visit = [&](ValueId front, const Tensor& tensor) {
+    const auto [begin, end] = visited.equal_range(front);
+    for (auto at = begin; at != end; ++at) {
+      Tensor was = as_it_was(tensor, moved_.at(at->second));
+      request.on_value(at->second, was);
+    }
+  };
+  here.request.on_value = [&](ValueId id, Tensor& tensor) {
+    visit(id, tensor);
+    if (request.on_value) request.on_value(id, tensor);
+  };
+  for (const auto& [id, tensor] : given) visit(id, tensor);
+  Tensors results = execute(plan_for(given, here.request), given, here.request, {});
+  for (const ValueId id : request.wanted) {
+    const auto moved = moved_.find(id);
+    if (moved != moved_.end())
+      results.insert_or_assign(id, as_it_was(results.at(moved->second.front), moved->second).contiguous());
+  }
+  std::erase_if(results, [&](const auto& entry) { return !contains(request.wanted, entry.first); });
+  return results;
 }
 
 std::optional<RecordGradients> FastPath::gradients(const Tensors& given, const Request& request,
@@ -355,7 +433,8 @@ Tensors FastPath::execute(const FastPlan& fast, const Tensors& given, const Requ
 
 std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Request& request,
                                               bool measure) const {
-  const FastPlan& fast = plan_for(given, request);
+  const Translated here = translated(request);
+  const FastPlan& fast = plan_for(given, here.request);
   std::vector<PlannedStretch> planned;
   auto next = fast.parts.begin();
   for (std::size_t step = 0; step < fast.plan.nodes.size(); ++step) {
@@ -372,7 +451,7 @@ std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Reques
     std::vector<double> took(planned.size(), 0);
     std::size_t at = 0, end = planned.empty() ? 0 : planned[0].nodes.size();
     auto last = std::chrono::steady_clock::now();
-    execute(fast, given, request, [&](std::size_t done) {
+    execute(fast, given, here.request, [&](std::size_t done) {
       const auto now = std::chrono::steady_clock::now();
       while (done > end) end += planned[++at].nodes.size();
       took[at] += std::chrono::duration<double, std::nano>(now - last).count();
@@ -383,6 +462,15 @@ std::vector<PlannedStretch> FastPath::explain(const Tensors& given, const Reques
       planned[p].measured = i == 0 ? took[p] / records : std::min(planned[p].measured, took[p] / records);
   }
   return planned;
+}
+
+std::vector<int> FastPath::nodes_in(const Graph& session, std::span<const int> nodes) const {
+  std::vector<int> found;
+  for (const int n : nodes) {
+    if (const auto same = session.find_node(node(n).name)) found.push_back(*same);
+  }
+  if (found.empty()) found.push_back(session.find_node(extra_.at(node(nodes[0]).name)).value());
+  return found;
 }
 
 }  // namespace assay

@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <assay/session.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/execute.h"
+#include "assay/engine/preparation/records_in_front.h"
 #include "assay/engine/probe.h"
 
 namespace assay {
@@ -37,6 +39,10 @@ class FastPath {
   FastPath(const Graph& graph, const Constants& constants, std::vector<ValueInfo> infos, int threads,
            std::string engine);
 
+  // The same with records in front wherever that is possible; nullptr where nothing gains by it. It takes
+  // requests that neither train nor go back through values that have another form there.
+  std::unique_ptr<const FastPath> with_records_in_front() const;
+
   // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
   // nothing that was taken to be constant, and every value asked for is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
@@ -50,9 +56,12 @@ class FastPath {
                                            const RecordObjective& objective,
                                            std::span<const ValueId> wanted) const;
 
-  // How a request would be run: each stretch of nodes, in order; with `measure` the best time of several
-  // runs. REQUIRES can_run().
+  // How a request would be run: each stretch of nodes, as they are numbered here, in order; with `measure`
+  // the best time of several runs. REQUIRES can_run().
   std::vector<PlannedStretch> explain(const Tensors& given, const Request& request, bool measure) const;
+  // The nodes of the session's graph that nodes are here; for those that were put in, if there are no others,
+  // what they are put in for.
+  std::vector<int> nodes_in(const Graph& session, std::span<const int> nodes) const;
 
  private:
   // Steps [begin, end) of a plan, compiled.
@@ -69,6 +78,16 @@ class FastPath {
     bool keeps_nan = true;
   };
   using Key = std::vector<std::vector<ValueId>>;
+
+  FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::string engine);
+  // A request for values in the form that they have here, which `request` outlives.
+  struct Translated {
+    std::vector<ValueId> wanted, visited;
+    Request request;
+  };
+  Translated translated(const Request& request) const;
+  bool can_translate(const Tensors& given, const Request& request) const;
+  bool is_here(const Tensors& given, const Request& request) const;
 
   const FastPlan& plan_for(const Tensors& given, const Request& request) const;
   // Calls after_step(number of steps done) after every part and every node outside of parts.
@@ -92,6 +111,9 @@ class FastPath {
   std::vector<Shape>
       shapes_;  // of float32 values with the batch in front, for one record; empty for all others
   ShapeOf shape_of_;
+  std::set<ValueId> folded_;  // what nodes read that became constants here, or fell away
+  std::map<ValueId, RecordsInFront::Moved> moved_;  // values that have another form here
+  std::map<std::string, std::string> extra_;
   int threads_;
   std::string engine_;
   std::size_t most_plans_;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/preparation/shape_numbers.h"
 
 namespace assay {
 namespace {
@@ -13,8 +14,9 @@ namespace {
 // Folded values become constants of their own.
 class Maker {
  public:
-  Maker(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos)
-      : graph_(graph), constants_(constants), infos_(infos), builder_(graph) {}
+  // `known`: one entry a value, undefined for those that are no constants.
+  Maker(const Graph& graph, std::span<const Tensor> known, std::span<const ValueInfo> infos)
+      : graph_(graph), known_(known), infos_(infos), builder_(graph) {}
 
   Graph make() {
     for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
@@ -22,7 +24,7 @@ class Maker {
       if (folded(old)) continue;
       Node node = old;
       for (ValueId& id : node.inputs) {
-        if (id != no_value && !graph_.is_constant(id) && constants_.has(id)) id = constant_for(id);
+        if (id != no_value && !graph_.is_constant(id) && is_known(id)) id = constant_for(id);
       }
       if (const auto target = computed_target(old)) {
         node.inputs[1] = builder_.constant(
@@ -35,21 +37,20 @@ class Maker {
   }
 
  private:
+  bool is_known(ValueId id) const { return known_[static_cast<std::size_t>(id)].defined(); }
   bool folded(const Node& node) const {
-    return std::ranges::all_of(node.outputs,
-                               [&](ValueId id) { return id == no_value || constants_.has(id); });
+    return std::ranges::all_of(node.outputs, [&](ValueId id) { return id == no_value || is_known(id); });
   }
 
   ValueId constant_for(ValueId id) {
     const auto [entry, fresh] = made_.try_emplace(id, no_value);
-    if (fresh)
-      entry->second = builder_.constant({}, to_array(constants_.values()[static_cast<std::size_t>(id)]));
+    if (fresh) entry->second = builder_.constant({}, to_array(known_[static_cast<std::size_t>(id)]));
     return entry->second;
   }
 
   // The target of a Reshape that keeps the batch in front, where it follows from shapes alone.
   std::optional<Shape> computed_target(const Node& node) const {
-    if (node.op != "Reshape" || constants_.has(node.inputs[1])) return std::nullopt;
+    if (node.op != "Reshape" || is_known(node.inputs[1])) return std::nullopt;
     const ValueInfo& before = infos_[static_cast<std::size_t>(node.inputs[0])];
     const ValueInfo& after = infos_[static_cast<std::size_t>(node.outputs[0])];
     if (before.batch_axis != 0 || after.batch_axis != 0 || !from_shapes(node.inputs[1])) return std::nullopt;
@@ -66,7 +67,7 @@ class Maker {
     while (!open.empty()) {
       const ValueId id = open.back();
       open.pop_back();
-      if (id == no_value || constants_.has(id) || !seen.insert(id).second) continue;
+      if (id == no_value || is_known(id) || !seen.insert(id).second) continue;
       const int producer = graph_.producer(id);
       if (producer < 0) return false;
       const Node& node = graph_.nodes()[static_cast<std::size_t>(producer)];
@@ -79,7 +80,7 @@ class Maker {
   }
 
   const Graph& graph_;
-  const Constants& constants_;
+  std::span<const Tensor> known_;
   std::span<const ValueInfo> infos_;
   GraphBuilder builder_;
   std::map<ValueId, ValueId> made_;
@@ -88,7 +89,16 @@ class Maker {
 }  // namespace
 
 Graph make_static(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos) {
-  return Maker(graph, constants, infos).make();
+  const Tensors numbers = numbers_of_shapes(graph, constants, infos);
+  if (numbers.empty()) return Maker(graph, constants.values(), infos).make();
+  std::vector<Tensor> known(constants.values().begin(), constants.values().end());
+  for (const auto& [id, number] : numbers) known[static_cast<std::size_t>(id)] = number;
+  const Graph made = Maker(graph, known, infos).make();
+  // What was computed from these numbers and constants, a mask say, is constant, too.
+  const Constants folded(made, c10::Device(c10::kCPU), std::uint64_t{1} << 62);
+  std::vector<ValueInfo> all(infos.begin(), infos.end());
+  all.resize(made.values().size());
+  return Maker(made, folded.values(), all).make();
 }
 
 }  // namespace assay

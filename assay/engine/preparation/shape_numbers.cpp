@@ -1,0 +1,98 @@
+#include "assay/engine/preparation/shape_numbers.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include <assay/error.h>
+#include <assay/extend/operator_traits.h>
+#include "assay/engine/execute.h"
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t most_elements = 64;
+
+// Operators whose results are not larger than their operands together.
+bool stays_small(const Node& node) {
+  const OperatorTraits* const traits = traits_of(node.op);
+  if (traits == nullptr || traits->has(Trait::in_training)) return false;
+  switch (traits->kind) {
+    case OperatorKind::arithmetic:
+    case OperatorKind::function:
+    case OperatorKind::pass_through:
+    case OperatorKind::reduction:
+    case OperatorKind::truth:
+      return true;
+    default:
+      return traits->has(Trait::reshapes) || node.op == "Concat" || node.op == "Gather" ||
+             node.op == "Slice" || node.op == "Split";
+  }
+}
+
+// What a Shape node gives; undefined where that is not known.
+Tensor shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
+  if (!info.computed || info.varying_axis < -1) return {};
+  Shape shape = info.shape;
+  if (info.varying_axis >= 0) shape[static_cast<std::size_t>(info.varying_axis)] *= records;
+  const auto rank = std::ssize(shape);
+  const auto place = [&](std::int64_t axis) {
+    return std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
+  };
+  const std::int64_t begin = place(node.integer("start", 0)), end = place(node.integer("end", rank));
+  return at::tensor(Shape(shape.begin() + begin, shape.begin() + std::max(begin, end)), at::kLong);
+}
+
+Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos,
+                    std::int64_t records) {
+  Tensors found;
+  std::vector<Tensor> values(graph.values().size());
+  KernelContext context;
+  const OnValue nobody;
+  const Executor executor{graph, constants.values(), context, c10::Device(c10::kCPU), nobody};
+  const auto small = [&](ValueId id) {
+    if (id == no_value || found.contains(id)) return true;
+    return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].numel() <= most_elements;
+  };
+  for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
+    const Node& node = graph.nodes()[n];
+    const auto result = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
+    if (node.op == "Shape") {
+      if (!constants.has(node.outputs[0]))
+        result(node.outputs[0]) = shape_of(node, infos[static_cast<std::size_t>(node.inputs[0])], records);
+    } else {
+      const bool from_shapes =
+          std::ranges::any_of(node.inputs, [&](ValueId id) { return found.contains(id); });
+      if (!from_shapes || !stays_small(node) || !std::ranges::all_of(node.inputs, small)) continue;
+      try {
+        executor.run(static_cast<int>(n), values);
+      } catch (const Error&) {
+        continue;  // for this number of records
+      }
+    }
+    for (const ValueId id : node.outputs) {
+      if (id != no_value && result(id).defined() && result(id).numel() <= most_elements)
+        found.emplace(id, result(id));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos) {
+  if (std::ranges::none_of(graph.nodes(), [](const Node& node) { return node.op == "Shape"; })) return {};
+  const at::NoGradGuard no_grad;
+  Tensors same = numbers_for(graph, constants, infos, 1);
+  for (const std::int64_t records : {2, 3, 1000003}) {
+    const Tensors others = numbers_for(graph, constants, infos, records);
+    std::erase_if(same, [&](const auto& entry) {
+      const auto other = others.find(entry.first);
+      return other == others.end() || !at::equal(entry.second, other->second);
+    });
+  }
+  return same;
+}
+
+}  // namespace assay

@@ -1,0 +1,18 @@
+#pragma once
+
+// Whole and other numbers that a network computes from the shapes of its values, as exporters write them:
+// most are the same for every batch, and what reads them may as well read constants.
+
+#include <map>
+#include <span>
+
+#include <assay/tensor.h>
+#include "assay/engine/probe.h"
+
+namespace assay {
+
+// Small values that follow from shapes alone and do not depend on how many records there are: found by
+// computing them for numbers of records that are far apart.
+Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos);
+
+}  // namespace assay
