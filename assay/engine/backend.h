@@ -26,6 +26,7 @@ struct ReducedValue {
   Reduction reduction = Reduction::mean;  // not every_position
   std::size_t axis = 1;                   // of neurons: 1 or the last
   bool whole = false;
+  friend bool operator==(const ReducedValue&, const ReducedValue&) = default;
   // Numbers a record; `shape` is the value's.
   std::int64_t columns(const Shape& shape) const { return whole ? 1 : shape[axis]; }
 };

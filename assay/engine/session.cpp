@@ -162,7 +162,7 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
     }
   };
   std::vector<ValueId> wanted(outputs.begin(), outputs.end()), visited, at_the_end;
-  std::vector<ReducedValue> tapped;
+  std::vector<ReducedValue> tapped, elsewhere;  // the latter if records come in front
   std::unordered_set<ValueId> to_return(outputs.begin(), outputs.end()), to_visit;
   const auto add = [](std::vector<ValueId>& list, std::unordered_set<ValueId>& known, ValueId id) {
     if (known.insert(id).second) list.push_back(id);
@@ -177,14 +177,25 @@ Session::Observed Session::observe(const Tensors& given, std::span<const Tap> ta
       at_the_end.push_back(id);
     } else if (const auto axis = reduced_axis(*tap.layer, tap.reduction)) {
       tapped.push_back({id, tap.reduction, *axis, tap.whole});
+    } else if (tap.reduction != Reduction::every_position && state_->reduces_in_front(*tap.layer)) {
+      elsewhere.push_back(
+          {id, tap.reduction, static_cast<std::size_t>(tap.layer->neuron_axes[0]), tap.whole});
     } else {
       add(visited, to_visit, id);
     }
   }
+  const auto request = [&] { return FastPath::Request{wanted, visited, tapped, reduce, keep_matrix}; };
+  const std::size_t in_place = tapped.size();
+  tapped.insert(tapped.end(), elsewhere.begin(), elsewhere.end());
+  const FastPath* fast = state_->fast(given, request());
+  if (fast == nullptr && !elsewhere.empty()) {
+    tapped.resize(in_place);
+    for (const ReducedValue& tap : elsewhere) add(visited, to_visit, tap.value);
+    fast = state_->fast(given, request());
+  }
   Tensors values;
-  const FastPath::Request request{wanted, visited, tapped, reduce, keep_matrix};
-  if (const FastPath* fast = state_->fast(given, request)) {
-    values = fast->run(given, request);
+  if (fast != nullptr) {
+    values = fast->run(given, request());
   } else {
     KernelContext context;
     for (const ReducedValue& tap : tapped) add(visited, to_visit, tap.value);

@@ -266,23 +266,34 @@ const Decision& Session::State::decision() const {
   return *decision_;
 }
 
+bool Session::State::may_use_back_ends() const {
+  return options.engine != "libtorch" && group == 0 && device.is_cpu();
+}
+
+void Session::State::settle_back_ends() const {
+  if (std::exchange(fast_settled_, true) || !probable() || !constants.all_finite()) return;
+  const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
+  try {
+    fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
+    in_front_ = fast_->with_records_in_front();
+  } catch (const Error& error) {
+    if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
+  }
+}
+
 const FastPath* Session::State::fast(const Tensors& given, const FastPath::Request& request) const {
   adopt_engine_threads();  // every pass asks
-  if (options.engine == "libtorch" || group > 0 || !device.is_cpu()) return nullptr;
-  if (!nothing_folded_from(request.learned)) return nullptr;
-  if (!fast_settled_) {
-    fast_settled_ = true;
-    const int threads = options.threads > 0 ? options.threads : static_cast<int>(available_threads());
-    if (!probable() || !constants.all_finite()) return nullptr;
-    try {
-      fast_ = std::make_unique<FastPath>(graph, constants, infos(), threads, options.engine);
-      in_front_ = fast_->with_records_in_front();
-    } catch (const Error& error) {
-      if (!about_inputs(error)) throw;  // otherwise its shapes stay unknown
-    }
-  }
+  if (!may_use_back_ends() || !nothing_folded_from(request.learned)) return nullptr;
+  settle_back_ends();
   if (in_front_ && in_front_->can_run(given, request)) return in_front_.get();
   return fast_ && fast_->can_run(given, request) ? fast_.get() : nullptr;
+}
+
+bool Session::State::reduces_in_front(const Layer& layer) const {
+  if (!may_use_back_ends() || layer.neuron_axes.size() != 1) return false;
+  settle_back_ends();
+  return in_front_ &&
+         in_front_->reduces_in_front(layer.value, static_cast<std::size_t>(layer.neuron_axes[0]));
 }
 
 // Whether the shapes of all inputs are known.

@@ -53,6 +53,8 @@ struct Session::State {
   const Decision& decision() const;
   // What runs the request with back ends, where this session may use them; otherwise nullptr.
   const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;
+  // Whether back ends, where this session may use them, reduce a layer's value whose records are elsewhere.
+  bool reduces_in_front(const Layer& layer) const;
   // Whether no constant was computed from these.
   bool nothing_folded_from(std::span<const ValueId> constants) const;
   std::shared_ptr<const Plan> plan(const Tensors& given, const Wanted& wanted) const;
@@ -69,6 +71,8 @@ struct Session::State {
                   const OnValue& on_value = {}) const;
 
  private:
+  bool may_use_back_ends() const;
+  void settle_back_ends() const;
   std::vector<ValueInfo> probe() const;
   void give_batch_axis();
   void settle_batch();

@@ -118,8 +118,7 @@ class Session {
   // the decision that has most of them.
   const Layer& penultimate_layer() const;
 
-  // Records per run() that keep memory moderate and back ends busy; what analyses use unless told otherwise.
-  // `keeps_values`: of runs that need all values at once, for the way back. The same on every machine.
+  // Records per run() unless told otherwise, on every machine; `keeps_values`: in runs that go back, too.
   std::size_t preferred_batch(bool keeps_values = false) const;
   std::int64_t group() const;  // records that run at a time, where the file insists on it; 0: any number
 

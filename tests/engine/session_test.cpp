@@ -128,22 +128,28 @@ TEST_P(EveryNetwork, GivenValuesOverrideComputedOnes) {
 }
 
 TEST_P(EveryNetwork, FastBackEndAndReferenceAgreeOnEveryValue) {
-  const Session fast(c.graph()), reference(c.graph(), {.engine = "libtorch"});
-  for (const std::int64_t rows : {1, 2, 19}) {
-    const Tensors given = give(fast, c.records(rows));
-    for (const ValueId id : layer_values(fast)) {
-      SCOPED_TRACE(fast.graph().value(id).name);
-      expect_near(run_one(fast, given, id), run_one(reference, given, id));
+  const Session reference(c.graph(), {.engine = "libtorch"});
+  for (const char* engine : {"auto", "lanes", "onednn"}) {
+    SCOPED_TRACE(engine);
+    const Session fast(c.graph(), {.engine = engine});
+    for (const std::int64_t rows : {1, 2, 19}) {
+      const Tensors given = give(fast, c.records(rows));
+      for (const ValueId id : layer_values(fast)) {
+        SCOPED_TRACE(fast.graph().value(id).name);
+        expect_near(run_one(fast, given, id), run_one(reference, given, id));
+      }
+      const Tensors all = fast.run(given, layer_values(fast)),
+                    expected = reference.run(given, layer_values(fast));
+      ASSERT_EQ(all.size(), expected.size());
+      for (const auto& [id, tensor] : all) expect_near(tensor, expected.at(id));
     }
-    const Tensors all = fast.run(given, layer_values(fast)),
-                  expected = reference.run(given, layer_values(fast));
-    for (const auto& [id, tensor] : all) expect_near(tensor, expected.at(id));
   }
 }
 
 TEST_P(EveryNetwork, ObservesWhatReducingWholeValuesGives) {
-  for (const bool reference : {false, true}) {
-    const Session session(c.graph(), {.engine = reference ? "libtorch" : "auto"});
+  for (const char* engine : {"auto", "lanes", "onednn", "libtorch"}) {
+    SCOPED_TRACE(engine);
+    const Session session(c.graph(), {.engine = engine});
     const Tensors given = give(session, c.records(6));
     const Tensors values = session.run(given, layer_values(session));
     for (const Reduction reduction :

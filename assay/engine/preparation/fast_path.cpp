@@ -120,8 +120,22 @@ bool FastPath::as_expected(ValueId id, const Tensor& tensor) const {
   return info.single == single || (single && becomes_real(graph_, id));
 }
 
+ReducedValue FastPath::translated(ReducedValue tap) const {
+  const auto moved = moved_.find(tap.value);
+  if (moved == moved_.end()) return tap;
+  tap.value = moved->second.front;
+  tap.axis = infos_[static_cast<std::size_t>(tap.value)].shape.size() - 1;
+  return tap;
+}
+
+bool FastPath::reduces_in_front(ValueId id, std::size_t axis) const {
+  const auto moved = moved_.find(id);
+  return moved != moved_.end() && axis + 1 == moved->second.shape.size() &&
+         static_cast<int>(axis) != moved->second.place.axis && graph_.producer(moved->second.front) >= 0;
+}
+
 FastPath::Translated FastPath::translated(const Request& request) const {
-  Translated here{{}, {}, request};
+  Translated here{{}, {}, {}, request};
   const auto front_of = [&](ValueId id) {
     const auto known = moved_.find(id);
     return known == moved_.end() ? id : known->second.front;
@@ -132,6 +146,11 @@ FastPath::Translated FastPath::translated(const Request& request) const {
   };
   add(request.wanted, here.wanted);
   add(request.visited, here.visited);
+  for (const ReducedValue& tap : request.tapped) {
+    const ReducedValue front = translated(tap);
+    if (std::ranges::find(here.tapped, front) == here.tapped.end()) here.tapped.push_back(front);
+  }
+  here.request.tapped = here.tapped;
   here.request.wanted = here.wanted;
   here.request.visited = here.visited;
   return here;
@@ -162,6 +181,8 @@ bool FastPath::is_here(const Tensors& given, const Request& request) const {
   const auto available = [&](ValueId id) { return computed(id) || given.contains(id) || constants_.has(id); };
   return std::ranges::all_of(request.wanted, available) && std::ranges::all_of(request.visited, available) &&
          std::ranges::all_of(request.tapped, available, &ReducedValue::value) &&
+         std::ranges::none_of(request.tapped,
+                              [&](const auto& tap) { return shape_of_(tap.value).empty(); }) &&
          (plan_for(given, request).keeps_nan || all_finite(given));
 }
 
@@ -357,21 +378,29 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
 Tensors FastPath::run(const Tensors& given, const Request& request) const {
   if (moved_.empty() || request.differentiable) return execute(plan_for(given, request), given, request, {});
   Translated here = translated(request);
-  std::multimap<ValueId, ValueId> visited;
-  for (const ValueId id : request.visited) {
+  std::map<ValueId, std::set<ValueId>>
+      seen;  // by what they are here; taps are seen where nothing reduces them
+  const auto see = [&](ValueId id) {
     const auto moved = moved_.find(id);
-    if (moved != moved_.end()) visited.emplace(moved->second.front, id);
-  }
+    if (moved != moved_.end()) seen[moved->second.front].insert(id);
+  };
+  std::ranges::for_each(request.visited, see);
+  std::ranges::for_each(request.tapped, see, &ReducedValue::value);
   const auto visit = [&](ValueId front, const Tensor& tensor) {
-    const auto [begin, end] = visited.equal_range(front);
-    for (auto at = begin; at != end; ++at) {
-      Tensor was = as_it_was(tensor, moved_.at(at->second));
-      request.on_value(at->second, was);
+    const auto found = seen.find(front);
+    if (found == seen.end()) return;
+    for (const ValueId id : found->second) {
+      Tensor was = as_it_was(tensor, moved_.at(id));
+      request.on_value(id, was);
     }
   };
   here.request.on_value = [&](ValueId id, Tensor& tensor) {
     visit(id, tensor);
     if (request.on_value) request.on_value(id, tensor);
+  };
+  here.request.on_matrix = [&](const ReducedValue& front, const Tensor& matrix) {
+    for (const ReducedValue& tap : request.tapped)
+      if (translated(tap) == front) request.on_matrix(tap, matrix);
   };
   for (const auto& [id, tensor] : given) visit(id, tensor);
   Tensors results = execute(plan_for(given, here.request), given, here.request, {});

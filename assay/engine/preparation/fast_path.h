@@ -43,6 +43,10 @@ class FastPath {
   // requests that neither train nor go back through values that have another form there.
   std::unique_ptr<const FastPath> with_records_in_front() const;
 
+  // Whether a value that has another form here is reduced to neurons as it is computed. Its neurons lie along
+  // `axis`.
+  bool reduces_in_front(ValueId id, std::size_t axis) const;
+
   // True when the run can be done here: `given` holds batches of the shapes found when probing and replaces
   // nothing that was taken to be constant, and every value asked for is still computed.
   bool can_run(const Tensors& given, const Request& request) const;
@@ -83,9 +87,11 @@ class FastPath {
   // A request for values in the form that they have here, which `request` outlives.
   struct Translated {
     std::vector<ValueId> wanted, visited;
+    std::vector<ReducedValue> tapped;
     Request request;
   };
   Translated translated(const Request& request) const;
+  ReducedValue translated(ReducedValue tap) const;
   bool can_translate(const Tensors& given, const Request& request) const;
   bool is_here(const Tensors& given, const Request& request) const;
 
