@@ -19,8 +19,8 @@ namespace assay {
 struct WalkOptions {
   std::size_t batch = 0;  // 0: chosen by the engine for this network
   std::string stage = "evaluating";
-  std::optional<std::vector<std::size_t>> records =
-      {};  // positions in the data set to walk, ascending; all if not given
+  // Positions in the data set to walk, ascending; all if not given.
+  std::optional<std::vector<std::size_t>> records = {};
   bool keeps_values = false;  // visits go back through the network: see Session::preferred_batch()
 };
 
