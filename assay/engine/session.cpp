@@ -278,8 +278,11 @@ std::size_t Session::preferred_batch(bool keeps_values) const {
   // as keep all threads of a usual processor busy and no lane empty, where that takes no gigabyte.
   constexpr double tile = lanes::width, tiles = 8, most = 512, large = 1e9;
   const double each = std::max(1.0, keeps_values ? bytes.all : bytes.at_a_time),
-               room = s.device.is_cpu() ? 128e6 : 2e9, enough = keeps_values ? tile : tiles * tile;
-  const double records = std::clamp(std::max(room / each, std::min(enough, large / each)), 1.0, most);
+               enough = keeps_values ? tile : tiles * tile, usual = s.device.is_cpu() ? 128e6 : 2e9,
+               allowed = s.options.memory_limit > 0 ? static_cast<double>(s.options.memory_limit) / 2
+                                                    : std::numeric_limits<double>::infinity(),
+               room = std::min(allowed, std::max(usual, std::min(enough * each, large)));
+  const double records = std::clamp(room / each, 1.0, most);
   return static_cast<std::size_t>(records < tile ? records : std::floor(records / tile) * tile);
 }
 

@@ -238,7 +238,9 @@ TEST(Session, PrefersBatchesThatFillTiles) {
   test::Net net("large");
   ValueId x = net.input({-1, 64, 128, 128});
   for (const char* name : {"a", "b"}) x = net.relu(name, x);
-  const Session large(net.build(x));
+  const Graph graph = net.build(x);
+  EXPECT_EQ(Session(graph, {.memory_limit = 100'000'000}).preferred_batch(), 5U);
+  const Session large(graph);  // lifts the limit again
   EXPECT_EQ(large.preferred_batch(), 112U);
   EXPECT_EQ(large.preferred_batch(/*keeps_values=*/true), 16U);
 }

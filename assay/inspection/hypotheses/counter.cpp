@@ -17,8 +17,8 @@ class Counter final : public Annotator {
         delimiter_(setup.options.text("delimiter")),
         open_(setup.options.text("open")),
         close_(setup.options.text("close")) {
-    if (delimiter_ == "space") delimiter_ = " ";
-    if (delimiter_ == "comma") delimiter_ = ",";
+    if (delimiter_ == "space") delimiter_ = ' ';
+    if (delimiter_ == "comma") delimiter_ = ',';
     for (const std::string& what : of_) {
       if (what != "position" && what != "since" && what != "depth")
         fail(Fault::usage, "hypothesis 'counter' counts position, since or depth, not '{}'", what);
