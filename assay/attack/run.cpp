@@ -57,7 +57,8 @@ class Run {
         set_(*dataset_, type_) {
     summary_.spec = spec_;
     summary_.levels = options_.levels;
-    if (options_.batch == 0) options_.batch = std::min(large_batch, session.preferred_batch(true));
+    if (options_.batch == 0)
+      options_.batch = std::min(large_batch, session.preferred_batch(/*keeps_values=*/true));
   }
 
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {

@@ -446,6 +446,18 @@ TEST(Session, NumbersThatDependOnHowManyRecordsThereAreStayComputed) {
   }
 }
 
+// Made-up records are all positive: they have one sign, real ones have up to three.
+TEST(Session, SizesThatFollowFromWhatRecordsHoldStayComputed) {
+  test::Net net("signs");
+  const ValueId x = net.input({-1, 3});
+  const ValueId signs = net.builder.add("Unique", "signs", {net.builder.add("Sign", "sign", {x})});
+  const ValueId count =
+      net.builder.add("Cast", "float", {size_of(net, "count", signs, 0)}, {{"to", std::int64_t{1}}});
+  const Session session(net.build(net.builder.add("Mul", "product", {x, count})));
+  const Tensors given = give(session, at::tensor({1.0F, -2.0F, 0.0F, 3.0F, 4.0F, -5.0F}).reshape({2, 3}));
+  expect_near(run_one(session, given, session.logits()), given.begin()->second * 3);
+}
+
 // A weight that a size is multiplied with is a constant for inference, and none while it learns.
 TEST(Session, LearnedWeightsReachWhatIsFoldedWithShapes) {
   test::Net net("sized");

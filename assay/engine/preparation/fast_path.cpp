@@ -378,8 +378,8 @@ void FastPath::run_part(const Part& part, std::vector<Tensor>& values, const Req
 Tensors FastPath::run(const Tensors& given, const Request& request) const {
   if (moved_.empty() || request.differentiable) return execute(plan_for(given, request), given, request, {});
   Translated here = translated(request);
-  std::map<ValueId, std::set<ValueId>>
-      seen;  // by what they are here; taps are seen where nothing reduces them
+  // By what they are here. Taps are seen where nothing reduces them.
+  std::map<ValueId, std::set<ValueId>> seen;
   const auto see = [&](ValueId id) {
     const auto moved = moved_.find(id);
     if (moved != moved_.end()) seen[moved->second.front].insert(id);

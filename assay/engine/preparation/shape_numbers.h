@@ -11,8 +11,8 @@
 
 namespace assay {
 
-// Small values that follow from shapes alone and do not depend on how many records there are: found by
-// computing them for numbers of records that are far apart.
+// Small values that follow from shapes alone and depend neither on how many records there are, found by
+// computing them for numbers of records that are far apart, nor on what records hold.
 Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos);
 
 }  // namespace assay

@@ -89,10 +89,12 @@ class Maker {
 }  // namespace
 
 Graph make_static(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos) {
-  const Tensors numbers = numbers_of_shapes(graph, constants, infos);
-  if (numbers.empty()) return Maker(graph, constants.values(), infos).make();
+  const Graph plain = Maker(graph, constants.values(), infos).make();
+  // Most networks have no arithmetic left, and nothing is to be computed for them.
+  if (std::ranges::none_of(plain.nodes(), [](const Node& node) { return node.op == "Shape"; })) return plain;
   std::vector<Tensor> known(constants.values().begin(), constants.values().end());
-  for (const auto& [id, number] : numbers) known[static_cast<std::size_t>(id)] = number;
+  for (const auto& [id, number] : numbers_of_shapes(graph, constants, infos))
+    known[static_cast<std::size_t>(id)] = number;
   const Graph made = Maker(graph, known, infos).make();
   // What was computed from these numbers and constants, a mask say, is constant, too.
   const Constants folded(made, c10::Device(c10::kCPU), std::uint64_t{1} << 62);
