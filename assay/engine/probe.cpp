@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 #include <span>
+#include <string_view>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
@@ -97,6 +98,32 @@ void mark_of_records(const Graph& graph, std::vector<ValueInfo>& infos) {
         std::ranges::any_of(node.inputs, [&](ValueId id) { return id != no_value && info(id).of_records; });
     for (const ValueId id : node.outputs) {
       if (reads && id != no_value) info(id).of_records = true;
+    }
+  }
+}
+
+// Whether an operand tells how large the result is, rather than what is in it.
+bool tells_size(const Node& node, std::size_t input) {
+  if (is_kind(node.op, OperatorKind::generator) || node.op == "If" || node.op == "Loop") return true;
+  const bool by_element = is_elementwise(node.op) || is_kind(node.op, OperatorKind::truth) ||
+                          node.op.starts_with("Gather") || node.op.starts_with("Scatter") ||
+                          node.op == "Where" || node.op == "Concat" || node.op == "ReverseSequence" ||
+                          node.op.ends_with("quantizeLinear") || node.op.ends_with("QuantizeLinear") ||
+                          is_recurrent(node.op);
+  return input > 0 && !by_element;
+}
+
+void mark_shaped_by_content(const Graph& graph, std::vector<ValueInfo>& infos) {
+  const std::set<std::string_view> choosers{"Compress", "Loop", "NonMaxSuppression", "NonZero", "Unique"};
+  for (const Node& node : graph.nodes()) {
+    bool depends = choosers.contains(node.op);
+    for (std::size_t i = 0; i < node.inputs.size() && !depends; ++i) {
+      if (node.inputs[i] == no_value) continue;
+      const ValueInfo& input = infos[static_cast<std::size_t>(node.inputs[i])];
+      depends = input.shaped_by_content || (input.of_records && !input.floating && tells_size(node, i));
+    }
+    for (const ValueId id : node.outputs) {
+      if (id != no_value) infos[static_cast<std::size_t>(id)].shaped_by_content = depends;
     }
   }
 }
@@ -359,6 +386,7 @@ std::vector<ValueInfo> compare_footprints(const Graph& graph, const Footprint& t
     infos[i].single = two.single[i];
   }
   mark_of_records(graph, infos);
+  mark_shaped_by_content(graph, infos);
   discard_interleaved(graph, infos);
   return infos;
 }

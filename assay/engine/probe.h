@@ -18,6 +18,7 @@ struct ValueInfo {
   bool floating = false;
   bool single = false;              // float32
   bool of_records = false;          // computed from what records hold, not from their shapes alone
+  bool shaped_by_content = false;   // the shape depends on what records hold: made-up ones tell nothing
   int batch_axis = -1;              // -1: does not depend on the batch, or not in a way that is understood
   std::int64_t batch_multiple = 1;  // rows per record along the batch axis
   // Whose size is a multiple of the batch's, whether records are told apart there or not. -1: none is; -2:

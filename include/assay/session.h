@@ -118,7 +118,7 @@ class Session {
   // the decision that has most of them.
   const Layer& penultimate_layer() const;
 
-  // Records per run() unless told otherwise, on every machine; `keeps_values`: in runs that go back, too.
+  // Records per run() that analyses take by default, on any machine; `keeps_values`: of runs that go back.
   std::size_t preferred_batch(bool keeps_values = false) const;
   std::int64_t group() const;  // records that run at a time, where the file insists on it; 0: any number
 

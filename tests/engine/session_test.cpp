@@ -447,15 +447,27 @@ TEST(Session, NumbersThatDependOnHowManyRecordsThereAreStayComputed) {
 }
 
 // Made-up records are all positive: they have one sign, real ones have up to three.
-TEST(Session, SizesThatFollowFromWhatRecordsHoldStayComputed) {
+TEST(Session, SizesThatFollowFromWhatRecordsHoldAreThoseOfTheRecords) {
   test::Net net("signs");
+  GraphBuilder& b = net.builder;
   const ValueId x = net.input({-1, 3});
-  const ValueId signs = net.builder.add("Unique", "signs", {net.builder.add("Sign", "sign", {x})});
-  const ValueId count =
-      net.builder.add("Cast", "float", {size_of(net, "count", signs, 0)}, {{"to", std::int64_t{1}}});
-  const Session session(net.build(net.builder.add("Mul", "product", {x, count})));
-  const Tensors given = give(session, at::tensor({1.0F, -2.0F, 0.0F, 3.0F, 4.0F, -5.0F}).reshape({2, 3}));
-  expect_near(run_one(session, given, session.logits()), given.begin()->second * 3);
+  const ValueId count = size_of(net, "count", b.add("Unique", "signs", {b.add("Sign", "sign", {x})}), 0);
+  const ValueId factor = b.add("Cast", "float", {count}, {{"to", std::int64_t{1}}});
+  const ValueId cut =
+      b.add("Slice", "cut",
+            {x, b.constant("begin", test::integers({0})), count, b.constant("axis", test::integers({1}))});
+  const ValueId squashed = b.add("Tanh", "tanh", {net.relu("relu", cut)});
+  b.output(b.add("Mul", "product", {x, factor}));
+  b.output(squashed);
+  const Graph graph = b.build();
+  const Tensor records = at::tensor({1.0F, -2.0F, 0.0F, 3.0F, 4.0F, -5.0F}).reshape({2, 3});
+  for (const char* engine : {"auto", "lanes", "onednn", "libtorch"}) {
+    SCOPED_TRACE(engine);
+    const Session session(graph, {.engine = engine});
+    const Tensors found = session.run(give(session, records), graph.outputs());
+    expect_near(found.at(graph.outputs()[0]), records * 3);
+    expect_near(found.at(graph.outputs()[1]), records.relu().tanh());
+  }
 }
 
 // A weight that a size is multiplied with is a constant for inference, and none while it learns.

@@ -94,7 +94,8 @@ FastPath::FastPath(Graph graph, std::vector<ValueInfo> infos, int threads, std::
       most_plans_(plans_to_keep(constants_)) {
   infos_.resize(graph_.values().size());
   for (const ValueInfo& info : infos_) {
-    const bool plain = info.batch_axis == 0 && info.batch_multiple == 1 && info.single;
+    const bool plain =
+        info.batch_axis == 0 && info.batch_multiple == 1 && info.single && !info.shaped_by_content;
     shapes_.push_back(plain ? info.shape : Shape());
   }
 }

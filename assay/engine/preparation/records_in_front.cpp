@@ -101,7 +101,8 @@ class Mover {
     const auto known = moved_.find(id);
     if (known != moved_.end()) return known->second.place;
     const ValueInfo& info = infos_[index(id)];
-    if (info.computed && info.single && info.batch_axis == 0 && info.batch_multiple == 1)
+    if (info.computed && info.single && !info.shaped_by_content && info.batch_axis == 0 &&
+        info.batch_multiple == 1)
       return RecordPlace{};
     return std::nullopt;
   }

@@ -4,7 +4,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
@@ -32,37 +31,9 @@ bool stays_small(const Node& node) {
   }
 }
 
-// Whether an operand tells how large the result is, rather than what is in it.
-bool tells_size(const Node& node, std::size_t input) {
-  if (is_kind(node.op, OperatorKind::generator)) return true;
-  const bool by_element = is_elementwise(node.op) || is_kind(node.op, OperatorKind::truth) ||
-                          node.op.starts_with("Gather") || node.op.starts_with("Scatter") ||
-                          node.op == "Where" || node.op == "Concat" || is_recurrent(node.op);
-  return input > 0 && !by_element;
-}
-
-// Marks values whose shapes depend on what records hold: those of made-up records say nothing about others.
-std::vector<bool> shaped_by_content(const Graph& graph, std::span<const ValueInfo> infos) {
-  constexpr std::string_view choosers[] = {"Compress", "If",   "Loop",  "NonMaxSuppression",
-                                           "NonZero",  "Scan", "Unique"};
-  std::vector<bool> marked(graph.values().size(), false);
-  for (const Node& node : graph.nodes()) {
-    bool depends = std::ranges::find(choosers, node.op) != std::end(choosers);
-    for (std::size_t i = 0; i < node.inputs.size() && !depends; ++i) {
-      if (node.inputs[i] == no_value) continue;
-      const auto input = static_cast<std::size_t>(node.inputs[i]);
-      depends = marked[input] || (infos[input].of_records && !infos[input].floating && tells_size(node, i));
-    }
-    for (const ValueId id : node.outputs) {
-      if (id != no_value) marked[static_cast<std::size_t>(id)] = depends;
-    }
-  }
-  return marked;
-}
-
 // What a Shape node gives; undefined where that is not known.
 Tensor shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
-  if (!info.computed || info.varying_axis < -1) return {};
+  if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return {};
   Shape shape = info.shape;
   if (info.varying_axis >= 0) shape[static_cast<std::size_t>(info.varying_axis)] *= records;
   const auto rank = std::ssize(shape);
@@ -74,7 +45,7 @@ Tensor shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
 }
 
 Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos,
-                    const std::vector<bool>& by_content, std::int64_t records) {
+                    std::int64_t records) {
   Tensors found;
   std::vector<Tensor> values(graph.values().size());
   KernelContext context;
@@ -88,9 +59,8 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
     const Node& node = graph.nodes()[n];
     const auto result = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
     if (node.op == "Shape") {
-      const auto input = static_cast<std::size_t>(node.inputs[0]);
-      if (!constants.has(node.outputs[0]) && !by_content[input])
-        result(node.outputs[0]) = shape_of(node, infos[input], records);
+      if (!constants.has(node.outputs[0]))
+        result(node.outputs[0]) = shape_of(node, infos[static_cast<std::size_t>(node.inputs[0])], records);
     } else {
       const bool from_shapes =
           std::ranges::any_of(node.inputs, [&](ValueId id) { return found.contains(id); });
@@ -113,10 +83,9 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
 
 Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos) {
   const at::NoGradGuard no_grad;
-  const std::vector<bool> by_content = shaped_by_content(graph, infos);
-  Tensors same = numbers_for(graph, constants, infos, by_content, 1);
+  Tensors same = numbers_for(graph, constants, infos, 1);
   for (const std::int64_t records : {2, 3, 1000003}) {
-    const Tensors others = numbers_for(graph, constants, infos, by_content, records);
+    const Tensors others = numbers_for(graph, constants, infos, records);
     std::erase_if(same, [&](const auto& entry) {
       const auto other = others.find(entry.first);
       return other == others.end() || !at::equal(entry.second, other->second);

@@ -53,7 +53,9 @@ class Maker {
     if (node.op != "Reshape" || is_known(node.inputs[1])) return std::nullopt;
     const ValueInfo& before = infos_[static_cast<std::size_t>(node.inputs[0])];
     const ValueInfo& after = infos_[static_cast<std::size_t>(node.outputs[0])];
-    if (before.batch_axis != 0 || after.batch_axis != 0 || !from_shapes(node.inputs[1])) return std::nullopt;
+    if (before.batch_axis != 0 || after.batch_axis != 0 || after.shaped_by_content ||
+        !from_shapes(node.inputs[1]))
+      return std::nullopt;
     Shape target = after.shape;
     target[0] = -1;
     if (std::ranges::count(target, 0) > 0) return std::nullopt;
