@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <assay/error.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::attack {
 namespace {
@@ -19,7 +20,7 @@ const Tensor& given_tensor(const std::string& who, const Tensor& given, const Te
   const bool fits = given.defined() && given.sizes() == like.sizes() && given.device() == like.device() &&
                     (!exactly || given.scalar_type() == like.scalar_type());
   if (!fits) fail(Fault::usage, "{} gives {}, not {}", who, described(given), described(like));
-  if (exactly && given.isnan().any().item<bool>()) fail(Fault::usage, "{} gives a NaN", who);
+  if (exactly && has_nan(given)) fail(Fault::usage, "{} gives a NaN", who);
   return given;
 }
 

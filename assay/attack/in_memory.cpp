@@ -1,12 +1,13 @@
 // Problems made of records in memory.
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <numeric>
 
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
+#include "assay/attack/outputs_of_rows.h"
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::attack {
 
@@ -23,7 +24,7 @@ AttackProblem problem_of(const AttackedNetwork& network, const Tensor& inputs, s
   problem.keys.assign(problem.places.begin(), problem.places.end());
   problem.log = std::make_shared<AttackLog>(records);
   problem.scores = network.scores_of(problem, network.outputs(network.bind(inputs)));
-  problem.labels = problem.scores.argmax(1);
+  problem.labels = on_device(tensor_of(decisions(problem.scores)), problem.scores.device());
   return problem;
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <assay/adapt.h>
 #include <assay/error.h>
@@ -10,6 +11,8 @@
 #include <assay/extend/operator_traits.h>
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
+#include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 
 namespace assay::attack {
@@ -36,12 +39,40 @@ int axis_of(const Session& session, ValueId input) {
       .batch_axis;
 }
 
+// What body gives for each number and its place in the record, of float32 in reach.
+template <typename Body>
+Tensor by_element(const Tensor& records, const Body& body) {
+  Tensor result = room_for(records.sizes().vec());
+  const float* from = elements_of<float>(records);
+  float* to = elements_of<float>(result);
+  const std::int64_t rows = records.size(0), elements = rows == 0 ? 0 : records.numel() / rows;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < elements; ++i) *to++ = body(*from++, i);
+  }
+  return result;
+}
+
+// Numbers that are not finite become 0.
+void clean(Tensor& slopes) {
+  if (!in_reach(slopes)) {
+    slopes.nan_to_num_(0.0, 0.0, 0.0);
+    return;
+  }
+  const std::span<float> elements(elements_of<float>(slopes), static_cast<std::size_t>(slopes.numel()));
+  for (float& slope : elements) slope = std::isfinite(slope) ? slope : 0;
+}
+
 bool all_zero(const Tensor& gradient) {
-  if (!gradient.is_cpu() || !gradient.is_contiguous())
-    return gradient.count_nonzero().item<std::int64_t>() == 0;
-  const std::span<const float> elements(gradient.data_ptr<float>(),
+  if (!in_reach(gradient)) return gradient.count_nonzero().item<std::int64_t>() == 0;
+  const std::span<const float> elements(elements_of<float>(gradient),
                                         static_cast<std::size_t>(gradient.numel()));
   return std::ranges::all_of(elements, [](float slope) { return slope == 0; });
+}
+
+// [n, elements].
+Tensor by_record(const Tensor& values) {
+  const std::int64_t rows = values.size(0);
+  return reshaped(values, {rows, values.numel() / std::max<std::int64_t>(1, rows)});
 }
 
 // A gradient of 0 for all records shows no way; in a network of steps it is 0 everywhere.
@@ -83,9 +114,14 @@ AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool 
       sigmoid_(!regression && session.ends_in_sigmoid() && decision_ == session.logits()) {}
 
 Tensors AttackedNetwork::bind(const Tensor& points, const HeldInputs& held) const {
-  Tensor values = points;
-  if (units_.low.defined()) values = (points.flatten(1) * units_.span + units_.low).reshape_as(points);
-  values = values.to(type_);
+  Tensor values = on_device(points, c10::Device(session_.options().device));
+  if (units_.low.defined() && in_reach(values)) {
+    const float *const low = elements_of<float>(units_.low), *const span = elements_of<float>(units_.span);
+    values = by_element(values, [&](float unit, std::int64_t i) { return unit * span[i] + low[i]; });
+  } else if (units_.low.defined()) {
+    values = (values.flatten(1) * units_.span + units_.low).reshape_as(points);
+  }
+  values = as_type(values, type_);
   if (batch_axis_ > 0) values = values.movedim(0, batch_axis_);
   Tensors bound;
   bound.emplace(input_, values);
@@ -119,19 +155,19 @@ Tensor AttackedNetwork::outputs(const Tensors& given) const {
   } else {
     predicted_classes(session_, values, records);  // checks the shape
   }
-  return values.reshape({values.size(0), -1}).to(at::kFloat);
+  return as_type(by_record(values), at::kFloat);
 }
 
 Tensor AttackedNetwork::scores_of(const AttackProblem& problem, const Tensor& outputs) const {
-  Tensor yes;
-  if (regression_) {
-    yes = ((outputs - problem.reference) * problem.direction).sum(1) - problem.margin;
-  } else if (outputs.size(1) > 1) {
-    return outputs;
-  } else {
-    yes = sigmoid_ ? outputs.squeeze(1) - 0.5 : outputs.squeeze(1);
+  const OutputsOfRows rows(*this, problem);
+  const auto size = static_cast<std::size_t>(outputs.size(1));
+  if (!rows.of_two_classes(size)) return outputs;
+  const Tensor host = in_memory(outputs, at::kFloat), scores = room_for({outputs.size(0), 2});
+  for (std::size_t row = 0; row < static_cast<std::size_t>(outputs.size(0)); ++row) {
+    std::ranges::copy(rows.scores(row, {elements_of<float>(host) + row * size, size}),
+                      elements_of<float>(scores) + 2 * row);
   }
-  return at::stack({yes * -0.5, yes * 0.5}, 1);
+  return on_device(scores, outputs.device());
 }
 
 Tensor AttackedNetwork::scores(const AttackProblem& problem, const Tensor& points) const {
@@ -160,13 +196,19 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const Held
                                                 const RecordObjective& objective) const {
   RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
   require_rows(session_, found.value, static_cast<std::size_t>(points.size(0)));
-  Slopes result{.scores = found.value.reshape({found.value.size(0), -1}).to(at::kFloat), .gradients = {}};
+  Slopes result{.scores = as_type(by_record(found.value), at::kFloat), .gradients = {}};
   for (const Tensors& of_number : found.gradients) {
     Tensor gradient = of_number.at(input_);
     if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);
-    gradient = gradient.to(at::kFloat);
-    if (units_.low.defined()) gradient = (gradient.flatten(1) * units_.span).reshape_as(points);
-    result.gradients.push_back(gradient.nan_to_num_(0.0, 0.0, 0.0));
+    gradient = as_type(gradient, at::kFloat);
+    if (units_.low.defined() && in_reach(gradient)) {
+      const float* const span = elements_of<float>(units_.span);
+      gradient = by_element(gradient, [&](float slope, std::int64_t i) { return slope * span[i]; });
+    } else if (units_.low.defined()) {
+      gradient = (gradient.flatten(1) * units_.span).reshape_as(points);
+    }
+    clean(gradient);
+    result.gradients.push_back(gradient);
   }
   return result;
 }
@@ -177,9 +219,14 @@ Tensor AttackedNetwork::slope(const AttackProblem& problem, const Tensor& points
 }
 
 Tensor AttackedNetwork::won(const AttackProblem& problem, const Tensor& scores) {
-  const Tensor decision = scores.argmax(1);
-  const Tensor reached = problem.targeted() ? decision.eq(problem.targets) : decision.ne(problem.labels);
-  return reached.logical_and(at::isfinite(scores).all(1));
+  const std::vector<std::int64_t> decided = decisions(scores),
+                                  classes = numbers(problem.targeted() ? problem.targets : problem.labels);
+  const std::vector<std::uint8_t> finite = finite_rows(scores, decided.size());
+  const Tensor reached = room_for({std::ssize(decided)}, at::kBool);
+  for (std::size_t row = 0; row < decided.size(); ++row)
+    elements_of<bool>(reached)[row] =
+        finite[row] != 0 && (decided[row] == classes[row]) == problem.targeted();
+  return on_device(reached, scores.device());
 }
 
 }  // namespace assay::attack

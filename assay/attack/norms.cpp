@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <assay/extend/attack_problem.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::attack {
 
@@ -17,13 +18,38 @@ Norm norm_named(const std::string& name) {
   return static_cast<Norm>(std::ranges::find(norm_names(), name) - norm_names().begin());
 }
 
+namespace {
+
+Tensor signs_of(const Tensor& gradient) {
+  if (!in_reach(gradient)) return gradient.sign();
+  Tensor signs = room_for(gradient.sizes().vec());
+  const float* const slope = elements_of<float>(gradient);
+  float* const sign = elements_of<float>(signs);
+  for (std::int64_t i = 0, count = signs.numel(); i < count; ++i)
+    sign[i] = (slope[i] > 0 ? 1.0F : 0.0F) - (slope[i] < 0 ? 1.0F : 0.0F);
+  return signs;
+}
+
+}  // namespace
+
 Tensor steepest(const Tensor& gradient, Norm norm) {
+  if (norm == Norm::linf) return signs_of(gradient);
   const Tensor rows = gradient.flatten(1);
-  if (norm == Norm::linf) return gradient.sign();
   if (norm == Norm::l2) return gradient / per_record(rows.square().sum(1).clamp_min(1e-12).sqrt(), gradient);
   const Tensor size = rows.abs(), greatest = size.amax(1, true);
   const Tensor chosen = size.eq(greatest).logical_and(greatest.gt(0)).to(rows.scalar_type());
   return (rows.sign() * chosen / chosen.sum(1, true).clamp_min(1)).reshape_as(gradient);
+}
+
+Tensor stepped(const Tensor& from, const Tensor& direction, double step) {
+  if (!in_reach(from) || !in_reach(direction)) return at::add(from, direction, step).clamp_(0, 1);
+  Tensor to = room_for(from.sizes().vec());
+  const float *const begin = elements_of<float>(from), *const way = elements_of<float>(direction),
+                     length = static_cast<float>(step);
+  float* const end = elements_of<float>(to);
+  for (std::int64_t i = 0, count = to.numel(); i < count; ++i)
+    end[i] = std::min(std::max(begin[i] + length * way[i], 0.0F), 1.0F);
+  return to;
 }
 
 Tensor project(const Tensor& change, Norm norm, double eps) {

@@ -21,6 +21,9 @@ Norm norm_named(const std::string& name);
 // gradient of zero gives no step.
 Tensor steepest(const Tensor& gradient, Norm norm);
 
+// `step` times a direction from a point on, clipped to [0, 1].
+Tensor stepped(const Tensor& from, const Tensor& direction, double step);
+
 // `change` cut down to length `eps`: element by element (linf), or scaled (l2). REQUIRES norm is not l1.
 Tensor project(const Tensor& change, Norm norm, double eps);
 

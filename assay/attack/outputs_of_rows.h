@@ -1,9 +1,11 @@
 #pragma once
 
-// How scores, and objectives of them, follow from a record's outputs: AttackedNetwork::scores_of() row by
-// row.
+// How scores, and objectives of them, follow from a record's outputs, and decisions from scores.
 
+#include <array>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include <assay/extend/attack_problem.h>
 
@@ -13,14 +15,24 @@ class OutputsOfRows {
  public:
   OutputsOfRows(const AttackedNetwork& network, const AttackProblem& problem);
 
+  // Of a network whose outputs are no scores of classes: those of "no" and of "yes".
+  bool of_two_classes(std::size_t outputs) const { return regression_ || outputs == 1; }
+  std::array<float, 2> scores(std::size_t row, std::span<const float> outputs) const;
+
   // Adds the slopes of all objectives, one after the other, to zeros.
   void differentiate(std::span<const AttackedNetwork::Objective> objectives, std::size_t row,
                      std::span<const float> outputs, std::span<float> slopes) const;
 
  private:
+  // How "yes" changes with output i.
+  float along(std::size_t row, std::size_t i, std::size_t size) const;
+
   bool regression_;
   float zero_, margin_;
   Tensor reference_, direction_;
 };
+
+// The first of each record's greatest scores [n, classes]; a NaN counts as the greatest.
+std::vector<std::int64_t> decisions(const Tensor& scores);
 
 }  // namespace assay::attack

@@ -1,12 +1,15 @@
 #include "assay/attack/pixels.h"
 
-#include <ATen/ATen.h>
-
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
 
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
 #include <assay/relevance.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::attack {
 
@@ -33,17 +36,17 @@ Tensor with_pixels(const AttackProblem& problem, const std::vector<std::vector<s
   const Pixels pixels = pixels_of(problem.inputs);
   const auto channels = static_cast<std::size_t>(pixels.channels),
              count = static_cast<std::size_t>(pixels.count);
-  const Tensor host = problem.inputs.to(at::kCPU).clone(at::MemoryFormat::Contiguous);
+  const Tensor host = copied(in_memory(problem.inputs, at::kFloat));
   std::vector<float*> pixel(channels);
   for (std::size_t row = 0; row < chosen.size(); ++row) {
     Rng rng = problem.rng(row, 1);
-    float* const record = host.data_ptr<float>() + row * channels * count;
+    float* const record = elements_of<float>(host) + row * channels * count;
     for (const std::size_t place : chosen[row]) {
       for (std::size_t c = 0; c < channels; ++c) pixel[c] = record + c * count + place;
       change(rng, pixel);
     }
   }
-  return host.to(problem.inputs.device());
+  return on_device(host, problem.inputs.device());
 }
 
 std::vector<std::vector<std::size_t>> random_pixels(const AttackProblem& problem, std::size_t count) {
@@ -63,14 +66,19 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
   const Tensors bound = network.bind(problem.inputs, problem.held);
   const Tensor relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
   const Pixels pixels = pixels_of(problem.inputs);
-  const Tensor sums =
-      relevance.to(at::kFloat).reshape({problem.size(), pixels.channels, pixels.count}).sum(1);
-  const Tensor order =
-      std::get<1>(sums.sort(/*stable=*/true, 1, /*descending=*/true)).to(at::kCPU).contiguous();
+  const Tensor host = in_memory(relevance, at::kFloat);
+  const auto channels = static_cast<std::size_t>(pixels.channels),
+             places = static_cast<std::size_t>(pixels.count);
   std::vector<std::vector<std::size_t>> chosen;
-  for (std::int64_t row = 0; row < problem.size(); ++row) {
-    const std::int64_t* const places = order.data_ptr<std::int64_t>() + row * pixels.count;
-    chosen.emplace_back(places, places + count);
+  for (std::size_t row = 0; row < problem.keys.size(); ++row) {
+    std::vector<double> sums(places);
+    for (std::size_t i = 0; i < channels * places; ++i)
+      sums[i % places] += elements_of<float>(host)[row * channels * places + i];
+    for (double& sum : sums) sum = std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
+    std::vector<std::size_t> order(places);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t place) { return sums[place]; });
+    chosen.emplace_back(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
   }
   return chosen;
 }

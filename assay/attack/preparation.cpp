@@ -1,6 +1,5 @@
 #include "assay/attack/preparation.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
@@ -10,20 +9,41 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
+#include "assay/attack/outputs_of_rows.h"
+#include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/support/files/hash.h"
 
 namespace assay::attack {
 namespace {
 
 constexpr double tolerance = 1e-4;               // of the range, for elements that rounding puts outside
+constexpr double changed = 1e-6;                 // of the range: below is rounding
 constexpr std::uint64_t target_stream = 0x7a67;  // random targets, apart from the attack's own streams
 
 // One bound for each element of a record, from one for all or one per channel.
-Tensor bounds(const std::vector<float>& values, const Shape& record) {
-  const std::int64_t elements = element_count(record), width = static_cast<std::int64_t>(values.size());
-  Shape shape = record;
-  shape.insert(shape.begin(), 1);
-  return at::tensor(values).repeat_interleave(elements / width).reshape(shape);
+std::vector<float> bounds(const std::vector<float>& values, const Shape& record) {
+  const auto elements = static_cast<std::size_t>(element_count(record));
+  std::vector<float> all;
+  for (const float value : values) all.insert(all.end(), elements / values.size(), value);
+  return all;
+}
+
+// From the first bounds to the second.
+std::vector<float> between(const std::vector<float>& low, std::vector<float> high) {
+  for (std::size_t i = 0; i < high.size(); ++i) high[i] -= low[i];
+  return high;
+}
+
+Tensor numbers_on(const std::vector<float>& numbers, const c10::Device& device) {
+  const Tensor tensor = room_for({std::ssize(numbers)});
+  std::ranges::copy(numbers, elements_of<float>(tensor));
+  return on_device(tensor, device);
+}
+
+// The numbers of each record.
+std::span<const float> elements_of_row(const Tensor& records, std::size_t row, std::size_t elements) {
+  return {elements_of<float>(records) + row * elements, elements};
 }
 
 bool are_levels(const ValidRange& range) {
@@ -48,10 +68,14 @@ ValidRange declared_range(const Session& session, const Dataset& dataset) {
        dataset.describe());
 }
 
-InputUnits units_of(const Session& session, const Dataset& dataset, const Tensor& low, const Tensor& span) {
-  if (low.eq(0).all().item<bool>() && span.eq(1).all().item<bool>()) return {{}, {}, dataset.valid_range()};
+InputUnits units_of(const Session& session, const Dataset& dataset, const std::vector<float>& low,
+                    const std::vector<float>& span) {
+  const auto all_are = [](const std::vector<float>& numbers, float number) {
+    return std::ranges::all_of(numbers, [&](float one) { return one == number; });
+  };
+  if (all_are(low, 0) && all_are(span, 1)) return {{}, {}, dataset.valid_range()};
   const c10::Device device(session.options().device);
-  return {low.flatten().to(device), span.flatten().to(device), dataset.valid_range()};
+  return {numbers_on(low, device), numbers_on(span, device), dataset.valid_range()};
 }
 
 std::optional<std::int64_t> class_number(const std::string& text) {
@@ -59,6 +83,12 @@ std::optional<std::int64_t> class_number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
+}
+
+Tensor negated(const Tensor& scores) {
+  const Tensor result = copied(in_memory(scores, at::kFloat));
+  for (std::int64_t i = 0; i < result.numel(); ++i) elements_of<float>(result)[i] *= -1;
+  return result;
 }
 
 std::uint64_t key_of(const std::string& id) { return hash_128(id.data(), id.size())[0]; }
@@ -73,7 +103,7 @@ Preparation::Preparation(const Session& session, const Dataset& dataset, Prepara
     : dataset_(dataset),
       options_(std::move(options)),
       low_(bounds(declared_range(session, dataset).low, dataset.record_shape())),
-      span_(bounds(declared_range(session, dataset).high, dataset.record_shape()) - low_),
+      span_(between(low_, bounds(declared_range(session, dataset).high, dataset.record_shape()))),
       network_(session, units_of(session, dataset, low_, span_), dataset.target_width() > 0,
                session.first_input(dataset.facts())) {
   const std::string& target = options_.target;
@@ -85,19 +115,9 @@ Preparation::Preparation(const Session& session, const Dataset& dataset, Prepara
 AttackProblem Preparation::problem(const Batch& batch) const {
   const at::NoGradGuard no_grad;
   AttackProblem problem;
-  const auto records = static_cast<std::int64_t>(batch.indices.size());
   const Tensors given = network_.session().bind(batch);
-  const Tensor units = ((to_tensor(batch.inputs).to(at::kFloat) - low_) / span_).reshape({records, -1});
-  const Tensor outside = units.lt(-tolerance).logical_or(units.gt(1 + tolerance)).any(1);
-  if (outside.any().item<bool>()) {
-    const auto row = static_cast<std::size_t>(outside.nonzero()[0].item<std::int64_t>());
-    fail(Fault::data,
-         "record '{}' has values outside the valid range that the data declare; check range, scale, mean and "
-         "std of '{}'",
-         dataset_.id(batch.indices[row]), dataset_.describe());
-  }
   const Tensor shaped = network_.first(given);
-  problem.inputs = units.clamp(0, 1).reshape(shaped.sizes()).to(shaped.device());
+  problem.inputs = on_device(reshaped(in_units(batch), shaped.sizes().vec()), shaped.device());
   problem.held = network_.held_of(given);
   problem.seed = options_.seed;
   for (std::size_t i = 0; i < batch.indices.size(); ++i) {
@@ -111,73 +131,125 @@ AttackProblem Preparation::problem(const Batch& batch) const {
     set_direction(problem, batch);
   }
   problem.scores = network_.scores_of(problem, outputs);
-  problem.labels = problem.scores.argmax(1);
+  problem.labels = on_device(tensor_of(decisions(problem.scores)), problem.scores.device());
   problem.targets = targets(problem);
   return problem;
+}
+
+Tensor Preparation::in_units(const Batch& batch) const {
+  const Tensor records = in_memory(to_tensor(batch.inputs), at::kFloat);
+  const std::size_t elements = low_.size();
+  Tensor units = room_for(records.sizes().vec());
+  for (std::size_t row = 0; row < batch.indices.size(); ++row) {
+    const std::span<const float> from = elements_of_row(records, row, elements);
+    float* const to = elements_of<float>(units) + row * elements;
+    bool outside = false;
+    for (std::size_t i = 0; i < elements; ++i) {
+      const float unit = (from[i] - low_[i]) / span_[i];
+      outside |= unit < -tolerance || unit > 1 + tolerance;
+      to[i] = std::clamp(unit, 0.0F, 1.0F);
+    }
+    if (outside)
+      fail(Fault::data,
+           "record '{}' has values outside the valid range that the data declare; check range, scale, mean "
+           "and std of '{}'",
+           dataset_.id(batch.indices[row]), dataset_.describe());
+  }
+  return units;
 }
 
 // Away from the target, where there is one and the output differs from it; otherwise up.
 void Preparation::set_direction(AttackProblem& problem, const Batch& batch) const {
   problem.margin = options_.margin;
-  const Tensor& outputs = problem.reference;
-  const Tensor up = at::full_like(outputs, 1 / std::sqrt(static_cast<double>(outputs.size(1))));
-  const Tensor wanted = to_tensor(batch.targets).to(outputs.device());
-  if (wanted.numel() != outputs.numel()) {
-    problem.direction = up;
-    return;
+  const Tensor outputs = in_memory(problem.reference, at::kFloat),
+               wanted = in_memory(to_tensor(batch.targets), at::kFloat),
+               direction = room_for(outputs.sizes().vec());
+  const auto size = static_cast<std::size_t>(outputs.size(1));
+  const bool known = wanted.numel() == outputs.numel();
+  for (std::size_t row = 0; row < batch.indices.size(); ++row) {
+    const std::span<float> to(elements_of<float>(direction) + row * size, size);
+    double length = 0;
+    for (std::size_t i = 0; known && i < size; ++i) {
+      to[i] = elements_of_row(outputs, row, size)[i] - elements_of_row(wanted, row, size)[i];
+      length += static_cast<double>(to[i]) * to[i];
+    }
+    length = std::sqrt(length);
+    for (float& one : to)
+      one = static_cast<float>(length > 1e-6 ? one / length : 1 / std::sqrt(static_cast<double>(size)));
   }
-  const Tensor error = outputs - wanted.reshape_as(outputs), length = error.norm(2, 1, true);
-  problem.direction = at::where(length.gt(1e-6), error / length.clamp_min(1e-6), up);
+  problem.direction = on_device(direction, problem.reference.device());
 }
 
 Tensor Preparation::targets(const AttackProblem& problem) const {
   const std::string& target = options_.target;
   const std::int64_t classes = problem.scores.size(1);
   if (target == "none") return {};
-  if (target == "next") return (problem.labels + 1).remainder(classes);
-  if (target == "least-likely") return problem.scores.argmin(1);
-  if (target != "random") {
+  const std::vector<std::int64_t> labels = numbers(problem.labels);
+  std::vector<std::int64_t> aims;
+  if (target == "least-likely") {
+    aims = decisions(negated(problem.scores));
+  } else if (target == "next" || target == "random") {
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      const std::uint64_t others = static_cast<std::uint64_t>(classes - 1),
+                          step = target == "next" ? 0 : problem.rng(row, target_stream).below(others);
+      aims.push_back((labels[row] + 1 + static_cast<std::int64_t>(step)) % classes);
+    }
+  } else {
     const std::int64_t number = *class_number(target);
     if (number < 0 || number >= classes)
       fail(Fault::usage, "target={}: the network has classes 0 to {}", number, classes - 1);
-    return at::full_like(problem.labels, number);
+    aims.assign(labels.size(), number);
   }
-  std::vector<std::int64_t> steps;  // to one of the other classes
-  for (std::size_t row = 0; row < problem.keys.size(); ++row) {
-    steps.push_back(1 + static_cast<std::int64_t>(
-                            problem.rng(row, target_stream).below(static_cast<std::uint64_t>(classes - 1))));
-  }
-  return (problem.labels + at::tensor(steps, at::kLong).to(problem.labels.device())).remainder(classes);
+  return on_device(tensor_of(aims), problem.labels.device());
 }
 
 std::vector<std::int64_t> Preparation::attackable(const Batch& batch, const AttackProblem& problem,
                                                   bool right) const {
-  const Tensor finite = at::isfinite(problem.scores).all(1).to(at::kCPU).contiguous();
-  const Tensor labels = problem.labels.to(at::kCPU).contiguous();
-  const Tensor aims = problem.targeted() ? problem.targets.to(at::kCPU).contiguous() : Tensor();
+  const std::vector<std::int64_t> labels = numbers(problem.labels), aims = problem.targeted()
+                                                                               ? numbers(problem.targets)
+                                                                               : std::vector<std::int64_t>();
+  const std::vector<std::uint8_t> finite = finite_rows(problem.scores, labels.size());
   std::vector<std::int64_t> rows;
-  for (std::int64_t i = 0; i < problem.size(); ++i) {
-    const std::int64_t label = labels.data_ptr<std::int64_t>()[i];
-    const bool correct =
-        network_.regression() || batch.labels.empty() || batch.labels[static_cast<std::size_t>(i)] == label;
-    const bool there = aims.defined() && aims.data_ptr<std::int64_t>()[i] == label;
-    if (finite.data_ptr<bool>()[i] && !there && (correct || !right)) rows.push_back(i);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const bool correct = network_.regression() || batch.labels.empty() || batch.labels[i] == labels[i];
+    const bool there = !aims.empty() && aims[i] == labels[i];
+    if (finite[i] != 0 && !there && (correct || !right)) rows.push_back(static_cast<std::int64_t>(i));
   }
   return rows;
 }
 
-Tensor Preparation::to_records(const Tensor& clean, const AttackProblem& problem,
-                               const Tensor& points) const {
-  const Tensor changed = points.ne(problem.inputs).to(at::kCPU).reshape_as(clean);
-  return at::where(changed, points.to(at::kCPU).reshape_as(clean) * span_ + low_, clean);
+std::vector<float> Preparation::to_records(const Tensor& clean, const AttackProblem& problem,
+                                           const Tensor& points) const {
+  const Tensor before = in_memory(problem.inputs, at::kFloat), after = in_memory(points, at::kFloat);
+  const std::size_t elements = low_.size();
+  std::vector<float> records = floats_of(clean);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const float unit = elements_of<float>(after)[i];
+    if (unit != elements_of<float>(before)[i]) records[i] = unit * span_[i % elements] + low_[i % elements];
+  }
+  return records;
 }
 
-Tensor Preparation::to_levels(const Tensor& points) const {
-  return (points * 255).round().clamp(0, 255).to(at::kCPU, at::kByte).contiguous();
+std::vector<std::uint8_t> Preparation::to_levels(const Tensor& points) {
+  std::vector<std::uint8_t> levels;
+  for (const float unit : floats_of(points))
+    levels.push_back(static_cast<std::uint8_t>(std::clamp(std::nearbyint(unit * 255), 0.0F, 255.0F)));
+  return levels;
 }
 
-Tensor Preparation::difference(const Tensor& records, const Tensor& clean) const {
-  return ((records.to(at::kDouble) - clean.to(at::kDouble)) / span_.to(at::kDouble)).flatten(1);
+std::vector<Distance> Preparation::distances(const Tensor& records, const Tensor& clean) const {
+  const std::vector<float> after = floats_of(records), before = floats_of(clean);
+  const std::size_t elements = low_.size();
+  std::vector<Distance> distances(after.size() / elements);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    Distance& distance = distances[i / elements];
+    const double change = std::abs((static_cast<double>(after[i]) - before[i]) / span_[i % elements]);
+    distance.l0 += change > changed ? 1 : 0;
+    distance.l2 += change * change;
+    distance.linf = std::max(distance.linf, change);
+  }
+  for (Distance& distance : distances) distance.l2 = std::sqrt(distance.l2);
+  return distances;
 }
 
 }  // namespace assay::attack

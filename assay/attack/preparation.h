@@ -2,6 +2,10 @@
 
 // From records of a data set to the problem that an attack is given, and back.
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include <assay/attack.h>
 #include <assay/dataset.h>
 #include <assay/extend/attack_problem.h>
@@ -15,6 +19,11 @@ struct PreparationOptions {
   std::uint64_t seed = 1;
   double margin = 0.2;          // regression: an output that moves by more than this is a success
   std::string target = "none";  // see target_option()
+};
+
+// Of two records, in shares of the valid range; l0: elements that differ by more than rounding.
+struct Distance {
+  double l0 = 0, l2 = 0, linf = 0;
 };
 
 class Preparation {
@@ -31,21 +40,24 @@ class Preparation {
   // and with `right` only those whose label the network names.
   std::vector<std::int64_t> attackable(const Batch& batch, const AttackProblem& problem, bool right) const;
 
-  // Changed inputs of a problem as records of the data set [n, record...], on the host. What was not changed
-  // is the clean record bit for bit.
-  Tensor to_records(const Tensor& clean, const AttackProblem& problem, const Tensor& points) const;
-  // The same as levels 0 to 255 of the valid range, uint8.
-  Tensor to_levels(const Tensor& points) const;
-  // Differences between records [n, record...] as shares of the valid range, in float64 [n, elements].
-  Tensor difference(const Tensor& records, const Tensor& clean) const;
+  // Changed inputs of a problem as records of the data set, one after the other. What was not changed is the
+  // clean record bit for bit.
+  std::vector<float> to_records(const Tensor& clean, const AttackProblem& problem,
+                                const Tensor& points) const;
+  // The same as levels 0 to 255 of the valid range.
+  static std::vector<std::uint8_t> to_levels(const Tensor& points);
+  // Between records [n, record...], one after the other.
+  std::vector<Distance> distances(const Tensor& records, const Tensor& clean) const;
 
  private:
+  // The records of a batch in units of the valid range. Throws as problem().
+  Tensor in_units(const Batch& batch) const;
   Tensor targets(const AttackProblem& problem) const;
   void set_direction(AttackProblem& problem, const Batch& batch) const;
 
   const Dataset& dataset_;
   PreparationOptions options_;
-  Tensor low_, span_;  // [1, record...] as the data set has them, on the host
+  std::vector<float> low_, span_;  // of each element of a record
   AttackedNetwork network_;
 };
 

@@ -1,6 +1,5 @@
 #include <assay/attack.h>
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <chrono>
 #include <numeric>
 #include <optional>
+#include <span>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -16,20 +16,33 @@
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/attacked_batch.h"
 #include "assay/attack/given_tensor.h"
+#include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/given.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/hash.h"
 
 namespace assay::attack {
 namespace {
 
-constexpr double changed = 1e-6;          // of the valid range: below is rounding
 constexpr std::size_t large_batch = 128;  // more gain nothing, and a kill loses what was done on the batch
 
-std::vector<bool> truths(const Tensor& mask) {
-  const Tensor host = mask.to(at::kCPU).contiguous();
-  return std::vector<bool>(host.data_ptr<bool>(), host.data_ptr<bool>() + host.numel());
+// What anybody's attack gives, within the valid range.
+Tensor in_range(const Tensor& points) {
+  if (!points.device().is_cpu()) return points.clamp(0, 1);
+  const Tensor result = copied(points);
+  for (std::int64_t i = 0; i < result.numel(); ++i) {
+    float& unit = elements_of<float>(result)[i];
+    unit = std::clamp(unit, 0.0F, 1.0F);
+  }
+  return result;
+}
+
+template <typename T>
+std::vector<std::byte> bytes_of(const std::vector<T>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
 }
 
 double since(std::chrono::steady_clock::time_point start) {
@@ -132,35 +145,31 @@ class Run {
         .walked = batch.indices.size(), .seconds = 0, .endings = {}, .records = {}, .inputs = {}};
     if (rows.empty()) return result;
     const at::NoGradGuard no_grad;
-    const Tensor chosen = at::tensor(rows, at::kLong);
+    const Tensor chosen = tensor_of(rows);
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
     // A problem of its own: whatever the attack writes into it, the records stay as they are.
     const Tensor points =
-        given_tensor(fmt::format("attack {}: perturb()", spec_.name),
-                     attack_->perturb(preparation_.network(), all.at(chosen)), problem.inputs)
-            .clamp(0, 1);
+        in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name),
+                              attack_->perturb(preparation_.network(), all.at(chosen)), problem.inputs));
     result.seconds = since(start);
     const Tensor scores = preparation_.network().scores_of(
         problem, preparation_.network().outputs(preparation_.network().bind(points, problem.held)));
-    const std::vector<bool> won = truths(AttackedNetwork::won(problem, scores));
-    const Tensor predicted = scores.argmax(1).to(at::kCPU).contiguous();
+    const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
+    const std::vector<std::int64_t> predicted = decisions(scores);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::size_t place = problem.places[i];
       result.records.push_back({.original = batch.indices[static_cast<std::size_t>(rows[i])],
-                                .predicted = predicted.data_ptr<std::int64_t>()[i],
+                                .predicted = predicted[i],
                                 .success = won[i],
                                 .forward = problem.log->forward[place],
                                 .backward = problem.log->backward[place]});
       if (!won[i] && !problem.log->ending[place].empty())
         ++result.endings[std::string(problem.log->ending[place])];
     }
-    const Tensor clean = to_tensor(batch.inputs).index_select(0, chosen);
-    const Tensor stored =
-        (options_.levels ? preparation_.to_levels(points) : preparation_.to_records(clean, problem, points))
-            .contiguous();
-    const auto* const bytes = static_cast<const std::byte*>(stored.data_ptr());
-    result.inputs.assign(bytes, bytes + stored.nbytes());
+    const Tensor clean = rows_of(to_tensor(batch.inputs), rows);
+    result.inputs = options_.levels ? bytes_of(Preparation::to_levels(points))
+                                    : bytes_of(preparation_.to_records(clean, problem, points));
     return result;
   }
 
@@ -180,18 +189,18 @@ class Run {
     const Batch clean = dataset_->read(originals);
     const AttackProblem problem = preparation_.problem(clean);
     const Tensor scores = preparation_.network().scores_of(problem, preparation_.network().outputs(inputs));
-    const std::vector<bool> won = truths(AttackedNetwork::won(problem, scores));
-    const Tensor predicted = scores.argmax(1).to(at::kCPU).contiguous();
-    const Tensor difference = preparation_.difference(to_tensor(batch.inputs), to_tensor(clean.inputs)).abs();
-    const Tensor l0 = difference.gt(changed).sum(1), l2 = difference.norm(2, 1), linf = difference.amax(1);
+    const std::vector<bool> won = truths_of(AttackedNetwork::won(problem, scores));
+    const std::vector<std::int64_t> predicted = decisions(scores);
+    const std::vector<Distance> distances =
+        preparation_.distances(to_tensor(batch.inputs), to_tensor(clean.inputs));
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       AdversarialSet::Record& record = set_.records()[batch.indices[i]];
       summary_.lost += record.success && !won[i];
       record.success = won[i];
-      record.predicted = predicted.data_ptr<std::int64_t>()[i];
-      record.l0 = static_cast<double>(l0.data_ptr<std::int64_t>()[i]);
-      record.l2 = l2.data_ptr<double>()[i];
-      record.linf = linf.data_ptr<double>()[i];
+      record.predicted = predicted[i];
+      record.l0 = distances[i].l0;
+      record.l2 = distances[i].l2;
+      record.linf = distances[i].linf;
     }
   }
 

@@ -2,7 +2,10 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cstring>
+
+#include <assay/error.h>
 
 namespace assay {
 namespace {
@@ -25,6 +28,18 @@ Tensor view_of(const Tensor& tensor, const Arrange& arrange) {
   view.unsafeGetTensorImpl()->set_storage_offset(tensor.storage_offset());
   arrange(*view.unsafeGetTensorImpl());
   return view;
+}
+
+// Nothing that is differentiated, besides.
+bool is_plain(const Tensor& tensor) { return in_reach(tensor) && !tensor.requires_grad(); }
+
+std::size_t bytes_in_row(const Tensor& tensor) {
+  return tensor.nbytes() / static_cast<std::size_t>(std::max<std::int64_t>(1, tensor.size(0)));
+}
+
+void require_row(const Tensor& tensor, std::int64_t row) {
+  if (row < 0 || row >= tensor.size(0))
+    fail(Fault::usage, "row {} of a tensor of {} rows was asked for", row, tensor.size(0));
 }
 
 std::size_t bytes_of(const Shape& shape, c10::ScalarType type) {
@@ -51,13 +66,35 @@ Tensor around(void* elements, const Shape& shape, c10::ScalarType type, std::fun
       bytes_of(shape, type), nullptr, shape, type);
 }
 
+Tensor tensor_of(std::span<const std::int64_t> numbers) {
+  Tensor tensor = room_for({std::ssize(numbers)}, c10::kLong);
+  std::ranges::copy(numbers, elements_of<std::int64_t>(tensor));
+  return tensor;
+}
+
 Tensor in_memory(const Tensor& tensor, c10::ScalarType type) {
-  const bool there = tensor.device().is_cpu() && tensor.scalar_type() == type && tensor.is_contiguous();
+  const bool there = in_reach(tensor) && tensor.scalar_type() == type;
   return there ? tensor : tensor.to(at::kCPU, type).contiguous();
 }
 
 Tensor on_device(const Tensor& tensor, c10::Device device) {
   return tensor.device() == device ? tensor : tensor.to(device);
+}
+
+Tensor as_type(const Tensor& tensor, c10::ScalarType type) {
+  return tensor.scalar_type() == type ? tensor : tensor.to(type);
+}
+
+std::vector<bool> truths_of(const Tensor& mask) {
+  const Tensor host = in_memory(mask, at::kBool);
+  return std::vector<bool>(elements_of<bool>(host), elements_of<bool>(host) + host.numel());
+}
+
+bool has_nan(const Tensor& tensor) {
+  if (!tensor.device().is_cpu()) return tensor.isnan().any().item<bool>();
+  return on_numbers(tensor, [](auto numbers) {
+    return std::ranges::any_of(numbers, [](auto number) { return number != number; });
+  });
 }
 
 bool has_finite_elements(const Tensor& tensor) {
@@ -72,6 +109,55 @@ bool has_finite_elements(const Tensor& tensor) {
 Tensor reshaped(const Tensor& tensor, const Shape& shape) {
   if (!tensor.is_contiguous() || tensor.requires_grad()) return tensor.reshape(shape);
   return view_of(tensor, [&](c10::TensorImpl& view) { view.set_sizes_contiguous(shape); });
+}
+
+Tensor rows_of(const Tensor& tensor, std::span<const std::int64_t> rows) {
+  if (!is_plain(tensor)) return tensor.index_select(0, tensor_of(rows).to(tensor.device()));
+  Shape shape = tensor.sizes().vec();
+  shape[0] = std::ssize(rows);
+  Tensor result = room_for(shape, tensor.scalar_type());
+  const std::size_t bytes = bytes_in_row(tensor);
+  char* to = elements_of<char>(result);
+  for (const std::int64_t row : rows) {
+    require_row(tensor, row);
+    std::memcpy(to, elements_of<char>(tensor) + static_cast<std::size_t>(row) * bytes, bytes);
+    to += bytes;
+  }
+  return result;
+}
+
+void put_rows(const Tensor& into, std::span<const std::int64_t> rows, const Tensor& from) {
+  if (!is_plain(into) || !is_plain(from)) {
+    Tensor(into).index_copy_(0, tensor_of(rows).to(into.device()), from);
+    return;
+  }
+  const std::size_t bytes = bytes_in_row(into);
+  const char* next = elements_of<char>(from);
+  for (const std::int64_t row : rows) {
+    require_row(into, row);
+    std::memcpy(elements_of<char>(into) + static_cast<std::size_t>(row) * bytes, next, bytes);
+    next += bytes;
+  }
+}
+
+Tensor stacked(std::span<const Tensor> rows) {
+  if (!std::ranges::all_of(rows, is_plain)) return at::stack(at::TensorList(rows.data(), rows.size()));
+  Shape shape = rows[0].sizes().vec();
+  shape.insert(shape.begin(), std::ssize(rows));
+  Tensor result = room_for(shape, rows[0].scalar_type());
+  char* to = elements_of<char>(result);
+  for (const Tensor& row : rows) {
+    if (row.nbytes() > 0) std::memcpy(to, elements_of<char>(row), row.nbytes());
+    to += row.nbytes();
+  }
+  return result;
+}
+
+Tensor copied(const Tensor& tensor) {
+  if (!is_plain(tensor)) return tensor.clone(at::MemoryFormat::Contiguous);
+  Tensor result = room_for(tensor.sizes().vec(), tensor.scalar_type());
+  if (tensor.nbytes() > 0) std::memcpy(elements_of<char>(result), elements_of<char>(tensor), tensor.nbytes());
+  return result;
 }
 
 Tensor transposed(const Tensor& matrix) {
@@ -93,6 +179,11 @@ Tensor product(const Tensor& a, const Tensor& b) {
 
 std::vector<double> doubles_of(const Tensor& tensor) {
   return on_numbers(tensor, [](auto numbers) { return std::vector<double>(numbers.begin(), numbers.end()); });
+}
+
+std::vector<float> floats_of(const Tensor& tensor) {
+  const Tensor host = in_memory(tensor, at::kFloat);
+  return {elements_of<float>(host), elements_of<float>(host) + host.numel()};
 }
 
 }  // namespace assay

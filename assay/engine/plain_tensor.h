@@ -12,19 +12,34 @@
 
 namespace assay {
 
+// Contiguous and in the processor's memory.
+inline bool in_reach(const Tensor& tensor) { return tensor.device().is_cpu() && tensor.is_contiguous(); }
+
 // Contiguous; its elements are not set.
 Tensor room_for(const Shape& shape, c10::ScalarType type = c10::kFloat);
 Tensor zeros_of(const Shape& shape, c10::ScalarType type = c10::kFloat);
 // Contiguous elements that lie elsewhere, until `done`.
 Tensor around(void* elements, const Shape& shape, c10::ScalarType type, std::function<void(void*)> done);
 
+// Whole numbers along one axis.
+Tensor tensor_of(std::span<const std::int64_t> numbers);
+
 // The tensor itself where it is contiguous, of this type and in the processor's memory, a copy otherwise.
 Tensor in_memory(const Tensor& tensor, c10::ScalarType type);
-// The same on a device, of whatever type.
+// The same on a device, of whatever type, and of a type, wherever it is.
 Tensor on_device(const Tensor& tensor, c10::Device device);
+Tensor as_type(const Tensor& tensor, c10::ScalarType type);
 
 // The same elements in another shape with as many of them.
 Tensor reshaped(const Tensor& tensor, const Shape& shape);
+
+// Rows of a tensor, along axis 0: some of them in the order given, and some of them put in the place of
+// others.
+Tensor rows_of(const Tensor& tensor, std::span<const std::int64_t> rows);
+void put_rows(const Tensor& into, std::span<const std::int64_t> rows, const Tensor& from);
+// Tensors of one shape, type and place, along a new axis 0. REQUIRES one at least.
+Tensor stacked(std::span<const Tensor> rows);
+Tensor copied(const Tensor& tensor);  // contiguous, wherever the tensor is
 
 // A matrix with rows for columns, as a view.
 Tensor transposed(const Tensor& matrix);
@@ -38,6 +53,10 @@ T* elements_of(const Tensor& tensor) {
   return const_cast<T*>(static_cast<const T*>(tensor.unsafeGetTensorImpl()->data()));
 }
 
+// Of a tensor of truth values.
+std::vector<bool> truths_of(const Tensor& mask);
+// Of a tensor of float32: some element is NaN.
+bool has_nan(const Tensor& tensor);
 // Of a tensor of float32: neither infinity nor NaN.
 bool has_finite_elements(const Tensor& tensor);
 
@@ -52,5 +71,6 @@ auto on_numbers(const Tensor& tensor, const Body& body) {
 }
 
 std::vector<double> doubles_of(const Tensor& tensor);
+std::vector<float> floats_of(const Tensor& tensor);
 
 }  // namespace assay

@@ -17,6 +17,7 @@
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 #include "assay/engine/preparation/shape_rules.h"
+#include "assay/engine/preparation/whole_numbers.h"
 
 namespace assay {
 namespace {
@@ -164,30 +165,73 @@ Footprint given_values(const Constants& constants, const Tensors& inputs) {
   return seen;
 }
 
-// Without running anything, where rules tell every shape.
-std::optional<Footprint> footprint_by_rules(const Graph& graph, const Constants& constants,
-                                            const Tensors& inputs) {
-  Footprint seen = given_values(constants, inputs);
-  for (const int n : make_plan(graph, seen.computed, graph.outputs()).nodes) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+// Shapes, and numbers that are computed of them, without running anything.
+class ByRules {
+ public:
+  ByRules(const Graph& graph, const Constants& constants, const Tensors& inputs)
+      : constants_(constants), seen_(given_values(constants, inputs)) {
+    for (const int n : make_plan(graph, seen_.computed, graph.outputs()).nodes) {
+      const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+      if (!numbers(node) && !shape(node)) {
+        complete_ = false;
+        return;
+      }
+    }
+  }
+
+  // Where rules tell every shape.
+  std::optional<Footprint> found() && { return complete_ ? std::optional(std::move(seen_)) : std::nullopt; }
+
+ private:
+  // What the value holds, where it is constant or known from shapes.
+  const Tensor* known(ValueId id) const {
+    if (constants_.has(id)) return &constants_.values()[static_cast<std::size_t>(id)];
+    const auto found = numbers_.find(id);
+    return found == numbers_.end() ? nullptr : &found->second;
+  }
+
+  bool numbers(const Node& node) {
+    std::optional<Tensor> result;
+    if (node.op == "Shape") {
+      result = dimensions(node, seen_.shapes[static_cast<std::size_t>(node.inputs[0])]);
+    } else {
+      std::vector<Tensor> operands;
+      for (const ValueId id : node.inputs) {
+        const Tensor* const held = id == no_value ? nullptr : known(id);
+        if (held == nullptr) return false;
+        operands.push_back(*held);
+      }
+      result = whole_result(node, operands);
+    }
+    if (!result) return false;
+    see(seen_, node.outputs[0], *result);
+    numbers_.emplace(node.outputs[0], *std::move(result));
+    return true;
+  }
+
+  bool shape(const Node& node) {
     std::vector<OperandShape> operands;
     for (const ValueId id : node.inputs) {
-      OperandShape operand;
-      if (id != no_value) {
-        const auto index = static_cast<std::size_t>(id);
-        operand = {&seen.shapes[index], seen.single[index],
-                   constants.has(id) ? &constants.values()[index] : nullptr};
+      if (id == no_value) {
+        operands.emplace_back();
+        continue;
       }
-      operands.push_back(operand);
+      const auto index = static_cast<std::size_t>(id);
+      operands.push_back({&seen_.shapes[index], seen_.single[index], known(id)});
     }
-    std::optional<Shape> shape = result_shape(node, operands);
-    if (!shape) return std::nullopt;
+    std::optional<Shape> result = result_shape(node, operands);
+    if (!result) return false;
     const auto index = static_cast<std::size_t>(node.outputs[0]);
-    seen.shapes[index] = std::move(*shape);
-    seen.computed[index] = seen.floating[index] = seen.single[index] = true;
+    seen_.shapes[index] = std::move(*result);
+    seen_.computed[index] = seen_.floating[index] = seen_.single[index] = true;
+    return true;
   }
-  return seen;
-}
+
+  const Constants& constants_;
+  Footprint seen_;
+  Tensors numbers_;
+  bool complete_ = true;
+};
 
 // Runs the whole graph on several batches, node by node; what is returned is of the first.
 Footprint look(const Graph& graph, const Constants& constants, std::span<const Tensors> batches,
@@ -342,7 +386,7 @@ Tensors tiny_batch(const Graph& graph, const RecordShapes& known, std::int64_t r
 
 Footprint footprint(const Graph& graph, const Constants& constants, const Tensors& inputs,
                     c10::Device device) {
-  if (std::optional<Footprint> known = footprint_by_rules(graph, constants, inputs)) return *std::move(known);
+  if (std::optional<Footprint> known = ByRules(graph, constants, inputs).found()) return *std::move(known);
   return look(graph, constants, std::span(&inputs, 1), device, {});
 }
 

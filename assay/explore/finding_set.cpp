@@ -1,9 +1,9 @@
 #include "assay/explore/finding_set.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <span>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -12,6 +12,7 @@
 #include "assay/attack/adversarial_set.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/files/numpy.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/explore/disagreement.h"
 
 namespace assay::explore {
@@ -21,13 +22,18 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t rows_at_a_time = 256;
 
+std::vector<bool> whole_elements(const Constraint& constraint, const Dataset& seeds) {
+  const Tensor whole = constraint.integers(element_count(seeds.record_shape()));
+  return whole.defined() ? truths_of(whole) : std::vector<bool>();
+}
+
 class Writer {
  public:
   Writer(const std::vector<ExploredNetwork>& networks, const Dataset& seeds, const ExploreOptions& options)
       : seeds_(seeds),
         levels_(options.search.levels),
         preparation_(*networks.front().session, seeds, {}),
-        integers_(make_constraint(options.constraints)->integers(element_count(seeds.record_shape()))) {}
+        integers_(whole_elements(*make_constraint(options.constraints), seeds)) {}
 
   void write(const std::vector<Finding>& findings, const fs::path& file, bool voted) const {
     const auto count = static_cast<std::int64_t>(findings.size());
@@ -69,9 +75,14 @@ class Writer {
     for (std::size_t begin = 0; begin < findings.size(); begin += rows_at_a_time) {
       const std::span part =
           std::span(findings).subspan(begin, std::min(rows_at_a_time, findings.size() - begin));
-      const Tensor values = levels_ ? levels_of(part) : numbers_of(part);
-      const auto* data = static_cast<const std::byte*>(values.data_ptr());
-      bytes.insert(bytes.end(), data, data + values.nbytes());
+      const auto append = [&](const auto& values) {
+        const auto of_part = std::as_bytes(std::span(values));
+        bytes.insert(bytes.end(), of_part.begin(), of_part.end());
+      };
+      if (levels_)
+        append(attack::Preparation::to_levels(points_of(part)));
+      else
+        append(numbers_of(part));
     }
     return bytes;
   }
@@ -79,24 +90,23 @@ class Writer {
   static Tensor points_of(std::span<const Finding> findings) {
     std::vector<Tensor> points;
     for (const Finding& finding : findings) points.push_back(finding.point);
-    return at::stack(points);
-  }
-
-  Tensor levels_of(std::span<const Finding> findings) const {
-    return preparation_.to_levels(points_of(findings)).contiguous();
+    return stacked(points);
   }
 
   // What has not moved is the seed's bit for bit; whole numbers are whole.
-  Tensor numbers_of(std::span<const Finding> findings) const {
+  std::vector<float> numbers_of(std::span<const Finding> findings) const {
     std::vector<std::size_t> positions;
     for (const Finding& finding : findings) positions.push_back(finding.seed);
     const Batch batch = seeds_.read(positions);
     const Tensor clean = to_tensor(batch.inputs);
-    const Tensor values =
-        preparation_.to_records(clean, preparation_.problem(batch), points_of(findings)).contiguous();
-    if (!integers_.defined()) return values;
-    const Tensor flat = values.flatten(1);
-    return at::where(integers_.logical_and(flat.ne(clean.flatten(1))), flat.round(), flat).contiguous();
+    std::vector<float> values =
+        preparation_.to_records(clean, preparation_.problem(batch), points_of(findings));
+    if (integers_.empty()) return values;
+    const std::vector<float> before = floats_of(clean);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (integers_[i % integers_.size()] && values[i] != before[i]) values[i] = std::nearbyint(values[i]);
+    }
+    return values;
   }
 
   void add_labels(const std::vector<Finding>& findings, std::map<std::string, Array>& arrays) const {
@@ -132,7 +142,7 @@ class Writer {
   const Dataset& seeds_;
   bool levels_;
   attack::Preparation preparation_;
-  Tensor integers_;
+  std::vector<bool> integers_;  // elements of a record that are whole; empty: none
 };
 
 // Per record of the file, whether the networks still disagree.

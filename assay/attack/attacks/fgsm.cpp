@@ -1,7 +1,5 @@
 // One step along the steepest direction of the loss.
 
-#include <ATen/ATen.h>
-
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/norms.h"
@@ -17,7 +15,7 @@ class Fgsm final : public Attack {
 
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
     const Tensor gradient = network.slope(problem, problem.inputs, loss_for(norm_, problem));
-    return at::add(problem.inputs, steepest(gradient, norm_), eps_).clamp_(0, 1);
+    return stepped(problem.inputs, steepest(gradient, norm_), eps_);
   }
 
  private:

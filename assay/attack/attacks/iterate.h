@@ -25,11 +25,17 @@ class Region {
   Region(const Ball& ball, const Tensor& centre);
   // Moves the point into the ball, then into [0, 1].
   void keep(Tensor& point) const;
+  // A step of length `step` along the steepest direction of a gradient, clipped, then kept in the ball.
+  void climb(Tensor& point, const Tensor& gradient, double step) const;
 
  private:
+  // body(i, low, high) for every element of a ball that is a box, in the processor's memory. False for
+  // others.
+  template <typename Body>
+  bool in_box(const Tensor& point, const Body& body) const;
+
   Ball ball_;
   Tensor centre_;
-  Tensor low_, high_;  // of a ball that is a box
 };
 
 // `steps` times: a step of length `step` along the steepest direction of the loss, clipped, then kept in the

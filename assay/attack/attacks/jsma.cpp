@@ -1,16 +1,19 @@
 // Saliency maps: pairs of features, one after the other, driven to the end of the range.
 
-#include <ATen/ATen.h>
-
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <vector>
 
 #include <assay/attack.h>
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>
 #include "assay/attack/attacks/pair_search.h"
 #include "assay/attack/objective.h"
+#include "assay/attack/outputs_of_rows.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
 #include "assay/support/threads.h"
 
@@ -30,85 +33,93 @@ class Jsma final : public Attack {
   }
 
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const Tensor goals = problem.targeted() ? problem.targets : runner_up(problem);
-    Tensor result = problem.inputs.clone();
-    Search rest{problem, goals, result.clone(),
-                movable(result).flatten(1).to(at::kCPU, at::kByte).contiguous(),
-                at::arange(problem.size(), problem.labels.options())};
-    const auto iterations =
-        static_cast<std::size_t>(std::floor(static_cast<double>(rest.admissible.size(1)) * gamma_ / 2));
+    Search rest{problem,
+                problem.targeted() ? numbers(problem.targets) : runners_up(problem),
+                copied(in_memory(problem.inputs, at::kFloat)),
+                movable(problem.inputs),
+                {}};
+    rest.rows.resize(problem.keys.size());
+    std::iota(rest.rows.begin(), rest.rows.end(), 0);
+    const Tensor result = copied(rest.points);
+    const std::size_t features = rest.features();
+    const auto iterations = static_cast<std::size_t>(std::floor(static_cast<double>(features) * gamma_ / 2));
     if (iterations == 0)
       fail(
           Fault::usage,
           "attack 'jsma': gamma={} of {} features is no pair, so that nothing would change; give at least {}",
-          gamma_, rest.admissible.size(1), 2.0 / static_cast<double>(rest.admissible.size(1)));
-    for (std::size_t i = 0; i < iterations && rest.problem.size() > 0; ++i) advance(network, rest, result);
-    if (rest.problem.size() > 0) {
-      for (std::int64_t row = 0; row < rest.problem.size(); ++row)
-        rest.problem.end(static_cast<std::size_t>(row), "all features that may change have changed");
-      result.index_copy_(0, rest.rows, rest.points);
-    }
-    return result;
+          gamma_, features, 2.0 / static_cast<double>(features));
+    for (std::size_t i = 0; i < iterations && !rest.rows.empty(); ++i) advance(network, rest, result);
+    for (std::size_t row = 0; row < rest.rows.size(); ++row)
+      rest.problem.end(row, "all features that may change have changed");
+    put_rows(result, rest.rows, rest.points);
+    return on_device(result, problem.inputs.device());
   }
 
  private:
   // Records still searched.
   struct Search {
     AttackProblem problem;
-    Tensor goals;       // [n] class whose score is to grow
-    Tensor points;      // [n, record...]
-    Tensor admissible;  // [n, features] bytes on the host
-    Tensor rows;        // [n] where the record is in the batch
+    std::vector<std::int64_t> goals;       // [n] class whose score is to grow
+    Tensor points;                         // [n, record...] in the processor's memory
+    std::vector<std::uint8_t> admissible;  // [n, features]
+    std::vector<std::int64_t> rows;        // [n] where the record is in the batch
+
+    std::size_t features() const { return admissible.size() / std::max<std::size_t>(1, goals.size()); }
   };
 
   // Features that are not at the end of the range yet.
-  Tensor movable(const Tensor& points) const { return theta_ > 0 ? points.lt(1) : points.gt(0); }
+  std::vector<std::uint8_t> movable(const Tensor& points) const {
+    std::vector<std::uint8_t> can_move;
+    for (const float unit : floats_of(points)) can_move.push_back(theta_ > 0 ? unit < 1 : unit > 0);
+    return can_move;
+  }
 
-  static Tensor runner_up(const AttackProblem& problem) {
-    return problem.scores.scatter(1, problem.labels.unsqueeze(1), -std::numeric_limits<float>::infinity())
-        .argmax(1);
+  static std::vector<std::int64_t> runners_up(const AttackProblem& problem) {
+    const Tensor others = copied(in_memory(problem.scores, at::kFloat));
+    const std::vector<std::int64_t> labels = numbers(problem.labels);
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      elements_of<float>(others)[static_cast<std::int64_t>(row) * others.size(1) + labels[row]] =
+          -std::numeric_limits<float>::infinity();
+    }
+    return decisions(others);
   }
 
   // One pair for every record; those that are done, or can go no further, leave.
-  void advance(const AttackedNetwork& network, Search& rest, Tensor& result) const {
+  void advance(const AttackedNetwork& network, Search& rest, const Tensor& result) const {
     const AttackedNetwork::Objective objectives[] = {
-        score_of(rest.goals), [](std::size_t, std::span<const float>, std::span<float> slopes) {
+        score_of(tensor_of(rest.goals)), [](std::size_t, std::span<const float>, std::span<float> slopes) {
           for (float& slope : slopes) slope += 1;
         }};
     const auto slopes = network.slopes(rest.problem, rest.points, objectives);
-    const auto rows_of = [](const Tensor& slope) { return slope.flatten(1).to(at::kCPU).contiguous(); };
-    const Tensor won = AttackedNetwork::won(rest.problem, slopes.scores).to(at::kCPU).contiguous();
-    const std::vector<Pair> pairs = search(rows_of(slopes.gradients[0]), rows_of(slopes.gradients[1]),
-                                           rest.admissible, won, threads_of(network.session()));
-    std::vector<std::int64_t> kept, done;
-    const Tensor moved = at::zeros(rest.admissible.sizes(), at::kFloat);
+    const std::vector<bool> won = truths_of(AttackedNetwork::won(rest.problem, slopes.scores));
+    const std::vector<Pair> pairs =
+        search(in_memory(slopes.gradients[0], at::kFloat), in_memory(slopes.gradients[1], at::kFloat),
+               rest.admissible, won, threads_of(network.session()));
+    std::vector<std::int64_t> kept;
+    const std::size_t features = rest.features();
     for (std::size_t row = 0; row < pairs.size(); ++row) {
-      (pairs[row] ? kept : done).push_back(static_cast<std::int64_t>(row));
-      if (!pairs[row] && !won.data_ptr<bool>()[row]) rest.problem.end(row, "no admissible pair of features");
+      if (!pairs[row] && !won[row]) rest.problem.end(row, "no admissible pair of features");
       if (!pairs[row]) continue;
+      kept.push_back(static_cast<std::int64_t>(row));
       for (const std::size_t feature : {pairs[row]->first, pairs[row]->second}) {
-        const std::size_t at = row * static_cast<std::size_t>(moved.size(1)) + feature;
-        moved.data_ptr<float>()[at] = static_cast<float>(theta_);
-        rest.admissible.data_ptr<std::uint8_t>()[at] = 0;
+        float& unit = elements_of<float>(rest.points)[row * features + feature];
+        unit = std::clamp(unit + static_cast<float>(theta_), 0.0F, 1.0F);
+        rest.admissible[row * features + feature] = 0;
       }
     }
-    if (!done.empty()) {
-      const Tensor leaving = at::tensor(done, at::kLong).to(rest.rows.device());
-      result.index_copy_(0, rest.rows.index_select(0, leaving), rest.points.index_select(0, leaving));
-    }
-    rest.points = (rest.points + moved.to(rest.points.device()).reshape_as(rest.points)).clamp(0, 1);
-    if (!done.empty()) keep(rest, at::tensor(kept, at::kLong));
+    if (kept.size() == pairs.size()) return;
+    put_rows(result, rest.rows, rest.points);
+    keep(rest, kept);
   }
 
   // The best pair of every record that has not won, by the slopes of the target's score and of all together.
-  std::vector<Pair> search(const Tensor& target, const Tensor& all, const Tensor& admissible,
-                           const Tensor& won, std::size_t threads) const {
-    std::vector<Pair> pairs(static_cast<std::size_t>(target.size(0)));
-    const auto features = static_cast<std::size_t>(target.size(1));
+  std::vector<Pair> search(const Tensor& target, const Tensor& all,
+                           const std::vector<std::uint8_t>& admissible, const std::vector<bool>& done,
+                           std::size_t threads) const {
+    std::vector<Pair> pairs(done.size());
+    const std::size_t features = admissible.size() / done.size();
     const float sign = theta_ > 0 ? 1.0F : -1.0F;
-    const float *const targets = target.data_ptr<float>(), *const sums = all.data_ptr<float>();
-    const std::uint8_t* const mask = admissible.data_ptr<std::uint8_t>();
-    const bool* const done = won.data_ptr<bool>();
+    const float *const targets = elements_of<float>(target), *const sums = elements_of<float>(all);
     // Above that a record takes longer than it takes threads to meet: most searches are those of the few
     // records that are left.
     constexpr std::size_t worth_a_team = 1 << 12;
@@ -122,7 +133,7 @@ class Jsma final : public Attack {
           a[i] = targets[at + i] * sign;
           b[i] = sums[at + i] * sign - a[i];
         }
-        pairs[row] = best_pair(a, b, {mask + at, features});
+        pairs[row] = best_pair(a, b, std::span(admissible).subspan(at, features));
       }
     });
     return pairs;
@@ -133,11 +144,21 @@ class Jsma final : public Attack {
                                          : available_threads();
   }
 
-  static void keep(Search& rest, const Tensor& kept) {
-    rest.problem = rest.problem.at(kept);
-    rest.admissible = rest.admissible.index_select(0, kept);
-    const Tensor index = kept.to(rest.rows.device());
-    for (Tensor* tensor : {&rest.goals, &rest.points, &rest.rows}) *tensor = tensor->index_select(0, index);
+  static void keep(Search& rest, const std::vector<std::int64_t>& kept) {
+    const std::size_t features = rest.features();
+    std::vector<std::uint8_t> admissible;
+    std::vector<std::int64_t> goals, rows;
+    for (const std::int64_t row : kept) {
+      const auto begin = rest.admissible.begin() + row * static_cast<std::ptrdiff_t>(features);
+      admissible.insert(admissible.end(), begin, begin + static_cast<std::ptrdiff_t>(features));
+      goals.push_back(rest.goals[static_cast<std::size_t>(row)]);
+      rows.push_back(rest.rows[static_cast<std::size_t>(row)]);
+    }
+    rest.problem = rest.problem.at(tensor_of(kept));
+    rest.points = rows_of(rest.points, kept);
+    rest.admissible = std::move(admissible);
+    rest.goals = std::move(goals);
+    rest.rows = std::move(rows);
   }
 
   double theta_, gamma_;

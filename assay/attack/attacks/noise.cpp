@@ -1,10 +1,9 @@
 // White noise on every element.
 
-#include <ATen/ATen.h>
-
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/random.h>
+#include "assay/attack/norms.h"
 
 namespace assay::attack {
 namespace {
@@ -15,7 +14,7 @@ class Noise final : public Attack {
 
   Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
     const Tensor noise = drawn(problem, 0, [](Rng& rng) { return static_cast<float>(rng.normal()); });
-    return (problem.inputs + sigma_ * noise).clamp(0, 1);
+    return stepped(problem.inputs, noise, sigma_);
   }
 
  private:

@@ -3,11 +3,14 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include <assay/attack.h>
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/random.h>
 #include "assay/attack/attacks/iterate.h"
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::attack {
 namespace {
@@ -22,16 +25,23 @@ class Pgd final : public Attack {
 
   // Records that one start broke leave; the others begin again elsewhere in the ball.
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    Tensor result = problem.inputs.clone();
-    Tensor open = at::arange(problem.size(), problem.labels.options());
+    const Tensor result = copied(problem.inputs);
+    std::vector<std::int64_t> open(problem.keys.size());
+    std::iota(open.begin(), open.end(), 0);
     AttackProblem rest = problem;
     for (std::size_t start = 0; start < starts_ && rest.size() > 0; ++start) {
       const Tensor found = ascend(network, rest, random_point(rest, start), ball_, step_, steps_);
-      result.index_copy_(0, open, found);
+      put_rows(result, open, found);
       if (start + 1 == starts_) break;
-      const Tensor kept = positions(AttackedNetwork::won(rest, network.scores(rest, found)).logical_not());
-      open = open.index_select(0, kept);
-      rest = rest.at(kept);
+      const std::vector<bool> won = truths_of(AttackedNetwork::won(rest, network.scores(rest, found)));
+      std::vector<std::int64_t> kept, still_open;
+      for (std::size_t i = 0; i < won.size(); ++i) {
+        if (won[i]) continue;
+        kept.push_back(static_cast<std::int64_t>(i));
+        still_open.push_back(open[i]);
+      }
+      open = std::move(still_open);
+      rest = rest.at(tensor_of(kept));
     }
     return result;
   }
@@ -39,10 +49,11 @@ class Pgd final : public Attack {
  private:
   // Uniform in the ball.
   Tensor random_point(const AttackProblem& problem, std::size_t start) const {
-    Tensor change;
+    Tensor point;
     if (ball_.norm == Norm::linf) {
-      change = drawn(problem, start,
-                     [&](Rng& rng) { return static_cast<float>(rng.uniform(-ball_.eps, ball_.eps)); });
+      const Tensor change = drawn(
+          problem, start, [&](Rng& rng) { return static_cast<float>(rng.uniform(-ball_.eps, ball_.eps)); });
+      point = stepped(problem.inputs, change, 1);
     } else {
       const Tensor direction =
           drawn(problem, start, [](Rng& rng) { return static_cast<float>(rng.normal()); });
@@ -52,12 +63,11 @@ class Pgd final : public Attack {
         Rng rng = problem.rng(row, radius_stream + start);
         radii.push_back(static_cast<float>(ball_.eps * std::pow(rng.uniform(), 1 / elements)));
       }
-      change =
-          steepest(direction, Norm::l2) * per_record(at::tensor(radii).to(direction.device()), direction);
+      point = problem.inputs +
+              steepest(direction, Norm::l2) * per_record(at::tensor(radii).to(direction.device()), direction);
     }
-    change.add_(problem.inputs);
-    Region(ball_, problem.inputs).keep(change);
-    return change;
+    Region(ball_, problem.inputs).keep(point);
+    return point;
   }
 
   static constexpr std::uint64_t radius_stream = std::uint64_t{1} << 32;

@@ -1,8 +1,6 @@
 // Gaussian noise on a few pixels, the most relevant ones or random ones: the sets U_DI and U_S of
 // DeepImportance's study.
 
-#include <ATen/ATen.h>
-
 #include <assay/attack.h>
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>

@@ -1,7 +1,5 @@
 // The most relevant pixels taken away: inputs whose important features are missing.
 
-#include <ATen/ATen.h>
-
 #include <assay/attack.h>
 #include <assay/error.h>
 #include <assay/extend/attack_problem.h>

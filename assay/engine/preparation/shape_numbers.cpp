@@ -1,13 +1,15 @@
 #include "assay/engine/preparation/shape_numbers.h"
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include "assay/engine/execute.h"
+#include "assay/engine/plain_tensor.h"
+#include "assay/engine/preparation/whole_numbers.h"
 
 namespace assay {
 namespace {
@@ -36,12 +38,13 @@ Tensor shape_of(const Node& node, const ValueInfo& info, std::int64_t records) {
   if (!info.computed || info.shaped_by_content || info.varying_axis < -1) return {};
   Shape shape = info.shape;
   if (info.varying_axis >= 0) shape[static_cast<std::size_t>(info.varying_axis)] *= records;
-  const auto rank = std::ssize(shape);
-  const auto place = [&](std::int64_t axis) {
-    return std::clamp<std::int64_t>(axis < 0 ? axis + rank : axis, 0, rank);
-  };
-  const std::int64_t begin = place(node.integer("start", 0)), end = place(node.integer("end", rank));
-  return at::tensor(Shape(shape.begin() + begin, shape.begin() + std::max(begin, end)), at::kLong);
+  return dimensions(node, shape);
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return false;
+  const Tensor x = in_memory(a, a.scalar_type()), y = in_memory(b, b.scalar_type());
+  return x.numel() == 0 || std::memcmp(elements_of<char>(x), elements_of<char>(y), x.nbytes()) == 0;
 }
 
 Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<const ValueInfo> infos,
@@ -55,6 +58,16 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
     if (id == no_value || found.contains(id)) return true;
     return constants.has(id) && constants.values()[static_cast<std::size_t>(id)].numel() <= most_elements;
   };
+  const auto operands = [&](const Node& node) {
+    std::vector<Tensor> held;
+    for (const ValueId id : node.inputs) {
+      const auto number = found.find(id);
+      held.push_back(id == no_value          ? Tensor()
+                     : number != found.end() ? number->second
+                                             : constants.values()[static_cast<std::size_t>(id)]);
+    }
+    return held;
+  };
   for (std::size_t n = 0; n < graph.nodes().size(); ++n) {
     const Node& node = graph.nodes()[n];
     const auto result = [&](ValueId id) -> Tensor& { return values[static_cast<std::size_t>(id)]; };
@@ -65,10 +78,14 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
       const bool from_shapes =
           std::ranges::any_of(node.inputs, [&](ValueId id) { return found.contains(id); });
       if (!from_shapes || !stays_small(node) || !std::ranges::all_of(node.inputs, small)) continue;
-      try {
-        executor.run(static_cast<int>(n), values);
-      } catch (const Error&) {
-        continue;  // for this number of records
+      if (std::optional<Tensor> whole = whole_result(node, operands(node))) {
+        result(node.outputs[0]) = *std::move(whole);
+      } else {
+        try {
+          executor.run(static_cast<int>(n), values);
+        } catch (const Error&) {
+          continue;  // for this number of records
+        }
       }
     }
     for (const ValueId id : node.outputs) {
@@ -88,7 +105,7 @@ Tensors numbers_of_shapes(const Graph& graph, const Constants& constants, std::s
     const Tensors others = numbers_for(graph, constants, infos, records);
     std::erase_if(same, [&](const auto& entry) {
       const auto other = others.find(entry.first);
-      return other == others.end() || !at::equal(entry.second, other->second);
+      return other == others.end() || !same_elements(entry.second, other->second);
     });
   }
   return same;

@@ -279,10 +279,56 @@ Shape reduce(const Rules& r) {
   return result;
 }
 
+Shape expand(const Rules& r) {
+  const Ints wanted = r.integers(1);
+  require(wanted.size() <= 64 && std::ranges::all_of(wanted, [](std::int64_t size) { return size >= 0; }));
+  return broadcast(r.shape(0), wanted);
+}
+
+Shape gather(const Rules& r) {
+  const Shape &x = r.shape(0), &indices = r.shape(1);
+  require(!r.operands[1].single);
+  const std::size_t axis = r.axis_in(r.node.integer("axis", 0), r.rank());
+  if (const Tensor* const constant = r.operands[1].constant) {
+    require(constant->device().is_cpu() && constant->scalar_type() == c10::kLong &&
+            constant->is_contiguous());
+    const auto* const first = elements_of<std::int64_t>(*constant);
+    require(std::all_of(first, first + constant->numel(),
+                        [&](std::int64_t index) { return index >= -x[axis] && index < x[axis]; }));
+  }
+  Shape result(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(axis));
+  result.insert(result.end(), indices.begin(), indices.end());
+  result.insert(result.end(), x.begin() + static_cast<std::ptrdiff_t>(axis) + 1, x.end());
+  return result;
+}
+
+// Forward; bounds beyond the ends are moved there.
+Shape slice(const Rules& r) {
+  const Ints starts = r.integers(1), ends = r.integers(2);
+  Ints axes(starts.size()), steps(starts.size(), 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  if (r.has(3)) axes = r.integers(3);
+  if (r.has(4)) steps = r.integers(4);
+  require(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size());
+  std::vector<bool> sliced(r.shape(0).size());
+  Shape result = r.shape(0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = r.axis_in(axes[i], r.rank());
+    require(!sliced[axis] && steps[i] > 0);
+    sliced[axis] = true;
+    const std::int64_t size = result[axis], step = std::min(steps[i], std::max<std::int64_t>(1, size));
+    const auto place = [&](std::int64_t at) {
+      return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
+    };
+    result[axis] = (std::max<std::int64_t>(0, place(ends[i]) - place(starts[i])) + step - 1) / step;
+  }
+  return result;
+}
+
 struct Rule {
   std::string_view op;
   Shape (*shape)(const Rules&);
-  bool counts = false;  // operand 1 is of whole numbers, and constant
+  bool counts = false;  // operands from 1 on are whole numbers
 };
 
 constexpr std::array rules = std::to_array<Rule>({
@@ -298,7 +344,9 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Elu", same},
     {"Erf", same},
     {"Exp", same},
+    {"Expand", expand, true},
     {"Flatten", flatten},
+    {"Gather", gather, true},
     {"Gelu", gelu},
     {"Gemm", gemm},
     {"GlobalAveragePool", global_pool},
@@ -329,6 +377,7 @@ constexpr std::array rules = std::to_array<Rule>({
     {"Reshape", reshape, true},
     {"Selu", same},
     {"Sigmoid", same},
+    {"Slice", slice, true},
     {"Softmax", softmax},
     {"Softplus", same},
     {"Softsign", same},
@@ -354,7 +403,7 @@ std::optional<Shape> result_shape(const Node& node, std::span<const OperandShape
       operands.empty())
     return std::nullopt;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const bool whole = rule->counts && i == 1;
+    const bool whole = rule->counts && i >= 1;
     if (operands[i].shape != nullptr && !operands[i].single && !whole) return std::nullopt;
   }
   try {

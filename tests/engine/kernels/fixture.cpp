@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "assay/engine/preparation/shape_rules.h"
+#include "assay/engine/preparation/whole_numbers.h"
 
 namespace assay::testing {
 
@@ -50,6 +51,9 @@ std::vector<Tensor> run_all(const std::string& op, const std::vector<Tensor>& in
     EXPECT_EQ(*shape, results.at(0).sizes().vec()) << op;
     EXPECT_EQ(results.at(0).scalar_type(), at::kFloat) << op;
   }
+  if (const std::optional<Tensor> whole = whole_result(node, inputs)) {
+    EXPECT_TRUE(results.at(0).equal(*whole)) << op << ": " << results.at(0) << *whole;
+  }
   return results;
 }
 
@@ -58,8 +62,9 @@ Tensor run(const std::string& op, const std::vector<Tensor>& inputs, Attributes 
 }
 
 Fault fault_of(const std::string& op, const std::vector<Tensor>& inputs, Attributes attributes) {
-  EXPECT_FALSE(shape_by_rule(make_node(op, inputs.size(), attributes), inputs))
-      << op << ": the kernel refuses this";
+  const Node node = make_node(op, inputs.size(), attributes);
+  EXPECT_FALSE(shape_by_rule(node, inputs)) << op << ": the kernel refuses this";
+  EXPECT_FALSE(whole_result(node, inputs)) << op << ": the kernel refuses this";
   try {
     run(op, inputs, std::move(attributes));
   } catch (const Error& error) {
