@@ -12,7 +12,7 @@ AttackProblem AttackProblem::at(const Tensor& rows) const {
   AttackProblem part = *this;
   const std::vector<std::int64_t> chosen = numbers(rows);
   const auto pick = [&](Tensor& tensor) {
-    if (tensor.defined()) tensor = rows_of(tensor, chosen);
+    if (tensor.defined()) tensor = picked(tensor, chosen);
   };
   for (Tensor* tensor :
        {&part.inputs, &part.labels, &part.scores, &part.targets, &part.reference, &part.direction})

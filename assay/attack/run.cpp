@@ -167,7 +167,7 @@ class Run {
       if (!won[i] && !problem.log->ending[place].empty())
         ++result.endings[std::string(problem.log->ending[place])];
     }
-    const Tensor clean = rows_of(to_tensor(batch.inputs), rows);
+    const Tensor clean = picked(to_tensor(batch.inputs), rows);
     result.inputs = options_.levels ? bytes_of(Preparation::to_levels(points))
                                     : bytes_of(preparation_.to_records(clean, problem, points));
     return result;

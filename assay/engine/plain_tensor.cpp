@@ -33,13 +33,30 @@ Tensor view_of(const Tensor& tensor, const Arrange& arrange) {
 // Nothing that is differentiated, besides.
 bool is_plain(const Tensor& tensor) { return in_reach(tensor) && !tensor.requires_grad(); }
 
-std::size_t bytes_in_row(const Tensor& tensor) {
-  return tensor.nbytes() / static_cast<std::size_t>(std::max<std::int64_t>(1, tensor.size(0)));
-}
+// How a tensor's bytes lie about an axis: so many positions of it, blocks of so many bytes, so often.
+struct AxisBytes {
+  std::size_t outer = 1, size = 1, block = 1;
 
-void require_row(const Tensor& tensor, std::int64_t row) {
-  if (row < 0 || row >= tensor.size(0))
-    fail(Fault::usage, "row {} of a tensor of {} rows was asked for", row, tensor.size(0));
+  AxisBytes(const Tensor& tensor, std::int64_t axis) : block(tensor.element_size()) {
+    for (std::int64_t i = 0; i < tensor.dim(); ++i) {
+      std::size_t& part = i < axis ? outer : i == axis ? size : block;
+      part *= static_cast<std::size_t>(tensor.size(i));
+    }
+  }
+  void copy_block(char* to, const char* from) const {
+    if (block == sizeof(float))  // known when compiled: no call
+      std::memcpy(to, from, sizeof(float));
+    else if (block > 0)
+      std::memcpy(to, from, block);
+  }
+};
+
+void require_positions(const Tensor& tensor, std::span<const std::int64_t> positions, std::int64_t axis) {
+  for (const std::int64_t position : positions) {
+    if (position < 0 || position >= tensor.size(axis))
+      fail(Fault::usage, "position {} of axis {} was asked for, which has {}", position, axis,
+           tensor.size(axis));
+  }
 }
 
 std::size_t bytes_of(const Shape& shape, c10::ScalarType type) {
@@ -111,32 +128,38 @@ Tensor reshaped(const Tensor& tensor, const Shape& shape) {
   return view_of(tensor, [&](c10::TensorImpl& view) { view.set_sizes_contiguous(shape); });
 }
 
-Tensor rows_of(const Tensor& tensor, std::span<const std::int64_t> rows) {
-  if (!is_plain(tensor)) return tensor.index_select(0, tensor_of(rows).to(tensor.device()));
+Tensor picked(const Tensor& tensor, std::span<const std::int64_t> positions, std::int64_t axis) {
+  require_positions(tensor, positions, axis);
+  if (!is_plain(tensor)) return tensor.index_select(axis, tensor_of(positions).to(tensor.device()));
   Shape shape = tensor.sizes().vec();
-  shape[0] = std::ssize(rows);
+  shape[static_cast<std::size_t>(axis)] = std::ssize(positions);
   Tensor result = room_for(shape, tensor.scalar_type());
-  const std::size_t bytes = bytes_in_row(tensor);
+  const AxisBytes bytes(tensor, axis);
+  const char* from = elements_of<char>(tensor);
   char* to = elements_of<char>(result);
-  for (const std::int64_t row : rows) {
-    require_row(tensor, row);
-    std::memcpy(to, elements_of<char>(tensor) + static_cast<std::size_t>(row) * bytes, bytes);
-    to += bytes;
+  for (std::size_t outer = 0; outer < bytes.outer; ++outer, from += bytes.size * bytes.block) {
+    for (const std::int64_t position : positions) {
+      bytes.copy_block(to, from + static_cast<std::size_t>(position) * bytes.block);
+      to += bytes.block;
+    }
   }
   return result;
 }
 
-void put_rows(const Tensor& into, std::span<const std::int64_t> rows, const Tensor& from) {
+void put(const Tensor& into, std::span<const std::int64_t> positions, const Tensor& from, std::int64_t axis) {
+  require_positions(into, positions, axis);
   if (!is_plain(into) || !is_plain(from)) {
-    Tensor(into).index_copy_(0, tensor_of(rows).to(into.device()), from);
+    Tensor(into).index_copy_(axis, tensor_of(positions).to(into.device()), from);
     return;
   }
-  const std::size_t bytes = bytes_in_row(into);
+  const AxisBytes bytes(into, axis);
   const char* next = elements_of<char>(from);
-  for (const std::int64_t row : rows) {
-    require_row(into, row);
-    std::memcpy(elements_of<char>(into) + static_cast<std::size_t>(row) * bytes, next, bytes);
-    next += bytes;
+  char* to = elements_of<char>(into);
+  for (std::size_t outer = 0; outer < bytes.outer; ++outer, to += bytes.size * bytes.block) {
+    for (const std::int64_t position : positions) {
+      bytes.copy_block(to + static_cast<std::size_t>(position) * bytes.block, next);
+      next += bytes.block;
+    }
   }
 }
 
@@ -174,6 +197,15 @@ Tensor product(const Tensor& a, const Tensor& b) {
   const float *const x = elements_of<float>(left), *const y = elements_of<float>(right);
   float* const to = elements_of<float>(result);
   for (std::int64_t i = 0; i < result.numel(); ++i) to[i] = x[i] * y[i];
+  return result;
+}
+
+Tensor sum(const Tensor& a, const Tensor& b) {
+  if (!in_reach(a) || !in_reach(b)) return a + b;
+  Tensor result = room_for(a.sizes().vec());
+  const float *const x = elements_of<float>(a), *const y = elements_of<float>(b);
+  float* const to = elements_of<float>(result);
+  for (std::int64_t i = 0, count = result.numel(); i < count; ++i) to[i] = x[i] + y[i];
   return result;
 }
 

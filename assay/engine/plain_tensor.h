@@ -33,10 +33,11 @@ Tensor as_type(const Tensor& tensor, c10::ScalarType type);
 // The same elements in another shape with as many of them.
 Tensor reshaped(const Tensor& tensor, const Shape& shape);
 
-// Rows of a tensor, along axis 0: some of them in the order given, and some of them put in the place of
-// others.
-Tensor rows_of(const Tensor& tensor, std::span<const std::int64_t> rows);
-void put_rows(const Tensor& into, std::span<const std::int64_t> rows, const Tensor& from);
+// Positions along an axis, its rows say: some of them in the order given, and some of them put in the place
+// of others. Throws Error{usage} for positions that there are not.
+Tensor picked(const Tensor& tensor, std::span<const std::int64_t> positions, std::int64_t axis = 0);
+void put(const Tensor& into, std::span<const std::int64_t> positions, const Tensor& from,
+         std::int64_t axis = 0);
 // Tensors of one shape, type and place, along a new axis 0. REQUIRES one at least.
 Tensor stacked(std::span<const Tensor> rows);
 Tensor copied(const Tensor& tensor);  // contiguous, wherever the tensor is
@@ -45,6 +46,7 @@ Tensor copied(const Tensor& tensor);  // contiguous, wherever the tensor is
 Tensor transposed(const Tensor& matrix);
 // Of float32 tensors of one shape, element by element.
 Tensor product(const Tensor& a, const Tensor& b);
+Tensor sum(const Tensor& a, const Tensor& b);
 
 // Of a contiguous tensor of elements of T in the processor's memory; nullptr without elements.
 template <typename T>

@@ -1,7 +1,4 @@
 #include <assay/mutation.h>
-
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
@@ -385,12 +383,10 @@ class Runner {
   void settle(const Replay& replay, Block& block, std::size_t chunk, const std::vector<std::int64_t>& rows,
               const std::vector<std::int64_t>& expected, std::vector<Judge::Verdict>& verdicts,
               RunFigures& figures) const {
-    const Tensor index = at::tensor(rows, at::kLong);
     std::vector<std::int64_t> some;
     for (const std::int64_t r : rows) some.push_back(expected[static_cast<std::size_t>(r)]);
     const Tensor& original = block.value(chunk, session_.logits());
-    const auto exact = judge_.judge(original.index_select(0, index.to(original.device())),
-                                    replay.exact(block, chunk, rows), some);
+    const auto exact = judge_.judge(picked(original, rows), replay.exact(block, chunk, rows), some);
     for (std::size_t i = 0; i < rows.size(); ++i) verdicts[static_cast<std::size_t>(rows[i])] = exact[i];
     figures.settled += rows.size();
   }

@@ -51,7 +51,7 @@ class Jsma final : public Attack {
     for (std::size_t i = 0; i < iterations && !rest.rows.empty(); ++i) advance(network, rest, result);
     for (std::size_t row = 0; row < rest.rows.size(); ++row)
       rest.problem.end(row, "all features that may change have changed");
-    put_rows(result, rest.rows, rest.points);
+    put(result, rest.rows, rest.points);
     return on_device(result, problem.inputs.device());
   }
 
@@ -108,7 +108,7 @@ class Jsma final : public Attack {
       }
     }
     if (kept.size() == pairs.size()) return;
-    put_rows(result, rest.rows, rest.points);
+    put(result, rest.rows, rest.points);
     keep(rest, kept);
   }
 
@@ -155,7 +155,7 @@ class Jsma final : public Attack {
       rows.push_back(rest.rows[static_cast<std::size_t>(row)]);
     }
     rest.problem = rest.problem.at(tensor_of(kept));
-    rest.points = rows_of(rest.points, kept);
+    rest.points = picked(rest.points, kept);
     rest.admissible = std::move(admissible);
     rest.goals = std::move(goals);
     rest.rows = std::move(rows);

@@ -31,7 +31,7 @@ class Pgd final : public Attack {
     AttackProblem rest = problem;
     for (std::size_t start = 0; start < starts_ && rest.size() > 0; ++start) {
       const Tensor found = ascend(network, rest, random_point(rest, start), ball_, step_, steps_);
-      put_rows(result, open, found);
+      put(result, open, found);
       if (start + 1 == starts_) break;
       const std::vector<bool> won = truths_of(AttackedNetwork::won(rest, network.scores(rest, found)));
       std::vector<std::int64_t> kept, still_open;

@@ -1,7 +1,5 @@
 #include "assay/engine/changes/changed_weights.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "assay/engine/lanes/tiles.h"
 #include "assay/engine/parameters.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
 
 namespace assay {
@@ -217,9 +216,9 @@ void ChangedWeights::run_pictures(const Tensor& operand, const Tensor& before, i
                                   Tensor& result) const {
   const std::int64_t records = before.size(0), in = operand.numel() / records, out = before.numel() / records,
                      padded = channels_ * element_count(windows_.padded);
-  const float* const from = operand.data_ptr<float>();
-  const float* const was = before.data_ptr<float>();
-  float* const to = result.data_ptr<float>();
+  const float* const from = elements_of<float>(operand);
+  const float* const was = elements_of<float>(before);
+  float* const to = elements_of<float>(result);
   std::atomic<std::int64_t> next{0};
   run_team(static_cast<std::size_t>(threads), [&](std::size_t) {
     std::vector<float> sums(static_cast<std::size_t>(positions_ + tap_slack)),
@@ -239,9 +238,9 @@ void ChangedWeights::run_pictures(const Tensor& operand, const Tensor& before, i
 void ChangedWeights::run_tiles(const Tensor& operand, const Tensor& before, int threads,
                                Tensor& result) const {
   const std::int64_t records = before.size(0), units = std::ssize(units_);
-  const float* const from = operand.data_ptr<float>();
-  const float* const was = before.data_ptr<float>();
-  float* const to = result.data_ptr<float>();
+  const float* const from = elements_of<float>(operand);
+  const float* const was = elements_of<float>(before);
+  float* const to = elements_of<float>(result);
   lanes::each_tile(
       static_cast<std::size_t>(threads), (channels_ + units) * lanes::width, records, 1, 1,
       [](float* memory) { return memory; },
@@ -260,14 +259,14 @@ void ChangedWeights::run_tiles(const Tensor& operand, const Tensor& before, int 
 }
 
 Tensor ChangedWeights::run(const Tensor& operand, const Tensor& before, int threads) const {
-  const Tensor given = operand.contiguous(), was = before.contiguous();
-  Tensor now = at::empty_like(was);
+  const Tensor given = in_memory(operand, c10::kFloat), was = in_memory(before, c10::kFloat);
+  Tensor now = room_for(was.sizes().vec());
   if (was.numel() == 0) return now;
   if (windows_.one)
     run_tiles(given, was, threads, now);
   else
     run_pictures(given, was, threads, now);
-  return all_finite({now.data_ptr<float>(), static_cast<std::size_t>(now.numel())}) ? now : Tensor();
+  return all_finite({elements_of<float>(now), static_cast<std::size_t>(now.numel())}) ? now : Tensor();
 }
 
 }  // namespace assay

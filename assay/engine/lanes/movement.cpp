@@ -74,10 +74,16 @@ void append(std::vector<Run>& runs, std::int64_t from, std::int64_t to) {
   }
 }
 
-// Where along its axes a result's element comes from: start + step * index, on an axis of the operand.
+// Where along its axes a result's element comes from, on an axis of the operand: start + step * index, or
+// where a list says.
 struct Course {
   std::size_t axis = 0;
   std::int64_t start = 0, step = 1;
+  Ints list = {};
+
+  std::int64_t place(std::int64_t index) const {
+    return list.empty() ? start + step * index : list[static_cast<std::size_t>(index)];
+  }
 };
 
 // A movement: where each axis of the result goes, in order, and on an axis that the result lacks, the place.
@@ -97,7 +103,7 @@ std::vector<Run> runs_of(const Shape& in, const Shape& out, const Route& route) 
     bool inside = true;
     for (std::size_t d = 0; d < out.size(); ++d) {
       const Course& course = route.courses[d];
-      const std::int64_t x = course.start + course.step * at[d];
+      const std::int64_t x = course.place(at[d]);
       inside &= x >= 0 && x < in[course.axis];
       from += x * strides[course.axis];
     }
@@ -130,18 +136,14 @@ std::vector<Route> routes_of(const Graph& graph, const Node& node, const ShapeOf
     const std::size_t axis = axis_of(node.integer("axis", 0));
     if (axis == 0 || !integers_of(graph, node, 1, at) || at.empty()) return {};
     for (std::int64_t& i : at) i += i < 0 ? in[axis] : 0;
-    const std::int64_t step = at.size() > 1 ? at[1] - at[0] : 1;
-    for (std::size_t i = 0; i < at.size(); ++i) {
-      if (at[i] != at[0] + step * static_cast<std::int64_t>(i) || at[i] < 0 || at[i] >= in[axis]) return {};
-    }
-    const Course course{axis, at[0], step};
+    if (std::ranges::any_of(at, [&](std::int64_t i) { return i < 0 || i >= in[axis]; })) return {};
     if (out.size() == rank) {
-      courses[axis] = course;
+      courses[axis].list = at;
       return {{courses}};
     }
     if (out.size() + 1 != rank) return {};
     for (std::size_t d = axis; d < courses.size(); ++d) courses[d].axis = d + 1;
-    return {{courses, course}};
+    return {{courses, Course{.axis = axis, .start = at[0]}}};
   }
   if (out.size() != rank) return {};
   if (node.op == "Transpose") {

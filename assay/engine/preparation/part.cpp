@@ -1,45 +1,49 @@
 #include "assay/engine/preparation/part.h"
 
-#include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
-
-#include <assay/progress.h>
-#include "assay/engine/kernel.h"
+#include <assay/model.h>
+#include "assay/model/element_type.h"
 
 namespace assay {
 
-Part::Part(const Graph& graph, std::span<const int> nodes) {
-  for (const int n : nodes) {
-    nodes_.push_back(graph.nodes()[static_cast<std::size_t>(n)]);
-    for (const ValueId id : nodes_.back().inputs) {
-      if (graph.is_constant(id)) constants_.emplace(id, to_tensor(graph.constant(id)));
-    }
+Part::Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
+           std::span<const ValueId> wanted, SessionOptions options) {
+  GraphBuilder part(graph.name());
+  const std::vector<DType> types = element_types(graph);
+  std::map<ValueId, ValueId> own;
+  for (const auto& [id, shape] : given) {
+    own[id] = part.input(graph.value(id).name, types[static_cast<std::size_t>(id)], shape);
+    given_.emplace(id, own[id]);
   }
+  for (const int n : nodes) {
+    Node node = graph.nodes()[static_cast<std::size_t>(n)];
+    for (ValueId& id : node.inputs) {
+      if (id == no_value) continue;
+      if (!own.contains(id) && graph.is_constant(id))
+        own[id] = part.constant(graph.value(id).name, graph.constant(id));
+      id = own.at(id);
+    }
+    for (ValueId& id : node.outputs) {
+      if (id != no_value) id = own[id] = part.value(graph.value(id).name);
+    }
+    part.node(std::move(node));
+  }
+  for (const ValueId id : wanted) {
+    part.output(own.at(id));
+    wanted_.emplace(id, own.at(id));
+  }
+  options.record_shape.clear();
+  options.record_shapes.clear();
+  session_ = std::make_unique<const Session>(part.build(), std::move(options));
 }
 
-Tensors Part::run(const Tensors& given, std::span<const ValueId> wanted) const {
-  const at::NoGradGuard no_grad;
-  const c10::Device device = given.empty() ? c10::Device(c10::kCPU) : given.begin()->second.device();
-  Tensors values = given;
-  KernelContext context;
-  for (const Node& node : nodes_) {
-    check_interrupt();
-    std::vector<Tensor> inputs;
-    for (const ValueId id : node.inputs) {
-      if (id == no_value) {
-        inputs.emplace_back();
-      } else {
-        const auto constant = constants_.find(id);
-        inputs.push_back(constant == constants_.end() ? values.at(id) : constant->second.to(device));
-      }
-    }
-    std::vector<Tensor> outputs = run_node(node, inputs, context);
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != no_value) values[node.outputs[i]] = std::move(outputs[i]);
-    }
-  }
+Tensors Part::run(const Tensors& given) const {
+  Tensors own;
+  for (const auto& [id, here] : given_) own.emplace(here, given.at(id));
+  std::vector<ValueId> asked;
+  for (const auto& [id, here] : wanted_) asked.push_back(here);
+  const Tensors found = session_->run(own, asked);
   Tensors results;
-  for (const ValueId id : wanted) results.emplace(id, values.at(id));
+  for (const auto& [id, here] : wanted_) results.emplace(id, found.at(here));
   return results;
 }
 

@@ -1,28 +1,30 @@
 #pragma once
 
-// Some nodes of a graph, run with the libtorch kernels: what an edit changes, without the rest of the network
-// and without preparing a session for it.
+// Some nodes of a graph as a network of their own: what an edit changes, without the rest.
 
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include <assay/tensor.h>
+#include <assay/session.h>
 
 namespace assay {
 
 class Part {
  public:
-  // `nodes`: indices into graph.nodes(), ascending. Takes the constants that they read; the graph may go
-  // afterwards.
-  Part(const Graph& graph, std::span<const int> nodes);
+  // `nodes`: indices into graph.nodes(), ascending. `given`: shapes of all values that they read from
+  // outside, but for constants, -1 along the axis of the records. The graph may go afterwards. `options`: of
+  // the session that runs the whole. Throws Error where the nodes by themselves are no network that can run.
+  Part(const Graph& graph, std::span<const int> nodes, const std::map<ValueId, Shape>& given,
+       std::span<const ValueId> wanted, SessionOptions options);
 
-  // `given` holds every value that the nodes read from outside, on one device. No gradients are recorded.
-  // Throws Error{model} naming a node that cannot be computed.
-  Tensors run(const Tensors& given, std::span<const ValueId> wanted) const;
+  // What `wanted` are, all of them.
+  Tensors run(const Tensors& given) const;
 
  private:
-  std::vector<Node> nodes_;
-  Tensors constants_;
+  std::unique_ptr<const Session> session_;
+  std::map<ValueId, ValueId> given_, wanted_;  // in the graph, and in the part's own
 };
 
 }  // namespace assay

@@ -1,30 +1,88 @@
 #include "assay/mutation/replay/channels.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
 
 #include <assay/extend/operator_traits.h>
-#include "assay/engine/kernel.h"
+#include <assay/model.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::mutation {
 namespace {
 
 using Channels = std::vector<std::int64_t>;
 
-Tensor index_of(const Channels& channels) { return at::tensor(channels, at::kLong); }
-
-Channels rows_that_differ(const Array& a, const Array& b, int axis) {
-  const Tensor x = to_tensor(a), y = to_tensor(b);
-  Tensor differs = (x != y).logical_and((x == x).logical_or(y == y));  // two NaNs are the same
-  differs = differs.movedim(axis, 0).reshape({x.size(axis), -1}).any(1);
-  Channels rows;
-  for (std::int64_t i = 0; i < differs.size(0); ++i) {
-    if (differs[i].item<bool>()) rows.push_back(i);
+// Positions along an axis at which elements differ; two NaNs are the same.
+template <typename T>
+Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis) {
+  const Shape& shape = a.shape();
+  const auto size = static_cast<std::size_t>(shape[axis]);
+  const auto behind = static_cast<std::size_t>(
+      element_count({shape.begin() + static_cast<std::ptrdiff_t>(axis) + 1, shape.end()}));
+  const std::span<const T> x = a.as<T>(), y = b.as<T>();
+  std::vector<bool> differs(size);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] != y[i] && (x[i] == x[i] || y[i] == y[i])) differs[i / behind % size] = true;
   }
-  return rows;
+  Channels positions;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (differs[i]) positions.push_back(static_cast<std::int64_t>(i));
+  }
+  return positions;
+}
+
+// Of float32 and float64.
+Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis) {
+  return a.dtype() == DType::float32
+             ? positions_that_differ<float>(a, b, axis)
+             : positions_that_differ<double>(a.to(DType::float64), b.to(DType::float64), axis);
+}
+
+// Some positions along an axis.
+Array cut(const Array& array, std::size_t axis, const Channels& positions) {
+  return to_array(picked(to_tensor(array), positions, static_cast<std::int64_t>(axis)));
+}
+
+// Nodes in a row as a network of their own, each reading what the one before gives.
+class Row {
+ public:
+  // `shape`: of a record of what the first node reads.
+  Row(const Session& session, Shape shape, DType type) : options_(session.options()) {
+    shape.insert(shape.begin(), -1);
+    at_ = builder_.input("value", type, std::move(shape));
+    options_.record_shape.clear();
+    options_.record_shapes.clear();
+  }
+
+  // `constants`: by input; none at `running`, which reads what the node before gives, and where a node has
+  // no input.
+  void add(Node node, std::vector<std::optional<Array>> constants, std::size_t running) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      node.inputs[i] = i == running ? at_ : constants[i] ? builder_.constant("", *constants[i]) : no_value;
+    at_ = builder_.value("");
+    node.outputs.assign(1, at_);
+    builder_.node(std::move(node));
+    empty_ = false;
+  }
+
+  // Null where there is no node.
+  std::shared_ptr<const Session> session() {
+    if (empty_) return nullptr;
+    builder_.output(at_);
+    return std::make_shared<const Session>(builder_.build(), options_);
+  }
+
+ private:
+  SessionOptions options_;
+  GraphBuilder builder_;
+  ValueId at_ = no_value;
+  bool empty_ = true;
+};
+
+Tensor run_row(const Session& session, const Tensor& value) {
+  const ValueId end = session.graph().outputs()[0];
+  return session.run({{session.graph().inputs()[0], value}}, std::span(&end, 1)).at(end);
 }
 
 // One reading of a node as output = f(running value, constants).
@@ -103,11 +161,36 @@ class ChannelFinder {
     if (difference_.seams != std::vector{at_}) return std::nullopt;
     follow_original();
     path_.end = at_;
-    path_.channels = index_of(channels_);
+    path_.channels = channels_;
+    path_.steps = through();
     return std::move(path_);
   }
 
  private:
+  // A node with its constants cut to the channels in question, by input; the one at `running` is what the
+  // node before gives.
+  struct Step {
+    Node node;
+    std::vector<std::optional<Array>> constants;
+    std::size_t running = 0;
+  };
+
+  // The steps as a network.
+  std::shared_ptr<const Session> through() const {
+    const ValueId read = path_.start ? path_.started : path_.source;
+    Shape shape = record_of(read);
+    if (path_.start) shape[0] = std::ssize(path_.start->units());
+    if (path_.source_channels && !path_.start) shape[0] = std::ssize(*path_.source_channels);
+    Row row(session_, std::move(shape), DType::float32);
+    for (const Step& step : steps_) row.add(step.node, step.constants, step.running);
+    return row.session();
+  }
+
+  Shape record_of(ValueId id) const {
+    const Shape& shape = session_.shape(id);
+    return {shape.begin() + 1, shape.end()};
+  }
+
   const Node& node(std::size_t i) const {
     return mutant_.nodes()[static_cast<std::size_t>(difference_.nodes[i])];
   }
@@ -166,25 +249,19 @@ class ChannelFinder {
       if (!a || same_elements(*a, *b)) continue;
       if (a->shape() != b->shape() || a->dtype() != b->dtype() || i > 2) return false;
       if (i == 2 && a->count() != static_cast<std::int64_t>(path_.width)) return false;
-      const int along = i == 1 ? axis : static_cast<int>(a->shape().size()) - 1;
-      const Channels differ = rows_that_differ(*a, *b, along);
+      const std::size_t along = i == 1 ? static_cast<std::size_t>(axis) : a->shape().size() - 1;
+      const Channels differ = positions_that_differ(*a, *b, along);
       rows.insert(differ.begin(), differ.end());
     }
     channels_.assign(rows.begin(), rows.end());
-    ChannelPath::Step step{node, {Tensor()}, 0};
+    Step step{node, std::vector<std::optional<Array>>(node.inputs.size()), 0};
     for (std::size_t i = 1; i < node.inputs.size(); ++i) {
       const Array* constant = now.constant(i);
-      if (!constant) {
-        step.inputs.emplace_back();
-      } else if (i == 1) {
-        step.inputs.push_back(to_tensor(*constant).index_select(axis, index_of(channels_)));
-      } else {
-        const Tensor bias = to_tensor(*constant);
-        step.inputs.push_back(bias.numel() == 1 ? bias
-                                                : bias.index_select(bias.dim() - 1, index_of(channels_)));
-      }
+      if (!constant) continue;
+      const std::size_t along = i == 1 ? static_cast<std::size_t>(axis) : constant->shape().size() - 1;
+      step.constants[i] = i > 1 && constant->count() == 1 ? *constant : cut(*constant, along, channels_);
     }
-    path_.steps.push_back(std::move(step));
+    steps_.push_back(std::move(step));
     return true;
   }
 
@@ -192,7 +269,7 @@ class ChannelFinder {
   bool start_edit(const Reading& now) {
     const Node& node = now.node;
     path_.width = static_cast<std::size_t>(width_of(path_.source));
-    ChannelPath::Step step{node, std::vector<Tensor>(node.inputs.size()), *now.running};
+    Step step{node, std::vector<std::optional<Array>>(node.inputs.size()), *now.running};
     if (node.op == "Gather" && node.integer("axis", 0) == 1 && *now.running == 0 && now.constant(1)) {
       const Array order = now.constant(1)->to(DType::int64);
       if (order.shape().size() != 1 || order.count() != static_cast<std::int64_t>(path_.width)) return false;
@@ -203,7 +280,7 @@ class ChannelFinder {
         channels_.push_back(i);
         from.push_back(source);
       }
-      path_.source_channels = index_of(from);
+      path_.source_channels = from;
       return true;  // reading the channels in that order is all there is to do
     }
     if ((node.op != "Mul" && node.op != "Add") || node.inputs.size() != 2) return false;
@@ -216,17 +293,14 @@ class ChannelFinder {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (numbers[i] != (node.op == "Mul" ? 1.0F : 0.0F)) channels_.push_back(static_cast<std::int64_t>(i));
     }
-    path_.source_channels = index_of(channels_);
-    step.inputs[other] = cut(constant, dims_of(path_.source));
-    path_.steps.push_back(std::move(step));
+    path_.source_channels = channels_;
+    step.constants[other] = of_channels(constant, dims_of(path_.source));
+    steps_.push_back(std::move(step));
     return true;
   }
 
-  Tensor cut(const Array& constant, std::size_t dims) const {
-    const Tensor whole = to_tensor(constant);
-    return whole.numel() == 1
-               ? whole
-               : whole.index_select(whole.dim() + 1 - static_cast<std::int64_t>(dims), index_of(channels_));
+  Array of_channels(const Array& constant, std::size_t dims) const {
+    return constant.count() == 1 ? constant : cut(constant, constant.shape().size() + 1 - dims, channels_);
   }
 
   // Carries the channels through a node that treats each by itself; false when it does not.
@@ -235,36 +309,36 @@ class ChannelFinder {
     if (!reading.running || node.inputs[*reading.running] != from || node.outputs.empty()) return false;
     const bool known =
         from < static_cast<ValueId>(original_.values().size()) && !session_.shape(from).empty();
-    ChannelPath::Step step{node, std::vector<Tensor>(node.inputs.size()), *reading.running};
+    Step step{node, std::vector<std::optional<Array>>(node.inputs.size()), *reading.running};
     const auto constants = [&](auto&& prepare) {
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const Array* constant = reading.constant(i);
         if (!constant) continue;
-        step.inputs[i] = prepare(*constant);
-        if (!step.inputs[i].defined()) return false;
+        step.constants[i] = prepare(*constant);
+        if (!step.constants[i]) return false;
       }
       return true;
     };
     const OperatorTraits* traits = traits_of(node.op);
     if (!traits) return false;
     if (node.op == "BatchNormalization" && node.integer("training_mode", 0) == 0) {
-      if (!constants([&](const Array& c) { return to_tensor(c).index_select(0, index_of(channels_)); }))
-        return false;
+      if (!constants([&](const Array& c) { return std::optional(cut(c, 0, channels_)); })) return false;
     } else if (stretches_constants(*traits)) {
       if (!known) return false;
       const bool handled = constants([&](const Array& c) {
-        return extent_of(c, dims_of(from), width_of(from)) == Extent::other ? Tensor()
-                                                                            : cut(c, dims_of(from));
+        return extent_of(c, dims_of(from), width_of(from)) == Extent::other
+                   ? std::nullopt
+                   : std::optional(of_channels(c, dims_of(from)));
       });
       if (!handled) return false;
     } else if (traits->has(Trait::by_channel) && traits->kind != OperatorKind::normalisation) {
-      if (!constants([](const Array& c) { return to_tensor(c); })) return false;
+      if (!constants([](const Array& c) { return std::optional(c); })) return false;
     } else if (node.op == "Flatten" && node.integer("axis", 1) == 1 && known) {
       expand(from);
     } else {
       return false;
     }
-    path_.steps.push_back(std::move(step));
+    steps_.push_back(std::move(step));
     return true;
   }
 
@@ -308,10 +382,14 @@ class ChannelFinder {
       path_.added = ChangedWeights::of_channels(original_, reader, channels_, session_.shape(at_),
                                                 session_.shape(path_.next_value));
     if (path_.added) return true;
-    ChannelPath::Step step{
-        reader, {Tensor(), to_tensor(*reading.constant(1)).index_select(axis, index_of(channels_))}, 0};
-    step.node.inputs.resize(2);
-    path_.next = std::move(step);
+    Shape shape = record_of(at_);
+    shape[0] = std::ssize(channels_);
+    Row row(session_, shape, DType::float32);
+    Node sum = reader;
+    sum.inputs.resize(2);
+    row.add(std::move(sum),
+            {std::nullopt, cut(*reading.constant(1), static_cast<std::size_t>(axis), channels_)}, 0);
+    path_.next = row.session();
     return true;
   }
 
@@ -321,35 +399,21 @@ class ChannelFinder {
   const Difference& difference_;
   const std::optional<ChangedWeights>& changed_;
   ChannelPath path_;
+  std::vector<Step> steps_;
   Channels channels_;
   ValueId at_ = no_value;
 };
 
-Tensor run_step(const ChannelPath::Step& step, const Tensor& running) {
-  std::vector<Tensor> inputs = step.inputs;
-  for (Tensor& constant : inputs) {
-    if (constant.defined()) constant = constant.to(running.device());
-  }
-  inputs[step.running] = running;
-  KernelContext context;
-  return run_node(step.node, inputs, context)[0];
-}
-
 }  // namespace
 
 Tensor ChannelPath::run(const Tensor& source_value, const Tensor& started_value, int threads) const {
-  Tensor value = source_channels.defined()
-                     ? source_value.index_select(1, source_channels.to(source_value.device()))
-                     : source_value;
-  if (start) value = start->run(value, started_value.index_select(1, index_of(start->units())), threads);
-  for (const Step& step : steps) {
-    if (value.defined()) value = run_step(step, value);
-  }
-  return value;
+  Tensor value = source_channels ? picked(source_value, *source_channels, 1) : source_value;
+  if (start) value = start->run(value, picked(started_value, start->units(), 1), threads);
+  return steps && value.defined() ? run_row(*steps, value) : value;
 }
 
 Tensor ChannelPath::run_next(const Tensor& before, const Tensor& change, int threads) const {
-  return added ? added->run(change, before, threads) : before + run_step(*next, change);
+  return added ? added->run(change, before, threads) : sum(before, run_row(*next, change));
 }
 
 std::optional<ChangedWeights> find_changed_weights(const Session& session, const Graph& mutant,

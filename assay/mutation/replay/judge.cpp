@@ -1,13 +1,12 @@
 #include "assay/mutation/replay/judge.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <assay/error.h>
 #include <assay/evaluate.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::mutation {
 namespace {
@@ -16,7 +15,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Rows of float numbers on the host.
 Tensor as_rows(const Tensor& values) {
-  return values.detach().to(at::kCPU, at::kFloat).reshape({values.size(0), -1}).contiguous();
+  const std::int64_t rows = values.size(0);
+  return reshaped(in_memory(values, at::kFloat), {rows, values.numel() / std::max<std::int64_t>(1, rows)});
 }
 
 // How far the expected class is ahead of the best other one.
@@ -51,8 +51,8 @@ std::vector<Judge::Verdict> Judge::judge(const Tensor& original, const Tensor& m
               : predicted_classes(session_, mutant, static_cast<std::size_t>(after.size(0)));
   std::vector<Verdict> verdicts(static_cast<std::size_t>(after.size(0)));
   for (std::size_t r = 0; r < verdicts.size(); ++r) {
-    const std::span<const float> was(before.data_ptr<float>() + r * width, width),
-        now(after.data_ptr<float>() + r * width, width);
+    const std::span<const float> was(elements_of<float>(before) + r * width, width),
+        now(elements_of<float>(after) + r * width, width);
     Verdict& verdict = verdicts[r];
     for (std::size_t i = 0; i < width; ++i) {
       verdict.finite = verdict.finite && std::isfinite(now[i]);

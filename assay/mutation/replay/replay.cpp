@@ -4,18 +4,53 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/engine/plain_tensor.h"
 #include "assay/support/threads.h"
 
 namespace assay::mutation {
 namespace {
 
-bool finite(const Tensor& values) { return at::isfinite(values.sum()).item<bool>(); }
+// How channels change.
+struct ChannelChange {
+  Tensor by;                    // [n, channels, ...]
+  bool finite = true;           // without infinities and NaNs
+  std::vector<bool> untouched;  // per record
+};
+
+ChannelChange change_of(const Tensor& now, const Tensor& before) {
+  const auto rows = static_cast<std::size_t>(now.size(0));
+  ChannelChange change{{}, true, std::vector<bool>(rows, true)};
+  if (!in_reach(now) || !in_reach(before)) {
+    change.by = now - before;
+    change.finite = at::isfinite(change.by.sum()).item<bool>();
+    const std::vector<bool> touched = truths_of(change.by.ne(0).reshape({now.size(0), -1}).any(1));
+    for (std::size_t r = 0; r < rows; ++r) change.untouched[r] = !touched[r];
+    return change;
+  }
+  change.by = room_for(now.sizes().vec());
+  const std::size_t elements = rows == 0 ? 0 : static_cast<std::size_t>(now.numel()) / rows;
+  const float *is = elements_of<float>(now), *was = elements_of<float>(before);
+  float* by = elements_of<float>(change.by);
+  float sum = 0;  // of zeros: a NaN where something is not finite
+  for (std::size_t r = 0; r < rows; ++r, is += elements, was += elements, by += elements) {
+    bool touched = false;
+    for (std::size_t i = 0; i < elements; ++i) {
+      by[i] = is[i] - was[i];
+      sum += by[i] * 0;
+      touched |= by[i] != 0;
+    }
+    change.untouched[r] = !touched;
+  }
+  change.finite = !std::isnan(sum);
+  return change;
+}
 
 // Whether the file fixes how many records run at a time; nodes of such a network cannot run by themselves on
 // other numbers.
@@ -125,8 +160,26 @@ Replay::Replay(const Session& original, Graph mutant, bool naive, bool separate)
   channels_ = find_channel_path(original, mutant_, difference_, changed_);
   const auto linear = std::ranges::count_if(
       difference_.nodes, [&](int n) { return is_weighted(mutant_.nodes()[static_cast<std::size_t>(n)].op); });
-  heavy_ = linear > 1;
-  if (!heavy_) part_.emplace(mutant_, difference_.nodes);
+  heavy_ = linear > 1 || !make_part();
+}
+
+// False where what changes is no network by itself.
+bool Replay::make_part() {
+  std::map<ValueId, Shape> given;
+  for (const auto& [id, source] : difference_.sources) {
+    const auto [axis, rows] = original_.record_axis(source);
+    if (axis < 0 || rows != 1) return false;
+    Shape shape = original_.shape(source);
+    shape[static_cast<std::size_t>(axis)] = -1;
+    given.emplace(id, std::move(shape));
+  }
+  try {
+    part_.emplace(mutant_, difference_.nodes, given, difference_.seams, original_.options());
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
+    return false;
+  }
+  return true;
 }
 
 const Session& Replay::whole() const {
@@ -197,7 +250,7 @@ Tensors Replay::run_difference(Block& block, std::size_t chunk) const {
   }
   Tensors given;
   for (const auto& [id, source] : difference_.sources) given.emplace(id, block.value(chunk, source));
-  return part_->run(given, difference_.seams);
+  return part_->run(given);
 }
 
 Replay::Answer Replay::run_tail(Block& block, std::size_t chunk) const {
@@ -212,36 +265,35 @@ Replay::Answer Replay::run_channels(Block& block, std::size_t chunk) const {
                               path.start ? block.value(chunk, path.started) : Tensor(), threads_);
   if (!now.defined()) return {};
   const Tensor& before = block.value(chunk, path.end);
-  const Tensor change = now - before.index_select(1, path.channels.to(before.device()));
-  if (!finite(change)) return {};  // infinities do not add up; the other ways do without sums
-  const Tensor touched = change.ne(0).reshape({change.size(0), -1}).any(1).to(at::kCPU);
-  Answer answer{block.value(chunk, original_.logits()),
-                std::vector<bool>(static_cast<std::size_t>(touched.size(0)))};
-  for (std::size_t r = 0; r < answer.untouched.size(); ++r)
-    answer.untouched[r] = !touched.data_ptr<bool>()[r];
-  const auto reached = static_cast<std::int64_t>(std::ranges::count(answer.untouched, false));
-  if (reached == 0) return answer;
+  ChannelChange change = change_of(now, picked(before, path.channels, 1));
+  if (!change.finite) return {};  // infinities do not add up; the other ways do without sums
+  Answer answer{block.value(chunk, original_.logits()), std::move(change.untouched)};
+  std::vector<std::int64_t> reached;
+  for (std::size_t r = 0; r < answer.untouched.size(); ++r) {
+    if (!answer.untouched[r]) reached.push_back(static_cast<std::int64_t>(r));
+  }
+  if (reached.empty()) return answer;
   Tensors seam;
-  const bool all = !pickable_ || reached > change.size(0) * 9 / 10;
-  const Tensor rows = all ? Tensor() : touched.nonzero().squeeze(1).to(before.device());
-  const auto picked = [&](const Tensor& values) {
-    return all || values.size(0) != change.size(0) ? values : values.index_select(0, rows);
+  const bool all = !pickable_ || reached.size() > answer.untouched.size() * 9 / 10;
+  const auto of_reached = [&](const Tensor& values) {
+    return all || values.size(0) != before.size(0) ? values : picked(values, reached);
   };
   if (path.next_value != no_value) {
-    const Tensor sum = path.run_next(picked(block.value(chunk, path.next_value)), picked(change), threads_);
+    const Tensor sum =
+        path.run_next(of_reached(block.value(chunk, path.next_value)), of_reached(change.by), threads_);
     if (!sum.defined()) return {};
     seam.emplace(path.next_value, sum);
   } else {
-    Tensor value = picked(before).clone();
-    value.index_copy_(1, path.channels.to(before.device()), picked(now));
+    const Tensor value = copied(of_reached(before));
+    put(value, path.channels, of_reached(now), 1);
     seam.emplace(path.end, value);
   }
-  const Tensor decisions = run_behind(block, chunk, std::move(seam), picked);
+  const Tensor decisions = run_behind(block, chunk, std::move(seam), of_reached);
   if (all) {
     answer.decisions = decisions;
   } else {
-    answer.decisions = answer.decisions.clone();
-    answer.decisions.index_copy_(0, rows, decisions);
+    answer.decisions = copied(answer.decisions);
+    put(answer.decisions, reached, decisions);
   }
   return answer;
 }
@@ -250,9 +302,7 @@ Tensor Replay::exact(Block& block, std::size_t chunk, const std::vector<std::int
   Tensors given;
   for (const auto& [id, tensor] : block.inputs(chunk)) {
     const auto [axis, multiple] = original_.record_axis(id);
-    given.emplace(id, axis == 0 && multiple == 1
-                          ? tensor.index_select(0, at::tensor(rows, at::kLong).to(tensor.device()))
-                          : tensor);
+    given.emplace(id, axis == 0 && multiple == 1 ? picked(tensor, rows) : tensor);
   }
   return decide(given);
 }

@@ -87,6 +87,7 @@ class Replay {
   // The seams, of all records.
   Tensors run_difference(Block& block, std::size_t chunk) const;
   Answer run_channels(Block& block, std::size_t chunk) const;
+  bool make_part();
   const Session& whole() const;
   void check_separate() const;
   // Decisions of the whole mutant for the original's inputs.

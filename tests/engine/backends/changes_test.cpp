@@ -9,8 +9,8 @@
 
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include <assay/session.h>
 #include "assay/engine/changes/changed_weights.h"
-#include "assay/engine/preparation/part.h"
 
 namespace assay {
 namespace {
@@ -63,9 +63,8 @@ class Pair {
     return at::randn(shape);
   }
   static Tensor run(const Graph& graph, const Tensor& x) {
-    const int node = 0;
     const ValueId y = graph.outputs()[0];
-    return Part(graph, std::span(&node, 1)).run({{graph.inputs()[0], x}}, std::span(&y, 1)).at(y);
+    return Session(graph, {.engine = "libtorch"}).run({{graph.inputs()[0], x}}, std::span(&y, 1)).at(y);
   }
   std::optional<ChangedWeights> change() const {
     return ChangedWeights::between(was_, was_.nodes()[0], now_, now_.nodes()[0], input_, output_);

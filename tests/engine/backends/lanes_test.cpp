@@ -255,8 +255,9 @@ TEST(Lanes, PlacesOfAnAxisAndFilledMarginsAgree) {
   const ValueId one = net.add("Gather", {net.input, number}, {{"axis", std::int64_t{2}}});
   const ValueId filled =
       net.add("Pad", {net.input, net.integers({0, 0, 1, 2, 0, 1, -1, 0}), net.constant({}, 0, 3)});
-  net.expect_agreement({at({5, 3, 1}, 2), at({1, 2}, -3), at({-1}, 3), one, filled});
-  EXPECT_FALSE(net.supported(at({0, 1, 3}, 1))) << "no even steps";
+  net.expect_agreement(
+      {at({5, 3, 1}, 2), at({1, 2}, -3), at({-1}, 3), at({3, 0, 0, -1, 2, 3}, 1), one, filled});
+  EXPECT_FALSE(net.supported(at({1, 0}, 0))) << "records change their places";
 }
 
 TEST(Lanes, ChoicesBetweenAnOperandAndANumberAgree) {
