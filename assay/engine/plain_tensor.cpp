@@ -63,6 +63,19 @@ std::size_t bytes_of(const Shape& shape, c10::ScalarType type) {
   return static_cast<std::size_t>(element_count(shape)) * c10::elementSize(type);
 }
 
+// Contiguous elements, one tensor's after the other's.
+Tensor laid_out(std::span<const Tensor> parts) {
+  std::int64_t count = 0;
+  for (const Tensor& part : parts) count += part.numel();
+  Tensor result = room_for({count}, parts[0].scalar_type());
+  char* to = elements_of<char>(result);
+  for (const Tensor& part : parts) {
+    if (part.nbytes() > 0) std::memcpy(to, elements_of<char>(part), part.nbytes());
+    to += part.nbytes();
+  }
+  return result;
+}
+
 }  // namespace
 
 Tensor room_for(const Shape& shape, c10::ScalarType type) {
@@ -167,13 +180,19 @@ Tensor stacked(std::span<const Tensor> rows) {
   if (!std::ranges::all_of(rows, is_plain)) return at::stack(at::TensorList(rows.data(), rows.size()));
   Shape shape = rows[0].sizes().vec();
   shape.insert(shape.begin(), std::ssize(rows));
-  Tensor result = room_for(shape, rows[0].scalar_type());
-  char* to = elements_of<char>(result);
-  for (const Tensor& row : rows) {
-    if (row.nbytes() > 0) std::memcpy(to, elements_of<char>(row), row.nbytes());
-    to += row.nbytes();
-  }
-  return result;
+  return reshaped(laid_out(rows), shape);
+}
+
+Tensor joined(std::span<const Tensor> parts) {
+  if (!std::ranges::all_of(parts, is_plain)) return at::cat(at::TensorList(parts.data(), parts.size()));
+  Shape shape = parts[0].sizes().vec();
+  shape[0] = 0;
+  for (const Tensor& part : parts) shape[0] += part.size(0);
+  return reshaped(laid_out(parts), shape);
+}
+
+Tensor row_of(const Tensor& tensor, std::int64_t row) {
+  return reshaped(picked(tensor, std::span(&row, 1)), {tensor.sizes().begin() + 1, tensor.sizes().end()});
 }
 
 Tensor copied(const Tensor& tensor) {

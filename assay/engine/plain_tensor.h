@@ -40,6 +40,10 @@ void put(const Tensor& into, std::span<const std::int64_t> positions, const Tens
          std::int64_t axis = 0);
 // Tensors of one shape, type and place, along a new axis 0. REQUIRES one at least.
 Tensor stacked(std::span<const Tensor> rows);
+// The same along the axis 0 that they have.
+Tensor joined(std::span<const Tensor> parts);
+// One row, a copy without axis 0.
+Tensor row_of(const Tensor& tensor, std::int64_t row);
 Tensor copied(const Tensor& tensor);  // contiguous, wherever the tensor is
 
 // A matrix with rows for columns, as a view.

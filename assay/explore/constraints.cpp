@@ -9,9 +9,18 @@
 
 #include <assay/error.h>
 #include "assay/attack/given_tensor.h"
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::explore {
 namespace {
+
+// [n] bool each.
+Tensor both(const Tensor& a, const Tensor& b) {
+  const std::vector<bool> of_a = truths_of(a), of_b = truths_of(b);
+  const Tensor result = room_for({a.size(0)}, c10::kBool);
+  for (std::size_t i = 0; i < of_a.size(); ++i) elements_of<bool>(result)[i] = of_a[i] && of_b[i];
+  return result;
+}
 
 struct Member {
   std::shared_ptr<const Constraint> constraint;
@@ -21,8 +30,9 @@ struct Member {
   // What a method gives in place of `like`, of which an own constraint gets a copy.
   template <typename Call>
   Tensor asked(const char* method, const Tensor& like, const Call& call) const {
-    return attack::given_tensor(fmt::format("constraint {}: {}", name, method),
-                                call(own ? like.clone() : like), like, own);
+    const Tensor given = call(own ? copied(like) : like);
+    return in_memory(attack::given_tensor(fmt::format("constraint {}: {}", name, method), given, like, own),
+                     c10::kFloat);
   }
 };
 
@@ -34,7 +44,7 @@ class Together final : public Constraint {
     Tensor allowed = wanted;
     for (const Member& part : parts_) {
       allowed = part.asked("direction()", allowed, [&](const Tensor& given) {
-        return part.constraint->direction(searches, part.own ? points.clone() : points, given);
+        return part.constraint->direction(searches, part.own ? copied(points) : points, given);
       });
     }
     return allowed;
@@ -62,11 +72,11 @@ class Together final : public Constraint {
   Tensor admits(const Searches& searches, const Tensor& records) const override {
     Tensor all;
     for (const Member& part : parts_) {
-      const Tensor own = part.constraint->admits(searches, part.own ? records.clone() : records);
+      const Tensor own = part.constraint->admits(searches, part.own ? copied(records) : records);
       if (!own.defined()) continue;
       attack::given_tensor(fmt::format("constraint {}: admits()", part.name), own,
-                           at::ones({searches.size()}, records.options().dtype(at::kBool)));
-      all = all.defined() ? all.logical_and(own) : own;
+                           room_for({searches.size()}, c10::kBool));
+      all = all.defined() ? both(all, own) : own;
     }
     return all;
   }
@@ -89,7 +99,7 @@ class Together final : public Constraint {
       const Tensor own = part.constraint->integers(elements);
       if (!own.defined()) continue;
       attack::given_tensor(fmt::format("constraint {}: integers()", part.name), own,
-                           at::zeros({elements}, at::kBool));
+                           room_for({elements}, c10::kBool));
       all = all.defined() ? all.logical_or(own) : own;
     }
     return all;
@@ -195,7 +205,5 @@ std::unique_ptr<Constraint> make_constraint(std::span<const ConstraintChoice> ch
   require_compatible(parts);
   return std::make_unique<Together>(std::move(parts));
 }
-
-Tensor Searches::changed(const Tensor& records) const { return (records - seeds).abs().gt(least_change); }
 
 }  // namespace assay::explore

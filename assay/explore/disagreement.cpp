@@ -1,31 +1,62 @@
 #include "assay/explore/disagreement.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 
 #include <assay/error.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::explore {
 namespace {
 
-std::vector<bool> truths(const Tensor& mask) {
-  const Tensor host = mask.contiguous();
-  return std::vector<bool>(host.data_ptr<bool>(), host.data_ptr<bool>() + host.numel());
+// How far apart the networks' outputs are for a record.
+bool values_differ(const Answers& answers, std::size_t record, const DisagreementOptions& options,
+                   float& greatest_distance) {
+  bool differ = false;
+  greatest_distance = 0;
+  for (std::size_t t = 0; t < answers.width; ++t) {
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    bool above = true, below = true;
+    for (std::size_t k = 0; k < answers.networks; ++k) {
+      const float value = answers.outputs_of(k, record)[t];
+      low = std::min(low, value);
+      high = std::max(high, value);
+      above &= value > 0;
+      below &= value < 0;
+    }
+    greatest_distance = std::max(greatest_distance, high - low);
+    const bool same_side = options.opposite_signs && (above || below);
+    differ |= static_cast<double>(high - low) > options.margin && !same_side;
+  }
+  return differ;
 }
 
-Tensor values_differ(const Tensor& outputs, const DisagreementOptions& options) {
-  const Tensor far = (outputs.amax(0) - outputs.amin(0)).gt(options.margin);
-  if (!options.opposite_signs) return far.any(1);
-  const Tensor one_sign = outputs.gt(0).all(0).logical_or(outputs.lt(0).all(0));
-  return far.logical_and(one_sign.logical_not()).any(1);
+// The first class of a record's scores, and its lead over the second.
+std::int64_t first_class(std::span<const float> scores, float& lead) {
+  std::size_t best = 0;
+  for (std::size_t c = 1; c < scores.size(); ++c) {
+    if (scores[c] > scores[best]) best = c;
+  }
+  lead = std::numeric_limits<float>::infinity();
+  for (std::size_t c = 0; c < scores.size(); ++c) {
+    if (c != best) lead = std::min(lead, scores[best] - scores[c]);
+  }
+  return static_cast<std::int64_t>(best);
 }
 
 }  // namespace
 
 Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& options) {
-  std::vector<Tensor> rows;
+  const auto records = static_cast<std::size_t>(scores[0].size(0));
+  Answers answers{.networks = scores.size(),
+                  .width = static_cast<std::size_t>(scores[0].size(1)),
+                  .outputs = {},
+                  .classes = {},
+                  .finite = std::vector<bool>(records, true),
+                  .differ = std::vector<bool>(records),
+                  .closeness = std::vector<float>(records)};
   for (const Tensor& of_network : scores) {
     if (of_network.size(1) != scores[0].size(1)) {
       fail(Fault::mismatch,
@@ -33,46 +64,50 @@ Answers compare(const std::vector<Tensor>& scores, const DisagreementOptions& op
            "compared",
            scores[0].size(1), of_network.size(1));
     }
-    rows.push_back(of_network.detach().to(at::kCPU, at::kFloat));
+    const std::vector<float> outputs = floats_of(of_network);
+    answers.outputs.insert(answers.outputs.end(), outputs.begin(), outputs.end());
   }
-  Answers answers{
-      .outputs = at::stack(rows).contiguous(), .classes = {}, .finite = {}, .differ = {}, .closeness = {}};
-  const Tensor finite = at::isfinite(answers.outputs).all(2).all(0);
-  Tensor differ, closeness;
-  if (options.regression) {
-    differ = values_differ(answers.outputs, options);
-    closeness = -(answers.outputs.amax(0) - answers.outputs.amin(0)).amax(1);
-  } else {
-    answers.classes = answers.outputs.argmax(2).contiguous();
-    differ = answers.classes.ne(answers.classes[0]).any(0);
-    const Tensor leaders = std::get<0>(answers.outputs.topk(2, 2));
-    closeness = (leaders.select(2, 0) - leaders.select(2, 1)).amin(0);
+  if (!options.regression) answers.classes.resize(answers.networks * records);
+  for (std::size_t r = 0; r < records; ++r) {
+    for (std::size_t k = 0; k < answers.networks; ++k) {
+      if (!std::ranges::all_of(answers.outputs_of(k, r), [](float x) { return std::isfinite(x); }))
+        answers.finite[r] = false;
+    }
+    bool differ = false;
+    if (options.regression) {
+      float distance = 0;
+      differ = values_differ(answers, r, options, distance);
+      answers.closeness[r] = -distance;
+    } else {
+      answers.closeness[r] = std::numeric_limits<float>::infinity();
+      for (std::size_t k = 0; k < answers.networks; ++k) {
+        float lead = 0;
+        answers.classes[k * records + r] = first_class(answers.outputs_of(k, r), lead);
+        answers.closeness[r] = std::min(answers.closeness[r], lead);
+        differ |= answers.class_of(k, r) != answers.class_of(0, r);
+      }
+    }
+    answers.differ[r] = differ && answers.finite[r];
   }
-  answers.finite = truths(finite);
-  answers.differ = truths(differ.logical_and(finite));
-  closeness = closeness.contiguous();
-  answers.closeness.assign(closeness.data_ptr<float>(), closeness.data_ptr<float>() + closeness.numel());
   return answers;
 }
 
 std::optional<std::int64_t> majority(const Answers& answers, std::size_t record) {
-  if (answers.networks() < 3 || !answers.classes.defined()) return std::nullopt;
+  if (answers.networks < 3 || answers.classes.empty()) return std::nullopt;
   std::map<std::int64_t, std::size_t> votes;
-  for (std::size_t k = 0; k < answers.networks(); ++k) {
-    const std::int64_t named =
-        answers.classes[static_cast<std::int64_t>(k)][static_cast<std::int64_t>(record)].item<std::int64_t>();
-    if (2 * ++votes[named] > answers.networks()) return named;
+  for (std::size_t k = 0; k < answers.networks; ++k) {
+    const std::int64_t named = answers.class_of(k, record);
+    if (2 * ++votes[named] > answers.networks) return named;
   }
   return std::nullopt;
 }
 
 std::optional<std::vector<float>> median(const Answers& answers, std::size_t record) {
-  if (answers.networks() < 3) return std::nullopt;
+  if (answers.networks < 3) return std::nullopt;
   std::vector<float> middle;
-  for (std::int64_t t = 0; t < answers.outputs.size(2); ++t) {
+  for (std::size_t t = 0; t < answers.width; ++t) {
     std::vector<float> values;
-    for (std::int64_t k = 0; k < answers.outputs.size(0); ++k)
-      values.push_back(answers.outputs[k][static_cast<std::int64_t>(record)][t].item<float>());
+    for (std::size_t k = 0; k < answers.networks; ++k) values.push_back(answers.outputs_of(k, record)[t]);
     std::ranges::sort(values);
     middle.push_back(values.size() % 2 == 1
                          ? values[values.size() / 2]

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include <assay/explore.h>
@@ -12,14 +13,22 @@ namespace assay::explore {
 
 // What several networks say about some records.
 struct Answers {
-  Tensor outputs;  // [networks, records, outputs] float32 on the host: scores, or values for regression
-  Tensor classes;  // [networks, records] int64; undefined for regression
-  std::vector<bool> finite;  // per record: every output of every network is
-  std::vector<bool> differ;  // per record: finite, and at least two networks disagree
+  std::size_t networks = 0, width = 0;
+  std::vector<float> outputs;         // [networks, records, width]: scores, or values for regression
+  std::vector<std::int64_t> classes;  // [networks, records]; empty for regression
+  std::vector<bool> finite;           // per record: every output of every network is
+  std::vector<bool> differ;           // per record: finite, and at least two networks disagree
   // Per record: the least lead of a network's first class over its second, or for regression minus the
   // greatest distance between outputs. Falls as a disagreement comes nearer.
   std::vector<float> closeness;
-  std::size_t networks() const { return static_cast<std::size_t>(outputs.size(0)); }
+
+  std::size_t records() const { return finite.size(); }
+  std::span<const float> outputs_of(std::size_t network, std::size_t record) const {
+    return std::span(outputs).subspan((network * records() + record) * width, width);
+  }
+  std::int64_t class_of(std::size_t network, std::size_t record) const {
+    return classes[network * records() + record];
+  }
 };
 
 // `scores`: one [records, outputs] per network, at least two outputs each unless `regression`. Throws

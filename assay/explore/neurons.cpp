@@ -1,12 +1,9 @@
 #include "assay/explore/neurons.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "assay/engine/reduce.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {
@@ -44,25 +41,49 @@ ASSAY_VECTORISED Extremes extremes_of(const float* elements, std::size_t count) 
   return {*std::min_element(least, least + abreast), *std::max_element(greatest, greatest + abreast)};
 }
 
-// Numbers of a record's elements [neurons, elements of each], as the layer has them.
-Tensor by_neuron(const Session& session, const Layer& layer, Reduction reduction) {
+// Numbers of a record's elements, as the layer has them, neuron by neuron.
+std::vector<std::int64_t> by_neuron(const Session& session, const Layer& layer) {
   const Shape& shape = session.shape(layer.value);
-  Shape in_front = shape;
-  std::rotate(in_front.begin(), in_front.begin() + layer.batch_axis, in_front.begin() + layer.batch_axis + 1);
-  const Tensor numbers =
-      at::arange(element_count(shape), at::kLong).reshape(in_front).movedim(0, layer.batch_axis);
-  const Tensor all = arranged(numbers, layer)[0].permute({1, 0, 2}).flatten(1);
-  return (reduction == Reduction::every_position ? all.reshape({-1, 1}) : all).contiguous();
+  const auto is_neuron = [&](std::size_t axis) {
+    return std::ranges::find(layer.neuron_axes, static_cast<int>(axis)) != layer.neuron_axes.end();
+  };
+  // Neurons in front, then the records' rows, then positions; where an element stands with the rows in front.
+  std::vector<std::size_t> order(layer.neuron_axes.begin(), layer.neuron_axes.end());
+  const auto batch = static_cast<std::size_t>(layer.batch_axis);
+  order.push_back(batch);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (axis != batch && !is_neuron(axis)) order.push_back(axis);
+  }
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    if (axis == batch) continue;
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  strides[batch] = stride;
+  std::vector<std::int64_t> numbers{0};
+  for (const std::size_t axis : order) {
+    std::vector<std::int64_t> longer;
+    for (const std::int64_t number : numbers) {
+      for (std::int64_t i = 0; i < shape[axis]; ++i) longer.push_back(number + i * strides[axis]);
+    }
+    numbers = std::move(longer);
+  }
+  return numbers;
 }
 
 }  // namespace
 
 RecordNeurons::RecordNeurons(const Session& session, const Layer& layer, Reduction reduction)
     : reduction_(reduction) {
-  const Tensor all = by_neuron(session, layer, reduction);
-  const std::span<const std::int64_t> numbers(all.data_ptr<std::int64_t>(),
-                                              static_cast<std::size_t>(all.numel()));
-  const auto each = static_cast<std::size_t>(all.size(1));
+  const std::vector<std::int64_t> numbers = by_neuron(session, layer);
+  std::size_t each = 1;  // elements of a neuron
+  if (reduction != Reduction::every_position) {
+    each = numbers.size();
+    for (const int axis : layer.neuron_axes)
+      each /= static_cast<std::size_t>(session.shape(layer.value)[static_cast<std::size_t>(axis)]);
+  }
   run_ = each;
   for (std::size_t i = 1; i < numbers.size(); ++i) {
     if (i % each > 0 && numbers[i] != numbers[i - 1] + 1) run_ = std::gcd(run_, i % each);

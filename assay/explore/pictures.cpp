@@ -48,10 +48,4 @@ Rectangle random_rectangle(const Tensor& pictures, std::int64_t height, std::int
   return place;
 }
 
-Tensor inside(const Tensor& pictures, std::int64_t row, const Rectangle& rectangle) {
-  return pictures.select(0, row)
-      .narrow(1, rectangle.top, rectangle.height)
-      .narrow(2, rectangle.left, rectangle.width);
-}
-
 }  // namespace assay::explore

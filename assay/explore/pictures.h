@@ -29,7 +29,17 @@ struct Rectangle {
 };
 Rectangle random_rectangle(const Tensor& pictures, std::int64_t height, std::int64_t width, Rng rng);
 
-// The elements of one row inside a rectangle, as a view.
-Tensor inside(const Tensor& pictures, std::int64_t row, const Rectangle& rectangle);
+// Calls visit(i) for every element of one row inside a rectangle, i being its place among all of the pictures
+// [n, channels, height, width].
+template <typename Visit>
+void each_inside(const Tensor& pictures, std::int64_t row, const Rectangle& rectangle, const Visit& visit) {
+  for (std::int64_t c = 0; c < pictures.size(1); ++c) {
+    for (std::int64_t y = rectangle.top; y < rectangle.top + rectangle.height; ++y) {
+      const std::int64_t line =
+          ((row * pictures.size(1) + c) * pictures.size(2) + y) * pictures.size(3) + rectangle.left;
+      for (std::int64_t x = 0; x < rectangle.width; ++x) visit(line + x);
+    }
+  }
+}
 
 }  // namespace assay::explore

@@ -1,12 +1,12 @@
 #include <assay/explore.h>
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <span>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -15,6 +15,7 @@
 #include "assay/attack/preparation.h"
 #include "assay/coverage/learning/profile_json.h"
 #include "assay/data/given.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/explore/choice.h"
@@ -38,12 +39,15 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 Tensor from_stored(const Json& json, const Tensor& like, bool levels) {
   const auto count = static_cast<std::size_t>(like.numel());
+  Tensor point = room_for(like.sizes().vec());
+  float* const to = elements_of<float>(point);
   if (levels) {
     const auto bytes = from_binary<std::uint8_t>(json, count);
-    return at::tensor(at::ArrayRef<std::uint8_t>(bytes), at::kByte).to(at::kFloat).div(255).reshape_as(like);
+    std::ranges::transform(bytes, to, [](std::uint8_t level) { return static_cast<float>(level) / 255; });
+    return point;
   }
-  const auto values = from_binary<float>(json, count);
-  return at::tensor(at::ArrayRef<float>(values)).reshape_as(like);
+  std::ranges::copy(from_binary<float>(json, count), to);
+  return point;
 }
 
 class Explorer {
@@ -101,10 +105,13 @@ class Explorer {
     const attack::InputUnits& units = preparation_.network().units();
     const Tensor whole = constraint_->integers(element_count(dataset_->record_shape()));
     if (!whole.defined() || !units.low.defined()) return;
-    const Tensor low = units.low.flatten().to(at::kCPU, at::kDouble),
-                 steps = 255 / units.span.flatten().to(at::kCPU, at::kDouble);
-    const Tensor between = whole.logical_and(low.ne(low.round()).logical_or(steps.ne(steps.round())));
-    if (between.any().item<bool>())
+    const std::vector<bool> is_whole = truths_of(whole);
+    const std::vector<double> low = doubles_of(units.low), span = doubles_of(units.span);
+    const auto fraction = [](double number) { return number != std::nearbyint(number); };
+    bool between = false;
+    for (std::size_t i = 0; i < is_whole.size(); ++i)
+      between |= is_whole[i] && (fraction(low[i]) || fraction(255 / span[i]));
+    if (between)
       fail(Fault::usage,
            "features that are whole numbers cannot be kept as 8-bit levels: the valid range does not divide "
            "255; "
@@ -315,18 +322,17 @@ class Explorer {
       std::iota(positions.begin(), positions.end(), first);
       const Batch given = dataset_->read(positions);
       const attack::AttackProblem problem = preparation_.problem(given);
-      points.push_back(problem.inputs);
-      const Tensor labels = problem.labels.to(at::kCPU).contiguous();
+      points.push_back(in_memory(problem.inputs, at::kFloat));
+      const std::vector<std::int64_t> labels = attack::numbers(problem.labels);
       for (std::size_t i = 0; i < positions.size(); ++i) {
         round.positions.push_back(positions[i]);
         round.seeds.keys.push_back(problem.keys[i] + pass * 0x9E3779B97F4A7C15ULL);
-        const bool wrong = options_.only_correct && !given.labels.empty() &&
-                           given.labels[i] != labels.data_ptr<std::int64_t>()[i];
+        const bool wrong = options_.only_correct && !given.labels.empty() && given.labels[i] != labels[i];
         round.seeds.skip.push_back(wrong || (pass > 0 && differing_.contains(positions[i])));
         result_.left_out += wrong && pass == 0;
       }
     }
-    round.seeds.points = at::cat(points);
+    round.seeds.points = joined(points);
     if (options_.search.levels) round.seeds.points = on_levels(round.seeds.points);
     return round;
   }
@@ -338,7 +344,7 @@ class Explorer {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < size; ++i) {
       if (round.seeds.skip[i]) continue;
-      outcomes[i] = known(pass, round.positions[i], round.seeds.points[static_cast<std::int64_t>(i)]);
+      outcomes[i] = known(pass, round.positions[i], row_of(round.seeds.points, static_cast<std::int64_t>(i)));
       if (outcomes[i])
         ++result_.resumed;
       else
@@ -361,7 +367,9 @@ class Explorer {
       outcomes[place] = std::move(outcome);
       stage.advance(1, fmt::format("{} findings", result_.findings.size() + found));
     };
-    const auto like = [&](std::size_t place) { return round.seeds.points[static_cast<std::int64_t>(place)]; };
+    const auto like = [&](std::size_t place) {
+      return row_of(round.seeds.points, static_cast<std::int64_t>(place));
+    };
     SharedLoop loop(
         ranks_of_run_, open.size(),
         [&](std::size_t turn, std::string_view bytes) {
@@ -444,17 +452,16 @@ class Explorer {
                           .median = {},
                           .gained = {}});
       points.push_back(outcome.point);
-      seeds.push_back(round.seeds.points[static_cast<std::int64_t>(i)]);
+      seeds.push_back(row_of(round.seeds.points, static_cast<std::int64_t>(i)));
     }
     std::vector<Tensor> kept;
     for (std::size_t begin = 0; begin < findings.size(); begin += batch()) {
       const std::size_t end = std::min(findings.size(), begin + batch());
       const std::span part = std::span(findings).subspan(begin, end - begin);
-      describe(part,
-               at::stack(std::vector<Tensor>(points.begin() + static_cast<std::ptrdiff_t>(begin),
-                                             points.begin() + static_cast<std::ptrdiff_t>(end))),
-               at::stack(std::vector<Tensor>(seeds.begin() + static_cast<std::ptrdiff_t>(begin),
-                                             seeds.begin() + static_cast<std::ptrdiff_t>(end))));
+      const auto stack = [&](const std::vector<Tensor>& rows) {
+        return stacked(std::span(rows).subspan(begin, end - begin));
+      };
+      describe(part, stack(points), stack(seeds));
       std::vector<Tensor> fresh;
       const std::size_t first = result_.findings.size();
       for (Finding& finding : part) {
@@ -466,7 +473,7 @@ class Explorer {
         result_.findings.push_back(std::move(finding));
       }
       if (fresh.empty()) continue;
-      const auto gained = guide_.add(at::stack(fresh));
+      const auto gained = guide_.add(stacked(fresh));
       for (std::size_t i = 0; i < gained.size(); ++i) result_.findings[first + i].gained = gained[i];
     }
   }
@@ -479,24 +486,25 @@ class Explorer {
       scores.push_back(network->regression() ? outputs : network->scores_of({}, outputs));
     }
     const Answers answers = compare(scores, options_.search.disagreement);
-    const Tensor difference = (points - seeds).flatten(1).to(at::kCPU, at::kDouble).abs();
-    const Tensor l0 = difference.gt(least_change).sum(1), l1 = difference.sum(1),
-                 l2 = difference.square().sum(1).sqrt(), linf = difference.amax(1);
+    const std::vector<float> after = floats_of(points), before = floats_of(seeds);
+    const std::size_t width = after.size() / std::max<std::size_t>(1, findings.size());
     for (std::size_t i = 0; i < findings.size(); ++i) {
       Finding& finding = findings[i];
-      const auto row = static_cast<std::int64_t>(i);
-      for (std::int64_t k = 0; k < answers.outputs.size(0); ++k) {
-        const Tensor own = answers.outputs[k][row].contiguous();
-        finding.outputs.emplace_back(own.data_ptr<float>(), own.data_ptr<float>() + own.numel());
-        if (answers.classes.defined())
-          finding.classes.push_back(answers.classes[k][row].item<std::int64_t>());
+      for (std::size_t k = 0; k < answers.networks; ++k) {
+        const auto own = answers.outputs_of(k, i);
+        finding.outputs.emplace_back(own.begin(), own.end());
+        if (!answers.classes.empty()) finding.classes.push_back(answers.class_of(k, i));
       }
       finding.majority = majority(answers, i);
-      if (!answers.classes.defined()) finding.median = median(answers, i);
-      finding.l0 = static_cast<double>(l0[row].item<std::int64_t>());
-      finding.l1 = l1[row].item<double>();
-      finding.l2 = l2[row].item<double>();
-      finding.linf = linf[row].item<double>();
+      if (answers.classes.empty()) finding.median = median(answers, i);
+      for (std::size_t e = i * width; e < (i + 1) * width; ++e) {
+        const double change = std::abs(static_cast<double>(after[e] - before[e]));
+        finding.l0 += change > least_change ? 1 : 0;
+        finding.l1 += change;
+        finding.l2 += change * change;
+        finding.linf = std::max(finding.linf, change);
+      }
+      finding.l2 = std::sqrt(finding.l2);
     }
   }
 
@@ -547,10 +555,11 @@ class Explorer {
 }  // namespace
 
 std::vector<std::uint8_t> stored(const Tensor& point, bool levels) {
-  const Tensor host =
-      (levels ? (point * 255).round().to(at::kByte) : point.to(at::kFloat)).to(at::kCPU).contiguous();
-  const auto* bytes = static_cast<const std::uint8_t*>(host.data_ptr());
-  return {bytes, bytes + host.nbytes()};
+  if (levels) return attack::Preparation::to_levels(point);
+  const std::vector<float> units = floats_of(point);
+  const auto bytes = std::as_bytes(std::span(units));
+  const auto* const first = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  return {first, first + bytes.size()};
 }
 
 Exploration explore(const std::vector<ExploredNetwork>& networks, DatasetPtr seeds,

@@ -1,17 +1,19 @@
 #include "assay/explore/search.h"
 #include <assay/extend/abilities.h>
 
-#include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 
 #include <assay/extend/attack_problem.h>
 #include <assay/extend/random.h>
 #include <assay/relevance.h>
 #include "assay/attack/outputs_of_rows.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/explore/choice.h"
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
@@ -33,8 +35,58 @@ std::vector<T> picked(const std::vector<T>& from, const std::vector<std::int64_t
   return to;
 }
 
-Tensor picked(const Tensor& from, const std::vector<std::int64_t>& rows) {
-  return from.index_select(0, at::tensor(rows, at::kLong).to(from.device()));
+// Rows from `first` on.
+Tensor rows_from(const Tensor& tensor, std::size_t first) {
+  if (first == 0) return tensor;
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(tensor.size(0)) - first);
+  std::iota(rows.begin(), rows.end(), static_cast<std::int64_t>(first));
+  return assay::picked(tensor, rows);
+}
+
+std::span<float> elements(const Tensor& tensor) {
+  return {elements_of<float>(tensor), static_cast<std::size_t>(tensor.numel())};
+}
+
+std::size_t elements_in_row(const Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.numel() / std::max<std::int64_t>(1, tensor.size(0)));
+}
+
+// Each row over its root mean square.
+Tensor normalised(const Tensor& slopes) {
+  Tensor result = copied(slopes);
+  const std::size_t width = elements_in_row(slopes);
+  const std::span<float> all = elements(result);
+  for (std::size_t begin = 0; begin < all.size(); begin += width) {
+    double squares = 0;
+    for (const float slope : all.subspan(begin, width)) squares += static_cast<double>(slope) * slope;
+    const auto size = static_cast<float>(std::sqrt(squares / static_cast<double>(width)) + least_slope);
+    for (float& slope : all.subspan(begin, width)) slope /= size;
+  }
+  return result;
+}
+
+// From `points` on, `by` times `direction`.
+Tensor moved(const Tensor& points, const Tensor& direction, double by) {
+  Tensor result = room_for(points.sizes().vec());
+  const std::span<const float> from = elements(points), way = elements(direction);
+  const std::span<float> to = elements(result);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i] + way[i] * static_cast<float>(by);
+  return result;
+}
+
+float nearest_level(float unit) { return std::nearbyint(unit * 255) / 255; }
+
+bool same_row(const Tensor& a, const Tensor& b, std::size_t row) {
+  const std::size_t width = elements_in_row(a);
+  return std::ranges::equal(elements(a).subspan(row * width, width), elements(b).subspan(row * width, width));
+}
+
+Tensor clipped(const Tensor& points) {
+  Tensor result = room_for(points.sizes().vec());
+  const std::span<const float> from = elements(points);
+  const std::span<float> to = elements(result);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::min(std::max(from[i], 0.0F), 1.0F);
+  return result;
 }
 
 }  // namespace
@@ -112,7 +164,8 @@ class Searcher::Run {
 
   // Scores as objectives and judgements see them, [n, outputs].
   static Tensor scores_of(const attack::AttackedNetwork& network, const Tensor& values) {
-    const Tensor outputs = values.reshape({values.size(0), -1}).to(at::kFloat);
+    const Tensor host = in_memory(values, at::kFloat);
+    const Tensor outputs = reshaped(host, {host.size(0), static_cast<std::int64_t>(elements_in_row(host))});
     return network.regression() ? outputs : network.scores_of({}, outputs);
   }
 
@@ -120,11 +173,14 @@ class Searcher::Run {
   Answers judge(const Tensor& records) const {
     constexpr std::int64_t multiple = 16;
     const std::int64_t count = records.size(0), missing = (multiple - count % multiple) % multiple;
-    const Tensor filled =
-        missing == 0 ? records : at::cat({records, records.slice(0, 0, 1).repeat_interleave(missing, 0)});
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+    std::iota(rows.begin(), rows.end(), 0);
+    std::vector<std::int64_t> filled = rows;
+    filled.resize(rows.size() + static_cast<std::size_t>(missing), 0);
+    const Tensor given = missing == 0 ? records : assay::picked(records, filled);
     std::vector<Tensor> scores;
     for (const attack::AttackedNetwork* network : networks_)
-      scores.push_back(scores_of(*network, network->outputs(network->bind(filled))).narrow(0, 0, count));
+      scores.push_back(assay::picked(scores_of(*network, network->outputs(network->bind(given))), rows));
     return compare(scores, options_.disagreement);
   }
 
@@ -141,7 +197,7 @@ class Searcher::Run {
       fresh.push_back(static_cast<std::int64_t>(*seed));
     }
     if (fresh.empty()) return more;
-    const Tensor points = picked(seeds_.points, fresh);
+    const Tensor points = assay::picked(seeds_.points, fresh);
     const Answers answers = judge(points);
     std::vector<std::int64_t> started;
     for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -149,18 +205,19 @@ class Searcher::Run {
       if (!answers.finite[i]) {
         deliver_({seed, Ending::non_finite, 0, 0, {}});
       } else if (answers.differ[i]) {
-        deliver_({seed, Ending::differing, 0, 0, points[static_cast<std::int64_t>(i)].clone()});
+        deliver_({seed, Ending::differing, 0, 0, row_of(points, static_cast<std::int64_t>(i))});
       } else {
         started.push_back(static_cast<std::int64_t>(i));
-        rows_.push_back(begin(seed, answers, static_cast<std::int64_t>(i)));
+        rows_.push_back(begin(seed, answers, i));
         searches_.keys.push_back(seeds_.keys[seed]);
         searches_.iterations.push_back(0);
       }
     }
     if (started.empty()) return more;
-    const Tensor begun = picked(points, started);
+    const Tensor begun = assay::picked(points, started);
     const auto join = [](Tensor& all, const Tensor& more_rows) {
-      all = all.defined() && all.size(0) > 0 ? at::cat({all, more_rows}) : more_rows.clone();
+      const Tensor parts[] = {all, more_rows};
+      all = all.defined() && all.size(0) > 0 ? joined(parts) : copied(more_rows);
     };
     join(searches_.seeds, begun);
     join(points_, begun);
@@ -175,21 +232,24 @@ class Searcher::Run {
 
   bool guided() const { return options_.lambda2 != 0; }
 
-  Row begin(std::size_t seed, const Answers& answers, std::int64_t i) const {
+  Row begin(std::size_t seed, const Answers& answers, std::size_t i) const {
     Row row;
     row.seed = seed;
     row.aims.resize(networks_.size());
     row.target = options_.target
                      ? *options_.target
                      : Rng(options_.seed, {seeds_.keys[seed], target_stream}).below(networks_.size());
-    if (answers.classes.defined()) {
-      row.label = answers.classes[0][i].item<std::int64_t>();
+    if (!answers.classes.empty()) {
+      row.label = answers.class_of(0, i);
       return row;
     }
     // Regression: away from the rest, on the side where the target already is.
-    const Tensor sums = answers.outputs.select(1, i).sum(1);
-    const double own = sums[static_cast<std::int64_t>(row.target)].item<double>();
-    const double rest = (sums.sum().item<double>() - own) / static_cast<double>(networks_.size() - 1);
+    double own = 0, rest = 0;
+    for (std::size_t k = 0; k < networks_.size(); ++k) {
+      const auto outputs = answers.outputs_of(k, i);
+      (k == row.target ? own : rest) += std::accumulate(outputs.begin(), outputs.end(), 0.0);
+    }
+    rest /= static_cast<double>(networks_.size() - 1);
     row.direction = own <= rest ? 1.0F : -1.0F;
     return row;
   }
@@ -216,21 +276,16 @@ class Searcher::Run {
   }
 
   static Activations on_host(const Tensor& neurons) {
-    const Tensor host = neurons.detach().to(at::kCPU, at::kFloat).contiguous();
-    return {static_cast<std::size_t>(host.size(0)),
-            static_cast<std::size_t>(host.size(1)),
-            {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()}};
+    return {static_cast<std::size_t>(neurons.size(0)), static_cast<std::size_t>(neurons.size(1)),
+            floats_of(neurons)};
   }
 
   // One iteration of every search.
   void step() {
-    const Tensor scaled =
-        slopes_ / attack::per_record(slopes_.flatten(1).square().mean(1).sqrt() + least_slope, slopes_);
-    Tensor points = points_ + constraint_.direction(searches_, points_, scaled) * options_.step;
-    points = constraint_.kept(searches_, points);
-    if (!constraint_.on_a_line()) points = points.clamp(0, 1);
-    const Tensor records = record_of(searches_, points);
-    const Tensor moved = records.ne(records_).flatten(1).any(1).to(at::kCPU).contiguous();
+    const Tensor wanted = constraint_.direction(searches_, points_, normalised(slopes_));
+    Tensor points = constraint_.kept(searches_, moved(points_, wanted, options_.step));
+    if (!constraint_.on_a_line()) points = clipped(points);
+    const Tensor records = record_of(searches_, points), before = records_;
     points_ = points;
     records_ = records;
     for (std::size_t& iterations : searches_.iterations) ++iterations;
@@ -240,12 +295,12 @@ class Searcher::Run {
     for (std::size_t i = 0; i < size(); ++i) {
       Row& row = rows_[i];
       const std::size_t iterations = searches_.iterations[i];
-      row.still = moved.data_ptr<bool>()[i] ? 0 : row.still + 1;
+      row.still = same_row(before, records, i) ? row.still + 1 : 0;
       row.idle = answers.closeness[i] < row.nearest ? 0 : row.idle + 1;
       row.nearest = std::min(row.nearest, answers.closeness[i]);
       const auto place = static_cast<std::int64_t>(i);
       if (answers.differ[i])
-        waiting_.push_back({std::move(row), iterations, points[place].clone(), records[place].clone()});
+        waiting_.push_back({std::move(row), iterations, row_of(points, place), row_of(records, place)});
       else if (iterations >= options_.iterations)
         deliver_({row.seed, Ending::exhausted, iterations, row.target, {}});
       else if (row.still > constraint_.patience())
@@ -263,8 +318,8 @@ class Searcher::Run {
     if (std::ranges::count(differ, true) == 0) return;
     const Tensor admitted = constraint_.admits(searches, records);
     if (!admitted.defined()) return;
-    const Tensor host = admitted.to(at::kCPU).contiguous();
-    for (std::size_t i = 0; i < differ.size(); ++i) differ[i] = differ[i] && host.data_ptr<bool>()[i];
+    const std::vector<bool> allowed = truths_of(admitted);
+    for (std::size_t i = 0; i < differ.size(); ++i) differ[i] = differ[i] && allowed[i];
   }
 
   void keep(const std::vector<std::int64_t>& going_on) {
@@ -273,24 +328,21 @@ class Searcher::Run {
     rows_ = std::move(rows);
     searches_.keys = picked(searches_.keys, going_on);
     searches_.iterations = picked(searches_.iterations, going_on);
-    searches_.seeds = picked(searches_.seeds, going_on);
-    points_ = picked(points_, going_on);
-    records_ = picked(records_, going_on);
-    slopes_ = picked(slopes_, going_on);
+    for (Tensor* tensor : {&searches_.seeds, &points_, &records_, &slopes_})
+      *tensor = assay::picked(*tensor, going_on);
   }
 
   // The record a point stands for: admissible, valid, in the precision of the file.
   Tensor record_of(const Searches& searches, const Tensor& points) const {
-    const Tensor shown = constraint_.shown(searches, points).clamp(0, 1);
+    const Tensor shown = clipped(constraint_.shown(searches, points));
     return options_.levels ? on_levels(shown, searches.seeds) : shown;
   }
 
   // What networks say of the records of searches from `first` on; the gradients of the joint objective there,
   // summed over networks, become their slopes.
   Answers look(std::size_t first) {
-    const auto begin = static_cast<std::int64_t>(first);
-    const Tensor records = records_.slice(0, begin);
-    Tensor slopes = at::zeros_like(records);
+    const Tensor records = rows_from(records_, first);
+    Tensor slopes = zeros_of(records.sizes().vec());
     std::vector<Tensor> scores;
     for (std::size_t k = 0; k < networks_.size(); ++k) {
       const auto climb_at = [&](std::size_t row, std::span<const float> elements,
@@ -299,10 +351,11 @@ class Searcher::Run {
       };
       const auto found = networks_[k]->slopes(
           records, {}, {.read = objectives_[k].values, .numbers = 1, .slopes = climb_at});
-      slopes += found.gradients[0];
+      slopes = sum(slopes, in_memory(found.gradients[0], at::kFloat));
       scores.push_back(scores_of(*networks_[k], found.scores));
     }
-    slopes_ = first == 0 ? slopes : at::cat({slopes_, slopes});
+    const Tensor parts[] = {slopes_, slopes};
+    slopes_ = first == 0 ? slopes : joined(parts);
     return compare(scores, options_.disagreement);
   }
 
@@ -411,11 +464,11 @@ class Searcher::Run {
       points.push_back(found.point);
       records.push_back(found.record);
     }
-    searches.seeds = picked(seeds_.points, seeds);
-    Tensor all = at::stack(records);
+    searches.seeds = assay::picked(seeds_.points, seeds);
+    Tensor all = stacked(records);
     if (options_.shrink) {
       all = explore::shrink(
-          searches, {at::stack(points), all}, constraint_.shrinking(),
+          searches, {stacked(points), all}, constraint_.shrinking(),
           [this](const Searches& at, const Tensor& moved) { return record_of(at, moved); },
           [&](const Tensor& candidates) {
             std::vector<bool> differ = judge(candidates).differ;
@@ -425,7 +478,7 @@ class Searcher::Run {
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       deliver_({waiting_[i].row.seed, Ending::found, waiting_[i].iterations, waiting_[i].row.target,
-                all[static_cast<std::int64_t>(i)].clone()});
+                row_of(all, static_cast<std::int64_t>(i))});
     }
     waiting_.clear();
   }
@@ -446,12 +499,25 @@ class Searcher::Run {
   std::vector<Waiting> waiting_;
 };
 
-Tensor on_levels(const Tensor& points) { return (points * 255).round() / 255; }
+Tensor on_levels(const Tensor& points) {
+  Tensor result = room_for(points.sizes().vec());
+  const std::span<const float> from = elements(points);
+  const std::span<float> to = elements(result);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = nearest_level(from[i]);
+  return result;
+}
 
 Tensor on_levels(const Tensor& points, const Tensor& seeds) {
-  constexpr double rounding = 1e-4;  // of a level, that float32 may have lost
-  const Tensor change = (points - seeds) * 255;
-  return on_levels(seeds + (change + change.sign() * rounding).trunc() / 255);
+  constexpr float rounding = 1e-4F;  // of a level, that float32 may have lost
+  Tensor result = room_for(points.sizes().vec());
+  const std::span<const float> point = elements(points), seed = elements(seeds);
+  const std::span<float> to = elements(result);
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const float change = (point[i] - seed[i]) * 255;
+    const float sign = (change > 0 ? 1.0F : 0.0F) - (change < 0 ? 1.0F : 0.0F);
+    to[i] = nearest_level(seed[i] + std::trunc(change + sign * rounding) / 255);
+  }
+  return result;
 }
 
 Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const Guide& guide,

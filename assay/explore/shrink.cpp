@@ -1,23 +1,17 @@
 #include "assay/explore/shrink.h"
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
 
-#include <assay/extend/attack_problem.h>
+#include "assay/engine/plain_tensor.h"
 
 namespace assay::explore {
 namespace {
 
 constexpr int halvings = 6;
-constexpr std::int64_t parts = 4;
-
-Tensor mask_of(const std::vector<bool>& truths) {
-  const Tensor mask = at::empty({static_cast<std::int64_t>(truths.size())}, at::kBool);
-  std::copy(truths.begin(), truths.end(), mask.data_ptr<bool>());
-  return mask;
-}
-
-// Positions of each row's elements from the least to the greatest.
-Tensor order(const Tensor& rows) { return std::get<1>(rows.sort(/*stable=*/true, 1, /*descending=*/false)); }
+constexpr std::size_t parts = 4;
 
 class Shrinker {
  public:
@@ -30,54 +24,93 @@ class Shrinker {
 
   // The least share of the change that does.
   void scale() {
-    const std::int64_t n = searches_.size();
-    const Tensor change = found_.points - searches_.seeds;
-    Tensor low = at::zeros({n}), high = at::ones({n});
+    const Tensor points = found_.points;
+    std::vector<float> low(rows()), high(rows(), 1), middle(rows());
     for (int i = 0; i < halvings; ++i) {
-      const Tensor middle = (low + high) / 2;
-      const Tensor good =
-          attempt(searches_.seeds + change * attack::per_record(middle.to(change.device()), change));
-      high = at::where(good, middle, high);
-      low = at::where(good, low, middle);
+      for (std::size_t r = 0; r < rows(); ++r) middle[r] = (low[r] + high[r]) / 2;
+      const std::vector<bool> good =
+          attempt(by_element(points, [&](std::size_t r, std::size_t, float seed, float point) {
+            return seed + (point - seed) * middle[r];
+          }));
+      for (std::size_t r = 0; r < rows(); ++r) (good[r] ? high : low)[r] = middle[r];
     }
   }
 
   // Without as many of the smallest elements of the change as can be.
   void drop_smallest() {
-    const std::int64_t n = searches_.size();
-    const Tensor change = (found_.points - searches_.seeds).flatten(1), moved = change.ne(0);
-    // The place of each element by the size of its change; elements that did not move come first.
-    const Tensor place = order(order(change.abs())), idle = moved.logical_not().sum(1);
     const Tensor origin = found_.points;
-    Tensor low = at::zeros({n}), high = moved.sum(1).to(at::kFloat).to(at::kCPU);
+    // The place of each element by the size of its change; elements that did not move come first.
+    std::vector<std::size_t> place(rows() * width()), idle(rows()), low(rows()), high(rows()), middle(rows());
+    for (std::size_t r = 0; r < rows(); ++r) {
+      const std::span<const float> point = row(origin, r), seed = row(searches_.seeds, r);
+      const auto size = [&](std::size_t i) { return std::abs(point[i] - seed[i]); };
+      std::vector<std::size_t> order(width());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      std::ranges::stable_sort(order, {}, size);
+      for (std::size_t p = 0; p < width(); ++p) place[r * width() + order[p]] = p;
+      idle[r] =
+          static_cast<std::size_t>(std::ranges::count_if(order, [&](std::size_t i) { return size(i) == 0; }));
+      high[r] = width() - idle[r];
+    }
     for (int i = 0; i < halvings; ++i) {
-      const Tensor middle = ((low + high) / 2).floor();
-      const Tensor back =
-          place.lt((idle + middle.to(idle.device(), at::kLong)).unsqueeze(1)).reshape_as(origin);
-      const Tensor good = attempt(at::where(back, searches_.seeds, origin));
-      low = at::where(good, middle, low);
-      high = at::where(good, high, middle);
+      for (std::size_t r = 0; r < rows(); ++r) middle[r] = (low[r] + high[r]) / 2;
+      const std::vector<bool> good =
+          attempt(by_element(origin, [&](std::size_t r, std::size_t e, float seed, float point) {
+            return place[r * width() + e] < idle[r] + middle[r] ? seed : point;
+          }));
+      for (std::size_t r = 0; r < rows(); ++r) (good[r] ? low : high)[r] = middle[r];
     }
   }
 
   // Without those quarters of the changed elements that are not needed, one after the other.
   void drop_parts() {
-    const Tensor moved = (found_.points - searches_.seeds).flatten(1).ne(0), count = moved.sum(1, true);
-    const Tensor part = ((moved.cumsum(1) - 1) * parts).div(count.clamp_min(1), "floor");
-    for (std::int64_t i = 0; i < parts; ++i) {
-      attempt(
-          at::where(part.eq(i).logical_and(moved).reshape_as(found_.points), searches_.seeds, found_.points));
+    std::vector<std::size_t> part(rows() * width(), parts);  // of an element that changed
+    for (std::size_t r = 0; r < rows(); ++r) {
+      const std::span<const float> point = row(found_.points, r), seed = row(searches_.seeds, r);
+      std::size_t count = 0, next = 0;
+      for (std::size_t i = 0; i < width(); ++i) count += point[i] != seed[i] ? 1 : 0;
+      for (std::size_t i = 0; i < width(); ++i) {
+        if (point[i] != seed[i]) part[r * width() + i] = next++ * parts / count;
+      }
+    }
+    for (std::size_t p = 0; p < parts; ++p) {
+      attempt(by_element(found_.points, [&](std::size_t r, std::size_t e, float seed, float point) {
+        return part[r * width() + e] == p ? seed : point;
+      }));
     }
   }
 
  private:
-  // Takes over candidates on which networks disagree. [n] bool on the host: which.
-  Tensor attempt(const Tensor& candidate) {
+  std::size_t rows() const { return static_cast<std::size_t>(searches_.size()); }
+  std::size_t width() const {
+    return static_cast<std::size_t>(searches_.seeds.numel()) / std::max<std::size_t>(1, rows());
+  }
+  std::span<float> row(const Tensor& tensor, std::size_t r) const {
+    return {elements_of<float>(tensor) + r * width(), width()};
+  }
+
+  // Candidates made of each element of the seeds and of points.
+  template <typename Make>
+  Tensor by_element(const Tensor& points, const Make& make) const {
+    Tensor result = room_for(points.sizes().vec());
+    for (std::size_t r = 0; r < rows(); ++r) {
+      const std::span<const float> point = row(points, r), seed = row(searches_.seeds, r);
+      const std::span<float> to = row(result, r);
+      for (std::size_t e = 0; e < width(); ++e) to[e] = make(r, e, seed[e], point[e]);
+    }
+    return result;
+  }
+
+  // Takes over candidates on which networks disagree, and tells which.
+  std::vector<bool> attempt(const Tensor& candidate) {
     const Tensor records = record_of_(searches_, candidate);
-    const Tensor good = mask_of(differs_(records));
-    const Tensor taken = attack::per_record(good.to(records.device()), records);
-    found_.points = at::where(taken, candidate, found_.points);
-    found_.records = at::where(taken, records, found_.records);
+    std::vector<bool> good = differs_(records);
+    found_ = {copied(found_.points), copied(found_.records)};
+    for (std::size_t r = 0; r < rows(); ++r) {
+      if (!good[r]) continue;
+      std::ranges::copy(row(candidate, r), row(found_.points, r).begin());
+      std::ranges::copy(row(records, r), row(found_.records, r).begin());
+    }
     return good;
   }
 

@@ -23,7 +23,7 @@ TEST(Disagreement, IsAnyTwoNetworksNamingOtherClasses) {
               {});
   EXPECT_EQ(answers.differ, (std::vector<bool>{false, true, false}));
   EXPECT_EQ(answers.finite, (std::vector<bool>{true, true, false}));
-  EXPECT_EQ(answers.classes[1][1].item<std::int64_t>(), 2);
+  EXPECT_EQ(answers.class_of(1, 1), 2);
   // Leads: 2, 1, 8 of the first record, and 1, 1, 4 of the second.
   EXPECT_FLOAT_EQ(answers.closeness[0], 1);
   EXPECT_FLOAT_EQ(answers.closeness[1], 1);

@@ -1,8 +1,8 @@
 // Occlusion by many tiny black rectangles, as dirt on a lens.
 
-#include <ATen/ATen.h>
-
 #include <assay/extend/constraint.h>
+#include "assay/engine/plain_tensor.h"
+#include "assay/explore/changes.h"
 #include "assay/explore/pictures.h"
 
 namespace assay::explore {
@@ -15,19 +15,27 @@ class Blackout final : public Constraint {
 
   Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
     require_pictures(searches, "blackout");
-    const Tensor allowed = at::zeros_like(wanted);
+    Tensor allowed = zeros_of(wanted.sizes().vec());
+    const float* const from = elements_of<float>(wanted);
+    float* const to = elements_of<float>(allowed);
     for (std::int64_t row = 0; row < wanted.size(0); ++row) {
       for (std::size_t i = 0; i < count_; ++i) {
         const Rectangle where = random_rectangle(wanted, size_.first, size_.second,
                                                  searches.rng(static_cast<std::size_t>(row), stream + i));
-        if (inside(wanted, row, where).mean().item<float>() < 0) inside(allowed, row, where).fill_(-1);
+        double sum = 0;
+        each_inside(wanted, row, where, [&](std::int64_t at) { sum += from[at]; });
+        if (sum < 0) each_inside(wanted, row, where, [&](std::int64_t at) { to[at] = -1; });
       }
     }
     return allowed;
   }
   bool by_element() const override { return true; }
   Tensor admits(const Searches& searches, const Tensor& records) const override {
-    return records.le(searches.seeds + least_change).flatten(1).all(1);
+    const Tensor lighter = room_for(records.sizes().vec(), c10::kBool);
+    const float *const now = elements_of<float>(records), *const was = elements_of<float>(searches.seeds);
+    for (std::int64_t i = 0; i < records.numel(); ++i)
+      elements_of<bool>(lighter)[i] = now[i] > was[i] + static_cast<float>(least_change);
+    return rows_without(lighter);
   }
   Shrinking shrinking() const override { return {.scale = false, .elements = false}; }
   std::size_t patience() const override { return 20; }

@@ -1,8 +1,11 @@
 // Lighting: the whole picture lighter or darker.
 
-#include <ATen/ATen.h>
+#include <algorithm>
+#include <numeric>
 
 #include <assay/extend/constraint.h>
+#include "assay/engine/plain_tensor.h"
+#include "assay/explore/changes.h"
 
 namespace assay::explore {
 namespace {
@@ -13,15 +16,18 @@ class Light final : public Constraint {
       : strength_(options.number("strength", 0)), most_(options.number("most", 0)) {}
 
   Tensor direction(const Searches&, const Tensor&, const Tensor& wanted) const override {
-    return wanted.flatten(1)
-        .mean(1, /*keepdim=*/true)
-        .mul(strength_)
-        .expand({wanted.size(0), wanted[0].numel()})
-        .reshape_as(wanted)
-        .contiguous();
+    Tensor allowed = room_for(wanted.sizes().vec());
+    const std::int64_t rows = wanted.size(0), elements = wanted.numel() / std::max<std::int64_t>(1, rows);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const float* const from = elements_of<float>(wanted) + row * elements;
+      const double mean = std::accumulate(from, from + elements, 0.0) / static_cast<double>(elements);
+      std::fill_n(elements_of<float>(allowed) + row * elements, elements,
+                  static_cast<float>(mean * strength_));
+    }
+    return allowed;
   }
   Tensor kept(const Searches& searches, const Tensor& points) const override {
-    return searches.seeds + (points - searches.seeds).clamp(-most_, most_);
+    return within(points, searches.seeds, most_);
   }
   bool on_a_line() const override { return true; }
   Shrinking shrinking() const override { return {.scale = true, .elements = false}; }

@@ -1,9 +1,10 @@
 // An L-infinity ball around the seed.
 
-#include <ATen/ATen.h>
+#include <cmath>
 
 #include <assay/extend/constraint.h>
-#include "assay/attack/norms.h"
+#include "assay/engine/plain_tensor.h"
+#include "assay/explore/changes.h"
 
 namespace assay::explore {
 namespace {
@@ -13,10 +14,15 @@ class LinfBall final : public Constraint {
   explicit LinfBall(const SpecOptions& options) : eps_(options.number("eps", 0)) {}
 
   Tensor kept(const Searches& searches, const Tensor& points) const override {
-    return searches.seeds + attack::project(points - searches.seeds, attack::Norm::linf, eps_);
+    return within(points, searches.seeds, eps_);
   }
   Tensor admits(const Searches& searches, const Tensor& records) const override {
-    return (records - searches.seeds).abs().flatten(1).amax(1).le(eps_ + 2 * least_change);
+    const Tensor beyond = room_for(records.sizes().vec(), c10::kBool);
+    const float *const now = elements_of<float>(records), *const was = elements_of<float>(searches.seeds);
+    const auto most = static_cast<float>(eps_ + 2 * least_change);
+    for (std::int64_t i = 0; i < records.numel(); ++i)
+      elements_of<bool>(beyond)[i] = std::abs(now[i] - was[i]) > most;
+    return rows_without(beyond);
   }
 
  private:

@@ -1,9 +1,9 @@
 // Occlusion by one rectangle with any content.
 
-#include <ATen/ATen.h>
-
 #include <assay/error.h>
 #include <assay/extend/constraint.h>
+#include "assay/engine/plain_tensor.h"
+#include "assay/explore/changes.h"
 #include "assay/explore/pictures.h"
 
 namespace assay::explore {
@@ -18,19 +18,24 @@ class Occlusion final : public Constraint {
 
   Tensor direction(const Searches& searches, const Tensor&, const Tensor& wanted) const override {
     require_pictures(searches, "occl");
-    const Tensor allowed = at::zeros_like(wanted);
+    Tensor allowed = zeros_of(wanted.sizes().vec());
+    const float* const from = elements_of<float>(wanted);
+    float* const to = elements_of<float>(allowed);
     for (std::int64_t row = 0; row < wanted.size(0); ++row) {
-      const Rectangle where = place_of(searches, static_cast<std::size_t>(row));
-      inside(allowed, row, where).copy_(inside(wanted, row, where));
+      each_inside(wanted, row, place_of(searches, static_cast<std::size_t>(row)),
+                  [&](std::int64_t i) { to[i] = from[i]; });
     }
     return allowed;
   }
   bool by_element() const override { return true; }
   Tensor admits(const Searches& searches, const Tensor& records) const override {
     const Tensor changed = searches.changed(records);
-    for (std::int64_t row = 0; row < records.size(0); ++row)
-      inside(changed, row, place_of(searches, static_cast<std::size_t>(row))).fill_(false);
-    return changed.flatten(1).any(1).logical_not();
+    bool* const outside = elements_of<bool>(changed);
+    for (std::int64_t row = 0; row < records.size(0); ++row) {
+      each_inside(records, row, place_of(searches, static_cast<std::size_t>(row)),
+                  [&](std::int64_t i) { outside[i] = false; });
+    }
+    return rows_without(changed);
   }
 
  private:
