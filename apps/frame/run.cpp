@@ -203,6 +203,19 @@ struct CommandLine {
        sub == nullptr ? line.root.get_name() : line.root.get_name() + " " + sub->get_name());
 }
 
+// A flag in the place of a value was not meant as one.
+void require_values(const CLI::App& sub, const std::vector<std::string>& arguments) {
+  const auto flag = [&](const std::string& argument) -> const CLI::Option* {
+    return argument.starts_with("--") ? sub.get_option_no_throw(argument) : nullptr;
+  };
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    const CLI::Option* const asks = flag(arguments[i]);
+    if (asks == nullptr || asks->get_items_expected_min() == 0 || flag(arguments[i + 1]) == nullptr) continue;
+    fail(Fault::usage, "{} needs a value, and {} is a flag; where it is the value, say {}={}", arguments[i],
+         arguments[i + 1], arguments[i], arguments[i + 1]);
+  }
+}
+
 int run(const Program& program, int argc, char** argv) {
   load_plugins(program, {argv, static_cast<std::size_t>(argc)});
   CommandLine line(program);
@@ -222,8 +235,10 @@ int run(const Program& program, int argc, char** argv) {
     write_manual(line.root, line.folder);
     return 0;
   }
-  if (sub != nullptr && sub != line.completion)
+  if (sub != nullptr && sub != line.completion) {
+    require_values(*sub, arguments);
     return run_command(program, line.root, *sub, *line.made.at(sub), line.settings);
+  }
   std::cout << (sub == nullptr ? line.root.help() : completion_script(line.root, line.shell));
   flush_standard_output();
   return sub == nullptr ? exit_code(Fault::usage) : 0;

@@ -69,12 +69,6 @@ bool all_zero(const Tensor& gradient) {
   return std::ranges::all_of(elements, [](float slope) { return slope == 0; });
 }
 
-// [n, elements].
-Tensor by_record(const Tensor& values) {
-  const std::int64_t rows = values.size(0);
-  return reshaped(values, {rows, values.numel() / std::max<std::int64_t>(1, rows)});
-}
-
 // A gradient of 0 for all records shows no way; in a network of steps it is 0 everywhere.
 void require_slopes(const Session& session, std::span<const Tensor> gradients) {
   for (const Tensor& gradient : gradients) {
@@ -155,7 +149,7 @@ Tensor AttackedNetwork::outputs(const Tensors& given) const {
   } else {
     predicted_classes(session_, values, records);  // checks the shape
   }
-  return as_type(by_record(values), at::kFloat);
+  return as_type(as_rows(values), at::kFloat);
 }
 
 Tensor AttackedNetwork::scores_of(const AttackProblem& problem, const Tensor& outputs) const {
@@ -196,7 +190,7 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const Held
                                                 const RecordObjective& objective) const {
   RecordGradients found = session_.gradients(bind(points, held), objective, std::span(&input_, 1));
   require_rows(session_, found.value, static_cast<std::size_t>(points.size(0)));
-  Slopes result{.scores = as_type(by_record(found.value), at::kFloat), .gradients = {}};
+  Slopes result{.scores = as_type(as_rows(found.value), at::kFloat), .gradients = {}};
   for (const Tensors& of_number : found.gradients) {
     Tensor gradient = of_number.at(input_);
     if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);

@@ -26,8 +26,6 @@
 namespace assay::attack {
 namespace {
 
-constexpr std::size_t large_batch = 128;  // more gain nothing, and a kill loses what was done on the batch
-
 // What anybody's attack gives, within the valid range.
 Tensor in_range(const Tensor& points) {
   if (!points.device().is_cpu()) return points.clamp(0, 1);
@@ -70,8 +68,9 @@ class Run {
         set_(*dataset_, type_) {
     summary_.spec = spec_;
     summary_.levels = options_.levels;
-    if (options_.batch == 0)
-      options_.batch = std::min(large_batch, session.preferred_batch(/*keeps_values=*/true));
+    // Of searches that end at different times few are left in the end, so that batches are worth their size,
+    // though a kill loses what was done on one.
+    if (options_.batch == 0) options_.batch = session.preferred_batch(/*keeps_values=*/true);
   }
 
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {

@@ -113,9 +113,7 @@ void Evaluator::classify(const Answers& answers) {
 
 std::vector<double> Evaluator::errors_of(const Batch& batch, const Tensor& output) const {
   const Tensor targets = to_tensor(batch.targets);
-  const std::int64_t rows = output.size(0);
-  const Tensor values = reshaped(in_memory(output, output.scalar_type()),
-                                 {rows, output.numel() / std::max<std::int64_t>(1, rows)});
+  const Tensor values = as_rows(in_memory(output, output.scalar_type()));
   if (values.sizes() != targets.sizes()) {
     const bool by_position = output.dim() > 2 && values.size(1) > targets.size(1) && targets.size(1) > 1 &&
                              values.size(1) % targets.size(1) == 0;

@@ -59,6 +59,33 @@ void require_positions(const Tensor& tensor, std::span<const std::int64_t> posit
   }
 }
 
+// body(T()) for the usual types of elements; false for others.
+template <typename Body>
+bool with_type(c10::ScalarType type, const Body& body) {
+  switch (type) {
+    case at::kFloat:
+      body(float());
+      return true;
+    case at::kDouble:
+      body(double());
+      return true;
+    case at::kLong:
+      body(std::int64_t());
+      return true;
+    case at::kInt:
+      body(std::int32_t());
+      return true;
+    case at::kByte:
+      body(std::uint8_t());
+      return true;
+    case at::kBool:
+      body(bool());
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::size_t bytes_of(const Shape& shape, c10::ScalarType type) {
   return static_cast<std::size_t>(element_count(shape)) * c10::elementSize(type);
 }
@@ -103,8 +130,8 @@ Tensor tensor_of(std::span<const std::int64_t> numbers) {
 }
 
 Tensor in_memory(const Tensor& tensor, c10::ScalarType type) {
-  const bool there = in_reach(tensor) && tensor.scalar_type() == type;
-  return there ? tensor : tensor.to(at::kCPU, type).contiguous();
+  if (!in_reach(tensor)) return tensor.to(at::kCPU, type).contiguous();
+  return as_type(tensor, type);
 }
 
 Tensor on_device(const Tensor& tensor, c10::Device device) {
@@ -112,7 +139,18 @@ Tensor on_device(const Tensor& tensor, c10::Device device) {
 }
 
 Tensor as_type(const Tensor& tensor, c10::ScalarType type) {
-  return tensor.scalar_type() == type ? tensor : tensor.to(type);
+  if (tensor.scalar_type() == type) return tensor;
+  Tensor result;
+  const bool known = is_plain(tensor) && with_type(tensor.scalar_type(), [&]<typename From>(From) {
+                       with_type(type, [&]<typename To>(To) {
+                         result = room_for(tensor.sizes().vec(), type);
+                         const From* const from = elements_of<From>(tensor);
+                         To* const to = elements_of<To>(result);
+                         for (std::int64_t i = 0, count = tensor.numel(); i < count; ++i)
+                           to[i] = static_cast<To>(from[i]);
+                       });
+                     });
+  return known && result.defined() ? result : tensor.to(type);
 }
 
 std::vector<bool> truths_of(const Tensor& mask) {
@@ -121,6 +159,7 @@ std::vector<bool> truths_of(const Tensor& mask) {
 }
 
 bool has_nan(const Tensor& tensor) {
+  if (!at::isFloatingType(tensor.scalar_type())) return false;
   if (!tensor.device().is_cpu()) return tensor.isnan().any().item<bool>();
   return on_numbers(tensor, [](auto numbers) {
     return std::ranges::any_of(numbers, [](auto number) { return number != number; });
@@ -139,6 +178,11 @@ bool has_finite_elements(const Tensor& tensor) {
 Tensor reshaped(const Tensor& tensor, const Shape& shape) {
   if (!tensor.is_contiguous() || tensor.requires_grad()) return tensor.reshape(shape);
   return view_of(tensor, [&](c10::TensorImpl& view) { view.set_sizes_contiguous(shape); });
+}
+
+Tensor as_rows(const Tensor& tensor) {
+  const std::int64_t rows = tensor.size(0);
+  return reshaped(tensor, {rows, tensor.numel() / std::max<std::int64_t>(1, rows)});
 }
 
 Tensor picked(const Tensor& tensor, std::span<const std::int64_t> positions, std::int64_t axis) {

@@ -32,6 +32,8 @@ Tensor as_type(const Tensor& tensor, c10::ScalarType type);
 
 // The same elements in another shape with as many of them.
 Tensor reshaped(const Tensor& tensor, const Shape& shape);
+// The same as [n, elements of a row].
+Tensor as_rows(const Tensor& tensor);
 
 // Positions along an axis, its rows say: some of them in the order given, and some of them put in the place
 // of others. Throws Error{usage} for positions that there are not.
@@ -61,7 +63,7 @@ T* elements_of(const Tensor& tensor) {
 
 // Of a tensor of truth values.
 std::vector<bool> truths_of(const Tensor& mask);
-// Of a tensor of float32: some element is NaN.
+// Whether some element is NaN.
 bool has_nan(const Tensor& tensor);
 // Of a tensor of float32: neither infinity nor NaN.
 bool has_finite_elements(const Tensor& tensor);

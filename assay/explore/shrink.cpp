@@ -105,7 +105,7 @@ class Shrinker {
   std::vector<bool> attempt(const Tensor& candidate) {
     const Tensor records = record_of_(searches_, candidate);
     std::vector<bool> good = differs_(records);
-    found_ = {copied(found_.points), copied(found_.records)};
+    found_ = {copied(found_.points), copied(found_.records)};  // candidates are made of the former ones
     for (std::size_t r = 0; r < rows(); ++r) {
       if (!good[r]) continue;
       std::ranges::copy(row(candidate, r), row(found_.points, r).begin());

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "tests/program/program.h"
@@ -118,6 +119,10 @@ TEST_F(Frame, ValuesThatAreNoneAreRefused) {
     EXPECT_EQ(outcome.code, 1) << wrong << outcome.err;
   }
   EXPECT_EQ(assay(evaluated + "--seed 9223372036854775807 --quiet").code, 0);
+  const Outcome flag = assay(evaluated + "--json --quiet");
+  EXPECT_EQ(flag.code, 1);
+  EXPECT_THAT(flag.err, ::testing::HasSubstr("--json needs a value, and --quiet is a flag"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "--quiet"));
   EXPECT_LT(assay("attack --margin x").err.size(), 200U) << "no bound of 300 digits";
   write_file(folder / "gate.toml", "[evaluate]\nexpect-accuracy = nan\n");
   EXPECT_EQ(assay(evaluated + "--config gate.toml").code, 1);

@@ -34,7 +34,14 @@ TEST_F(Start, LoadsLibtorchWhereItsKernelsRunAlone) {
       "evaluate net.onnx --data " + data,
       "importance --model net.onnx --data " + data,
       "select --model net.onnx --by deepgini --out order.txt --test " + data,
-      "cover --model net.onnx -m 2 --preset all " + both};
+      "cover --model net.onnx -m 2 --preset all " + both,
+      "attack net.onnx --attack fgsm --attack bim --attack 'pgd[starts=2]' --attack noise --attack jsma "
+      "--attack 'noise-relevant[share=0.2]' --out attacked --data " +
+          data,
+      "explore net.onnx --mutant 'gf[sigma=0.5]' --constraint 'occl[size=2x2]' --iterations 3 --out explored "
+      "--data " +
+          data,
+      "mutate --model net.onnx --test " + data};
   for (const std::string& arguments : without) {
     EXPECT_THAT(loaded_by(arguments), Not(HasSubstr("libtorch_cpu"))) << arguments;
   }

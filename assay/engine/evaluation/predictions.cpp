@@ -11,6 +11,7 @@
 #include "assay/engine/evaluation/decision.h"
 #include "assay/engine/evaluation/evaluation_json.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/plain_tensor.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/file.h"
 #include "assay/support/text/visible.h"
@@ -24,12 +25,12 @@ Tensor rows_of_output(const Session& session, ValueId output, const Tensor& valu
   if (axis.axis < 0)
     fail(Fault::unsupported, "output '{}' does not hold its records along an axis",
          session.graph().value(output).name);
-  Tensor rows = value.movedim(axis.axis, 0).to(at::kCPU, at::kFloat).contiguous();
+  const Tensor rows = in_memory(axis.axis == 0 ? value : value.movedim(axis.axis, 0), at::kFloat);
   if (axis.rows == 1) return rows;
   std::vector<std::int64_t> shape = rows.sizes().vec();
   shape[0] = axis.rows;
   shape.insert(shape.begin(), records);
-  return rows.reshape(shape);
+  return reshaped(rows, shape);
 }
 
 // What a network says of a batch.
@@ -48,11 +49,6 @@ void from_json(const nlohmann::json& json, Said& said) {
   said = {json.at(0).get<Evaluator::Answers>(), from_binary<float>(json.at(1)),
           from_binary<float>(json.at(2)), json.at(3).get<std::vector<std::int64_t>>(),
           json.at(4).get<std::vector<std::int64_t>>()};
-}
-
-std::vector<float> floats_of(const Tensor& tensor) {
-  const Tensor host = tensor.to(at::kCPU, at::kFloat).contiguous();
-  return {host.data_ptr<float>(), host.data_ptr<float>() + host.numel()};
 }
 
 void write_prediction_table(const std::filesystem::path& path, const Predictions& all) {
@@ -107,15 +103,15 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
     evaluator.add(said.answers);
     for (const std::size_t i : said.answers.indices) all.ids.push_back(dataset->id(i));
     all.labels.insert(all.labels.end(), said.answers.labels.begin(), said.answers.labels.end());
-    outputs.push_back(at::tensor(said.outputs).reshape(said.output_shape));
-    if (regression) targets.push_back(at::tensor(said.targets).reshape(said.target_shape));
+    outputs.push_back(to_tensor(Array::of<float>(said.output_shape, said.outputs)));
+    if (regression) targets.push_back(to_tensor(Array::of<float>(said.target_shape, said.targets)));
   };
   walk_together<Said>(session, dataset, options, progress, ask, add);
   all.evaluation = evaluator.result();
   broadcast(all.evaluation);
   if (!ranks().first()) return all;
-  all.outputs = to_array(at::cat(outputs));
-  if (regression) all.targets = to_array(at::cat(targets));
+  all.outputs = to_array(joined(outputs));
+  if (regression) all.targets = to_array(joined(targets));
   return all;
 }
 

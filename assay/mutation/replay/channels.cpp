@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include <assay/error.h>
 #include <assay/extend/operator_traits.h>
 #include <assay/model.h>
 #include "assay/engine/plain_tensor.h"
@@ -48,9 +49,9 @@ Array cut(const Array& array, std::size_t axis, const Channels& positions) {
 class Row {
  public:
   // `shape`: of a record of what the first node reads.
-  Row(const Session& session, Shape shape, DType type) : options_(session.options()) {
+  Row(const Session& session, Shape shape) : options_(session.options()) {
     shape.insert(shape.begin(), -1);
-    at_ = builder_.input("value", type, std::move(shape));
+    at_ = builder_.input("value", DType::float32, std::move(shape));
     options_.record_shape.clear();
     options_.record_shapes.clear();
   }
@@ -181,7 +182,7 @@ class ChannelFinder {
     Shape shape = record_of(read);
     if (path_.start) shape[0] = std::ssize(path_.start->units());
     if (path_.source_channels && !path_.start) shape[0] = std::ssize(*path_.source_channels);
-    Row row(session_, std::move(shape), DType::float32);
+    Row row(session_, std::move(shape));
     for (const Step& step : steps_) row.add(step.node, step.constants, step.running);
     return row.session();
   }
@@ -384,7 +385,7 @@ class ChannelFinder {
     if (path_.added) return true;
     Shape shape = record_of(at_);
     shape[0] = std::ssize(channels_);
-    Row row(session_, shape, DType::float32);
+    Row row(session_, shape);
     Node sum = reader;
     sum.inputs.resize(2);
     row.add(std::move(sum),
@@ -438,7 +439,12 @@ std::optional<ChangedWeights> find_changed_weights(const Session& session, const
 std::optional<ChannelPath> find_channel_path(const Session& session, const Graph& mutant,
                                              const Difference& difference,
                                              const std::optional<ChangedWeights>& changed) {
-  return ChannelFinder(session, mutant, difference, changed).find();
+  try {
+    return ChannelFinder(session, mutant, difference, changed).find();
+  } catch (const Error& error) {  // the nodes by themselves are no network that can run
+    if (error.fault() == Fault::interrupted) throw;
+    return std::nullopt;
+  }
 }
 
 }  // namespace assay::mutation

@@ -13,12 +13,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Rows of float numbers on the host.
-Tensor as_rows(const Tensor& values) {
-  const std::int64_t rows = values.size(0);
-  return reshaped(in_memory(values, at::kFloat), {rows, values.numel() / std::max<std::int64_t>(1, rows)});
-}
-
 // How far the expected class is ahead of the best other one.
 void compare_classes(Judge::Verdict& verdict, std::span<const float> scores, std::int64_t expected,
                      double threshold) {
@@ -40,7 +34,8 @@ void compare_classes(Judge::Verdict& verdict, std::span<const float> scores, std
 
 std::vector<Judge::Verdict> Judge::judge(const Tensor& original, const Tensor& mutant,
                                          std::span<const std::int64_t> expected) const {
-  const Tensor before = as_rows(original), after = as_rows(mutant);
+  const Tensor before = as_rows(in_memory(original, at::kFloat)),
+               after = as_rows(in_memory(mutant, at::kFloat));
   if (before.sizes() != after.sizes()) {
     fail(Fault::internal, "a mutant's decision value has {} numbers a record, the original's {}",
          after.size(1), before.size(1));

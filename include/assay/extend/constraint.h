@@ -45,7 +45,7 @@ struct Shrinking {
 constexpr double least_change = 1e-6;
 
 // Immutable. Every search is on its own: what happens to a row depends on that row alone. Tensors are [n,
-// record...].
+// record...], in the processor's memory wherever the networks run.
 class Constraint {
  public:
   static constexpr const char* kind = "constraint";
