@@ -29,7 +29,7 @@ namespace {
 // What anybody's attack gives, within the valid range.
 Tensor in_range(const Tensor& points) {
   if (!points.device().is_cpu()) return points.clamp(0, 1);
-  const Tensor result = copied(points);
+  Tensor result = copied(points);
   for (std::int64_t i = 0; i < result.numel(); ++i) {
     float& unit = elements_of<float>(result)[i];
     unit = std::clamp(unit, 0.0F, 1.0F);

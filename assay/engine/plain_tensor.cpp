@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include <assay/error.h>
@@ -162,7 +163,7 @@ bool has_nan(const Tensor& tensor) {
   if (!at::isFloatingType(tensor.scalar_type())) return false;
   if (!tensor.device().is_cpu()) return tensor.isnan().any().item<bool>();
   return on_numbers(tensor, [](auto numbers) {
-    return std::ranges::any_of(numbers, [](auto number) { return number != number; });
+    return std::ranges::any_of(numbers, [](auto number) { return std::isnan(number); });
   });
 }
 

@@ -528,6 +528,9 @@ Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const G
       constraint_(constraint),
       units_(units),
       options_(options) {
+  for (Tensor* numbers : {&units_.low, &units_.span}) {
+    if (numbers->defined()) *numbers = in_memory(*numbers, at::kFloat);
+  }
   if (options.lambda2 == 0 || !guide.choice().needs_relevance) return;
   for (const attack::AttackedNetwork* network : networks_)
     attributions_.push_back(relevance::make_attribution("epsilon", network->session()));

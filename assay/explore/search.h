@@ -58,7 +58,7 @@ class Searcher {
   std::vector<const attack::AttackedNetwork*> networks_;
   const Guide& guide_;
   const Constraint& constraint_;
-  const attack::InputUnits& units_;
+  attack::InputUnits units_;  // in the processor's memory, as constraints see them
   SearchOptions options_;
   std::vector<std::unique_ptr<relevance::Attribution>>
       attributions_;  // per network, when the choice of neurons asks for relevance

@@ -40,13 +40,13 @@ Array records() {
 Graph network(std::uint64_t seed = 1) { return test::lenet_like(seed); }
 
 // Labelled as the network answers, but for every fifth record.
-DatasetPtr labelled() {
+DatasetPtr labelled(const ValidRange& range = {{0}, {1}}) {
   const Session session(network(), {.engine = "libtorch"});
   std::vector<std::int64_t> labels =
       evaluate(session, from_arrays(records(), std::vector<std::int64_t>(record_count)), {}, silence())
           .predictions;
   for (std::size_t r = 0; r < labels.size(); r += 5) labels[r] = (labels[r] + 1) % 4;
-  return from_arrays(records(), labels, {.valid_range = ValidRange{{0}, {1}}});
+  return from_arrays(records(), labels, {.valid_range = range});
 }
 
 void expect_near(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
@@ -176,8 +176,8 @@ TEST_P(Devices, EveryAttackSucceedsAsOften) {
 }
 
 TEST_P(Devices, Explore) {
-  const DatasetPtr data = labelled();
-  const auto by = [&](const SessionOptions& how) {
+  const DatasetPtr data = labelled({{-1}, {2}});
+  const auto by = [&](const SessionOptions& how, const std::string& constraint) {
     const Session one(network(), how), two(network(2), how);
     coverage::LearnOptions learn;
     learn.criteria = {"nc[threshold=0.25]"};
@@ -187,12 +187,16 @@ TEST_P(Devices, Explore) {
     };
     explore::ExploreOptions asked;
     asked.search.iterations = 5;
+    asked.constraints = {parse_spec("constraint", constraint)};
     return explore::explore({{"one", &one, profile(one)}, {"two", &two, profile(two)}}, data, asked,
                             silence());
   };
-  const explore::Exploration found = by(options()), expected = by(processor());
-  EXPECT_EQ(found.seeds, expected.seeds);
-  EXPECT_EQ(found.endings, expected.endings);
+  for (const char* constraint : {"light", "linf[eps=0.2]", "features[both=0-7,integer=0-3]"}) {
+    SCOPED_TRACE(constraint);
+    const explore::Exploration found = by(options(), constraint), expected = by(processor(), constraint);
+    EXPECT_EQ(found.seeds, expected.seeds);
+    EXPECT_EQ(found.endings, expected.endings);
+  }
 }
 
 TEST_P(Devices, Train) {

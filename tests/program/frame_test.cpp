@@ -33,6 +33,11 @@ TEST_F(Frame, EvaluationIsExact) {
   EXPECT_EQ(json["provenance"]["data_hash"].get<std::string>().size(), 32U);
 }
 
+TEST_F(Frame, NetworkAndDataMayStandWithoutTheirFlags) {
+  EXPECT_EQ(assay("evaluate net.onnx images-idx3-ubyte").out, assay(evaluation).out);
+  EXPECT_EQ(assay("importance net.onnx images-idx3-ubyte").code, 0);
+}
+
 TEST_F(Frame, ResultsDoNotDependOnBatchOrThreads) {
   const auto tables = [&](const std::string& flags) {
     return Json::parse(assay(evaluation + flags + " --json -").out)["tables"];

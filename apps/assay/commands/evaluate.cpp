@@ -11,7 +11,7 @@ class Evaluate final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    data_.declare(flags);
+    data_.declare(flags, true);
     check_.declare(flags);
     gates_.declare(flags);
     flags.add("--predictions FILE", question_.predictions,
@@ -41,7 +41,7 @@ class Evaluate final : public Command {
 
 CommandInfo evaluate_command() {
   return {"evaluate", "accuracy or mean squared error of a network on data",
-          "  assay evaluate --model lenet5.onnx --data t10k-images-idx3-ubyte.gz\n"
+          "  assay evaluate lenet5.onnx t10k-images-idx3-ubyte.gz\n"
           "  assay evaluate --model net.h5 --data digits:1000 --expect-accuracy 0.98\n"
           "  assay evaluate --model net.onnx --data test.npz --fail-under accuracy=0.97 --fail-under "
           "'accuracy[class=*]=0.9'\n"

@@ -19,7 +19,7 @@ class ImportanceCommand final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    data_.declare(flags);
+    data_.declare(flags, true);
     check_.declare(flags);
     flags.add("--layer NAME", question_.layers,
               "layer by name or number, may be repeated (default: the layer before the last with weights)");

@@ -14,7 +14,7 @@ class Model final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    data_.declare(flags);
+    data_.declare(flags, true);
     flags.add("--plan", plan_, "what runs each stretch of nodes, and how long it is expected to take");
     flags.add("--measure", measure_, "with --plan: how long it takes, measured now");
     flags.add("--write FILE.onnx", write_, "write the network as ONNX, whatever it was read from");

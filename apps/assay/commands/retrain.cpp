@@ -13,7 +13,7 @@ class Retrain final : public Command {
  public:
   void declare(Flags& flags) override {
     model_.declare(flags, true);
-    data_.declare(flags);
+    data_.declare(flags, true);
     test_.declare(flags);
     declare_given(flags);
     declare_made(flags);

@@ -1,6 +1,7 @@
 #include "assay/mutation/replay/channels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -24,7 +25,7 @@ Channels positions_that_differ(const Array& a, const Array& b, std::size_t axis)
   const std::span<const T> x = a.as<T>(), y = b.as<T>();
   std::vector<bool> differs(size);
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (x[i] != y[i] && (x[i] == x[i] || y[i] == y[i])) differs[i / behind % size] = true;
+    if (x[i] != y[i] && !(std::isnan(x[i]) && std::isnan(y[i]))) differs[i / behind % size] = true;
   }
   Channels positions;
   for (std::size_t i = 0; i < size; ++i) {
