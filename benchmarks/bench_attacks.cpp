@@ -74,8 +74,7 @@ class Comparison {
     const attack::Preparation& preparation = spec.name == "jsma" ? aimed_ : plain_;
     const attack::AttackProblem problem = preparation.problem(batch_);
     const auto attack = attack::make_attack(spec);
-    const auto together =
-        static_cast<std::int64_t>(session_.preferred_batch(/*keeps_values=*/true));  // as `assay attack` does
+    constexpr std::int64_t together = 128;  // as `assay attack` does
     std::vector<attack::AttackProblem> batches;
     const Tensor every = at::arange(problem.size()).to(problem.inputs.device());
     for (const Tensor& rows : every.split(together)) batches.push_back(problem.at(rows));

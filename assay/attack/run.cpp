@@ -26,6 +26,11 @@
 namespace assay::attack {
 namespace {
 
+// What is noted, shown and shared among ranks at a time. A long attack loses what was done on a batch when it
+// is killed, which is worth more than the quarter of the time that larger ones would spare cw and jsma, whose
+// searches end at different times.
+constexpr std::size_t large_batch = 128;
+
 // What anybody's attack gives, within the valid range.
 Tensor in_range(const Tensor& points) {
   if (!points.device().is_cpu()) return points.clamp(0, 1);
@@ -68,9 +73,8 @@ class Run {
         set_(*dataset_, type_) {
     summary_.spec = spec_;
     summary_.levels = options_.levels;
-    // Of searches that end at different times few are left in the end, so that batches are worth their size,
-    // though a kill loses what was done on one.
-    if (options_.batch == 0) options_.batch = session.preferred_batch(/*keeps_values=*/true);
+    if (options_.batch == 0)
+      options_.batch = std::min(large_batch, session.preferred_batch(/*keeps_values=*/true));
   }
 
   AttackSummary run(const std::filesystem::path& file, Progress& progress) {

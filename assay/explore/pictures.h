@@ -22,8 +22,8 @@ Tensor along(const Tensor& direction, const Tensor& line);
 std::pair<std::int64_t, std::int64_t> pair_of(const SpecOptions& options, const std::string& constraint,
                                               const std::string& name, std::int64_t least);
 
-// Calls visit(row, top, left) with the place of a rectangle in each picture, drawn by `rng(row)`. Rectangles
-// larger than the picture are cut to it: `height` and `width` come back as they fit.
+// A place in a picture drawn by `rng`. Rectangles larger than the picture are cut to it: `height` and `width`
+// come back as they fit.
 struct Rectangle {
   std::int64_t top = 0, left = 0, height = 0, width = 0;
 };

@@ -28,7 +28,7 @@ constexpr double least_slope =
     1e-5;  // added to the root mean square by which a gradient is divided, as published
 
 template <typename T>
-std::vector<T> picked(const std::vector<T>& from, const std::vector<std::int64_t>& rows) {
+std::vector<T> chosen(const std::vector<T>& from, const std::vector<std::int64_t>& rows) {
   std::vector<T> to;
   to.reserve(rows.size());
   for (const std::int64_t row : rows) to.push_back(from[static_cast<std::size_t>(row)]);
@@ -40,7 +40,7 @@ Tensor rows_from(const Tensor& tensor, std::size_t first) {
   if (first == 0) return tensor;
   std::vector<std::int64_t> rows(static_cast<std::size_t>(tensor.size(0)) - first);
   std::iota(rows.begin(), rows.end(), static_cast<std::int64_t>(first));
-  return assay::picked(tensor, rows);
+  return picked(tensor, rows);
 }
 
 std::span<float> elements(const Tensor& tensor) {
@@ -177,10 +177,10 @@ class Searcher::Run {
     std::iota(rows.begin(), rows.end(), 0);
     std::vector<std::int64_t> filled = rows;
     filled.resize(rows.size() + static_cast<std::size_t>(missing), 0);
-    const Tensor given = missing == 0 ? records : assay::picked(records, filled);
+    const Tensor given = missing == 0 ? records : picked(records, filled);
     std::vector<Tensor> scores;
     for (const attack::AttackedNetwork* network : networks_)
-      scores.push_back(assay::picked(scores_of(*network, network->outputs(network->bind(given))), rows));
+      scores.push_back(picked(scores_of(*network, network->outputs(network->bind(given))), rows));
     return compare(scores, options_.disagreement);
   }
 
@@ -197,7 +197,7 @@ class Searcher::Run {
       fresh.push_back(static_cast<std::int64_t>(*seed));
     }
     if (fresh.empty()) return more;
-    const Tensor points = assay::picked(seeds_.points, fresh);
+    const Tensor points = picked(seeds_.points, fresh);
     const Answers answers = judge(points);
     std::vector<std::int64_t> started;
     for (std::size_t i = 0; i < fresh.size(); ++i) {
@@ -214,7 +214,7 @@ class Searcher::Run {
       }
     }
     if (started.empty()) return more;
-    const Tensor begun = assay::picked(points, started);
+    const Tensor begun = picked(points, started);
     const auto join = [](Tensor& all, const Tensor& more_rows) {
       const Tensor parts[] = {all, more_rows};
       all = all.defined() && all.size(0) > 0 ? joined(parts) : copied(more_rows);
@@ -326,10 +326,10 @@ class Searcher::Run {
     std::vector<Row> rows;
     for (const std::int64_t i : going_on) rows.push_back(std::move(rows_[static_cast<std::size_t>(i)]));
     rows_ = std::move(rows);
-    searches_.keys = picked(searches_.keys, going_on);
-    searches_.iterations = picked(searches_.iterations, going_on);
+    searches_.keys = chosen(searches_.keys, going_on);
+    searches_.iterations = chosen(searches_.iterations, going_on);
     for (Tensor* tensor : {&searches_.seeds, &points_, &records_, &slopes_})
-      *tensor = assay::picked(*tensor, going_on);
+      *tensor = picked(*tensor, going_on);
   }
 
   // The record a point stands for: admissible, valid, in the precision of the file.
@@ -464,7 +464,7 @@ class Searcher::Run {
       points.push_back(found.point);
       records.push_back(found.record);
     }
-    searches.seeds = assay::picked(seeds_.points, seeds);
+    searches.seeds = picked(seeds_.points, seeds);
     Tensor all = stacked(records);
     if (options_.shrink) {
       all = explore::shrink(

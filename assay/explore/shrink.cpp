@@ -18,21 +18,26 @@ class Shrinker {
   Shrinker(const Searches& searches, Found found,
            const std::function<Tensor(const Searches&, const Tensor&)>& record_of,
            const std::function<std::vector<bool>(const Tensor&)>& differs)
-      : searches_(searches), found_(std::move(found)), record_of_(record_of), differs_(differs) {}
+      : searches_(searches),
+        found_(std::move(found)),
+        record_of_(record_of),
+        differs_(differs),
+        rows_(static_cast<std::size_t>(searches.size())),
+        width_(static_cast<std::size_t>(searches.seeds.numel()) / std::max<std::size_t>(1, rows_)) {}
 
   Tensor records() const { return found_.records; }
 
   // The least share of the change that does.
   void scale() {
     const Tensor points = found_.points;
-    std::vector<float> low(rows()), high(rows(), 1), middle(rows());
+    std::vector<float> low(rows_), high(rows_, 1), middle(rows_);
     for (int i = 0; i < halvings; ++i) {
-      for (std::size_t r = 0; r < rows(); ++r) middle[r] = (low[r] + high[r]) / 2;
+      for (std::size_t r = 0; r < rows_; ++r) middle[r] = (low[r] + high[r]) / 2;
       const std::vector<bool> good =
           attempt(by_element(points, [&](std::size_t r, std::size_t, float seed, float point) {
             return seed + (point - seed) * middle[r];
           }));
-      for (std::size_t r = 0; r < rows(); ++r) (good[r] ? high : low)[r] = middle[r];
+      for (std::size_t r = 0; r < rows_; ++r) (good[r] ? high : low)[r] = middle[r];
     }
   }
 
@@ -40,63 +45,59 @@ class Shrinker {
   void drop_smallest() {
     const Tensor origin = found_.points;
     // The place of each element by the size of its change; elements that did not move come first.
-    std::vector<std::size_t> place(rows() * width()), idle(rows()), low(rows()), high(rows()), middle(rows());
-    for (std::size_t r = 0; r < rows(); ++r) {
+    std::vector<std::size_t> place(rows_ * width_), idle(rows_), low(rows_), high(rows_), middle(rows_);
+    for (std::size_t r = 0; r < rows_; ++r) {
       const std::span<const float> point = row(origin, r), seed = row(searches_.seeds, r);
       const auto size = [&](std::size_t i) { return std::abs(point[i] - seed[i]); };
-      std::vector<std::size_t> order(width());
+      std::vector<std::size_t> order(width_);
       std::iota(order.begin(), order.end(), std::size_t{0});
       std::ranges::stable_sort(order, {}, size);
-      for (std::size_t p = 0; p < width(); ++p) place[r * width() + order[p]] = p;
+      for (std::size_t p = 0; p < width_; ++p) place[r * width_ + order[p]] = p;
       idle[r] =
           static_cast<std::size_t>(std::ranges::count_if(order, [&](std::size_t i) { return size(i) == 0; }));
-      high[r] = width() - idle[r];
+      high[r] = width_ - idle[r];
     }
     for (int i = 0; i < halvings; ++i) {
-      for (std::size_t r = 0; r < rows(); ++r) middle[r] = (low[r] + high[r]) / 2;
+      for (std::size_t r = 0; r < rows_; ++r) middle[r] = (low[r] + high[r]) / 2;
       const std::vector<bool> good =
           attempt(by_element(origin, [&](std::size_t r, std::size_t e, float seed, float point) {
-            return place[r * width() + e] < idle[r] + middle[r] ? seed : point;
+            return place[r * width_ + e] < idle[r] + middle[r] ? seed : point;
           }));
-      for (std::size_t r = 0; r < rows(); ++r) (good[r] ? low : high)[r] = middle[r];
+      for (std::size_t r = 0; r < rows_; ++r) (good[r] ? low : high)[r] = middle[r];
     }
   }
 
   // Without those quarters of the changed elements that are not needed, one after the other.
   void drop_parts() {
-    std::vector<std::size_t> part(rows() * width(), parts);  // of an element that changed
-    for (std::size_t r = 0; r < rows(); ++r) {
+    std::vector<std::size_t> part(rows_ * width_, parts);  // of an element that changed
+    for (std::size_t r = 0; r < rows_; ++r) {
       const std::span<const float> point = row(found_.points, r), seed = row(searches_.seeds, r);
       std::size_t count = 0, next = 0;
-      for (std::size_t i = 0; i < width(); ++i) count += point[i] != seed[i] ? 1 : 0;
-      for (std::size_t i = 0; i < width(); ++i) {
-        if (point[i] != seed[i]) part[r * width() + i] = next++ * parts / count;
+      for (std::size_t i = 0; i < width_; ++i) count += point[i] != seed[i] ? 1 : 0;
+      for (std::size_t i = 0; i < width_; ++i) {
+        if (point[i] != seed[i]) part[r * width_ + i] = next++ * parts / count;
       }
     }
     for (std::size_t p = 0; p < parts; ++p) {
       attempt(by_element(found_.points, [&](std::size_t r, std::size_t e, float seed, float point) {
-        return part[r * width() + e] == p ? seed : point;
+        return part[r * width_ + e] == p ? seed : point;
       }));
     }
   }
 
  private:
-  std::size_t rows() const { return static_cast<std::size_t>(searches_.size()); }
-  std::size_t width() const {
-    return static_cast<std::size_t>(searches_.seeds.numel()) / std::max<std::size_t>(1, rows());
-  }
   std::span<float> row(const Tensor& tensor, std::size_t r) const {
-    return {elements_of<float>(tensor) + r * width(), width()};
+    return {elements_of<float>(tensor) + r * width_, width_};
   }
 
   // Candidates made of each element of the seeds and of points.
   template <typename Make>
   Tensor by_element(const Tensor& points, const Make& make) const {
     Tensor result = room_for(points.sizes().vec());
-    for (std::size_t r = 0; r < rows(); ++r) {
+    for (std::size_t r = 0; r < rows_; ++r) {
       const std::span<const float> point = row(points, r), seed = row(searches_.seeds, r);
       const std::span<float> to = row(result, r);
-      for (std::size_t e = 0; e < width(); ++e) to[e] = make(r, e, seed[e], point[e]);
+      for (std::size_t e = 0; e < width_; ++e) to[e] = make(r, e, seed[e], point[e]);
     }
     return result;
   }
@@ -106,7 +107,7 @@ class Shrinker {
     const Tensor records = record_of_(searches_, candidate);
     std::vector<bool> good = differs_(records);
     found_ = {copied(found_.points), copied(found_.records)};  // candidates are made of the former ones
-    for (std::size_t r = 0; r < rows(); ++r) {
+    for (std::size_t r = 0; r < rows_; ++r) {
       if (!good[r]) continue;
       std::ranges::copy(row(candidate, r), row(found_.points, r).begin());
       std::ranges::copy(row(records, r), row(found_.records, r).begin());
@@ -118,6 +119,7 @@ class Shrinker {
   Found found_;
   const std::function<Tensor(const Searches&, const Tensor&)>& record_of_;
   const std::function<std::vector<bool>(const Tensor&)>& differs_;
+  std::size_t rows_, width_;  // records, and elements of each
 };
 
 }  // namespace
