@@ -79,11 +79,14 @@ void fill(const Weighted& values, const Best& previous, Best& row, Split& splits
 }  // namespace
 
 std::size_t Clustering::nearest(double value) const {
-  const auto upper = std::lower_bound(centroids.begin(), centroids.end(), value);
-  if (upper == centroids.begin()) return 0;
-  if (upper == centroids.end()) return centroids.size() - 1;
-  const auto index = static_cast<std::size_t>(upper - centroids.begin());
-  return value - centroids[index - 1] <= centroids[index] - value ? index - 1 : index;
+  // The answer is one of `count` from `first` on. Which half it is in is chosen without a branch, since no
+  // processor could foretell that.
+  std::size_t first = 0;
+  for (std::size_t count = centroids.size(); count > 1; count -= count / 2) {
+    const std::size_t middle = first + count / 2;
+    first = value - centroids[middle - 1] > centroids[middle] - value ? middle : first;
+  }
+  return first;
 }
 
 Clustering kmeans_1d(std::span<const double> sorted, std::size_t k) {

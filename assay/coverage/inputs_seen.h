@@ -15,8 +15,11 @@ struct InputNote {
   float low = 0, high = 0;
   double mean = 0;
 };
-// Of each record of a batch; empty where elements are not numbers.
-std::vector<InputNote> notes_of(const Batch& batch);
+struct BatchNotes {
+  std::vector<InputNote> inputs;        // of each record; empty where elements are not numbers
+  std::vector<std::uint64_t> contents;  // hashes of the records, by which equal ones are found
+};
+BatchNotes notes_of(const Batch& batch, std::size_t threads);
 
 // Record by record, so that batches do not matter. REQUIRES: notes in the order of the records.
 class InputsSeen {
@@ -28,8 +31,5 @@ class InputsSeen {
  private:
   InputSummary summary_;
 };
-
-// Hashes of a batch's records, by which equal ones are found.
-std::vector<std::uint64_t> contents_of(const Batch& batch);
 
 }  // namespace assay::coverage

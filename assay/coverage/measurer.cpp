@@ -181,7 +181,7 @@ void Measurer::walk_part(std::span<const std::size_t> records, std::size_t step)
   while (const auto batch = reader.next()) {
     check_interrupt();
     observe(*batch, session_.bind(*batch));
-    const std::vector<InputNote> notes = notes_of(*batch);
+    const std::vector<InputNote> notes = notes_of(*batch, threads_).inputs;
     for (std::size_t r = 0; r < notes.size(); ++r) notes_.push_back({batch->indices[r], notes[r]});
   }
 }
@@ -279,10 +279,10 @@ void Measurer::observe(const Batch& batch, const Tensors& given) {
 }
 
 void Measurer::note_inputs(const Batch& batch) {
-  add_inputs(notes_of(batch));
+  const BatchNotes notes = notes_of(batch, threads_);
+  add_inputs(notes.inputs);
   const std::vector<std::uint64_t>& known = state_.profile().contents;
-  if (known.empty()) return;
-  for (const std::uint64_t content : contents_of(batch))
+  for (const std::uint64_t content : notes.contents)
     seen_.in_training += std::ranges::binary_search(known, content);
 }
 

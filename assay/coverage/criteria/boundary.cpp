@@ -1,5 +1,7 @@
 #include "assay/coverage/criteria/boundary.h"
 
+#include <algorithm>
+
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
 
@@ -29,14 +31,9 @@ AboveThreshold::AboveThreshold(const CriterionSetup& setup, const Thresholds& th
 
 void AboveThreshold::observe(const ActivationBatch& batch) {
   for (std::size_t l = 0; l < layers().size(); ++l) {
-    LayerItems& layer = layers()[l];
-    const double* const threshold = thresholds_[l].data();
-    for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-      const auto row = batch.layers[layer.position].row(r);
-      for (std::size_t n = 0; n < row.size(); ++n) {
-        if (row[n] > threshold[n]) cover(layer, n, batch.indices[r]);
-      }
-    }
+    std::vector<float> bounds(thresholds_[l].size());
+    std::ranges::transform(thresholds_[l], bounds.begin(), at_most);
+    cover_above(layers()[l], batch, Bound::of_neuron, bounds);
   }
 }
 

@@ -151,6 +151,30 @@ void ItemCriterion::allocate(LayerItems& layer) {
     layer.first.assign(items, none);
 }
 
+void ItemCriterion::cover_one_each(LayerItems& layer, std::span<const double> items, std::size_t record) {
+  std::uint64_t* const bits = layer.bits.data();
+  const std::size_t per_neuron = per_neuron_;
+  for (std::size_t n = 0; n < items.size(); ++n) {
+    if (items[n] < 0) continue;
+    const std::size_t item = n * per_neuron + static_cast<std::size_t>(static_cast<std::int64_t>(items[n]));
+    bits[item >> 6] |= std::uint64_t{1} << (item & 63);
+    if (collected_ != nullptr) (*collected_)[record].push_back(layer.offset + item);
+  }
+}
+
+void ItemCriterion::cover_above(LayerItems& layer, const ActivationBatch& batch, Bound kind,
+                                std::span<const float> bounds) {
+  const Activations& activations = batch.layers[layer.position];
+  if (collected_ == nullptr && layer.counted.empty())
+    return first_above(activations, batch.indices, kind, bounds, layer.first);
+  for (std::size_t r = 0; r < activations.rows; ++r) {
+    const auto row = activations.row(r);
+    for (std::size_t n = 0; n < row.size(); ++n) {
+      if (row[n] > bounds[kind == Bound::of_neuron ? n : r]) cover(layer, n, batch.indices[r]);
+    }
+  }
+}
+
 const ItemCriterion& ItemCriterion::same_kind(const Criterion& other) const {
   const auto* same = dynamic_cast<const ItemCriterion*>(&other);
   const auto fits = [](const LayerItems& a, const LayerItems& b) {

@@ -9,6 +9,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/extend/criterion.h>
 #include <assay/profile.h>
+#include "assay/coverage/criteria/row_loops.h"
 
 namespace assay::coverage {
 
@@ -68,6 +69,12 @@ class ItemCriterion : public Criterion, public Itemised, public Comparable, publ
       layer.first[item] = static_cast<std::uint32_t>(record);
     }
   }
+  // Covers of each neuron the item with the number that is the whole part of this, none where it is negative.
+  // REQUIRES: none for neurons that do not count; many items per neuron.
+  void cover_one_each(LayerItems& layer, std::span<const double> items, std::size_t record);
+  // Covers the items of neurons, of which each has one, with activations above a bound.
+  void cover_above(LayerItems& layer, const ActivationBatch& batch, Bound kind,
+                   std::span<const float> bounds);
   bool covered(const LayerItems& layer, std::size_t item) const {
     return keep_ == Keep::bit ? (layer.bits[item >> 6] >> (item & 63) & 1) != 0 : layer.first[item] != none;
   }

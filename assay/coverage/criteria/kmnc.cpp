@@ -12,15 +12,34 @@
 namespace assay::coverage {
 namespace {
 
-// The section of each value, -1 where it lies in none.
-ASSAY_VECTORISED void sections_of(const float* values, const float* low, const float* high, std::size_t count,
-                                  double sections, std::int64_t* out) {
+// The section of each value, as the whole part of a number; -1 where it lies in none, and for neurons without
+// sections. `scale`: sections / (high - low), or 0 for neurons without.
+ASSAY_VECTORISED void sections_of(const float* values, const float* low, const float* high,
+                                  const double* scale, std::size_t count, double sections,
+                                  double* __restrict out) {
   for (std::size_t n = 0; n < count; ++n) {
-    const double range = static_cast<double>(high[n]) - low[n];
-    const double place = sections * (static_cast<double>(values[n]) - low[n]) / (range > 0 ? range : 1);
-    const bool inside = (values[n] >= low[n]) & (values[n] <= high[n]) & (range > 0);
-    out[n] = static_cast<std::int64_t>(inside ? std::min(place, sections - 1) : -1.0);
+    const bool inside = (values[n] >= low[n]) & (values[n] <= high[n]) & (scale[n] > 0);
+    const double range = inside ? static_cast<double>(high[n]) - low[n] : 1;
+    const double place = sections * (static_cast<double>(values[n]) - low[n]) / range;
+    out[n] = inside ? std::min(place, sections - 1) : -1.0;
   }
+}
+
+// The same without a division; returns false where rounding may have taken a value across a border.
+ASSAY_VECTORISED bool sections_by_scale(const float* values, const float* low, const float* high,
+                                        const double* scale, std::size_t count, double sections,
+                                        double* __restrict out) {
+  constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to whole numbers
+  const double rounding = 1e-15 * sections, last = sections - 1;
+  int doubtful = 0;
+  for (std::size_t n = 0; n < count; ++n) {
+    const double place = (static_cast<double>(values[n]) - low[n]) * scale[n];
+    const bool inside = (values[n] >= low[n]) & (values[n] <= high[n]) & (scale[n] > 0);
+    const double border = place + shift - shift;
+    doubtful |= static_cast<int>((border >= 1) & (border <= last) & (std::abs(place - border) <= rounding));
+    out[n] = inside ? std::min(place, last) : -1.0;
+  }
+  return doubtful == 0;
 }
 
 class MultisectionCoverage final : public ItemCriterion {
@@ -33,20 +52,26 @@ class MultisectionCoverage final : public ItemCriterion {
       low_.push_back(statistics.low);
       high_.push_back(statistics.high);
       for (std::size_t n = 0; n < layer.neurons; ++n) narrow(layer, statistics, n);
+      std::vector<double>& scale = scale_.emplace_back();
+      for (std::size_t n = 0; n < layer.neurons; ++n) {
+        const bool counts = layer.counted.empty() || layer.counted[n];
+        scale.push_back(counts ? sections_ / (static_cast<double>(statistics.high[n]) - statistics.low[n])
+                               : 0);
+      }
     }
   }
 
   void observe(const ActivationBatch& batch) override {
     for (std::size_t l = 0; l < layers().size(); ++l) {
       LayerItems& layer = layers()[l];
-      std::vector<std::int64_t> sections(layer.neurons);
+      std::vector<double> sections(layer.neurons);
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        sections_of(batch.layers[layer.position].row(r).data(), low_[l].data(), high_[l].data(),
-                    layer.neurons, sections_, sections.data());
-        for (std::size_t n = 0; n < layer.neurons; ++n) {
-          if (sections[n] >= 0)
-            cover(layer, n * items_per_neuron() + static_cast<std::size_t>(sections[n]), batch.indices[r]);
-        }
+        const float *const values = batch.layers[layer.position].row(r).data(), *const low = low_[l].data(),
+                           *const high = high_[l].data();
+        const double* const scale = scale_[l].data();
+        if (!sections_by_scale(values, low, high, scale, layer.neurons, sections_, sections.data()))
+          sections_of(values, low, high, scale, layer.neurons, sections_, sections.data());
+        cover_one_each(layer, sections, batch.indices[r]);
       }
     }
   }
@@ -79,8 +104,9 @@ class MultisectionCoverage final : public ItemCriterion {
 
  private:
   std::size_t section(float value, float low, float high) const {
-    std::int64_t found = -1;
-    sections_of(&value, &low, &high, 1, sections_, &found);
+    double found = -1;
+    const double scale = 1;
+    sections_of(&value, &low, &high, &scale, 1, sections_, &found);
     return static_cast<std::size_t>(found);
   }
 
@@ -106,6 +132,7 @@ class MultisectionCoverage final : public ItemCriterion {
 
   double sections_;
   std::vector<std::vector<float>> low_, high_;
+  std::vector<std::vector<double>> scale_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Neuron boundary coverage (Ma et al., DeepGauge, ASE 2018).
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
@@ -22,8 +23,12 @@ class BoundaryCoverage final : public ItemCriterion {
   void observe(const ActivationBatch& batch) override {
     for (std::size_t l = 0; l < layers().size(); ++l) {
       LayerItems& layer = layers()[l];
-      const double *const low = bounds_[l].low.data(), *const high = bounds_[l].high.data();
+      std::vector<float> low(layer.neurons), high(layer.neurons);
+      std::ranges::transform(bounds_[l].low, low.begin(), at_least);
+      std::ranges::transform(bounds_[l].high, high.begin(), at_most);
+      const std::vector<std::uint8_t> beyond = any_beyond(batch.layers[layer.position], low, high);
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
+        if (beyond[r] == 0) continue;
         const auto row = batch.layers[layer.position].row(r);
         for (std::size_t n = 0; n < row.size(); ++n) {
           if (row[n] < low[n]) cover(layer, 2 * n, batch.indices[r]);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
@@ -28,16 +30,10 @@ class NeuronCoverage final : public ItemCriterion {
   bool wants_extremes() const override { return scale_ == Scale::layer; }
 
   void observe(const ActivationBatch& batch) override {
+    std::vector<float> bounds(batch.indices.size());
     for (LayerItems& layer : layers()) {
-      for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        const auto row = batch.layers[layer.position].row(r);
-        const auto [low, range] = unit_of(layer, batch, r);
-        for (std::size_t n = 0; n < row.size(); ++n) {
-          const double value =
-              range == 0 ? 0 : (static_cast<double>(row[n]) - low) / range;  // a constant layer scales to 0
-          if (value > threshold_) cover(layer, n, batch.indices[r]);
-        }
-      }
+      for (std::size_t r = 0; r < bounds.size(); ++r) bounds[r] = bound(unit_of(layer, batch, r));
+      cover_above(layer, batch, Bound::of_record, bounds);
     }
   }
 
@@ -53,14 +49,27 @@ class NeuronCoverage final : public ItemCriterion {
 
  private:
   // What scales to 0 for a record, and how far above it lies what scales to 1.
-  std::pair<double, double> unit_of(const LayerItems& layer, const ActivationBatch& batch,
-                                    std::size_t r) const {
+  struct Unit {
+    double low = 0, range = 1;
+  };
+  Unit unit_of(const LayerItems& layer, const ActivationBatch& batch, std::size_t r) const {
     if (scale_ == Scale::none) return {0, 1};
     if (scale_ == Scale::layer)
       return {batch.least[layer.position][r],
               static_cast<double>(batch.greatest[layer.position][r]) - batch.least[layer.position][r]};
     const auto [least, greatest] = std::ranges::minmax(batch.layers[layer.position].row(r));
     return {least, static_cast<double>(greatest) - least};
+  }
+
+  // The greatest activation that does not exceed the threshold once it is scaled.
+  float bound(const Unit& unit) const {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    if (unit.range == 0) return 0 > threshold_ ? -infinity : infinity;  // a constant layer scales to 0
+    const auto exceeds = [&](float value) { return (value - unit.low) / unit.range > threshold_; };
+    auto bound = static_cast<float>(unit.low + threshold_ * unit.range);
+    while (exceeds(bound)) bound = std::nextafter(bound, -infinity);
+    for (float next = 0; !exceeds(next = std::nextafter(bound, infinity)) && next > bound;) bound = next;
+    return bound;
   }
 
   double threshold_;

@@ -22,6 +22,7 @@ using Wide = __int128;
 constexpr double most =
     1 << 21;  // multiples of the unit that an activation may have: 8 times the training range
 constexpr std::size_t most_rows = 1 << 10;  // per exact matrix product in float64: 2^21 * 2^21 * 2^10 < 2^53
+constexpr std::size_t block_rows = 1 << 7;  // at a time, so that panels stay in the first-level cache
 
 std::size_t pairs(std::size_t neurons) { return neurons * (neurons + 1) / 2; }
 
@@ -51,7 +52,9 @@ class Moments {
   bool holds_rows() const { return products_.empty(); }
   // From rows to sums of products.
   void fold();
-  void add_products(const Panels& multiples);
+  // Of at most `most_rows` rows, [neurons, neurons]: whole numbers below 2^53, so exact.
+  std::vector<double> no_products() const { return std::vector<double>(neurons() * neurons(), 0.0); }
+  void add_products(const std::vector<double>& products);
 
   double unit_;
   std::uint64_t records_ = 0, saturated_ = 0;
@@ -60,14 +63,22 @@ class Moments {
   std::vector<Wide> products_;      // of neurons i and j <= i at i (i + 1) / 2 + j, or empty
 };
 
-// Whole multiples of the unit, cut to `most`; returns how many were cut.
-ASSAY_VECTORISED std::uint64_t round_row(const float* row, std::size_t count, double per_unit, double* out) {
+// Whole multiples of the unit, cut to `most`, of `count` neighbours in rows that are so many `neurons` apart;
+// returns how many were cut.
+ASSAY_VECTORISED std::uint64_t round_rows(const float* values, std::size_t rows, std::size_t neurons,
+                                          std::size_t count, double per_unit, double* __restrict out) {
   constexpr double shift = 0x1.8p52;  // adding and subtracting it rounds to whole numbers, ties to even
   std::uint64_t cut = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const double multiple = std::clamp(row[i] * per_unit, -most - 1, most + 1) + shift - shift;
-    cut += std::abs(multiple) > most ? 1 : 0;
-    out[i] = std::clamp(multiple, -most, most);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t i = 0; i < count; ++i) {
+      // Conditions on values, not std::clamp(), whose references keep compilers from using vectors.
+      double multiple = values[r * neurons + i] * per_unit;
+      multiple = multiple < -most - 1 ? -most - 1 : multiple;
+      multiple = (multiple > most + 1 ? most + 1 : multiple) + shift - shift;
+      cut += std::abs(multiple) > most ? 1 : 0;
+      multiple = multiple < -most ? -most : multiple;
+      out[r * Panels::width + i] = multiple > most ? most : multiple;
+    }
   }
   return cut;
 }
@@ -84,22 +95,28 @@ double unit_of(const LayerStatistics& statistics) {
 double to_double(Wide value) { return static_cast<double>(value); }
 
 void Moments::add(const Activations& activations, std::size_t begin, std::size_t end) {
-  Panels multiples(neurons(), end - begin);
-  for (std::size_t r = begin; r < end; ++r) {
-    const std::span<const float> row = activations.row(r);
-    for (std::size_t i = 0; i < neurons(); i += Panels::width)
-      saturated_ += round_row(row.data() + i, std::min(Panels::width, neurons() - i), 1 / unit_,
-                              &multiples.at(i, r - begin));  // a power of two: exact
-  }
   records_ += end - begin;
-  const std::vector<double> sums = multiples.sums();
-  for (std::size_t i = 0; i < neurons(); ++i) sums_[i] += static_cast<std::int64_t>(sums[i]);
   if (holds_rows() && records_ > neurons()) fold();
-  if (!holds_rows()) return add_products(multiples);
-  for (std::size_t r = 0; r < end - begin; ++r) {
-    for (std::size_t i = 0; i < neurons(); ++i)
-      rows_.push_back(static_cast<std::int32_t>(multiples.at(i, r)));
+  std::vector<double> products = holds_rows() ? std::vector<double>() : no_products();
+  for (std::size_t first = begin; first < end; first += block_rows) {
+    const std::size_t rows = std::min(block_rows, end - first);
+    Panels multiples(neurons(), rows);
+    for (std::size_t i = 0; i < neurons(); i += Panels::width)
+      saturated_ += round_rows(activations.row(first).data() + i, rows, neurons(),
+                               std::min(Panels::width, neurons() - i), 1 / unit_,
+                               &multiples.at(i, 0));  // a power of two: exact
+    const std::vector<double> sums = multiples.sums();
+    for (std::size_t i = 0; i < neurons(); ++i) sums_[i] += static_cast<std::int64_t>(sums[i]);
+    if (!holds_rows()) {
+      add_own_products(multiples, 1, products.data(), neurons(), 1);
+      continue;
+    }
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t i = 0; i < neurons(); ++i)
+        rows_.push_back(static_cast<std::int32_t>(multiples.at(i, r)));
+    }
   }
+  if (!holds_rows()) add_products(products);
 }
 
 void Moments::fold() {
@@ -110,14 +127,14 @@ void Moments::fold() {
     for (std::size_t r = 0; r < multiples.depth(); ++r) {
       for (std::size_t i = 0; i < neurons(); ++i) multiples.at(i, r) = row(begin + r)[i];
     }
-    add_products(multiples);
+    std::vector<double> products = no_products();
+    add_own_products(multiples, 1, products.data(), neurons(), 1);
+    add_products(products);
   }
   rows_ = {};
 }
 
-void Moments::add_products(const Panels& multiples) {
-  std::vector<double> products(neurons() * neurons(), 0.0);
-  add_own_products(multiples, 1, products.data(), neurons(), 1);  // whole numbers below 2^53: exact
+void Moments::add_products(const std::vector<double>& products) {
   for (std::size_t i = 0; i < neurons(); ++i) {
     for (std::size_t j = 0; j <= i; ++j)
       products_[pairs(i) + j] += static_cast<std::int64_t>(products[i * neurons() + j]);

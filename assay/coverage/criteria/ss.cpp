@@ -12,6 +12,7 @@
 #include <assay/error.h>
 #include <assay/extend/abilities.h>
 #include <assay/extend/criteria.h>
+#include "assay/coverage/criteria/row_loops.h"
 
 namespace assay::coverage {
 namespace {
@@ -20,12 +21,6 @@ using Json = nlohmann::json;
 using Words = std::vector<std::uint64_t>;
 
 std::size_t words_for(std::size_t bits) { return (bits + 63) / 64; }
-
-void signs_of(std::span<const float> row, Words& words) {
-  words.assign(words_for(row.size()), 0);
-  for (std::size_t i = 0; i < row.size(); ++i)
-    words[i >> 6] |= static_cast<std::uint64_t>(row[i] > 0) << (i & 63);
-}
 
 // Patterns of signs of a layer, each with the neurons of the next layer that were on, and that were off, for
 // some record with it; word by word in one stretch of memory, found by a number. A pattern's number is the
@@ -192,16 +187,19 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
   }
 
   void observe(const ActivationBatch& batch) override {
-    Words pattern, on, off;
+    Words patterns = signs_of(batch.layers[pairs_.front().first]), off;
     for (LayerPair& pair : pairs_) {
+      Words next = signs_of(batch.layers[pair.second]);
+      const std::size_t in = words_for(pair.from), out = words_for(pair.to);
       for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        signs_of(batch.layers[pair.first].row(r), pattern);
-        signs_of(batch.layers[pair.second].row(r), on);
-        off = on;
+        const std::span pattern = std::span(patterns).subspan(r * in, in),
+                        on = std::span(next).subspan(r * out, out);
+        off.assign(on.begin(), on.end());
         for (std::uint64_t& word : off) word = ~word;
         if (pair.to % 64 != 0) off.back() &= (std::uint64_t{1} << (pair.to % 64)) - 1;
         pair.patterns.add(pattern, on, off);
       }
+      patterns = std::move(next);
     }
   }
 
@@ -209,8 +207,8 @@ class SignSignCoverage final : public Criterion, public Comparable, public Guidi
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
     std::vector<std::vector<Aim>> ways;
     for (const LayerPair& pair : pairs_) {
-      Words pattern;
-      signs_of(batch.layers[pair.first].row(row), pattern);
+      const auto values = batch.layers[pair.first].row(row);
+      Words pattern = signs_of(Activations{1, values.size(), {values.begin(), values.end()}});
       const std::uint64_t number = pair.patterns.number(pattern);
       for (std::size_t n = 0; n < pair.from; ++n) {
         const std::uint64_t bit = std::uint64_t{1} << (n & 63);

@@ -14,12 +14,11 @@ class ExtremeNeuronCoverage final : public ItemCriterion {
       : ItemCriterion(setup, 1, Keep::first_record), k_(setup.options.count("k", 1)), least_(least) {}
 
   void observe(const ActivationBatch& batch) override {
-    std::vector<std::uint32_t> chosen;
+    TopK top(k_, least_);
     for (LayerItems& layer : layers()) {
-      for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-        top_k(batch.layers[layer.position].row(r), k_, least_, chosen);
+      top.each(batch.layers[layer.position], [&](std::size_t r, TopK::Positions chosen) {
         for (const std::uint32_t n : chosen) cover(layer, n, batch.indices[r]);
-      }
+      });
     }
   }
 
@@ -30,9 +29,7 @@ class ExtremeNeuronCoverage final : public ItemCriterion {
 
   Wanted wanted(const LayerItems& layer, const ActivationBatch& batch, std::size_t row) const override {
     const auto values = batch.layers[layer.position].row(row);
-    std::vector<std::uint32_t> chosen;
-    top_k(values, k_, least_, chosen);
-    const double last = values[chosen.back()];
+    const double last = values[TopK(k_, least_).of(values).back()];
     return [this, &layer, last](std::size_t n) -> std::optional<Aim> {
       if (!open(layer, n)) return std::nullopt;
       return least_ ? Aim{.high = last, .beyond = true} : Aim{.low = last, .beyond = true};

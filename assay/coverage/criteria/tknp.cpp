@@ -26,16 +26,22 @@ class PatternCoverage final : public Criterion, public Itemised, public Comparab
       : spec_(setup.spec.text()), layers_(setup.layers), k_(setup.options.count("k", 1)) {}
 
   void observe(const ActivationBatch& batch) override {
-    std::vector<std::uint32_t> pattern, chosen;
+    TopK top(k_);
+    std::size_t length = 0;  // of a pattern: for each layer how many, and which
+    for (const std::size_t layer : layers_) length += 1 + std::min(k_, batch.layers[layer].columns);
+    std::vector<std::uint32_t> patterns(batch.indices.size() * length);
+    std::size_t begin = 0;
+    for (const std::size_t layer : layers_) {
+      top.each(batch.layers[layer], [&](std::size_t r, TopK::Positions chosen) {
+        std::uint32_t* const pattern = patterns.data() + r * length + begin;
+        pattern[0] = static_cast<std::uint32_t>(chosen.size());
+        std::ranges::copy(chosen, pattern + 1);
+        std::sort(pattern + 1, pattern + 1 + chosen.size());
+      });
+      begin += 1 + std::min(k_, batch.layers[layer].columns);
+    }
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
-      pattern.clear();
-      for (const std::size_t layer : layers_) {
-        top_k(batch.layers[layer].row(r), k_, false, chosen);
-        std::ranges::sort(chosen);
-        pattern.push_back(static_cast<std::uint32_t>(chosen.size()));
-        pattern.insert(pattern.end(), chosen.begin(), chosen.end());
-      }
-      const Hash128 hash = hash_128(pattern.data(), pattern.size() * sizeof(std::uint32_t));
+      const Hash128 hash = hash_128(patterns.data() + r * length, length * sizeof(std::uint32_t));
       add(hash, static_cast<std::uint32_t>(batch.indices[r]));
       if (collected_ != nullptr) (*collected_)[batch.indices[r]].push_back(hash[0]);
     }
@@ -46,10 +52,10 @@ class PatternCoverage final : public Criterion, public Itemised, public Comparab
   // Any neuron that is not among the k makes another pattern when it comes to be.
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {
     std::vector<std::vector<Aim>> ways;
-    std::vector<std::uint32_t> chosen;
+    TopK top(k_);
     for (const std::size_t layer : layers_) {
       const auto values = batch.layers[layer].row(row);
-      top_k(values, k_, false, chosen);
+      const auto chosen = top.of(values);
       const double last = values[chosen.back()];
       for (std::size_t n = 0; n < values.size(); ++n) {
         if (std::ranges::find(chosen, n) == chosen.end())

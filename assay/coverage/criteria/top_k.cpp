@@ -1,38 +1,74 @@
 #include "assay/coverage/criteria/top_k.h"
 
-#include <functional>
+#include <algorithm>
+#include <limits>
+
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::coverage {
-
 namespace {
 
-template <typename Better>
-void choose(std::span<const float> values, std::size_t k, Better better, std::vector<std::uint32_t>& out) {
-  const auto insert = [&](std::uint32_t i) {
-    std::size_t at = out.size();
-    while (at > 0 && better(values[i], values[out[at - 1]])) --at;
-    out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), i);
-  };
-  std::uint32_t i = 0;
-  for (; i < values.size() && out.size() < k; ++i) insert(i);
-  if (i == values.size()) return;
-  for (float last = values[out.back()]; i < values.size(); ++i) {
-    if (!better(values[i], last)) continue;
-    out.pop_back();
-    insert(i);
-    last = values[out.back()];
+constexpr std::size_t lanes = 32;
+
+// One row in each lane; `greatest` and `positions`, [k, lanes], begin with -infinities. A value that belongs
+// among the greatest takes the place of the first that is less, and these move on by one.
+ASSAY_VECTORISED void choose_in_lanes(const float* __restrict values, std::uint32_t columns, std::size_t k,
+                                      float* __restrict greatest, std::uint32_t* __restrict positions) {
+  for (std::uint32_t n = 0; n < columns; ++n) {
+    float value[lanes];
+    std::uint32_t position[lanes], moves[lanes];
+    for (std::size_t i = 0; i < lanes; ++i) {
+      value[i] = values[n * lanes + i];
+      position[i] = n;
+      moves[i] = 0;
+    }
+    for (std::size_t j = 0; j < k; ++j) {
+      float* const kept = greatest + j * lanes;
+      std::uint32_t* const place = positions + j * lanes;
+      for (std::size_t i = 0; i < lanes; ++i) {
+        const float before = kept[i];
+        const std::uint32_t position_before = place[i];
+        moves[i] |= value[i] > before ? ~std::uint32_t{0} : 0;
+        kept[i] = moves[i] != 0 ? value[i] : before;
+        place[i] = moves[i] != 0 ? position[i] : position_before;
+        value[i] = moves[i] != 0 ? before : value[i];
+        position[i] = moves[i] != 0 ? position_before : position[i];
+      }
+    }
   }
 }
 
 }  // namespace
 
-void top_k(std::span<const float> values, std::size_t k, bool least, std::vector<std::uint32_t>& out) {
-  out.clear();
-  if (k == 0) return;
-  if (least)
-    choose(values, k, std::less(), out);
-  else
-    choose(values, k, std::greater(), out);
+void TopK::choose(const float* values, std::size_t rows, std::size_t columns) {
+  const std::size_t k = std::min(k_, columns);
+  const float sign = least_ ? -1.0F : 1.0F;
+  turned_.resize(columns * lanes);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t n = 0; n < columns; ++n) turned_[n * lanes + r] = sign * values[r * columns + n];
+  }
+  greatest_.assign(k * lanes, -std::numeric_limits<float>::infinity());
+  positions_.assign(k * lanes, 0);
+  choose_in_lanes(turned_.data(), static_cast<std::uint32_t>(columns), k, greatest_.data(),
+                  positions_.data());
+  chosen_.resize(rows * k);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t j = 0; j < k; ++j) chosen_[r * k + j] = positions_[j * lanes + r];
+  }
+}
+
+void TopK::each(const Activations& activations, const std::function<void(std::size_t, Positions)>& visit) {
+  const std::size_t k = std::min(k_, activations.columns);
+  for (std::size_t begin = 0; begin < activations.rows; begin += lanes) {
+    const std::size_t rows = std::min(lanes, activations.rows - begin);
+    choose(activations.row(begin).data(), rows, activations.columns);
+    for (std::size_t r = 0; r < rows; ++r) visit(begin + r, Positions(chosen_).subspan(r * k, k));
+  }
+}
+
+TopK::Positions TopK::of(std::span<const float> values) {
+  choose(values.data(), 1, values.size());
+  return chosen_;
 }
 
 }  // namespace assay::coverage

@@ -203,6 +203,8 @@ class Learner {
       : session_(session),
         training_(std::move(training)),
         options_(options),
+        threads_(session.options().threads > 0 ? static_cast<std::size_t>(session.options().threads)
+                                               : available_threads()),
         wishes_(wishes_of(options.criteria)) {
     if (options.reached && !wishes_.combinations)
       fail(Fault::usage, "further records that are reached have no effect without aidc among the criteria");
@@ -331,7 +333,9 @@ class Learner {
     const bool classify = wishes_.traces && training_->target_width() == 0 && class_count(session_) > 0;
     const std::span<const ValueId> outputs = classify ? std::span(&logits, 1) : std::span<const ValueId>();
     Session::Observed seen = session_.observe(given, taps_of(layers_, options_.reduction), outputs);
-    Shown shown{batch.indices, notes_of(batch), contents_of(batch), std::move(seen.layers), {}, {}};
+    BatchNotes notes = notes_of(batch, threads_);
+    Shown shown{
+        batch.indices, std::move(notes.inputs), std::move(notes.contents), std::move(seen.layers), {}, {}};
     if (classify)
       shown.predicted = predicted_classes(session_, seen.outputs.at(logits), batch.indices.size());
     if (wishes_.traces) shown.labels = batch.labels;
@@ -349,10 +353,7 @@ class Learner {
         learned_.non_finite_ids.push_back(training_->id(shown.indices[r]));
       }
     }
-    const std::size_t threads = session_.options().threads > 0
-                                    ? static_cast<std::size_t>(session_.options().threads)
-                                    : available_threads();
-    team_for(statistics_.size(), threads,
+    team_for(statistics_.size(), threads_,
              [&](std::size_t l) { statistics_[l].observe(shown.layers[l], usable); });
     for (std::size_t c = 0; c < columns_.size(); ++c)
       collect(learned_.profile.clusters[c], shown.layers[position(learned_.profile.clusters[c].layer)],
@@ -390,10 +391,7 @@ class Learner {
       for (std::size_t n = 0; n < columns_[l].size(); ++n) work.emplace_back(l, n);
     }
     Stage stage(progress, "clustering", work.size(), "neurons");
-    const std::size_t threads = session_.options().threads > 0
-                                    ? static_cast<std::size_t>(session_.options().threads)
-                                    : available_threads();
-    parallel_for(work.size(), threads, [&](std::size_t i) {
+    parallel_for(work.size(), threads_, [&](std::size_t i) {
       const auto [l, n] = work[i];
       LayerClusters& layer = learned_.profile.clusters[l];
       ImportantNeuron& neuron = layer.important[n];
@@ -442,6 +440,7 @@ class Learner {
   const Session& session_;
   DatasetPtr training_;
   const LearnOptions& options_;
+  std::size_t threads_;
   Wishes wishes_;
   std::vector<Layer> subjects_, layers_;
   std::vector<StatisticsLearner> statistics_;
@@ -452,27 +451,6 @@ class Learner {
 };
 
 }  // namespace
-
-std::vector<bool> finite_rows(std::span<const Activations> layers, std::size_t rows) {
-  std::vector<bool> finite(rows, true);
-  for (const Activations& layer : layers) {
-    for (std::size_t r = 0; r < layer.rows; ++r) {
-      constexpr std::uint32_t exponent = 0x7F800000;  // all ones for infinities and NaN
-      std::uint32_t greatest = 0;
-      for (const float value : layer.row(r))
-        greatest = std::max(greatest, std::bit_cast<std::uint32_t>(value) & exponent);
-      if (greatest == exponent) finite[r] = false;
-    }
-  }
-  return finite;
-}
-
-std::vector<bool> usable_rows(std::span<const Activations> layers, std::span<const std::int64_t> predicted,
-                              std::size_t rows) {
-  std::vector<bool> usable = finite_rows(layers, rows);
-  for (std::size_t r = 0; r < predicted.size(); ++r) usable[r] = usable[r] && predicted[r] != no_class;
-  return usable;
-}
 
 Learned learn_profile(const Session& session, DatasetPtr training, const LearnOptions& options,
                       Progress& progress) {
