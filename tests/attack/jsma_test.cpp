@@ -92,7 +92,7 @@ TEST(Jsma, StopsWhereNoPairHelps) {
 TEST(BestPair, IsTheOneThatAllPairsGive) {
   Rng rng(5);
   for (int trial = 0; trial < 400; ++trial) {
-    const std::size_t n = 2 + rng.below(60);
+    const std::size_t n = 2 + rng.below(trial % 8 == 0 ? 300 : 60);
     const double shift_a = rng.uniform(-2, 2), shift_b = rng.uniform(-2, 2);
     std::vector<float> a, b;
     std::vector<std::uint8_t> admissible;
@@ -111,6 +111,15 @@ TEST(BestPair, IsTheOneThatAllPairsGive) {
     const Pair expected = all_pairs({a.begin(), a.end()}, {b.begin(), b.end()}, domain);
     EXPECT_EQ(best_pair(a, b, admissible), expected) << "trial " << trial;
   }
+}
+
+TEST(BestPair, HasNoFeatureWithoutASlope) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> a{nan, 2, 5, 1}, b{-9, -1, nan, -1};
+  EXPECT_EQ(best_pair(a, b, std::vector<std::uint8_t>(4, 1)), Pair({1, 3}));
+  EXPECT_EQ(
+      best_pair(std::vector<float>(40, nan), std::vector<float>(40, -1), std::vector<std::uint8_t>(40, 1)),
+      std::nullopt);
 }
 
 }  // namespace

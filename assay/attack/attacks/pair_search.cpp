@@ -1,50 +1,96 @@
 #include "assay/attack/attacks/pair_search.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
+#include "assay/support/numbers/vectorised.h"
+
 namespace assay::attack {
 namespace {
+
+constexpr float nothing = -std::numeric_limits<float>::infinity();
+constexpr std::size_t lanes = 32;  // features side by side
 
 struct Feature {
   double gain, loss;  // a and -b: the greater, the better
   std::size_t index;
 };
 
-std::vector<Feature> features_of(std::span<const float> a, std::span<const float> b,
-                                 std::span<const std::uint8_t> admissible) {
-  std::vector<Feature> features;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (admissible[i]) features.push_back({a[i], -static_cast<double>(b[i]), i});
+// a and -b of features that may change and have slopes, `nothing` of all others.
+ASSAY_VECTORISED void look(const float* a, const float* b, const std::uint8_t* admissible, std::size_t count,
+                           float* __restrict gain, float* __restrict loss) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool counts = (admissible[i] != 0) & (a[i] == a[i]) & (b[i] == b[i]);
+    gain[i] = counts ? a[i] : nothing;
+    loss[i] = counts ? -b[i] : nothing;
   }
-  return features;
 }
 
-// Two features that are good in both respects: others that are worse in both than each of them need no look.
-void drop_clearly_worse(std::vector<Feature>& features) {
-  if (features.size() < 8) return;
-  double gain = 0, loss = 0;
-  for (const Feature& f : features) {
-    gain = std::max(gain, f.gain);
-    loss = std::max(loss, f.loss);
+// Of every `lanes`-th feature the greatest value. `count`: a multiple of `lanes`.
+ASSAY_VECTORISED void greatest(const float* values, std::size_t count, float* __restrict greatest) {
+  for (std::size_t begin = 0; begin < count; begin += lanes) {
+    for (std::size_t i = 0; i < lanes; ++i)
+      greatest[i] = values[begin + i] > greatest[i] ? values[begin + i] : greatest[i];
   }
-  if (!(gain > 0) || !(loss > 0)) return;
-  const auto worth = [&](const Feature& f) { return std::min(f.gain / gain, f.loss / loss); };
-  double best = -std::numeric_limits<double>::infinity(), second = best;
-  const Feature *first = nullptr, *next = nullptr;
-  for (const Feature& f : features) {
-    const double value = worth(f);
-    if (value > best) {
-      second = best, next = first;
-      best = value, first = &f;
-    } else if (value > second) {
-      second = value, next = &f;
+}
+
+// The same of the lesser of both values, each in its unit, and which feature it is.
+ASSAY_VECTORISED void good_in_both(const float* gain, const float* loss, std::size_t count, float per_gain,
+                                   float per_loss, float* __restrict best, std::uint32_t* __restrict which) {
+  for (std::size_t begin = 0; begin < count; begin += lanes) {
+    for (std::size_t i = 0; i < lanes; ++i) {
+      const float x = gain[begin + i] * per_gain, y = loss[begin + i] * per_loss, worth = x < y ? x : y;
+      which[i] = worth > best[i] ? static_cast<std::uint32_t>(begin + i) : which[i];
+      best[i] = worth > best[i] ? worth : best[i];
     }
   }
-  if (next == nullptr) return;
-  const double gain_bound = std::min(first->gain, next->gain), loss_bound = std::min(first->loss, next->loss);
-  std::erase_if(features, [&](const Feature& f) { return f.gain < gain_bound && f.loss < loss_bound; });
+}
+
+ASSAY_VECTORISED bool any_at_least(const float* gain, const float* loss, float gain_bound, float loss_bound) {
+  std::uint32_t any = 0;
+  for (std::size_t i = 0; i < lanes; ++i)
+    any |=
+        static_cast<std::uint32_t>(gain[i] >= gain_bound) | static_cast<std::uint32_t>(loss[i] >= loss_bound);
+  return any != 0;
+}
+
+// Those that may be in a best pair; nothing where there is none. Of two features that are good in both
+// respects it is known that others which are worse in both than each of them are in none.
+std::vector<Feature> features_of(std::span<const float> a, std::span<const float> b,
+                                 std::span<const std::uint8_t> admissible) {
+  const std::size_t count = (a.size() + lanes - 1) / lanes * lanes;
+  std::vector<float> gain(count, nothing), loss(count, nothing);
+  look(a.data(), b.data(), admissible.data(), a.size(), gain.data(), loss.data());
+  std::array<float, lanes> gains, losses, worths;
+  std::array<std::uint32_t, lanes> which{};
+  gains.fill(nothing);
+  losses.fill(nothing);
+  worths.fill(nothing);
+  greatest(gain.data(), count, gains.data());
+  greatest(loss.data(), count, losses.data());
+  const float most_gain = std::ranges::max(gains), most_loss = std::ranges::max(losses);
+  if (!(most_gain > 0) || !(most_loss > 0)) return {};
+  good_in_both(gain.data(), loss.data(), count, 1 / most_gain, 1 / most_loss, worths.data(), which.data());
+  float gain_bound = nothing, loss_bound = nothing;
+  const auto one = static_cast<std::size_t>(std::ranges::max_element(worths) - worths.begin());
+  const bool known = worths[one] > nothing;
+  worths[one] = nothing;
+  const auto two = static_cast<std::size_t>(std::ranges::max_element(worths) - worths.begin());
+  if (known && worths[two] > nothing) {
+    gain_bound = std::min(gain[which[one]], gain[which[two]]);
+    loss_bound = std::min(loss[which[one]], loss[which[two]]);
+  }
+  std::vector<Feature> features;
+  for (std::size_t begin = 0; begin < count; begin += lanes) {
+    if (!any_at_least(gain.data() + begin, loss.data() + begin, gain_bound, loss_bound)) continue;
+    for (std::size_t i = begin; i < begin + lanes; ++i) {
+      if (gain[i] > nothing && (gain[i] >= gain_bound || loss[i] >= loss_bound))
+        features.push_back({gain[i], loss[i], i});
+    }
+  }
+  return features;
 }
 
 // Features with fewer than two others that are at least as good in both respects (equal ones: of lower
@@ -69,7 +115,6 @@ std::optional<std::pair<std::size_t, std::size_t>> best_pair(std::span<const flo
                                                              std::span<const float> b,
                                                              std::span<const std::uint8_t> admissible) {
   std::vector<Feature> features = features_of(a, b, admissible);
-  drop_clearly_worse(features);
   keep_two_layers(features);
   std::optional<std::pair<std::size_t, std::size_t>> best;
   double greatest = 0;
