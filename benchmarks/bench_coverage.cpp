@@ -1,4 +1,5 @@
-// Eleven criteria in one pass over all layers of LeNet-5 against the plain forward pass over the same 10,000
+// Eleven criteria in one pass over all layers of LeNet-1, 4 and 5, with padded convolutions as in
+// DeepXplore's and without as in DeepImportance's, against the plain forward pass over the same 10,000
 // records, and combining states at the speed of memory. Processor time is beside the time by the clock, since
 // it is the steadier of the two where others use the machine. Usage: bench_coverage [threads [together]]
 // [--device NAME]; "together" leaves out each criterion alone.
@@ -16,6 +17,7 @@
 #include <assay/coverage.h>
 #include <assay/dataset.h>
 #include <assay/tensor_records.h>
+#include <assay/training.h>
 #include "assay/support/threads.h"
 #include "benchmarks/device.h"
 #include "benchmarks/networks.h"
@@ -45,8 +47,7 @@ DatasetPtr records(std::int64_t count) {
                       {.targets = Array::zeros(DType::float32, {count, 10})});
 }
 
-void run(int threads, bool each, const std::string& device) {
-  const Graph graph = lenet5();
+void run(const Graph& graph, int threads, bool each, const std::string& device) {
   const Session session(graph, {.threads = threads, .device = device});
   coverage::LearnOptions learn;
   for (const char* text :
@@ -79,12 +80,14 @@ void run(int threads, bool each, const std::string& device) {
     fmt::print("  {:12} {:.3f} s, ratio {:.2f}; processor {:.3f} s, ratio {:.2f}\n", name, least.seconds,
                least.seconds / forward.seconds, least.processor, least.processor / forward.processor);
   };
-  fmt::print("LeNet-5, 10000 records, {} criteria\n", learn.criteria.size());
+  fmt::print("{}, 10000 records, {} criteria\n", graph.name(), learn.criteria.size());
   line("forward", forward);
   line("all criteria", covered);
   line("figures", figures);
   for (const auto& [name, least] : alone) line(name, least);
+}
 
+void merge_states() {
   // Ten thousand neurons with a thousand sections each.
   coverage::Profile wide;
   const std::vector<float> low(10000, 0.0F), high(10000, 1.0F);
@@ -111,5 +114,8 @@ int main(int argc, char** argv) {
   assay::set_engine_threads(threads);
   assay::keep_freed_memory();
   fmt::print("{} threads\n", threads);
-  assay::bench::run(threads, argc <= 2, device);
+  for (const char* name : {"lenet1", "lenet4", "lenet5"})
+    assay::bench::run(assay::training::build_architecture(name), threads, false, device);
+  assay::bench::run(assay::bench::lenet5(), threads, argc <= 2, device);
+  assay::bench::merge_states();
 }

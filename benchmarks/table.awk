@@ -32,7 +32,8 @@ section == "start" && /processor/ { row("start, " $1, $2, "at most 0.15", "secon
 section == "relevance:" && / epsilon / {
   row("relevance, " $1 ", batches of " after("batches of "), after("ratio"), "at most 3", "a forward pass")
 }
-section == "eleven" && /all criteria/ { sub(/.*processor/, ""); row("eleven criteria", after("ratio"), "at most 1.5", "a forward pass") }
+section == "eleven" && / records, / { network = $1; sub(/,.*/, "", network) }
+section == "eleven" && /all criteria/ { row("eleven criteria, " network, after("ratio"), "at most 1.5", "a forward pass") }
 section == "attacks:" && /of its time/ {
   name = $1; sub(/\[.*/, "", name)
   split($0, parts, ": ")

@@ -86,8 +86,8 @@ TEST(Idc, HandWorkedCounts) {
   EXPECT_EQ(result.covered, "3");  // 0.0.0 (records 0, 2), 1.1.0 (record 1), 1.2.0 (record 3)
   EXPECT_EQ(result.coverable, "6");
   EXPECT_DOUBLE_EQ(result.value, 0.5);
-  EXPECT_EQ(to_text(combinations(idc).covered.begin()->first), "0.0.0");
-  EXPECT_EQ(combinations(idc).covered.begin()->second.records, 2U);
+  EXPECT_EQ(to_text(combinations(idc).in_order().front()->first), "0.0.0");
+  EXPECT_EQ(combinations(idc).in_order().front()->second.records, 2U);
 }
 
 TEST(Idc, ATieBelongsToTheLowerCluster) {
@@ -95,7 +95,7 @@ TEST(Idc, ATieBelongsToTheLowerCluster) {
   suite.add(zeros, {1.5f, 0, 0, 0, 0.5f});
   Idc idc = idc_of(2);
   suite.give(idc);
-  EXPECT_EQ(to_text(combinations(idc).covered.begin()->first), "0.1");
+  EXPECT_EQ(to_text(combinations(idc).in_order().front()->first), "0.1");
 }
 
 TEST(Idc, TheNumberOfCombinationsIsExactBeyond64Bits) {

@@ -1,6 +1,7 @@
 #include "assay/coverage/criteria/idc.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -115,6 +116,14 @@ std::vector<std::vector<Aim>> Idc::aims(const ActivationBatch& batch, std::size_
   return ways;
 }
 
+std::vector<const std::pair<const Combination, Idc::Covered>*> Idc::LayerCombinations::in_order() const {
+  std::vector<const std::pair<const Combination, Covered>*> entries;
+  entries.reserve(covered.size());
+  for (const auto& entry : covered) entries.push_back(&entry);
+  std::ranges::sort(entries, {}, [](const auto* entry) -> const Combination& { return entry->first; });
+  return entries;
+}
+
 Combination Idc::LayerCombinations::place(std::size_t record, std::span<const float> activations) {
   Combination combination = combination_of(activations);
   Covered& entry = covered[combination];
@@ -197,7 +206,8 @@ Json Idc::save() const {
   Json json = Json::array();
   for (const LayerCombinations& layer : layers_) {
     Json entries = Json::array();
-    for (const auto& [combination, covered] : layer.covered) {
+    for (const auto* entry : layer.in_order()) {
+      const auto& [combination, covered] = *entry;
       entries.push_back({Json::binary({combination.begin(), combination.end()}), covered.records,
                          covered.first, steps(covered.lower), steps(covered.higher)});
     }
@@ -245,15 +255,15 @@ std::vector<Difference> Idc::difference(const Criterion& other, std::size_t exam
       continue;
     Difference difference;
     difference.layer = ours.name;
-    const auto one_side = [&](const auto& a, const auto& b, bool here) {
-      for (const auto& entry : a) {
-        if (b.contains(entry.first)) continue;
+    const auto one_side = [&](const LayerCombinations& a, const LayerCombinations& b, bool here) {
+      for (const auto* entry : a.in_order()) {
+        if (b.covered.contains(entry->first)) continue;
         difference.add(
-            examples, here, [&] { return "combination " + to_text(entry.first); }, entry.second.first);
+            examples, here, [&] { return "combination " + to_text(entry->first); }, entry->second.first);
       }
     };
-    one_side(ours.covered, match->covered, true);
-    one_side(match->covered, ours.covered, false);
+    one_side(ours, *match, true);
+    one_side(*match, ours, false);
     difference.both = ours.covered.size() - difference.only_here;
     differences.push_back(std::move(difference));
   }

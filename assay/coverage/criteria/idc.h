@@ -4,8 +4,8 @@
 // cluster per important neuron, how many does a test set reach? Each record falls into exactly one
 // combination.
 
-#include <map>
 #include <optional>
+#include <unordered_map>
 
 #include <assay/extend/abilities.h>
 #include <assay/extend/criterion.h>
@@ -62,8 +62,10 @@ class Idc : public Criterion, public Itemised, public Comparable, public Guiding
     std::string name;
     std::size_t position = 0;  // of the layer in the profile and in batches
     std::vector<ImportantNeuron> neurons;
-    std::map<Combination, Covered> covered;
+    std::unordered_map<Combination, Covered> covered;
 
+    // What is covered, by combination.
+    std::vector<const std::pair<const Combination, Covered>*> in_order() const;
     // Returns the combination that the record covers.
     Combination place(std::size_t record, std::span<const float> activations);
     Combination combination_of(std::span<const float> activations) const;

@@ -290,12 +290,12 @@ report::Table combination_table(const coverage::CoverageState& state, const Data
                       false};
   for_each_idc(state, [&](const coverage::Idc& idc) {
     for (const coverage::Idc::LayerCombinations& layer : idc.layers()) {
-      std::vector<std::pair<coverage::Combination, coverage::Idc::Covered>> sorted(layer.covered.begin(),
-                                                                                   layer.covered.end());
+      auto sorted = layer.in_order();
       std::ranges::stable_sort(
-          sorted, [](const auto& a, const auto& b) { return a.second.records > b.second.records; });
+          sorted, [](const auto* a, const auto* b) { return a->second.records > b->second.records; });
       sorted.resize(std::min(sorted.size(), count));
-      for (const auto& [combination, covered] : sorted) {
+      for (const auto* entry : sorted) {
+        const auto& [combination, covered] = *entry;
         table.rows.push_back({layer.name, report::count_cell(layer.neurons.size()),
                               coverage::to_text(combination), report::count_cell(covered.records),
                               test.id(covered.first)});
