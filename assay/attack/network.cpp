@@ -54,7 +54,7 @@ Tensor by_element(const Tensor& records, const Body& body) {
 
 // Numbers that are not finite become 0.
 void clean(Tensor& slopes) {
-  if (!in_reach(slopes)) {
+  if (!floats_in_reach(slopes)) {
     slopes.nan_to_num_(0.0, 0.0, 0.0);
     return;
   }
@@ -63,7 +63,7 @@ void clean(Tensor& slopes) {
 }
 
 bool all_zero(const Tensor& gradient) {
-  if (!in_reach(gradient)) return gradient.count_nonzero().item<std::int64_t>() == 0;
+  if (!floats_in_reach(gradient)) return gradient.count_nonzero().item<std::int64_t>() == 0;
   const std::span<const float> elements(elements_of<float>(gradient),
                                         static_cast<std::size_t>(gradient.numel()));
   return std::ranges::all_of(elements, [](float slope) { return slope == 0; });
@@ -109,7 +109,7 @@ AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool 
 
 Tensors AttackedNetwork::bind(const Tensor& points, const HeldInputs& held) const {
   Tensor values = on_device(points, c10::Device(session_.options().device));
-  if (units_.low.defined() && in_reach(values)) {
+  if (units_.low.defined() && floats_in_reach(values)) {
     const float *const low = elements_of<float>(units_.low), *const span = elements_of<float>(units_.span);
     values = by_element(values, [&](float unit, std::int64_t i) { return unit * span[i] + low[i]; });
   } else if (units_.low.defined()) {
@@ -195,7 +195,7 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const Tensor& points, const Held
     Tensor gradient = of_number.at(input_);
     if (batch_axis_ > 0) gradient = gradient.movedim(batch_axis_, 0);
     gradient = as_type(gradient, at::kFloat);
-    if (units_.low.defined() && in_reach(gradient)) {
+    if (units_.low.defined() && floats_in_reach(gradient)) {
       const float* const span = elements_of<float>(units_.span);
       gradient = by_element(gradient, [&](float slope, std::int64_t i) { return slope * span[i]; });
     } else if (units_.low.defined()) {

@@ -21,7 +21,7 @@ Norm norm_named(const std::string& name) {
 namespace {
 
 Tensor signs_of(const Tensor& gradient) {
-  if (!in_reach(gradient)) return gradient.sign();
+  if (!floats_in_reach(gradient)) return gradient.sign();
   Tensor signs = room_for(gradient.sizes().vec());
   const float* const slope = elements_of<float>(gradient);
   float* const sign = elements_of<float>(signs);
@@ -42,7 +42,8 @@ Tensor steepest(const Tensor& gradient, Norm norm) {
 }
 
 Tensor stepped(const Tensor& from, const Tensor& direction, double step) {
-  if (!in_reach(from) || !in_reach(direction)) return at::add(from, direction, step).clamp_(0, 1);
+  if (!floats_in_reach(from) || !floats_in_reach(direction))
+    return at::add(from, direction, step).clamp_(0, 1);
   Tensor to = room_for(from.sizes().vec());
   const float *const begin = elements_of<float>(from), *const way = elements_of<float>(direction),
                      length = static_cast<float>(step);

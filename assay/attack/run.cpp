@@ -34,7 +34,7 @@ constexpr std::size_t large_batch = 128;
 // What anybody's attack gives, within the valid range.
 Tensor in_range(const Tensor& points) {
   if (!points.device().is_cpu()) return points.clamp(0, 1);
-  Tensor result = copied(points);
+  Tensor result = copied(as_type(points, at::kFloat));
   for (std::int64_t i = 0; i < result.numel(); ++i) {
     float& unit = elements_of<float>(result)[i];
     unit = std::clamp(unit, 0.0F, 1.0F);

@@ -265,7 +265,7 @@ Tensor product(const Tensor& a, const Tensor& b) {
 }
 
 Tensor sum(const Tensor& a, const Tensor& b) {
-  if (!in_reach(a) || !in_reach(b)) return a + b;
+  if (!floats_in_reach(a) || !floats_in_reach(b)) return a + b;
   Tensor result = room_for(a.sizes().vec());
   const float *const x = elements_of<float>(a), *const y = elements_of<float>(b);
   float* const to = elements_of<float>(result);

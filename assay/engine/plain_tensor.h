@@ -14,6 +14,10 @@ namespace assay {
 
 // Contiguous and in the processor's memory.
 inline bool in_reach(const Tensor& tensor) { return tensor.device().is_cpu() && tensor.is_contiguous(); }
+// And of float32.
+inline bool floats_in_reach(const Tensor& tensor) {
+  return in_reach(tensor) && tensor.scalar_type() == c10::kFloat;
+}
 
 // Contiguous; its elements are not set.
 Tensor room_for(const Shape& shape, c10::ScalarType type = c10::kFloat);

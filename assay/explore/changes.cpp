@@ -31,7 +31,8 @@ Tensor rows_without(const Tensor& mask) {
 
 Tensor Searches::changed(const Tensor& records) const {
   Tensor changed = room_for(records.sizes().vec(), c10::kBool);
-  const float *const now = elements_of<float>(records), *const was = elements_of<float>(seeds);
+  const Tensor here = in_memory(records, c10::kFloat), before = in_memory(seeds, c10::kFloat);
+  const float *const now = elements_of<float>(here), *const was = elements_of<float>(before);
   bool* const to = elements_of<bool>(changed);
   for (std::int64_t i = 0, count = changed.numel(); i < count; ++i)
     to[i] = std::abs(now[i] - was[i]) > static_cast<float>(least_change);

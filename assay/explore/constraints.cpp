@@ -36,15 +36,17 @@ struct Member {
   }
 };
 
+// Gives each of them tensors of float32 in the processor's memory, contiguous ones.
 class Together final : public Constraint {
  public:
   explicit Together(std::vector<Member> parts) : parts_(std::move(parts)) {}
 
   Tensor direction(const Searches& searches, const Tensor& points, const Tensor& wanted) const override {
-    Tensor allowed = wanted;
+    const Tensor here = in_memory(points, c10::kFloat);
+    Tensor allowed = in_memory(wanted, c10::kFloat);
     for (const Member& part : parts_) {
       allowed = part.asked("direction()", allowed, [&](const Tensor& given) {
-        return part.constraint->direction(searches, part.own ? copied(points) : points, given);
+        return part.constraint->direction(searches, part.own ? copied(here) : here, given);
       });
     }
     return allowed;
@@ -56,7 +58,7 @@ class Together final : public Constraint {
         searches, kept_by(searches, points, [](const Member& part) { return part.constraint->on_a_line(); }));
   }
   Tensor shown(const Searches& searches, const Tensor& points) const override {
-    Tensor result = points;
+    Tensor result = in_memory(points, c10::kFloat);
     for (const Member& part : parts_) {
       result = part.asked("shown()", result,
                           [&](const Tensor& given) { return part.constraint->shown(searches, given); });
@@ -70,9 +72,10 @@ class Together final : public Constraint {
     return std::ranges::any_of(parts_, [](const Member& part) { return part.constraint->by_element(); });
   }
   Tensor admits(const Searches& searches, const Tensor& records) const override {
+    const Tensor here = in_memory(records, c10::kFloat);
     Tensor all;
     for (const Member& part : parts_) {
-      const Tensor own = part.constraint->admits(searches, part.own ? copied(records) : records);
+      const Tensor own = part.constraint->admits(searches, part.own ? copied(here) : here);
       if (!own.defined()) continue;
       attack::given_tensor(fmt::format("constraint {}: admits()", part.name), own,
                            room_for({searches.size()}, c10::kBool));
@@ -108,7 +111,7 @@ class Together final : public Constraint {
  private:
   Tensor kept_by(const Searches& searches, const Tensor& points,
                  const std::function<bool(const Member&)>& counts) const {
-    Tensor result = points;
+    Tensor result = in_memory(points, c10::kFloat);
     for (const Member& part : parts_) {
       if (!counts(part)) continue;
       result = part.asked("kept()", result,

@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include <assay/model.h>
+#include "assay/attack/norms.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/files/numpy.h"
 #include "tests/attack/build.h"
@@ -304,6 +305,17 @@ TEST_F(AttackingData, OwnAttacksGiveTensorsAsTheyGotThem) {
       EXPECT_THAT(error.what(), testing::HasSubstr("attack mine: perturb() gives "));
     }
   }
+}
+
+TEST(AttackedNetworks, TakePointsOfAnyTypeAndLayout) {
+  const Session session(linear({2, 2}, {1, 2, 3, -1}), one_thread);
+  const AttackedNetwork network(session, {at::full({2}, 1.0F), at::full({2}, 3.0F), {}}, false);
+  const Tensor straight = at::tensor({0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F}).reshape({3, 2});
+  const AttackProblem problem = problem_of(network, straight);
+  const Tensor scores = network.scores(problem, straight), slope = steepest(straight - 0.25F, Norm::linf);
+  EXPECT_TRUE(network.scores(problem, straight.t().contiguous().t()).equal(scores));
+  EXPECT_TRUE(at::allclose(network.scores(problem, straight.to(at::kDouble)), scores));
+  EXPECT_TRUE(steepest(straight.to(at::kDouble) - 0.25, Norm::linf).to(at::kFloat).equal(slope));
 }
 
 TEST(AttackedNetworks, WithOneOutputSayYesOrNo) {

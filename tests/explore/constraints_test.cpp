@@ -362,6 +362,25 @@ TEST(Together, RecordsThatOneForbidsAreToldApart) {
   EXPECT_FALSE(constraint->admits(searches, frozen).any().item<bool>());
 }
 
+// Tensors whose elements do not lie one behind the other are what they say.
+TEST(Together, TakesTensorsOfAnyLayout) {
+  const attack::InputUnits units{at::zeros({2}), at::full({2}, 10.0F), {}};
+  const Searches searches = searches_from(at::full({3, 2}, 0.5F), units);
+  const Tensor turned = at::tensor({0.6F, 0.5F, 0.7F, 0.9F, 0.3F, 0.55F}).reshape({2, 3}).t();
+  const Tensor straight = turned.contiguous();
+  for (const std::string spec : {"linf[eps=0.15]", "light", "features[both=0,integer=all]"}) {
+    const auto constraint = made({spec});
+    EXPECT_TRUE(constraint->kept(searches, turned).equal(constraint->kept(searches, straight))) << spec;
+    EXPECT_TRUE(constraint->shown(searches, turned).equal(constraint->shown(searches, straight))) << spec;
+    EXPECT_TRUE(constraint->direction(searches, turned, turned)
+                    .equal(constraint->direction(searches, straight, straight)))
+        << spec;
+    const Tensor found = constraint->admits(searches, turned),
+                 expected = constraint->admits(searches, straight);
+    EXPECT_TRUE(found.defined() == expected.defined() && (!found.defined() || found.equal(expected))) << spec;
+  }
+}
+
 TEST(Constraints, WrongOptionsAreNamed) {
   for (const std::string text :
        {"occl[size=0x3]", "occl[size=ten]", "features", "features[increase=3-1]", "additive[features=a]",

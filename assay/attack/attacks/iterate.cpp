@@ -22,7 +22,7 @@ Region::Region(const Ball& ball, const Tensor& centre) : ball_(ball), centre_(ce
 
 template <typename Body>
 bool Region::in_box(const Tensor& point, const Body& body) const {
-  if (ball_.norm != Norm::linf || !in_reach(point) || !in_reach(centre_)) return false;
+  if (ball_.norm != Norm::linf || !floats_in_reach(point) || !floats_in_reach(centre_)) return false;
   const auto eps = static_cast<float>(ball_.eps);
   const float* const centre = elements_of<float>(centre_);
   for (std::int64_t i = 0, count = point.numel(); i < count; ++i)
@@ -45,7 +45,7 @@ void Region::climb(Tensor& point, const Tensor& gradient, double step) const {
     const float sign = (slope[i] > 0 ? 1.0F : 0.0F) - (slope[i] < 0 ? 1.0F : 0.0F);
     at[i] = std::min(std::max(at[i] + length * sign, low), high);
   };
-  if (in_reach(gradient) && in_box(point, climb_element)) return;
+  if (floats_in_reach(gradient) && in_box(point, climb_element)) return;
   point.add_(steepest(gradient, ball_.norm), step).clamp_(0, 1);
   keep(point);
 }

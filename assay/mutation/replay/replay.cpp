@@ -27,7 +27,7 @@ struct ChannelChange {
 ChannelChange change_of(const Tensor& now, const Tensor& before) {
   const auto rows = static_cast<std::size_t>(now.size(0));
   ChannelChange change{{}, true, std::vector<bool>(rows, true)};
-  if (!in_reach(now) || !in_reach(before)) {
+  if (!floats_in_reach(now) || !floats_in_reach(before)) {
     change.by = now - before;
     change.finite = at::isfinite(change.by.sum()).item<bool>();
     const std::vector<bool> touched = truths_of(change.by.ne(0).reshape({now.size(0), -1}).any(1));
