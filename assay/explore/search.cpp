@@ -18,6 +18,7 @@
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
 #include "assay/explore/shrink.h"
+#include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {
 namespace {
@@ -74,7 +75,28 @@ Tensor moved(const Tensor& points, const Tensor& direction, double by) {
   return result;
 }
 
-float nearest_level(float unit) { return std::nearbyint(unit * 255) / 255; }
+ASSAY_VECTORISED void to_nearest_levels(float* units, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) units[i] = std::nearbyint(units[i] * 255) / 255;
+}
+
+// How far points are from their seeds, in levels.
+ASSAY_VECTORISED void levels_between(const float* points, const float* seeds, std::size_t count,
+                                     float* __restrict to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = (points[i] - seeds[i]) * 255;
+}
+
+// From the seeds by so many levels towards `changes`, whole ones (std::trunc() takes no vectors). A loop of
+// its own: in one with the product, compilers that fuse it with the sum would give other bits for other
+// processors.
+ASSAY_VECTORISED void whole_changes(const float* seeds, std::size_t count, float* __restrict changes) {
+  constexpr float rounding = 1e-4F;  // of a level, that float32 may have lost
+  for (std::size_t i = 0; i < count; ++i) {
+    const float change = changes[i];
+    const float more = change + std::copysign(rounding, change), near = std::nearbyint(more),
+                whole = std::abs(near) > std::abs(more) ? near - std::copysign(1.0F, near) : near;
+    changes[i] = seeds[i] + whole / 255;
+  }
+}
 
 bool same_row(const Tensor& a, const Tensor& b, std::size_t row) {
   const std::size_t width = elements_in_row(a);
@@ -500,23 +522,18 @@ class Searcher::Run {
 };
 
 Tensor on_levels(const Tensor& points) {
-  Tensor result = room_for(points.sizes().vec());
-  const std::span<const float> from = elements(points);
-  const std::span<float> to = elements(result);
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = nearest_level(from[i]);
+  Tensor result = copied(points);
+  to_nearest_levels(elements(result).data(), elements(result).size());
   return result;
 }
 
 Tensor on_levels(const Tensor& points, const Tensor& seeds) {
-  constexpr float rounding = 1e-4F;  // of a level, that float32 may have lost
   Tensor result = room_for(points.sizes().vec());
   const std::span<const float> point = elements(points), seed = elements(seeds);
   const std::span<float> to = elements(result);
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    const float change = (point[i] - seed[i]) * 255;
-    const float sign = (change > 0 ? 1.0F : 0.0F) - (change < 0 ? 1.0F : 0.0F);
-    to[i] = nearest_level(seed[i] + std::trunc(change + sign * rounding) / 255);
-  }
+  levels_between(point.data(), seed.data(), to.size(), to.data());
+  whole_changes(seed.data(), to.size(), to.data());
+  to_nearest_levels(to.data(), to.size());
   return result;
 }
 
