@@ -84,8 +84,9 @@ void keep_freed_memory() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 1 << 26);
-  // What a thread has freed, threads of other arenas cannot take: with an arena for each thread, two threads that run
-  // mutants hold up to twice what --keep allows. Threads on one arena wait for each other, so many have several.
+  // What a thread has freed, threads of other arenas cannot take: with an arena for each thread, two threads
+  // that run mutants hold up to twice what --keep allows. Threads on one arena wait for each other, so many
+  // have several.
   constexpr std::size_t threads_per_arena = 8;
   mallopt(M_ARENA_MAX, static_cast<int>(1 + (available_threads() - 1) / threads_per_arena));
 #endif
