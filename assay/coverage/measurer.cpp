@@ -180,8 +180,7 @@ void Measurer::walk_part(std::span<const std::size_t> records, std::size_t step)
   BatchReader reader(test_, step, {records.begin(), records.end()});
   while (const auto batch = reader.next()) {
     check_interrupt();
-    observe(*batch, session_.bind(*batch));
-    const std::vector<InputNote> notes = notes_of(*batch, threads_).inputs;
+    const std::vector<InputNote> notes = observe(*batch, session_.bind(*batch));
     for (std::size_t r = 0; r < notes.size(); ++r) notes_.push_back({batch->indices[r], notes[r]});
   }
 }
@@ -258,8 +257,8 @@ Observations Measurer::run(Progress& progress) {
   return finish(growth_step_ > 0);
 }
 
-void Measurer::observe(const Batch& batch, const Tensors& given) {
-  note_inputs(batch);
+std::vector<InputNote> Measurer::observe(const Batch& batch, const Tensors& given) {
+  std::vector<InputNote> notes = note_inputs(batch);
   const Observer::Seen seen = observer_.observe(given, batch.indices.size(), classifies_);
   const std::vector<bool> usable = usable_rows(seen.layers, seen.predicted, batch.indices.size());
   const ActivationBatch whole = seen.batch(batch.indices, batch.labels);
@@ -276,14 +275,16 @@ void Measurer::observe(const Batch& batch, const Tensors& given) {
     journal_->replace("state", to_bytes({{"state", state_.save()}, {"seen", saved(seen_)}}));
     last_written_ = Clock::now();
   }
+  return notes;
 }
 
-void Measurer::note_inputs(const Batch& batch) {
-  const BatchNotes notes = notes_of(batch, threads_);
+std::vector<InputNote> Measurer::note_inputs(const Batch& batch) {
+  BatchNotes notes = notes_of(batch, threads_);
   add_inputs(notes.inputs);
   const std::vector<std::uint64_t>& known = state_.profile().contents;
   for (const std::uint64_t content : notes.contents)
     seen_.in_training += std::ranges::binary_search(known, content);
+  return std::move(notes.inputs);
 }
 
 void Measurer::add_inputs(std::span<const InputNote> notes) {

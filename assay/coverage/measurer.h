@@ -79,8 +79,9 @@ class Measurer {
   Observations run(Progress& progress);
 
  private:
-  void observe(const Batch& batch, const Tensors& given);
-  void note_inputs(const Batch& batch);
+  // Both give what is noted of the records' inputs.
+  std::vector<InputNote> observe(const Batch& batch, const Tensors& given);
+  std::vector<InputNote> note_inputs(const Batch& batch);
   void add_inputs(std::span<const InputNote> notes);
   // Records and counts.
   void append(Observations seen);

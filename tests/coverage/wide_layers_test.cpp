@@ -194,7 +194,36 @@ TEST_P(WideLayer, PairsOfSigns) {
   EXPECT_EQ(criterion->result().back().covered, std::to_string(expected));
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, WideLayer, testing::Values(1, 2, 15, 16, 17, 31, 33, 64, 65, 130));
+INSTANTIATE_TEST_SUITE_P(Widths, WideLayer, testing::Values(1, 2, 15, 16, 17, 31, 33, 64, 65, 130, 1100));
+
+// Where a threshold scales back to 0, a thousand million float32 round to it.
+TEST(Criteria, ThresholdsMayLieAtZero) {
+  for (const auto& [low, high, threshold] :
+       {std::tuple(-3.0F, 1.0F, 0.75), std::tuple(-1.0F, 1.0F, 0.5), std::tuple(-1.0F, 3.0F, 0.25)}) {
+    const std::vector<float> values{low,    high,   0,      1e-45F,  -1e-45F, 1e-20F, 1e-16F, 2e-16F,
+                                    3e-16F, 5e-16F, 1e-15F, -1e-15F, 1e-7F,   -1e-7F, -0.0F};
+    Profile profile;
+    LayerStatistics layer{"n", "Gemm", {}, {}, {}, {}, {}};
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      layer.low.push_back(low);
+      layer.high.push_back(high);
+      layer.same_as.push_back(static_cast<std::uint32_t>(n));
+    }
+    layer.mean = layer.deviation = std::vector<double>(values.size());
+    profile.statistics.push_back(std::move(layer));
+    const auto criterion = test::criterion(fmt::format("nc[threshold={}]", threshold), profile);
+    const std::size_t record = 0;
+    const Activations activations{1, values.size(), values};
+    const std::vector<std::vector<float>> least{{low}}, greatest{{high}};
+    criterion->observe({std::span(&record, 1), std::span(&activations, 1), least, greatest});
+    const auto neurons = ability<Itemised>(*criterion)->neurons(0);
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      const bool expected =
+          (values[n] - static_cast<double>(low)) / (static_cast<double>(high) - low) > threshold;
+      EXPECT_EQ(neurons[n].covered, expected ? 1 : 0) << values[n] << " of " << low << " to " << high;
+    }
+  }
+}
 
 TEST(Criteria, ThresholdsMayBeBeyondAllActivations) {
   const Profile profile = test::profile();

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include <assay/extend/abilities.h>
@@ -65,11 +64,8 @@ class NeuronCoverage final : public ItemCriterion {
   float bound(const Unit& unit) const {
     constexpr float infinity = std::numeric_limits<float>::infinity();
     if (unit.range == 0) return 0 > threshold_ ? -infinity : infinity;  // a constant layer scales to 0
-    const auto exceeds = [&](float value) { return (value - unit.low) / unit.range > threshold_; };
-    auto bound = static_cast<float>(unit.low + threshold_ * unit.range);
-    while (exceeds(bound)) bound = std::nextafter(bound, -infinity);
-    for (float next = 0; !exceeds(next = std::nextafter(bound, infinity)) && next > bound;) bound = next;
-    return bound;
+    return last_before(unit.low + threshold_ * unit.range,
+                       [&](float value) { return (value - unit.low) / unit.range > threshold_; });
   }
 
   double threshold_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -69,7 +70,39 @@ ASSAY_VECTORISED void rows_of_signs(const float* values, std::size_t rows, std::
   }
 }
 
+// The place of a number among all float32, and the number at a place; infinity is the last.
+constexpr std::int64_t last_place = 0x7F800000;
+std::int64_t place_of(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(std::abs(number));
+  return std::min<std::int64_t>(bits, last_place) * (number < 0 ? -1 : 1);
+}
+float number_at(std::int64_t place) {
+  const auto number = std::bit_cast<float>(static_cast<std::uint32_t>(std::abs(place)));
+  return place < 0 ? -number : number;
+}
+
 }  // namespace
+
+float last_before(double near, const std::function<bool(float)>& beyond) {
+  // Steps that double, down to a number where it does not hold and up to one where it does, then halves.
+  std::int64_t low = place_of(static_cast<float>(near)), high = low;
+  for (std::int64_t step = 1; low > -last_place && beyond(number_at(low)); step *= 2) {
+    high = low;
+    low = std::max(low - step, -last_place);
+  }
+  if (high == low) {
+    for (std::int64_t step = 1; high < last_place && !beyond(number_at(high)); step *= 2) {
+      low = high;
+      high = std::min(high + step, last_place);
+    }
+    if (!beyond(number_at(high))) return number_at(high);
+  }
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (beyond(number_at(middle)) ? high : low) = middle;
+  }
+  return number_at(low);
+}
 
 float at_most(double bound) {
   const auto nearest = static_cast<float>(bound);

@@ -28,7 +28,7 @@ class TopK {
 
   std::size_t k_;
   bool least_;
-  std::vector<float> turned_, greatest_;           // [columns, lanes], [k, lanes]
+  std::vector<float> turned_, greatest_;           // [neurons of a block, lanes], [k, lanes]
   std::vector<std::uint32_t> positions_, chosen_;  // [k, lanes], [lanes, k]
 };
 
