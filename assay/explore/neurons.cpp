@@ -1,9 +1,8 @@
 #include "assay/explore/neurons.h"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
+#include "assay/support/numbers/abreast.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {
@@ -21,24 +20,6 @@ ASSAY_VECTORISED float sum_of(const float* elements, std::size_t count) {
   float all = 0;
   for (const float of_side : side) all += of_side;
   return all;
-}
-
-ASSAY_VECTORISED Extremes extremes_of(const float* elements, std::size_t count) {
-  float least[abreast], greatest[abreast];
-  std::fill_n(least, abreast, std::numeric_limits<float>::infinity());
-  std::fill_n(greatest, abreast, -std::numeric_limits<float>::infinity());
-  std::size_t i = 0;
-  for (; i + abreast <= count; i += abreast) {
-    for (std::size_t s = 0; s < abreast; ++s) {
-      least[s] = elements[i + s] < least[s] ? elements[i + s] : least[s];
-      greatest[s] = elements[i + s] > greatest[s] ? elements[i + s] : greatest[s];
-    }
-  }
-  for (; i < count; ++i) {
-    least[0] = std::min(least[0], elements[i]);
-    greatest[0] = std::max(greatest[0], elements[i]);
-  }
-  return {*std::min_element(least, least + abreast), *std::max_element(greatest, greatest + abreast)};
 }
 
 // Numbers of a record's elements, as the layer has them, neuron by neuron.
@@ -128,7 +109,5 @@ void RecordNeurons::lift(std::span<const float> elements, std::size_t neuron, fl
   each([&](std::size_t) { ++sharing; });
   each([&](std::size_t e) { slopes[e] += factor / static_cast<float>(sharing); });
 }
-
-Extremes extremes(std::span<const float> elements) { return extremes_of(elements.data(), elements.size()); }
 
 }  // namespace assay::explore

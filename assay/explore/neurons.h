@@ -36,10 +36,4 @@ class RecordNeurons {
   std::vector<std::uint32_t> starts_;  // of every run, neuron by neuron
 };
 
-// The least and the greatest.
-struct Extremes {
-  float least = 0, greatest = 0;
-};
-Extremes extremes(std::span<const float> elements);
-
 }  // namespace assay::explore

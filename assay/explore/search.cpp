@@ -18,6 +18,7 @@
 #include "assay/explore/disagreement.h"
 #include "assay/explore/neurons.h"
 #include "assay/explore/shrink.h"
+#include "assay/support/numbers/abreast.h"
 #include "assay/support/numbers/vectorised.h"
 
 namespace assay::explore {

@@ -69,14 +69,5 @@ TEST(RecordNeurons, AreThoseOfTheWholeValue) {
   }
 }
 
-TEST(RecordNeurons, ExtremesAreThoseOfAllElements) {
-  std::vector<float> numbers(37, 0.5F);
-  numbers[3] = -2;
-  numbers[36] = 4;
-  EXPECT_EQ(extremes(numbers).least, -2);
-  EXPECT_EQ(extremes(numbers).greatest, 4);
-  EXPECT_EQ(extremes(std::span(numbers).first(3)).least, 0.5F);
-}
-
 }  // namespace
 }  // namespace assay::explore

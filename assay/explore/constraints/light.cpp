@@ -5,23 +5,10 @@
 #include <assay/extend/constraint.h>
 #include "assay/engine/plain_tensor.h"
 #include "assay/explore/changes.h"
-#include "assay/support/numbers/vectorised.h"
+#include "assay/support/numbers/abreast.h"
 
 namespace assay::explore {
 namespace {
-
-// Of several sums side by side, none of which waits for the others.
-ASSAY_VECTORISED double sum_of_record(const float* elements, std::int64_t count) {
-  constexpr std::int64_t abreast = 32;
-  double sums[abreast] = {}, all = 0;
-  std::int64_t begin = 0;
-  for (; begin + abreast <= count; begin += abreast) {
-    for (std::int64_t i = 0; i < abreast; ++i) sums[i] += elements[begin + i];
-  }
-  for (std::int64_t i = 0; begin + i < count; ++i) sums[i] += elements[begin + i];
-  for (const double sum : sums) all += sum;
-  return all;
-}
 
 class Light final : public Constraint {
  public:
@@ -33,7 +20,8 @@ class Light final : public Constraint {
     const std::int64_t rows = wanted.size(0), elements = wanted.numel() / std::max<std::int64_t>(1, rows);
     for (std::int64_t row = 0; row < rows; ++row) {
       const float* const from = elements_of<float>(wanted) + row * elements;
-      const double mean = sum_of_record(from, elements) / static_cast<double>(elements);
+      const double mean =
+          sum_abreast({from, static_cast<std::size_t>(elements)}) / static_cast<double>(elements);
       std::fill_n(elements_of<float>(allowed) + row * elements, elements,
                   static_cast<float>(mean * strength_));
     }

@@ -1,0 +1,19 @@
+#pragma once
+
+// Sums and extremes of many numbers, several side by side in vector registers, so that none waits for the one
+// before. The order is the same on every processor.
+
+#include <span>
+
+namespace assay {
+
+// In float64: each of 32 sums over every 32nd number, then these.
+double sum_abreast(std::span<const float> numbers);
+
+// The least and the greatest; infinities where there are no numbers.
+struct Extremes {
+  float least = 0, greatest = 0;
+};
+Extremes extremes(std::span<const float> numbers);
+
+}  // namespace assay
