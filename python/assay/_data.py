@@ -147,6 +147,12 @@ def _is_frame(value: Any) -> bool:
     return hasattr(value, "columns") and hasattr(value, "to_numpy")
 
 
+def _is_column_of_names(value: Any) -> bool:
+    """A pandas column of categories or texts."""
+    named = hasattr(value, "isna") and hasattr(value, "infer_objects") and hasattr(value, "dtype")
+    return named and (hasattr(value, "cat") or getattr(value.dtype, "kind", "") == "O")
+
+
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) or hasattr(value, "__dlpack__")
 
@@ -181,9 +187,7 @@ def _labels(y: Any) -> Any:
     if y is None:
         return None
     labels = _array(y)
-    if str(getattr(labels, "dtype", "")).split(".")[-1] == "bool" or (
-        getattr(labels, "ndim", 1) == 2 and not _is_floating(labels)
-    ):
+    if str(getattr(labels, "dtype", "")).split(".")[-1] == "bool" or getattr(labels, "ndim", 1) == 2:
         labels = _classes_of(np.asarray(_host(labels)))
     if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.dtype != np.int64:
         labels = labels.astype(np.int64)
@@ -191,10 +195,11 @@ def _labels(y: Any) -> Any:
 
 
 def _classes_of(labels: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Whole numbers and truth values, [n], [n, 1] or one-hot [n, classes], as classes [n]; others as they are."""
-    if labels.ndim == 2 and labels.shape[1] == 1:
+    """Whole numbers and truth values, [n] or [n, 1], and one-hot rows [n, classes] of any numbers, as classes [n];
+    others as they are."""
+    if labels.ndim == 2 and labels.shape[1] == 1 and labels.dtype.kind != "f":
         labels = labels[:, 0]
-    elif labels.ndim == 2 and labels.dtype.kind in "biu":
+    elif labels.ndim == 2 and labels.shape[1] > 1 and labels.dtype.kind in "biuf":
         if ((labels == 0) | (labels == 1)).all() and (labels.sum(1) == 1).all():
             labels = labels.argmax(1)
     return labels.astype(np.int64) if labels.dtype.kind == "b" else labels
@@ -328,6 +333,11 @@ def _numbers(table: Any, columns: Sequence[str]) -> Any:
 
     for name in columns:  # from 2.2 on pandas makes NaN of what is missing among whole numbers
         column = table[name]
+        if column.dtype.kind in "mMc":  # NumPy would make nanoseconds of dates, and drop imaginary parts
+            raise DataError(
+                f"column '{name}' holds {column.dtype}, not numbers; turn it into numbers (days since a date, the hour), "
+                "or name the columns that are with inputs="
+            )
         if column.dtype.kind != "f" and column.isna().any():
             row = int(np.flatnonzero(column.isna().to_numpy())[0])
             refuse(name, table.index[row], column.iloc[row])
@@ -343,7 +353,8 @@ def _numbers(table: Any, columns: Sequence[str]) -> Any:
         raise DataError(f"the columns {', '.join(map(str, columns))} are no numbers: {error}") from error
 
 
-# Whole numbers from 0 are classes as they are; names are numbered in the order that is given, else the alphabet's.
+# Whole numbers from 0 are classes as they are; names are numbered in the order that is given, else in that of ordered
+# categories, else the alphabet's.
 def _classes(column: Any, name: str, known: list[str]) -> tuple[Any, list[str]]:
     def refuse(wrong: Any, why: str) -> None:
         rows = np.flatnonzero(wrong)
@@ -367,7 +378,8 @@ def _classes(column: Any, name: str, known: list[str]) -> tuple[Any, list[str]]:
     numbers = [_class_number(text) for text in texts]
     if None not in numbers:
         return np.array(numbers, np.int64), known
-    names = known or sorted(set(texts))
+    ordered = hasattr(column, "cat") and column.cat.ordered
+    names = known or ([str(category) for category in column.cat.categories] if ordered else sorted(set(texts)))
     order = {text: number for number, text in enumerate(names)}
     refuse([text not in order for text in texts], "none of class_names=")
     return np.array([order[text] for text in texts], np.int64), names
@@ -405,13 +417,15 @@ def data(
         temporary file, so that memory stays free; a pandas table with ``label`` or ``target``; or a spec
         (docs/data.md): ``"test.npz,range=0:1[:500]"``.
     y
-        Classes [n], whole numbers (or [n, 1], truth values, one-hot [n, classes]); or floating-point regression targets [n] or [n, t].
+        Classes [n], whole numbers (or [n, 1], truth values, one-hot rows [n, classes] of any numbers, a pandas column of
+        names); or floating-point regression targets [n] or [n, t].
     targets
         Regression targets, [n] or [n, t], where ``y`` are classes as well.
     ids
         A name for each record; the numbers from 0 if none.
     class_names
-        Names of all classes. Those of a table's column of names are numbered in this order.
+        Names of all classes. Those of a column of names are numbered in this order; by default ordered
+        categories are in their order, other names in that of the alphabet.
     range
         Least and greatest valid value of an element of ``x``, numbers or one each per channel. Attacks and searches
         need it.
@@ -445,6 +459,8 @@ def data(
         labels = labels or rows
     elif label is not None or target is not None or inputs is not None:
         raise UsageError("label=, target= and inputs= name columns of a pandas table")
+    elif _is_column_of_names(y):
+        y, names = _classes(y, str(y.name), names)
     elif not isinstance(x, Mapping) and not _is_array(x):
         if not isinstance(x, (list, tuple)) and isinstance(x, Iterable):
             if y is not None:

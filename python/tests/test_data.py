@@ -154,6 +154,47 @@ def test_columns_of_labels():
             assay.data(table, label="kind", class_names=["a", "10!"])
 
 
+def test_ordered_categories_are_classes_in_their_order():
+    pandas = pytest.importorskip("pandas")
+    sizes = pandas.Categorical(["small", "large", "medium"], ["small", "medium", "large", "huge"], ordered=True)
+    table = pandas.DataFrame({"a": [1.0, 2, 3], "size": sizes})
+    for data in (assay.data(table, label="size"), assay.data(X[:3], table["size"])):
+        assert data.labels.tolist() == [0, 2, 1] and data.class_names == ["small", "medium", "large", "huge"]
+    data = assay.data(table, label="size", class_names=["large", "medium", "small"])
+    assert data.labels.tolist() == [2, 0, 1]
+    table["size"] = table["size"].cat.as_unordered()
+    assert assay.data(table, label="size").labels.tolist() == [2, 0, 1]
+    assert assay.data(X[:3], pandas.Series(["b", "a", "b"], name="kind")).labels.tolist() == [1, 0, 1]
+
+
+def test_columns_of_dates_among_the_inputs_are_an_exception():
+    pandas = pytest.importorskip("pandas")
+    dates = pandas.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])
+    for values in (dates, dates.tz_localize("UTC"), dates - dates[0], [1j, 2, 3]):
+        table = pandas.DataFrame({"a": [1.0, 2, 3], "b": values, "kind": [0, 1, 0]})
+        for keywords in ({"label": "kind"}, {"target": "b"}, {"label": "kind", "inputs": ["b"]}):
+            with pytest.raises(assay.DataError, match="'b' holds .* inputs="):
+                assay.data(table, **keywords)
+        assert len(assay.data(table, label="kind", inputs=["a"])) == 3
+
+
+def test_one_hot_rows_are_classes_of_whatever_numbers(tmp_path):
+    classes = np.array([2, 0, 1, 1, 2])
+    for dtype in (np.float32, np.float64, np.int64, np.uint8, bool):
+        rows = np.eye(3)[classes].astype(dtype)
+        assert assay.data(X, rows).labels.tolist() == classes.tolist(), dtype
+        assert assay.data([(X, rows)].__iter__()).labels.tolist() == classes.tolist(), dtype
+        if dtype is not bool:
+            np.savez(tmp_path / "rows.npz", x=X, y=rows)
+            assert assay.data(tmp_path / "rows.npz").labels.tolist() == classes.tolist(), dtype
+    rows = np.eye(3, dtype=np.float32)[classes]
+    assert assay.data(X, targets=rows).read([0])["targets"].tolist() == [[0, 0, 1]]
+    rows[0] = [0.5, 0.5, 0]
+    assert assay.data(X, rows).read([0])["targets"].tolist() == [[0.5, 0.5, 0]]
+    single = np.array([[1], [0], [1], [1], [0]], np.float32)
+    assert "targets" in assay.data(X, single).read([0])
+
+
 def test_rows_without_a_class_are_an_exception():
     pandas = pytest.importorskip("pandas")
     for values in (
