@@ -541,8 +541,12 @@ void add_details(report::Document& document, const coverage::CoverageState& stat
   document.tables.push_back(neuron_table(state, one_part ? details.test : nullptr));
   document.tables.push_back(histogram_table(state.profile(), *details.seen));
   document.tables.push_back(growth_table(state, *details.seen));
-  if (!details.seen->records.empty())
-    document.tables.push_back(record_table(state, *details.seen, *details.test, details.records));
+  if (details.seen->records.empty()) return;
+  const auto wrong = std::ranges::count_if(details.seen->records, [](const coverage::RecordFacts& record) {
+    return record.label >= 0 && record.label != record.predicted;
+  });
+  document.facts.push_back({"misclassified", "misclassified records", std::int64_t{wrong}, Kind::count});
+  document.tables.push_back(record_table(state, *details.seen, *details.test, details.records));
 }
 
 }  // namespace

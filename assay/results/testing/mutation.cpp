@@ -76,6 +76,11 @@ report::Table mutation_layer_table(const mutation::MutationScore& score) {
   return group_table("mutation_layers", "By layer", "layer", score.by_layer);
 }
 
+// Mutants that records of a class could kill.
+std::uint64_t mutants_for(const mutation::MutationState& state, const mutation::ClassScore& one) {
+  return one.coverable / state.classes();
+}
+
 report::Table class_table(const mutation::MutationState& state, const mutation::MutationScore& score) {
   report::Table table{"mutation_classes",
                       "By class of the test inputs",
@@ -87,8 +92,10 @@ report::Table class_table(const mutation::MutationState& state, const mutation::
                       {},
                       false};
   for (const mutation::ClassScore& one : score.by_class) {
+    std::optional<double> share;
+    if (one.score) share = static_cast<double>(one.killed) / static_cast<double>(mutants_for(state, one));
     table.rows.push_back({class_name(state.class_names, one.number), report::count_cell(one.records),
-                          report::count_cell(one.killed), optional_cell(one.score),
+                          report::count_cell(one.killed), optional_cell(share),
                           optional_cell(one.error_rate)});
   }
   return table;
@@ -271,7 +278,8 @@ std::vector<report::Definition> mutation_definitions(const mutation::ScoreOption
                    report::percent(options.quality)),
        paper},
       {"by class",
-       "the same two figures for the records of one class; the scores of all classes add up to the whole",
+       "the share of mutants that records of one class kill, and their average error rate; the mean over all "
+       "classes, 0 for one without records, is the mutation score",
        paper},
       {"looks equivalent",
        fmt::format("no decision value changed by more than {}, so these records cannot tell the mutant from "
@@ -333,9 +341,7 @@ std::vector<report::Measurement> measurements_of(const mutation::MutationState& 
   }
   for (const mutation::ClassScore& one : score.by_class) {
     if (!one.score || state.classes() == 1) continue;
-    // Of the mutants that this class could kill: its own share of the whole is at most one in so many
-    // classes.
-    measurements.push_back(counted("mutation", one.killed, one.coverable / state.classes()));
+    measurements.push_back(counted("mutation", one.killed, mutants_for(state, one)));
     measurements.back().class_name = class_name(state.class_names, one.number);
   }
   for (const mutation::GroupScore& op : score.by_operator) {

@@ -47,7 +47,10 @@ export function network(document: Document): Network {
   }
   for (const { name, byLayer } of measured)
     for (const [layer, { coverage }] of byLayer) put(layer, name, coverage);
-  for (const row of idc?.rows ?? []) put(label(row.layer), "IDC", numeric(row.idc));
+  const several = new Set((idc?.rows ?? []).map((row) => label(row.layer))).size < (idc?.rows.length ?? 0);
+  const known = measured.some(({ name }) => plain(name).startsWith("idc"));
+  for (const row of known ? [] : (idc?.rows ?? []))
+    put(label(row.layer), several ? `IDC, m = ${label(row.m)}` : "IDC", numeric(row.idc));
   return {
     criteria: [...titles.values()],
     layers: order.map(({ layer, row }) => ({

@@ -1,4 +1,4 @@
-import type { Row, Table } from "./document";
+import type { Fact, Row, Table } from "./document";
 import { numeric } from "./format";
 import { has } from "./rows";
 
@@ -8,6 +8,8 @@ export interface Ranking {
   /** Measure shown under each record. */
   readonly measure?: string;
   readonly rows: readonly Row[];
+  /** Records that the order is of, listed or not. */
+  readonly total: number;
 }
 
 const MEASURES = [
@@ -31,8 +33,10 @@ function descending(rows: readonly Row[], id: string): Row[] {
 }
 
 /** The orders in which records are worth a look: misclassified with most confidence first, then by each measure. */
-export function rankings(table: Table): Ranking[] {
+export function rankings(table: Table, facts: readonly Fact[] = []): Ranking[] {
   const result: Ranking[] = [];
+  const counted = (id: string, rows: readonly Row[]) =>
+    Math.max(numeric(facts.find((fact) => fact.id === id)?.value) ?? 0, rows.length);
   const wrong = table.rows.filter(isWrong);
   if (wrong.length > 0) {
     const rows = has(table, "confidence") ? [...descending(wrong, "confidence")] : wrong;
@@ -41,13 +45,14 @@ export function rankings(table: Table): Ranking[] {
       title: "Misclassified",
       measure: "confidence",
       rows: rows.length === wrong.length ? rows : wrong,
+      total: counted("misclassified", wrong),
     });
   }
   for (const { id, title } of MEASURES) {
     const rows = descending(table.rows, id);
-    if (rows.length > 0) result.push({ id, title, measure: id, rows });
+    if (rows.length > 0) result.push({ id, title, measure: id, rows, total: counted("records", rows) });
   }
   if (result.length === 0 && table.rows.length > 0)
-    result.push({ id: "all", title: "Records", rows: table.rows });
+    result.push({ id: "all", title: "Records", rows: table.rows, total: counted("records", table.rows) });
   return result;
 }

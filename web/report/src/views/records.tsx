@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { type Document, isPicture, type Row } from "../model/document";
-import { percent, show } from "../model/format";
+import { count, percent, show } from "../model/format";
 import { rankings } from "../model/records";
 import { label } from "../model/rows";
 import { Choice } from "../parts/choice";
@@ -51,7 +51,10 @@ function Card({ row, measure }: { row: Row; measure: string | undefined }) {
 
 export function Records({ document }: { document: Document }) {
   const table = document.tables.get("records");
-  const lists = useMemo(() => (table === undefined ? [] : rankings(table)), [table]);
+  const lists = useMemo(
+    () => (table === undefined ? [] : rankings(table, document.facts)),
+    [table, document.facts],
+  );
   const [chosen, setChosen] = useState("");
   const [shown, setShown] = useState(FIRST);
   const list = lists.find(({ id }) => id === chosen) ?? lists[0];
@@ -75,7 +78,7 @@ export function Records({ document }: { document: Document }) {
               }}
             />
             <span class="quiet" role="status">
-              {Math.min(shown, list.rows.length)} of {list.rows.length}
+              {count(Math.min(shown, list.rows.length))} of {count(list.total)}
             </span>
           </div>
           <ul class="records">

@@ -75,6 +75,21 @@ describe("network", () => {
     });
     expect(network(only).layers[0]?.shares.get("idc")).toBe(0.5);
   });
+  it("has a column of IDC for each number of neurons", () => {
+    const several = read({
+      tables: {
+        idc: {
+          columns: [{ id: "layer" }, { id: "m" }, { id: "idc", kind: "fraction" }],
+          rows: [
+            { layer: "fc", m: 6, idc: 0.5 },
+            { layer: "fc", m: 8, idc: 0.25 },
+          ],
+        },
+      },
+    });
+    expect(network(several).criteria.map(({ title }) => title)).toEqual(["IDC, m = 6", "IDC, m = 8"]);
+    expect([...(network(several).layers[0]?.shares.values() ?? [])]).toEqual([0.5, 0.25]);
+  });
 });
 
 describe("rows", () => {
@@ -211,6 +226,24 @@ describe("records", () => {
       ],
     };
     expect(rankings(table)[0]?.rows.map(({ record }) => record)).toEqual(["b", "c", "a"]);
+  });
+  it("say of how many records they list the first", () => {
+    const table = {
+      id: "records",
+      title: "",
+      columns: [],
+      rows: [
+        { record: "a", gini: 0.5, misclassified: true },
+        { record: "b", gini: 0.4 },
+      ],
+    };
+    const fact = (id: string, value: number) => ({ id, title: id, value, kind: "count" as const });
+    const facts = [fact("records", 10000), fact("misclassified", 1128)];
+    expect(rankings(table, facts).map(({ id, total }) => [id, total])).toEqual([
+      ["misclassified", 1128],
+      ["gini", 10000],
+    ]);
+    expect(rankings(table).map(({ total }) => total)).toEqual([1, 2]);
   });
   it("show only the misclassified as misclassified", () => {
     const table = document.tables.get("records");
