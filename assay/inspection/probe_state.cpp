@@ -25,7 +25,7 @@ constexpr std::size_t first_passes = 32;                        // over the firs
 constexpr std::size_t first_coded_passes = 64;                  // the same where the first is small
 constexpr std::size_t most_judging = 8192;                      // held-out rows that are kept
 constexpr std::uint64_t chunks_between_looks = 4;
-constexpr std::size_t settled_looks = 5;  // looks that a score is compared with
+constexpr double least_of_class = 30;  // rows of a class, learned and held out, before a score can settle
 constexpr double probe_tolerance = 0.01;
 
 at::Tensor rows_of(const std::vector<float>& values, std::size_t width) {
@@ -33,13 +33,13 @@ at::Tensor rows_of(const std::vector<float>& values, std::size_t width) {
                        {static_cast<std::int64_t>(values.size() / width), static_cast<std::int64_t>(width)});
 }
 
-// Whether the last of at least 2 `settled_looks` values is near the mean of the last `settled_looks`.
-bool has_settled(const std::vector<double>& values, double tolerance) {
-  if (values.size() < 2 * settled_looks) return false;
-  const double last = values.back(),
-               mean = std::accumulate(values.end() - settled_looks, values.end(), 0.0) / settled_looks;
-  return std::isnan(last) ? std::isnan(mean) : std::fabs(last - mean) < tolerance;
+// Looks that are compared, each with the one of half its number: 1, 2, 3, 4, 6, 8, 12, 16, ...
+bool is_compared(std::uint64_t look) {
+  while (look > 3 && look % 2 == 0) look /= 2;
+  return look <= 3;
 }
+
+bool is_near(double one, double other, double tolerance) { return std::fabs(one - other) <= tolerance; }
 
 }  // namespace
 
@@ -53,7 +53,7 @@ ProbeState::ProbeState(const MeasureSetup& setup, ProbePlan plan)
       means_(units_, 0),
       scales_(units_, 1),
       learned_{MergedModels(units_, {}, plan_.settings), {}, 0, 0, {}, {}},
-      history_(hypotheses_.size()) {
+      settled_(hypotheses_.size()) {
   for (const Hypothesis& hypothesis : hypotheses_) {
     const bool applies = std::ranges::find(plan_.kinds, hypothesis.kind) != plan_.kinds.end();
     open_.push_back(applies ? 1 : 0);
@@ -83,6 +83,7 @@ void ProbeState::prepare() {
   }
   learned_.models = MergedModels(units_, outputs, plan_.settings);
   learned_.model_rows.assign(outputs.size(), 0);
+  earlier_.clear();
   learned_.outcomes.clear();
   for (const std::size_t h : hypothesis_of_) learned_.outcomes.push_back({Confusion(classes_[h])});
 }
@@ -195,10 +196,25 @@ void ProbeState::code(Learned& learned, const Rows& rows, const at::Tensor& unit
       const float label = rows.labels[r * model_count() + m];
       if (std::isnan(label)) continue;
       const float* out = logits.data_ptr<float>() + r * learned.models.columns() + learned.models.first(m);
-      learned.outcomes[m].bits -=
-          log2_probability(out, learned.models.outputs(m), static_cast<std::size_t>(label));
+      const double bits = -log2_probability(out, learned.models.outputs(m), static_cast<std::size_t>(label));
+      learned.outcomes[m].bits += bits;
+      learned.outcomes[m].squares += bits * bits;
       ++learned.outcomes[m].coded_rows;
     }
+  }
+}
+
+// Notes which classes there are. A model begins with their shares in the first chunk that it learns from.
+void ProbeState::count(Learned& learned, const Rows& rows) const {
+  for (std::size_t m = 0; m < model_count(); ++m) {
+    if (open_[hypothesis_of_[m]] == 0) continue;
+    const bool first = learned.model_rows[m] == 0;
+    for (std::size_t i = m; i < rows.labels.size(); i += model_count()) {
+      if (std::isnan(rows.labels[i])) continue;
+      ++learned.model_rows[m];
+      ++learned.classes[m][static_cast<std::size_t>(rows.labels[i])];
+    }
+    if (first && learned.model_rows[m] > 0) learned.models.begin(m, learned.classes[m]);
   }
 }
 
@@ -209,15 +225,7 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
   const std::vector<char> open = open_models();
   const at::Tensor units = rows_of(rows.units, units_);
   if (plan_.coded) code(learned, rows, units);
-  for (std::size_t m = 0; m < model_count(); ++m) {
-    if (open[m] == 0) continue;
-    for (std::size_t r = 0; r < count; ++r) {
-      const float label = rows.labels[r * model_count() + m];
-      if (std::isnan(label)) continue;
-      ++learned.model_rows[m];
-      learned.classes[m][static_cast<std::size_t>(label)] = 1;
-    }
-  }
+  this->count(learned, rows);
   std::vector<std::int64_t> order(count);
   std::vector<float> labels;
   const std::size_t passes =
@@ -241,36 +249,94 @@ void ProbeState::learn(Learned& learned, const Rows& rows) const {
   learned.rows += count;
 }
 
-void ProbeState::evaluate(Learned& learned) const {
-  if (plan_.coded || judging_.units.empty()) return;
-  const at::Tensor logits = learned.models.logits(rows_of(judging_.units, units_));
+void ProbeState::judge_rows(const at::Tensor& logits, std::vector<Outcome>& outcomes) const {
+  const std::size_t columns = learned_.models.columns();
   for (std::size_t m = 0; m < model_count(); ++m) {
     if (open_[hypothesis_of_[m]] == 0) continue;
     Confusion confusion(classes_[hypothesis_of_[m]]);
     for (std::size_t r = 0; r < judging_.labels.size() / model_count(); ++r) {
       const float label = judging_.labels[r * model_count() + m];
       if (std::isnan(label)) continue;
-      const float* out = logits.data_ptr<float>() + r * learned.models.columns() + learned.models.first(m);
-      ++confusion.at(static_cast<std::size_t>(label), predicted(out, learned.models.outputs(m)));
+      const float* out = logits.data_ptr<float>() + r * columns + learned_.models.first(m);
+      ++confusion.at(static_cast<std::size_t>(label), predicted(out, learned_.models.outputs(m)));
     }
-    learned.outcomes[m].held_out = std::move(confusion);
+    outcomes[m].held_out = std::move(confusion);
   }
 }
 
+void ProbeState::evaluate(Learned& learned) const {
+  if (plan_.coded || judging_.units.empty()) return;
+  judge_rows(learned.models.logits(rows_of(judging_.units, units_)), learned.outcomes);
+}
+
 void ProbeState::look() {
+  if (!is_compared(++looks_)) return;
   evaluate(learned_);
+  if (!earlier_.empty() && 2 * earlier_[0].number == looks_ && looks_ > 2) compare(earlier_[0]);
+  if (earlier_.size() == 2) earlier_.erase(earlier_.begin());
+  earlier_.push_back({looks_, learned_.models, learned_.outcomes});
+}
+
+// A score has settled where it was the same at half of the looks, and would be the same if outputs went on as
+// they went since.
+void ProbeState::compare(const Look& earlier) {
+  std::vector<Outcome> before = learned_.outcomes, after = learned_.outcomes;
+  if (!plan_.coded && !judging_.units.empty()) {
+    const at::Tensor units = rows_of(judging_.units, units_), then = earlier.models.logits(units);
+    judge_rows(then, before);
+    judge_rows(2 * learned_.models.logits(units) - then, after);
+  }
   for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
     if (open_[h] == 0) continue;
-    const double value = group_score(learned_, h).value;
-    // Codes may become as short as they like beside the uniform one; the share of it that is left settles.
-    history_[h].push_back(plan_.coded ? 1 / value : value);
+    const Score now = group_score(learned_, learned_.outcomes, h);
+    if (std::isnan(now.value)) {
+      settled_[h] = now.status != "no_positives";
+    } else if (plan_.coded) {
+      settled_[h] =
+          enough_of_each_class(h) && code_settled(first_model_[h], earlier.outcomes[first_model_[h]]);
+    } else {
+      settled_[h] = enough_of_each_class(h) && judged_enough(now) &&
+                    is_near(now.value, group_score(learned_, before, h).value, tolerance_) &&
+                    is_near(now.value, group_score(learned_, after, h).value, tolerance_);
+    }
   }
+}
+
+// Of classes that occur, where the score is of one of them or a mean over them.
+bool ProbeState::enough_of_each_class(std::size_t hypothesis) const {
+  const std::size_t m = first_model_[hypothesis];
+  const Confusion& held_out = learned_.outcomes[m].held_out;
+  if (classes_[hypothesis] > 2 && !plan_.by_class) return learned_.model_rows[m] >= least_of_class;
+  for (std::size_t k = 0; k < classes_[hypothesis]; ++k) {
+    double judged = 0;
+    for (std::size_t i = 0; i < classes_[hypothesis]; ++i) judged += held_out.at(k, i);
+    const double learned = learned_.classes[m][k];
+    if (learned + judged == 0 && classes_[hypothesis] > 2) continue;
+    if (learned < least_of_class || (!plan_.coded && judged < least_of_class)) return false;
+  }
+  return true;
+}
+
+// The rows that judge will be no others, or the interval that they give is narrow.
+bool ProbeState::judged_enough(const Score& score) const {
+  return judging_.units.size() >= most_judging * units_ || (score.high - score.low) / 2 <= tolerance_;
+}
+
+bool ProbeState::code_settled(std::size_t model, const Outcome& earlier) const {
+  const Outcome& now = learned_.outcomes[model];
+  const double uniform = std::log2(static_cast<double>(now.held_out.classes)), n = now.coded_rows;
+  if (n <= earlier.coded_rows || now.bits <= 0) return false;
+  const double mean = now.bits / n, lately = (now.bits - earlier.bits) / (n - earlier.coded_rows);
+  const double error = z_ * std::sqrt(std::max(0.0, now.squares / n - mean * mean) / n);
+  const double least = std::min(mean, lately) - error, most = std::max(mean, lately) + error;
+  return least > 0 && is_near(uniform / least, uniform / mean, tolerance_) &&
+         is_near(uniform / most, uniform / mean, tolerance_);
 }
 
 std::vector<char> ProbeState::settle() {
   std::vector<char> open = open_;
   for (std::size_t h = 0; h < open.size(); ++h) {
-    if (has_settled(history_[h], tolerance_)) open[h] = 0;
+    if (settled_[h] != 0) open[h] = 0;
   }
   freeze(open);
   return open_;
@@ -284,27 +350,28 @@ void ProbeState::freeze(std::span<const char> open) {
   }
 }
 
-Score ProbeState::group_score(const Learned& learned, std::size_t hypothesis) const {
+Score ProbeState::group_score(const Learned& learned, const std::vector<Outcome>& outcomes,
+                              std::size_t hypothesis) const {
   Score score;
   if (classes_[hypothesis] == 0) {
     score.status = "not_applicable";
     return score;
   }
   const std::size_t m = first_model_[hypothesis];
-  const Outcome& outcome = learned.outcomes[m];
-  std::vector<char> seen = learned.classes[m];
+  const Outcome& outcome = outcomes[m];
+  std::vector<double> seen = learned.classes[m];
   for (std::size_t k = 0; k < seen.size(); ++k) {
-    for (std::size_t i = 0; i < seen.size(); ++i) seen[k] |= outcome.held_out.at(k, i) > 0 ? 1 : 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) seen[k] += outcome.held_out.at(k, i);
   }
   if (plan_.control && symbols_missing_) {
     score.status = "no_symbols";
   } else if (learned.model_rows[m] == 0) {
     score.status = "too_few_rows";
-  } else if (std::ranges::count(seen, 1) < 2) {
+  } else if (std::ranges::count(seen, 0.0) + 1 >= std::ssize(seen)) {
     score.rows = static_cast<std::uint64_t>(learned.model_rows[m]);
     score.status = "constant_hypothesis";
   } else {
-    score = group(outcome, plan_.control ? &learned.outcomes[m + 1] : nullptr);
+    score = group(outcome, plan_.control ? &outcomes[m + 1] : nullptr);
   }
   return score;
 }
@@ -334,8 +401,8 @@ Scores ProbeState::result() const {
   evaluate(learned);
   Scores scores;
   for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
-    scores.groups.push_back(group_score(learned, h));
-    scores.groups[h].converged = open_[h] == 0 || has_settled(history_[h], tolerance_);
+    scores.groups.push_back(group_score(learned, learned.outcomes, h));
+    scores.groups[h].converged = open_[h] == 0 || settled_[h] != 0;
   }
   for (std::size_t u = 0; scores_units() && u < units_; ++u) {
     for (std::size_t h = 0; h < hypotheses_.size(); ++h) {
@@ -344,6 +411,23 @@ Scores ProbeState::result() const {
     }
   }
   return scores;
+}
+
+Json ProbeState::save_outcomes(const std::vector<Outcome>& outcomes) {
+  Json all = Json::array();
+  for (const Outcome& outcome : outcomes)
+    all.push_back({pack_array(outcome.held_out.counts),
+                   pack_array(std::vector{outcome.bits, outcome.squares, outcome.coded_rows})});
+  return all;
+}
+
+void ProbeState::load_outcomes(const Json& from, std::vector<Outcome>& outcomes) {
+  for (std::size_t m = 0; m < outcomes.size(); ++m) {
+    unpack_same(from.at(m).at(0), outcomes[m].held_out.counts);
+    std::vector<double> coded(3);
+    unpack_same(from.at(m).at(1), coded);
+    outcomes[m].bits = coded[0], outcomes[m].squares = coded[1], outcomes[m].coded_rows = coded[2];
+  }
 }
 
 Json ProbeState::save() const {
@@ -356,19 +440,18 @@ Json ProbeState::save() const {
                {"chunks", learned_.chunks},
                {"rows", learned_.rows},
                {"model_rows", pack_array(learned_.model_rows)},
-               {"outcomes", Json::array()},
+               {"outcomes", save_outcomes(learned_.outcomes)},
+               {"occurred", Json::array()},
                {"waiting", {pack_array(waiting_.units), pack_array(waiting_.labels)}},
                {"judging", {pack_array(judging_.units), pack_array(judging_.labels)}},
-               {"history", Json::array()},
+               {"settled", std::string(settled_.begin(), settled_.end())},
+               {"looks", looks_},
+               {"earlier", Json::array()},
                {"symbols_missing", symbols_missing_}};
   for (const std::vector<double>& shares : distribution_) json["distribution"].push_back(pack_array(shares));
-  for (const std::vector<double>& values : history_) json["history"].push_back(pack_array(values));
-  for (std::size_t m = 0; m < model_count(); ++m) {
-    const Outcome& outcome = learned_.outcomes[m];
-    json["outcomes"].push_back({pack_array(outcome.held_out.counts),
-                                pack_array(std::vector{outcome.bits, outcome.coded_rows}),
-                                std::string(learned_.classes[m].begin(), learned_.classes[m].end())});
-  }
+  for (const std::vector<double>& counts : learned_.classes) json["occurred"].push_back(pack_array(counts));
+  for (const Look& look : earlier_)
+    json["earlier"].push_back({look.number, look.models.save(), save_outcomes(look.outcomes)});
   return json;
 }
 
@@ -377,28 +460,27 @@ void ProbeState::load(const Json& json) {
   unpack_same(json.at("scales"), scales_);
   const auto classes = json.at("classes").get<std::vector<std::size_t>>();
   const auto open = json.at("open").get<std::string>();
-  if (classes.size() != classes_.size() || open.size() != open_.size())
+  const auto settled = json.at("settled").get<std::string>();
+  if (classes.size() != classes_.size() || open.size() != open_.size() || settled.size() != open.size())
     throw std::runtime_error("the state is of other hypotheses");
   classes_ = classes;
   open_.assign(open.begin(), open.end());
+  settled_.assign(settled.begin(), settled.end());
   prepare();
   for (std::size_t h = 0; h < open_.size(); ++h) {
     unpack_array(json.at("distribution").at(h), distribution_[h]);
-    unpack_array(json.at("history").at(h), history_[h]);
   }
   learned_.models.load(json.at("models"));
   json.at("chunks").get_to(learned_.chunks);
   json.at("rows").get_to(learned_.rows);
   unpack_same(json.at("model_rows"), learned_.model_rows);
-  for (std::size_t m = 0; m < model_count(); ++m) {
-    const Json& outcome = json.at("outcomes").at(m);
-    unpack_same(outcome.at(0), learned_.outcomes[m].held_out.counts);
-    std::vector<double> coded(2);
-    unpack_same(outcome.at(1), coded);
-    learned_.outcomes[m].bits = coded[0];
-    learned_.outcomes[m].coded_rows = coded[1];
-    const auto seen = outcome.at(2).get<std::string>();
-    learned_.classes[m].assign(seen.begin(), seen.end());
+  load_outcomes(json.at("outcomes"), learned_.outcomes);
+  for (std::size_t m = 0; m < model_count(); ++m) unpack_same(json.at("occurred").at(m), learned_.classes[m]);
+  json.at("looks").get_to(looks_);
+  for (const Json& look : json.at("earlier")) {
+    earlier_.push_back({look.at(0).get<std::uint64_t>(), learned_.models, learned_.outcomes});
+    earlier_.back().models.load(look.at(1));
+    load_outcomes(look.at(2), earlier_.back().outcomes);
   }
   unpack_array(json.at("waiting").at(0), waiting_.units);
   unpack_array(json.at("waiting").at(1), waiting_.labels);
@@ -410,19 +492,24 @@ void ProbeState::load(const Json& json) {
 std::vector<SpecOption> probe_options(const std::string& penalty) {
   std::vector<SpecOption> options = held_out_options;
   options.push_back({"penalty", penalty, "strength of the penalty beside the mean loss of a row"});
-  options.push_back({"rate", "0.01", "learning rate of Adam, divided by sqrt(1 + steps / 1000)"});
+  options.push_back({"rate", "0.03", "learning rate of Adam, divided by sqrt(1 + steps / 1000)"});
   return options;
 }
 
 const char* const probe_definition =
-    "Units are standardised by mean and standard deviation on the calibration records. Models start at 0 and "
-    "learn in the order of the rows, in chunks of 1,024 rows, shuffled, with minibatches of 128 and Adam; "
-    "chunk "
-    "i is gone through max(1, 32 / i) times. All hypotheses are one affine map with a loss and steps of "
-    "their "
-    "own, which equals models trained one by one. Every 4 chunks they are judged on the first 8,192 held-out "
-    "rows; a hypothesis has converged when its score is within the tolerance (default 0.01) of the mean of "
+    "Units are standardised by mean and standard deviation on the calibration records. Models begin with the "
+    "shares of the classes in their first chunk and learn in the order of the rows, in chunks of 1,024 rows, "
+    "shuffled, with minibatches of 128 and Adam; chunk i is gone through max(1, 32 / i) times; what counts "
+    "is "
+    "the mean of the weights after each step t, weighted by t. All hypotheses are one affine map with "
+    "separate "
+    "losses and steps, which equals models trained one by one. A look comes after 4, 8, 12, 16, 24, 32, ... "
+    "chunks; the first 8,192 held-out rows judge. A hypothesis has converged at a look where its score is "
+    "within "
+    "the tolerance (default 0.01) of that of the model at half of the looks, and of that of outputs that go "
+    "on "
+    "as far as they went since then; where no more held-out rows will come, or half the interval is below "
     "the "
-    "last 5, after 10 or more";
+    "tolerance; and where 30 rows of each class were learned and 30 held out (more than two classes: for F1)";
 
 }  // namespace assay::inspection

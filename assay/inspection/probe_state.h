@@ -18,8 +18,9 @@ struct ProbePlan {
   std::vector<BehaviourKind> kinds;
   ModelSettings settings;
   double held_out = 0.2;
-  bool control = false;  // beside each model one of a control task
-  bool coded = false;    // rows are coded before they are learned, none is held out
+  bool control = false;   // beside each model one of a control task
+  bool coded = false;     // rows are coded before they are learned, none is held out
+  bool by_class = false;  // the score is a mean over classes
 };
 
 class ProbeState : public MeasureState {
@@ -38,7 +39,7 @@ class ProbeState : public MeasureState {
   // What is known of one model.
   struct Outcome {
     Confusion held_out;
-    double bits = 0, coded_rows = 0;  // of rows coded before they were learned
+    double bits = 0, squares = 0, coded_rows = 0;  // of rows coded before they were learned; of their bits
   };
   // Value, interval, rows and status of a hypothesis; `control` where the plan has control tasks.
   virtual Score group(const Outcome& outcome, const Outcome* control) const = 0;
@@ -56,8 +57,14 @@ class ProbeState : public MeasureState {
     MergedModels models;
     std::vector<Outcome> outcomes;
     std::uint64_t chunks = 0, rows = 0;
-    std::vector<double> model_rows;          // [models] rows that were learned from
-    std::vector<std::vector<char>> classes;  // [models][classes] that occurred
+    std::vector<double> model_rows;            // [models] rows that were learned from
+    std::vector<std::vector<double>> classes;  // [models][classes] how often each of them occurred
+  };
+  // What was known at a look.
+  struct Look {
+    std::uint64_t number = 0;
+    MergedModels models;
+    std::vector<Outcome> outcomes;
   };
 
   void prepare();
@@ -67,11 +74,20 @@ class ProbeState : public MeasureState {
   float label(const Block& block, std::size_t row, std::size_t model);
   float control_label(std::size_t hypothesis, std::uint32_t symbol);
   void learn(Learned& learned, const Rows& rows) const;
+  void count(Learned& learned, const Rows& rows) const;
   void code(Learned& learned, const Rows& rows, const at::Tensor& units) const;
+  void judge_rows(const at::Tensor& logits, std::vector<Outcome>& outcomes) const;
   void evaluate(Learned& learned) const;
   void look();
+  void compare(const Look& earlier);
+  bool enough_of_each_class(std::size_t hypothesis) const;
+  bool judged_enough(const Score& score) const;
+  bool code_settled(std::size_t model, const Outcome& earlier) const;
   std::vector<char> open_models() const;
-  Score group_score(const Learned& learned, std::size_t hypothesis) const;
+  static nlohmann::json save_outcomes(const std::vector<Outcome>& outcomes);
+  static void load_outcomes(const nlohmann::json& from, std::vector<Outcome>& outcomes);
+  Score group_score(const Learned& learned, const std::vector<Outcome>& outcomes,
+                    std::size_t hypothesis) const;
   Score unit_score(const Learned& learned, const Score& group, std::size_t hypothesis,
                    std::size_t unit) const;
 
@@ -87,8 +103,9 @@ class ProbeState : public MeasureState {
   std::vector<std::size_t> first_model_;           // of each hypothesis that has one
   Learned learned_;
   Rows waiting_, judging_;
-  std::vector<char> open_;                                      // [hypotheses]
-  std::vector<std::vector<double>> history_;                    // [hypotheses] values at each look
+  std::vector<char> open_, settled_;  // [hypotheses]
+  std::uint64_t looks_ = 0;
+  std::vector<Look> earlier_;                                   // the last two that are compared with
   std::map<std::uint32_t, std::vector<float>> control_labels_;  // of each symbol
   bool symbols_missing_ = false;
 };

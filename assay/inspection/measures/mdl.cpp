@@ -14,7 +14,8 @@ class DescriptionLength final : public ProbeState {
   explicit DescriptionLength(const MeasureSetup& setup)
       : ProbeState(setup, {.kinds = mdl_kinds,
                            .settings = {.l2 = setup.options.number("penalty", 0),
-                                        .rate = setup.options.number("rate", 0)},
+                                        .rate = setup.options.number("rate", 0),
+                                        .averaged = false},
                            .coded = true}) {}
 
  private:
@@ -39,9 +40,13 @@ MeasureInfo mdl_measure() {
           "of the online code L = sum of -log2 p(label | units) where each row is coded by a probe that "
           "has learned from the rows before it. Blocks of the code have 64, 64, 128, 256, 512 and then "
           "1,024 rows each; the first is coded uniformly. The probe is multiclass's, and no rows are held "
-          "out. No interval; p: by permutation. Units are standardised on the calibration records; a "
-          "hypothesis has converged when L / (n log2 K) at a look (every 4 blocks) is within the "
-          "tolerance (default 0.01) of the mean of the last 5, after 10 or more",
+          "out. No interval; p: by permutation. Units are standardised on the calibration records. A look "
+          "comes "
+          "after 4, 8, 12, 16, 24, 32, ... blocks (twice as many each second time); a hypothesis has "
+          "converged at one where the value stays within the tolerance (default 0.01) even if all later rows "
+          "take as many bits as those since half of the looks, and within the interval that the spread of "
+          "the "
+          "bits of a row gives the mean",
       .limits =
           "the probe goes on learning instead of starting anew for each block as the paper's does, "
           "so that L is an upper bound of theirs for the same probe. A rare hypothesis compresses well "

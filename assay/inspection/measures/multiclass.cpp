@@ -13,7 +13,8 @@ class Multiclass final : public ProbeState {
       : ProbeState(setup, {.kinds = multiclass_kinds,
                            .settings = {.l2 = setup.options.number("penalty", 0),
                                         .rate = setup.options.number("rate", 0)},
-                           .held_out = setup.options.number("held_out", 0)}),
+                           .held_out = setup.options.number("held_out", 0),
+                           .by_class = setup.options.word("score", judgements) == "f1"}),
         score_(setup.options.word("score", judgements)) {}
 
  private:

@@ -16,7 +16,8 @@ class Selectivity final : public ProbeState {
                            .settings = {.l2 = setup.options.number("penalty", 0),
                                         .rate = setup.options.number("rate", 0)},
                            .held_out = setup.options.number("held_out", 0),
-                           .control = true}),
+                           .control = true,
+                           .by_class = setup.options.word("score", judgements) == "f1"}),
         score_(setup.options.word("score", judgements)) {}
 
  private:

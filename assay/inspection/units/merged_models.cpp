@@ -34,6 +34,11 @@ ASSAY_VECTORISED __attribute__((optimize("no-math-errno", "no-trapping-math"))) 
   }
 }
 
+// `average` goes the share of the way to `now`.
+void approach(std::span<float> average, std::span<const float> now, float share) {
+  for (std::size_t i = 0; i < average.size(); ++i) average[i] += share * (now[i] - average[i]);
+}
+
 }  // namespace
 
 struct MergedModels::Open {
@@ -46,8 +51,20 @@ MergedModels::MergedModels(std::size_t units, const std::vector<std::size_t>& ou
   std::exclusive_scan(outputs.begin(), outputs.end(), first_.begin(), std::size_t{0});
   const std::size_t columns = std::accumulate(outputs.begin(), outputs.end(), std::size_t{0});
   weights_.resize(columns * units), mean_.resize(columns * units), square_.resize(columns * units);
-  bias_.resize(columns), bias_mean_.resize(columns), bias_square_.resize(columns);
+  average_.resize(columns * units);
+  bias_.resize(columns), bias_mean_.resize(columns), bias_square_.resize(columns),
+      bias_average_.resize(columns);
   steps_.resize(columns);
+}
+
+void MergedModels::begin(std::size_t model, std::span<const double> counts) {
+  const auto logarithm = [&](std::size_t k) { return std::log(counts[k] + 0.5); };  // of no row: half a one
+  double middle = 0;
+  for (std::size_t k = 0; k < counts.size(); ++k) middle += logarithm(k) / static_cast<double>(counts.size());
+  for (std::size_t o = 0; o < outputs_[model]; ++o) {
+    const double bias = outputs_[model] == 1 ? logarithm(1) - logarithm(0) : logarithm(o) - middle;
+    bias_[first_[model] + o] = bias_average_[first_[model] + o] = static_cast<float>(bias);
+  }
 }
 
 MergedModels::Open MergedModels::list(std::span<const char> open) const {
@@ -129,14 +146,18 @@ void MergedModels::update(std::size_t column, const float* gradient, float bias_
        static_cast<float>(settings_.l2));
   adam(bias_.data() + column, bias_mean_.data() + column, bias_square_.data() + column, &bias_gradient, 1,
        static_cast<float>(corrected), static_cast<float>(widen), 0, 0);
+  const float share = settings_.averaged ? static_cast<float>(2 / (t + 1)) : 1.0F;
+  approach(std::span(average_).subspan(at, units_), std::span(weights_).subspan(at, units_), share);
+  approach(std::span(bias_average_).subspan(column, 1), std::span(bias_).subspan(column, 1), share);
 }
 
 at::Tensor MergedModels::logits(const at::Tensor& rows) const {
   const at::NoGradGuard no_grad;
   const auto columns = static_cast<std::int64_t>(this->columns());
-  const at::Tensor weights = at::from_blob(const_cast<float*>(weights_.data()),
-                                           {columns, static_cast<std::int64_t>(units_)}),
-                   bias = at::from_blob(const_cast<float*>(bias_.data()), {columns});
+  std::vector<float> all(weights_.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = effective(i);
+  const at::Tensor weights = at::from_blob(all.data(), {columns, static_cast<std::int64_t>(units_)}),
+                   bias = at::from_blob(const_cast<float*>(bias_average_.data()), {columns});
   return at::addmm(bias, rows, weights.t()).contiguous();
 }
 
@@ -144,6 +165,7 @@ nlohmann::json MergedModels::save() const {
   return {{"weights", pack_array(weights_)},     {"mean", pack_array(mean_)},
           {"square", pack_array(square_)},       {"bias", pack_array(bias_)},
           {"bias_mean", pack_array(bias_mean_)}, {"bias_square", pack_array(bias_square_)},
+          {"average", pack_array(average_)},     {"bias_average", pack_array(bias_average_)},
           {"steps", pack_array(steps_)}};
 }
 
@@ -154,6 +176,8 @@ void MergedModels::load(const nlohmann::json& state) {
   unpack_same(state.at("bias"), bias_);
   unpack_same(state.at("bias_mean"), bias_mean_);
   unpack_same(state.at("bias_square"), bias_square_);
+  unpack_same(state.at("average"), average_);
+  unpack_same(state.at("bias_average"), bias_average_);
   unpack_same(state.at("steps"), steps_);
 }
 

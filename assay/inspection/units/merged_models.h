@@ -15,7 +15,8 @@ namespace assay::inspection {
 
 struct ModelSettings {
   double l1 = 0, l2 = 0;  // penalties: l1 |w| + l2 w^2 / 2 beside the mean loss of a row
-  double rate = 0.01;     // of Adam, divided by sqrt(1 + steps / 1000)
+  double rate = 0.03;     // of Adam, divided by sqrt(1 + steps / 1000)
+  bool averaged = true;   // models are means of the weights after each step t, weighted by t
 };
 
 class MergedModels {
@@ -28,12 +29,15 @@ class MergedModels {
   std::size_t first(std::size_t model) const { return first_[model]; }  // column of its first output
   std::size_t columns() const { return bias_.size(); }
 
+  // Before the first step of a model: the bias that gives each class its share of `counts`.
+  void begin(std::size_t model, std::span<const double> counts);
   // One step on some rows for the models that are `open`. rows: float32 [n, units]; labels: [n, models],
   // classes, NaN where a row does not count for a model.
   void step(const at::Tensor& rows, std::span<const float> labels, std::span<const char> open);
   // float32 [n, columns].
   at::Tensor logits(const at::Tensor& rows) const;
-  float weight(std::size_t column, std::size_t unit) const { return weights_[column * units_ + unit]; }
+  // 0 where the penalty has made it so.
+  float weight(std::size_t column, std::size_t unit) const { return effective(column * units_ + unit); }
 
   nlohmann::json save() const;
   void load(const nlohmann::json& state);
@@ -42,13 +46,14 @@ class MergedModels {
   struct Open;  // the columns that take part in a step
   Open list(std::span<const char> open) const;
   void update(std::size_t column, const float* gradient, float bias_gradient);
+  float effective(std::size_t i) const { return weights_[i] == 0 ? 0 : average_[i]; }
 
   std::size_t units_;
   std::vector<std::size_t> outputs_, first_;
   ModelSettings settings_;
-  std::vector<float> weights_, mean_, square_;         // [columns, units]; Adam's moments
-  std::vector<float> bias_, bias_mean_, bias_square_;  // [columns]
-  std::vector<std::uint64_t> steps_;                   // [columns]
+  std::vector<float> weights_, mean_, square_, average_;              // [columns, units]; Adam's moments
+  std::vector<float> bias_, bias_mean_, bias_square_, bias_average_;  // [columns]
+  std::vector<std::uint64_t> steps_;                                  // [columns]
 };
 
 // log2 of the share that a model gives to a class, from its row of logits.
