@@ -7,7 +7,9 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 72> names{{
+  static constexpr std::array<Entry, 73> names{{
+      {"to train one as well, name it or say all",
+       "--also-train NAME trains one as well, --also-train all all that a gradient reaches"},
       {"to declare the accuracy finds", "--expect-accuracy finds"},
       {"additions by ", "--against "},
       {"further records that are reached have no effect", "--reached has no effect"},

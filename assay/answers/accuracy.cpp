@@ -1,12 +1,32 @@
 #include "assay/answers/accuracy.h"
 
+#include <assay/error.h>
+#include "assay/results/label_warnings.h"
 #include "assay/results/networks/evaluation.h"
+#include "assay/results/warnings.h"
 
 namespace assay::answers {
+namespace {
+
+// But for a likely cause of a low accuracy, which the check tells itself.
+std::vector<report::Warning> told_beside(const Session& session, const Dataset& data, Evaluation evaluation) {
+  evaluation.accuracy.reset();
+  return results::evaluation_warnings(session, data, evaluation);
+}
+
+}  // namespace
 
 void check_accuracy(const DeclaredAccuracy& declared, const Session& session, const DatasetPtr& data,
                     const Evaluation& evaluation) {
-  if (declared) require_accuracy(session, data, evaluation, *declared);
+  if (!declared) return;
+  try {
+    require_accuracy(session, data, evaluation, *declared);
+  } catch (const Error& error) {  // what a result would warn of belongs to it, as there will be no result
+    std::string message = error.what();
+    for (const report::Warning& warning : told_beside(session, *data, evaluation))
+      message += fmt::format("; {}: {} ({})", warning.id, warning.text, warning.cause);
+    fail(error.fault(), "{}", message);
+  }
 }
 
 void add_accuracy(report::Document& document, const DeclaredAccuracy& declared, const Session& session,

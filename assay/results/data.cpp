@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "assay/results/document.h"
+#include "assay/results/label_warnings.h"
+#include "assay/results/warnings.h"
 
 namespace assay::results {
 namespace {
@@ -75,6 +77,13 @@ report::Document document_of(const DataSummary& summary, const Dataset& data) {
     document.tables.push_back(balance_table(data, summary));
   }
   if (data.target_width() > 0) document.tables.push_back(target_table(summary));
+  if (summary.conflicting > 0)
+    document.warnings.push_back(
+        {"contradicting-labels",
+         fmt::format("{} of {} records that repeat an earlier one have another label than it",
+                     summary.conflicting, summary.duplicates),
+         "mislabelled records, or a record of two classes; no network classifies both correctly"});
+  add_warnings(document, text_label_warnings(data));
   for (const auto& [record, earlier] : summary.examples)
     document.notices.push_back(fmt::format("record '{}' repeats '{}'", data.id(record), data.id(earlier)));
   add_provenance(document, "data", data);

@@ -197,14 +197,13 @@ std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {
 std::vector<Warning> coverage_warnings(const coverage::CoverageState& state) {
   std::vector<Warning> warnings;
   add_collapsed(warnings, state.profile());
+  add(warnings, singular_warnings(state));
   std::size_t dropped = 0;
   for (const auto& part : state.parts()) dropped += part->non_finite.size();
   Combinations combinations;
   FewerNeurons fewer;
   for (std::size_t c = 0; c < state.specs().size(); ++c) {
     const auto total = state.total(c);
-    if (const auto* surprise = dynamic_cast<const coverage::SurpriseCriterion*>(total.get()))
-      add_singular(warnings, state.specs()[c].text(), surprise->singular_covariances());
     const auto* idc = dynamic_cast<const coverage::Idc*>(total.get());
     if (idc == nullptr) continue;
     if (const auto m = state.specs()[c].options.find("m"); m != state.specs()[c].options.end())
@@ -299,8 +298,22 @@ Warning dropped_records(std::size_t count, const std::string& which, const std::
           "the records hold such values, or weights of the network overflow"};
 }
 
+std::vector<Warning> singular_warnings(const coverage::CoverageState& state) {
+  std::vector<Warning> warnings;
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    const auto total = state.total(c);
+    if (const auto* surprise = dynamic_cast<const coverage::SurpriseCriterion*>(total.get()))
+      add_singular(warnings, state.specs()[c].text(), surprise->singular_covariances());
+  }
+  return warnings;
+}
+
+void add(std::vector<Warning>& warnings, std::vector<Warning> more) {
+  for (Warning& warning : more) warnings.push_back(std::move(warning));
+}
+
 void add_warnings(report::Document& document, std::vector<Warning> warnings) {
-  for (Warning& warning : warnings) document.warnings.push_back(std::move(warning));
+  add(document.warnings, std::move(warnings));
 }
 
 }  // namespace assay::results

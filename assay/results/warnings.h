@@ -39,6 +39,10 @@ report::Warning non_finite_records(const Evaluation& evaluation);
 report::Warning dropped_records(std::size_t count, const std::string& which,
                                 const std::vector<std::string>& ids = {});
 
+// Classes of the profile whose traces a Gaussian cannot be fitted to, for surprise criteria of the state.
+std::vector<report::Warning> singular_warnings(const coverage::CoverageState& state);
+
+void add(std::vector<report::Warning>& warnings, std::vector<report::Warning> more);
 void add_warnings(report::Document& document, std::vector<report::Warning> warnings);
 
 }  // namespace assay::results

@@ -25,19 +25,19 @@ using Values = std::vector<float>;
 // Glorot and Bengio 2010: kernels uniform within sqrt(6 / (fan_in + fan_out)); recurrent kernels orthogonal;
 // zero biases, 1 for LSTM forget gates.
 void keras(Values& values, const Weight& weight, const Shape& shape, Rng& rng) {
-  if (weight.role == Role::recurrent) {
-    const auto columns = static_cast<std::size_t>(shape[2]),
-               size = static_cast<std::size_t>(shape[1]) * columns;
-    for (std::size_t begin = 0; begin < values.size(); begin += size)
+  if (weight.role == Role::recurrent && shape.size() > 1) {
+    const auto columns = static_cast<std::size_t>(shape.back()),
+               size = static_cast<std::size_t>(shape[shape.size() - 2]) * columns;
+    for (std::size_t begin = 0; size > 0 && begin < values.size(); begin += size)
       fill_orthogonal(std::span(values).subspan(begin, size), columns, rng);
-  } else if (weight.role == Role::kernel) {
+  } else if (weight.role == Role::kernel || weight.role == Role::recurrent) {
     fill_uniform(values, rng, std::sqrt(6.0 / static_cast<double>(weight.fan_in + weight.fan_out)));
   } else if (weight.role == Role::table) {
     fill_uniform(values, rng, 0.05);
-  } else if (weight.role == Role::lstm_bias && shape.size() == 2 && shape[1] % (4 * weight.fan_in) == 0) {
+  } else if (weight.role == Role::lstm_bias && shape.back() % (4 * weight.fan_in) == 0) {
     const std::int64_t hidden = weight.fan_in;  // input, output, forget, cell: first of W, then of R
-    for (std::int64_t d = 0; d < shape[0]; ++d) {
-      std::fill_n(values.begin() + d * shape[1] + 2 * hidden, hidden, 1.0F);
+    for (std::int64_t begin = 0; begin < std::ssize(values); begin += shape.back()) {
+      std::fill_n(values.begin() + begin + 2 * hidden, hidden, 1.0F);
     }
   }
 }
@@ -95,7 +95,7 @@ Graph initialise(const Graph& graph, const std::string& initialiser, std::uint64
   const auto chosen = parts_by_weight(graph, weights, parts, base.front());
   GraphBuilder edit(graph);
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (chosen[i] == nullptr) continue;
+    if (chosen[i] == nullptr || weights[i].role == Role::operand) continue;
     const Shape& shape = graph.constant(weights[i].value).shape();
     Rng rng = stream_of(graph.value(weights[i].value).name, seed);
     edit.replace_constant(weights[i].value,

@@ -8,11 +8,11 @@
 #include <assay/error.h>
 #include <assay/extend/optimisers.h>
 #include "assay/training/recipe_parts.h"
-#include "assay/training/weights.h"
 
 namespace assay::training {
 
-Parameters::Parameters(const Graph& graph, const Recipe& recipe, const std::string& device)
+Parameters::Parameters(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice,
+                       const std::string& device)
     : rate_(learning_rate_of(recipe)),
       decay_(recipe.decay),
       weight_decay_(recipe.weight_decay),
@@ -20,7 +20,7 @@ Parameters::Parameters(const Graph& graph, const Recipe& recipe, const std::stri
       clip_value_(recipe.clip_value) {
   const auto chosen = chosen_optimiser(recipe);
   optimiser_ = chosen.info.make(chosen.options);
-  const std::vector<Weight> weights = find_weights(graph);
+  const std::vector<Weight> weights = trained_constants(graph, choice).weights;
   std::vector<Penalty> penalties(weights.size());
   for (const auto& [info, options] : chosen_regularisers(recipe)) {
     const Penalty penalty = info.penalty(options);

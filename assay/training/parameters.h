@@ -10,13 +10,16 @@
 #include <assay/graph.h>
 #include <assay/tensor.h>
 #include <assay/training.h>
+#include "assay/training/weights.h"
 
 namespace assay::training {
 
 class Parameters {
  public:
-  // The weights of `graph`. Throws Error{mismatch} when there are none, Error{usage} as the recipe demands.
-  Parameters(const Graph& graph, const Recipe& recipe, const std::string& device);
+  // The weights of `graph`. Throws Error{mismatch} when there are none, Error{usage} as recipe and choice
+  // demand.
+  Parameters(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice,
+             const std::string& device);
 
   // Leaves for autograd by the value they stand for: they follow every step.
   const Tensors& leaves() const { return leaves_; }

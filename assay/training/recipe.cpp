@@ -31,7 +31,7 @@ void add_steps(Hasher& hash, const Recipe& recipe) {
   const auto optimiser = chosen_optimiser(recipe);
   const auto loss = chosen_loss(recipe);
   const auto regularisers = chosen_regularisers(recipe);
-  hash.number(trainer_version);
+  hash.number(trainer_version).number(weights_version);
   add_spec(hash, loss.info.name, loss.info.options, loss.options);
   add_spec(hash, optimiser.info.name, optimiser.info.options, optimiser.options);
   hash.number(static_cast<std::int64_t>(regularisers.size()));

@@ -79,7 +79,7 @@ Sequential& Sequential::dense(const std::string& name, std::int64_t units) {
 Sequential& Sequential::scale(float factor) {
   at_ = build_.add(
       "Mul", layer_ + "_scale",
-      {at_, build_.constant(layer_ + "_scale/factor", Array::of<float>({1}, std::vector<float>{factor}))});
+      {at_, build_.constant(layer_ + "_scale/factor", Array::of<float>({}, std::vector<float>{factor}))});
   return *this;
 }
 

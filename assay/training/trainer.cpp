@@ -1,4 +1,4 @@
-#include <assay/training.h>
+#include "assay/training/trainer.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -20,7 +20,6 @@
 #include "assay/training/early_stopping.h"
 #include "assay/training/parameters.h"
 #include "assay/training/recipe_parts.h"
-#include "assay/training/weights.h"
 
 namespace assay::training {
 namespace {
@@ -89,11 +88,22 @@ struct Sums {
   double accuracy() const { return static_cast<double>(correct) / static_cast<double>(records); }
 };
 
+// Fresh weights, but for what is frozen.
+Graph begun(const Graph& graph, const Recipe& recipe, const ConstantChoice& choice) {
+  Graph fresh = initialise(graph, recipe.initialiser, recipe.seed);
+  if (choice.frozen.empty()) return fresh;
+  GraphBuilder edit(fresh);
+  for (const Untrained& constant : trained_constants(graph, choice).untrained)
+    edit.replace_constant(constant.value, graph.constant(constant.value));
+  return edit.build();
+}
+
 class Trainer {
  public:
   Trainer(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
-          const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary)
-      : graph_(initialise(graph, recipe.initialiser, recipe.seed)),
+          const ConstantChoice& choice, const SessionOptions& options, Progress& progress,
+          const AuxiliaryLoss* auxiliary)
+      : graph_(begun(graph, recipe, choice)),
         training_(std::move(training)),
         validation_(std::move(validation)),
         recipe_(recipe),
@@ -103,13 +113,15 @@ class Trainer {
         session_(graph_, options),
         loss_(chosen_loss(recipe)),
         outputs_(element_count(session_.shape(session_.logits()))),
-        parameters_(graph_, recipe, options.device),
+        parameters_(graph_, recipe, choice, options.device),
         constants_(parameters_.leaves()) {
     check_fit(session_, *training_, loss_.info, "training");
     if (validation_) check_fit(session_, *validation_, loss_.info, "validation");
     Hasher fingerprint;
     fingerprint.text(graph_.hash()).text(training_->hash()).text(steps_hash(recipe_));
     if (auxiliary_ != nullptr) fingerprint.text(auxiliary_->version);
+    for (const std::string& name : choice.also) fingerprint.text("also").text(name);
+    for (const std::string& name : choice.frozen) fingerprint.text("frozen").text(name);
     at_.fingerprint = fingerprint.hex();
   }
 
@@ -293,14 +305,22 @@ std::pair<DatasetPtr, DatasetPtr> divided(const DatasetPtr& data, double share) 
 
 }  // namespace
 
-TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
-                     const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary) {
+TrainingResult train_chosen(const Graph& graph, DatasetPtr training, DatasetPtr validation,
+                            const Recipe& recipe, const ConstantChoice& choice, const SessionOptions& options,
+                            Progress& progress, const AuxiliaryLoss* auxiliary) {
   given_data(training);
   check_recipe(recipe, validation != nullptr);
   if (recipe.validation_share > 0)
     std::tie(training, validation) = divided(training, recipe.validation_share);
-  return Trainer(graph, std::move(training), std::move(validation), recipe, options, progress, auxiliary)
+  return Trainer(graph, std::move(training), std::move(validation), recipe, choice, options, progress,
+                 auxiliary)
       .run();
+}
+
+TrainingResult train(const Graph& graph, DatasetPtr training, DatasetPtr validation, const Recipe& recipe,
+                     const SessionOptions& options, Progress& progress, const AuxiliaryLoss* auxiliary) {
+  return train_chosen(graph, std::move(training), std::move(validation), recipe, {}, options, progress,
+                      auxiliary);
 }
 
 }  // namespace assay::training

@@ -1,215 +1,287 @@
 #include "assay/training/weights.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
+#include <cmath>
 #include <set>
-#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
+#include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/model/bodies.h"
+#include "assay/support/text/text.h"
+#include "assay/training/weight_roles.h"
 
 namespace assay::training {
 namespace {
 
-// Whether the operator hands on every element of its input, in another order or shape at most.
-bool rearranges(std::string_view op) {
-  return op == "Transpose" || is_pass_through(op) || has_trait(op, Trait::reshapes);
+// Results that do not change when their operands change a little, or that are whole numbers.
+bool stops_gradients(const Node& node) {
+  static const std::set<std::string_view> flat{"Round", "Floor",   "Ceil",
+                                               "Sign",  "Hardmax", "NonMaxSuppression"};
+  const bool generates = is_kind(node.op, OperatorKind::generator) && node.op != "AffineGrid";
+  return generates || is_kind(node.op, OperatorKind::truth) || is_kind(node.op, OperatorKind::index) ||
+         flat.contains(node.op);
 }
 
-struct Source {
-  ValueId value = no_value;
-  bool transposed = false;
-};
+bool within(std::size_t i, std::size_t first, std::size_t last) { return i >= first && i <= last; }
 
-class Finder {
+// What an input of a node is a setting for; empty where it is an operand.
+std::string_view setting_of(const Graph& graph, const Node& node, std::size_t i) {
+  const std::string& op = node.op;
+  if (op == "Clip" && i > 0) return "a bound";
+  if (op == "Pad" && i > 0) return "what is padded with";
+  if (op == "Resize" && i > 0) return "a size";
+  if (op == "Dropout" && i > 0) return "a ratio";
+  if (op == "Where" && i == 0) return "a condition";
+  if (op == "RoiAlign" && i > 0) return "regions";
+  if ((op.starts_with("Quantize") || op.starts_with("Dequantize")) && i > 0) return "a scale of quantisation";
+  if (op == "StraightThrough" && i > 0) return "a scale of quantisation";
+  if (is_recurrent(op) && within(i, 5, 6) && graph.is_constant(node.inputs[i])) {
+    const Array& state = graph.constant(node.inputs[i]);
+    if (state.dtype() == DType::float32 &&
+        std::ranges::all_of(state.as<float>(), [](float value) { return value == 0; }))
+      return "zeros that a recurrent cell begins with";
+  }
+  return {};
+}
+
+// Numbers far below all scores leave positions out of a softmax, factors of zeros and ones take elements
+// away.
+bool is_mask(const Array& array, bool multiplies) {
+  constexpr float far_below = -1e4F;
+  const std::span<const float> values = array.as<float>();
+  if (std::ranges::any_of(values, [](float value) { return !std::isfinite(value) || value <= far_below; }))
+    return true;
+  return multiplies && std::ranges::find(values, 0.0F) != values.end() &&
+         std::ranges::all_of(values, [](float value) { return value == 0 || value == 1; });
+}
+
+// Whether a graph inside the node has float constants.
+bool holds_weights(const Node& node) {
+  return std::ranges::any_of(bodies_of(node), [&](const std::string& attribute) {
+    const Graph body = read_body(node, attribute);
+    return body.parameter_count() > 0 || std::ranges::any_of(body.nodes(), holds_weights);
+  });
+}
+
+class Search {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph) {}
-
-  std::vector<Weight> run() {
-    for (std::size_t n = 0; n < graph_.nodes().size(); ++n) {
-      at_ = static_cast<int>(n);
-      visit(graph_.nodes()[n]);
+  explicit Search(const Graph& graph)
+      : graph_(graph),
+        roles_(weight_roles(graph)),
+        found_(graph.values().size()),
+        seen_(graph.nodes().size()) {
+    for (const ValueId id : graph.outputs()) reach(id);
+    walk({});
+    for (const auto& [id, barrier] : std::vector(cut_off_)) {  // those that a gradient reaches are known now
+      reach(id);
+      walk(barrier);
     }
-    std::vector<Weight> weights;
-    for (const auto& [id, weight] : found_) weights.push_back(weight);
-    return weights;
+  }
+
+  TrainedConstants result(const ConstantChoice& choice) const {
+    require_known(choice);
+    TrainedConstants all{.weights = {}, .untrained = {}, .bodies = bodies_};
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const auto id = static_cast<ValueId>(i);
+      const Found& found = found_[i];
+      if (found.node < 0) continue;
+      const auto role = roles_.known.find(id);
+      const Weight weight = role != roles_.known.end()
+                                ? role->second
+                                : Weight{.value = id, .role = Role::operand, .node = found.node};
+      if (!weight.trainable()) {
+        all.weights.push_back(weight);
+        continue;
+      }
+      std::string reason = reason_against(id, found, role != roles_.known.end());
+      const bool can_be = found.operand && graph_.constant(id).dtype() == DType::float32;
+      if (!found.operand && graph_.constant(id).shape().empty()) continue;  // arithmetic of sizes
+      if (can_be && insists(choice, id, !reason.empty())) reason.clear();
+      if (freezes(choice, weight)) reason = "frozen";
+      if (reason.empty()) {
+        all.weights.push_back(weight);
+      } else {
+        all.untrained.push_back({id, std::move(reason), can_be});
+      }
+    }
+    return all;
   }
 
  private:
-  // The float constant behind an input of a node, if there is one.
-  std::optional<Source> source(const Node& node, std::size_t input) const {
-    if (input >= node.inputs.size() || node.inputs[input] == no_value) return std::nullopt;
-    Source source{node.inputs[input], false};
-    while (!graph_.is_constant(source.value)) {
-      const int producer = graph_.producer(source.value);
-      if (producer < 0) return std::nullopt;
-      const Node& maker = graph_.nodes()[static_cast<std::size_t>(producer)];
-      if (!rearranges(maker.op) || maker.inputs.empty()) return std::nullopt;
-      if (maker.op == "Transpose") source.transposed = !source.transposed;
-      source.value = maker.inputs[0];
-    }
-    const Array& array = graph_.constant(source.value);
-    if (array.dtype() != DType::float32 || array.shape().empty()) return std::nullopt;
-    return source;
-  }
-
-  void add(const Node& node, std::size_t input, Role role, std::int64_t fan_in = 1,
-           std::int64_t fan_out = 1) {
-    if (const auto found = source(node, input))
-      found_.insert({found->value, {found->value, role, fan_in, fan_out, at_}});
-  }
-
-  const Shape& shape(const Source& source) const { return graph_.constant(source.value).shape(); }
-
-  void visit(const Node& node) {
-    if (is_convolution(node.op)) {
-      convolution(node);
-    } else if (node.op == "Gemm" || node.op == "MatMul") {
-      product(node);
-    } else if (node.op == "Add") {
-      bias_after_product(node);
-      shift_after_normalisation(node);
-    } else if (node.op == "Div" || node.op == "Mul") {
-      spelt_out_normalisation(node);
-    } else if (node.op == "BatchNormalization") {
-      add(node, 1, Role::scale);
-      add(node, 2, Role::shift);
-      add(node, 3, Role::mean);
-      add(node, 4, Role::variance);
-    } else if (is_normalisation(node.op)) {
-      add(node, 1, Role::scale);
-      add(node, 2, Role::shift);
-      if (node.op == "InstanceNormalization") instances_[node.outputs[0]] = at_;
-    } else if (node.op == "PRelu") {
-      add(node, 1, Role::slope);
-    } else if (node.op == "Gather") {
-      embedding(node);
-    } else if (is_recurrent(node.op)) {
-      recurrent(node);
-    } else if (rearranges(node.op) && !node.inputs.empty()) {
-      const auto groups = instances_.find(node.inputs[0]);
-      if (groups != instances_.end()) normalised_[node.outputs[0]] = groups->second;
-    }
-  }
-
-  void convolution(const Node& node) {
-    const auto kernel = source(node, 1);
-    if (!kernel || shape(*kernel).size() < 3) return;
-    const Shape& sizes = shape(*kernel);
-    std::int64_t window = 1;
-    for (std::size_t i = 2; i < sizes.size(); ++i) window *= sizes[i];
-    std::int64_t fan_in = sizes[1] * window, fan_out = sizes[0] * window;
-    if (node.op == "ConvTranspose") std::swap(fan_in, fan_out);
-    add(node, 1, Role::kernel, fan_in, fan_out);
-    add(node, 2, Role::bias, fan_in, fan_out);
-  }
-
-  void product(const Node& node) {
-    for (const std::size_t input : {0, 1}) {
-      const auto kernel = source(node, input);
-      if (!kernel || shape(*kernel).size() < 2) continue;
-      const Shape& sizes = shape(*kernel);
-      std::int64_t rows = sizes[sizes.size() - 2], columns = sizes.back();
-      const char* flag = input == 0 ? "transA" : "transB";
-      // A kernel on the left multiplies columns: its rows are the outputs.
-      const bool transposed = kernel->transposed != (node.integer(flag, 0) != 0);
-      if (transposed != (input == 0)) std::swap(rows, columns);
-      add(node, input, Role::kernel, rows, columns);
-      products_[node.outputs[0]] = {rows, columns, at_};
-      if (node.op == "Gemm") add(node, 2, Role::bias, rows, columns);
-    }
-  }
-
-  void bias_after_product(const Node& node) {
-    for (const std::size_t input : {0, 1}) {
-      const auto product = products_.find(node.inputs[1 - input]);
-      if (product == products_.end()) continue;
-      at_ = product->second.node;
-      add(node, input, Role::bias, product->second.rows, product->second.columns);
-    }
-  }
-
-  const Node* producer(ValueId value) const {
-    const int node = value == no_value ? -1 : graph_.producer(value);
-    return node < 0 ? nullptr : &graph_.nodes()[static_cast<std::size_t>(node)];
-  }
-
-  // The square root of a mean, to which a small number may be added.
-  bool is_spread(ValueId value) const {
-    const Node* node = producer(value);
-    if (node == nullptr || node->op != "Sqrt") return false;
-    node = producer(node->inputs[0]);
-    if (node != nullptr && node->op == "Add")
-      node = producer(node->inputs[producer(node->inputs[0]) == nullptr ? 1 : 0]);
-    return node != nullptr && node->op == "ReduceMean";
-  }
-
-  // Layer and root-mean-square normalisation in operators of their own (before operator set 17), group
-  // normalisation by that of instances: a product with the spread, then one with a constant, then a sum.
-  void spelt_out_normalisation(const Node& node) {
-    const Node* other = producer(node.inputs[1]);
-    const bool divides = node.op == "Div" && is_spread(node.inputs[1]);
-    const bool multiplies =
-        node.op == "Mul" && other != nullptr && other->op == "Reciprocal" && is_spread(other->inputs[0]);
-    if (divides || multiplies) normalised_[node.outputs[0]] = at_;
-    if (node.op != "Mul") return;
-    for (const std::size_t input : {0, 1}) {
-      const auto normalised = normalised_.find(node.inputs[1 - input]);
-      const auto scale = source(node, input);
-      if (normalised == normalised_.end() || !scale || element_count(shape(*scale)) < 2) continue;
-      // Groups have no scale and shift of their own beside these.
-      std::erase_if(found_, [&](const auto& one) { return one.second.node == normalised->second; });
-      add(node, input, Role::scale);
-      scaled_.insert(node.outputs[0]);
-    }
-  }
-
-  void shift_after_normalisation(const Node& node) {
-    for (const std::size_t input : {0, 1}) {
-      if (scaled_.contains(node.inputs[1 - input])) add(node, input, Role::shift);
-    }
-  }
-
-  void embedding(const Node& node) {
-    const auto table = source(node, 0);
-    if (!table || shape(*table).size() != 2 || node.inputs.size() < 2 || graph_.is_constant(node.inputs[1]))
-      return;
-    add(node, 0, Role::table, shape(*table)[0], shape(*table)[1]);
-  }
-
-  void recurrent(const Node& node) {
-    const auto input = source(node, 1), state = source(node, 2);
-    if (!input || !state || shape(*input).size() != 3 || shape(*state).size() != 3) return;
-    const std::int64_t gates = shape(*input)[1], hidden = shape(*state)[2];
-    add(node, 1, Role::kernel, shape(*input)[2], gates);
-    add(node, 2, Role::recurrent, hidden, gates);
-    const Role bias = node.op == "LSTM" ? Role::lstm_bias : Role::bias;
-    const Node* padding = node.inputs.size() > 3 ? producer(node.inputs[3]) : nullptr;
-    if (padding != nullptr && padding->op == "Pad") {  // one bias for both parts, and zeros for the other
-      add(*padding, 0, bias, hidden, gates);
-    } else {
-      add(node, 3, bias, hidden, gates);
-    }
-    add(node, 7, Role::bias, hidden, gates);
-  }
-
-  struct Product {
-    std::int64_t rows, columns;
-    int node;
+  struct Found {
+    int node = -1;         // that reads it; -1: no node on the way to an output
+    bool operand = false;  // a gradient reaches it
+    bool multiplies = true;
+    std::string setting = {};
   };
 
+  void reach(ValueId id) {
+    const int n = id == no_value || graph_.is_constant(id) ? -1 : graph_.producer(id);
+    if (n < 0 || seen_[static_cast<std::size_t>(n)]) return;
+    seen_[static_cast<std::size_t>(n)] = true;
+    open_.push_back(n);
+  }
+
+  // Visits what is open. `barrier`: why no gradient comes here; empty where one does.
+  void walk(const std::string& barrier) {
+    while (!open_.empty()) {
+      const int n = open_.back();
+      open_.pop_back();
+      visit(n, barrier);
+    }
+  }
+
+  void visit(int n, const std::string& barrier) {
+    const Node& node = graph_.nodes()[static_cast<std::size_t>(n)];
+    if (holds_weights(node)) bodies_.push_back(node.name);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId id = node.inputs[i];
+      if (id == no_value) continue;
+      std::string reason = !barrier.empty() ? barrier : std::string(setting_of(graph_, node, i));
+      if (stops_gradients(node)) reason = fmt::format("no gradient passes {}", node.describe());
+      if (graph_.is_constant(id)) {
+        read(id, n, std::move(reason));
+      } else if (reason.empty() || !barrier.empty()) {
+        reach(id);
+      } else {
+        cut_off_.emplace_back(id, std::move(reason));
+      }
+    }
+  }
+
+  void read(ValueId id, int n, std::string setting) {
+    const DType type = graph_.constant(id).dtype();
+    if (type != DType::float32 && type != DType::float64) return;
+    Found& found = found_[static_cast<std::size_t>(id)];
+    const std::string& op = graph_.nodes()[static_cast<std::size_t>(n)].op;
+    if (found.node < 0 || n < found.node) found.node = n;
+    found.multiplies &= op == "Mul";
+    found.operand |= setting.empty();
+    if (found.setting.empty()) found.setting = std::move(setting);
+  }
+
+  // Why a constant is not trained unless the user insists; empty for weights.
+  std::string reason_against(ValueId id, const Found& found, bool has_role) const {
+    const Array& array = graph_.constant(id);
+    if (!found.operand) return found.setting;
+    if (array.dtype() != DType::float32) return "numbers of float64; training is in float32";
+    if (has_role) return {};
+    if (roles_.neutral.contains(id))
+      return "ones or zeros of a normalisation with another scale and shift after it";
+    if (array.shape().empty()) return "a single number";
+    if (is_mask(array, found.multiplies)) return "a mask";
+    if (array.count() == 1 && keeps_finite(id)) return "keeps a root or a quotient finite";
+    if (standardises(id)) return "standardises an input";
+    return {};
+  }
+
+  const Node& node(int n) const { return graph_.nodes()[static_cast<std::size_t>(n)]; }
+  const Node* producer(ValueId id) const {
+    const int n = id == no_value || graph_.is_constant(id) ? -1 : graph_.producer(id);
+    return n < 0 ? nullptr : &node(n);
+  }
+
+  // An epsilon: added to, or a floor of, what a root, a logarithm or a quotient is taken of.
+  bool keeps_finite(ValueId id) const {
+    constexpr float most = 0.01F;
+    if (std::abs(graph_.constant(id).as<float>()[0]) > most) return false;
+    return std::ranges::all_of(graph_.consumers(id), [&](int n) {
+      return (node(n).op == "Add" || node(n).op == "Max") &&
+             std::ranges::all_of(graph_.consumers(node(n).outputs[0]), [&](int reader) {
+               const Node& next = node(reader);
+               const bool divides = next.op == "Div" && next.inputs[1] == node(n).outputs[0];
+               return divides || next.op == "Sqrt" || next.op == "Log" || next.op == "Reciprocal" ||
+                      next.op == "Pow";
+             });
+    });
+  }
+
+  bool is_input(ValueId id) const { return std::ranges::find(graph_.inputs(), id) != graph_.inputs().end(); }
+
+  // (input - mean) / deviation, or its product with the reciprocal.
+  bool standardises(ValueId id) const {
+    return std::ranges::any_of(graph_.consumers(id), [&](int n) {
+      const Node& reader = node(n);
+      if (reader.op == "Sub" && reader.inputs[1] == id && is_input(reader.inputs[0])) {
+        const auto next = graph_.consumers(reader.outputs[0]);
+        return next.size() == 1 && scales(node(next[0]), reader.outputs[0]);
+      }
+      const ValueId other =
+          reader.inputs[0] == id && reader.inputs.size() > 1 ? reader.inputs[1] : reader.inputs[0];
+      const Node* const before = producer(other);
+      return before != nullptr && scales(reader, other) && before->op == "Sub" &&
+             is_input(before->inputs[0]) && graph_.is_constant(before->inputs[1]);
+    });
+  }
+
+  bool scales(const Node& reader, ValueId value) const {
+    if (reader.op == "Div") return reader.inputs[0] == value && graph_.is_constant(reader.inputs[1]);
+    return reader.op == "Mul" &&
+           (graph_.is_constant(reader.inputs[0]) || graph_.is_constant(reader.inputs[1]));
+  }
+
+  const std::string& name(ValueId id) const { return graph_.value(id).name; }
+
+  bool insists(const ConstantChoice& choice, ValueId id, bool left_alone) const {
+    return std::ranges::any_of(choice.also, [&](const std::string& wanted) {
+      return wanted == name(id) || (left_alone && wanted == "all");
+    });
+  }
+
+  bool freezes(const ConstantChoice& choice, const Weight& weight) const {
+    return std::ranges::any_of(choice.frozen, [&](const std::string& wanted) {
+      return wanted == name(weight.value) || wanted == node(weight.node).name;
+    });
+  }
+
+  void require_known(const ConstantChoice& choice) const {
+    std::vector<std::string> constants, reached;
+    std::set<std::string> freezable;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (found_[i].node < 0) continue;
+      const auto id = static_cast<ValueId>(i);
+      constants.push_back(name(id));
+      freezable.insert(name(id));
+      const auto role = roles_.known.find(id);
+      freezable.insert(node(role == roles_.known.end() ? found_[i].node : role->second.node).name);
+      const bool moves = role == roles_.known.end() || role->second.trainable();
+      if (moves && found_[i].operand && graph_.constant(id).dtype() == DType::float32)
+        reached.push_back(name(id));
+    }
+    for (const std::string& wanted : choice.also) {
+      if (wanted == "all" || std::ranges::count(reached, wanted) > 0) continue;
+      if (std::ranges::count(constants, wanted) > 0)
+        fail(Fault::usage,
+             "constant '{}' of network '{}' cannot be trained: no gradient reaches it, or it is not of "
+             "float32",
+             wanted, graph_.name());
+      fail(Fault::usage, "network '{}' has no float constant '{}' to be trained{}", graph_.name(), wanted,
+           did_you_mean(wanted, reached));
+    }
+    for (const std::string& wanted : choice.frozen) {
+      if (freezable.contains(wanted)) continue;
+      fail(Fault::usage, "network '{}' has no weight and no layer '{}' to be frozen{}", graph_.name(), wanted,
+           did_you_mean(wanted, {freezable.begin(), freezable.end()}));
+    }
+  }
+
   const Graph& graph_;
-  int at_ = -1;  // the node that weights are found for
-  std::map<ValueId, Weight> found_;
-  std::map<ValueId, Product> products_;  // by their result
-  // Of normalisations that are spelt out: the node that gives a value.
-  std::map<ValueId, int> instances_, normalised_;
-  std::set<ValueId> scaled_;  // products of the latter with a constant
+  const WeightRoles roles_;
+  std::vector<Found> found_;  // by value
+  std::vector<bool> seen_;    // by node
+  std::vector<int> open_;
+  std::vector<std::pair<ValueId, std::string>>
+      cut_off_;  // values that gradients do not reach this way, and why
+  std::vector<std::string> bodies_;
 };
 
 }  // namespace
 
-std::vector<Weight> find_weights(const Graph& graph) { return Finder(graph).run(); }
+TrainedConstants trained_constants(const Graph& graph, const ConstantChoice& choice) {
+  return Search(graph).result(choice);
+}
 
 }  // namespace assay::training

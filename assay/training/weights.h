@@ -2,6 +2,7 @@
 
 // Which constants of a graph are weights, and what part they play.
 
+#include <string>
 #include <vector>
 
 #include <assay/graph.h>
@@ -17,6 +18,7 @@ enum class Role {
   shift,      // of a normalisation
   slope,      // of PRelu
   table,      // embedding vectors
+  operand,    // of any other node: positions, tokens, factors; no library draws these
   mean,       // running statistics of a batch normalisation: updated, but not by gradients
   variance,
 };
@@ -30,8 +32,34 @@ struct Weight {
   bool trainable() const { return role != Role::mean && role != Role::variance; }
 };
 
-// Float constants that nodes use as weights, also through Identity, Transpose, Reshape, Squeeze and Unsqueeze
-// of the constant; each once, in the order of their values. O(nodes).
-std::vector<Weight> find_weights(const Graph& graph);
+// Rises when other constants count as weights than before.
+inline constexpr int weights_version = 2;
+
+// What the user says about single constants, by their names.
+struct ConstantChoice {
+  std::vector<std::string> also;    // trained although they look like settings; "all": all that can be
+  std::vector<std::string> frozen;  // stay as they are; the name of a node stands for all its weights
+};
+
+// A float constant that training leaves alone.
+struct Untrained {
+  ValueId value = no_value;
+  std::string reason;
+  bool can_be_trained = false;  // a gradient reaches it
+};
+
+struct TrainedConstants {
+  std::vector<Weight> weights;       // in the order of their values
+  std::vector<Untrained> untrained;  // the other float constants that nodes on the way to an output read
+  std::vector<std::string> bodies;   // nodes with weights in branches or loops, which are not trained
+};
+
+// Weights are the float constants with a differentiable path to an output, but for those that are settings:
+// single numbers (a factor, an exponent), masks, terms that keep a root or a quotient finite, bounds, scales
+// of quantisation, zeros that recurrent cells begin with, and the mean and deviation that standardise an
+// input. Throws Error{usage} for a name in `choice` that no constant has, or one that no gradient reaches.
+TrainedConstants trained_constants(const Graph& graph, const ConstantChoice& choice = {});
+
+inline std::vector<Weight> find_weights(const Graph& graph) { return trained_constants(graph).weights; }
 
 }  // namespace assay::training

@@ -15,10 +15,12 @@ class Truth : public Program {
  protected:
   Json json(const std::string& file) const { return Json::parse(read_file(folder / file)); }
   Outcome cover(const std::string& more) const {
+    const bool of_idc =
+        more.find("--criterion") == std::string::npos || more.find("idc") != std::string::npos;
     return assay(
         "cover --quiet --model net.onnx --train 'images-idx3-ubyte[:100]' --test 'images-idx3-ubyte[100:]' "
-        "--layer hidden -m 2 " +
-        more);
+        "--layer hidden " +
+        std::string(of_idc ? "-m 2 " : "") + more);
   }
   static std::set<std::string> ids(const Json& document) {
     std::set<std::string> found;
@@ -166,6 +168,13 @@ TEST_F(Truth, MoreCombinationsThanRecordsAreSaid) {
       "--criterion idc --json few.json");
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_TRUE(ids(json("few.json")).contains("too-many-combinations"));
+}
+
+TEST_F(Truth, NumbersOfNeuronsWithoutIdcAreSaid) {
+  ASSERT_EQ(cover("--criterion kmnc -m 8 --json m.json").code, 0);
+  EXPECT_EQ(ids(json("m.json")), std::set<std::string>{"unused-neurons"});
+  ASSERT_EQ(cover("--criterion kmnc --criterion idc --json m.json").code, 0);
+  EXPECT_FALSE(ids(json("m.json")).contains("unused-neurons"));
 }
 
 // In each class one neuron of `hidden` is always 0.

@@ -265,6 +265,62 @@ TEST(Results, DataSayOfHowManyClassesThereAreRecords) {
   EXPECT_EQ(document.warnings[0].id, "one-class");
 }
 
+TEST(Results, LabelsThatContradictEachOtherAreAWarning) {
+  DataSummary summary;
+  summary.class_records = {2, 2};
+  summary.duplicates = 2;
+  summary.conflicting = 1;
+  const report::Document document = document_of(summary, *four_records());
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_EQ(document.warnings[0].id, "contradicting-labels");
+  EXPECT_TRUE(document.warnings[0].text.starts_with("1 of 2 records that repeat"))
+      << document.warnings[0].text;
+}
+
+coverage::CoverageState state_of_layers(const std::string& model_hash,
+                                        const std::vector<std::string>& layers) {
+  auto profile = std::make_shared<coverage::Profile>();
+  profile->model_hash = model_hash;
+  for (const std::string& layer : layers) {
+    profile->statistics.emplace_back();
+    profile->statistics.back().layer = layer;
+  }
+  return coverage::CoverageState(std::move(profile), {}, false);
+}
+
+TEST(Results, NetworksWithFewLayersInCommonAreAWarning) {
+  const auto warnings = [](const std::vector<std::string>& here, const std::vector<std::string>& there) {
+    coverage::Comparison comparison;
+    coverage::Difference layer;
+    layer.layer = "dense";
+    comparison.criteria = {{"nc", {}, {}, {layer}}};
+    return document_of(comparison, state_of_layers("a", here), state_of_layers("b", there), 1).warnings;
+  };
+  EXPECT_TRUE(warnings({"a", "b", "dense"}, {"a", "dense"}).empty());
+  const auto found = warnings({"a", "b", "dense"}, {"c", "d", "dense"});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].id, "unrelated-networks");
+  EXPECT_NE(found[0].text.find("1 of 3 layers in common"), std::string::npos) << found[0].text;
+}
+
+TEST(Results, ManyRecordsThatAreLeftOutOfAnInspectionAreAWarning) {
+  inspection::Inspection inspection;
+  inspection.notices = {"a: 93 of 100 records do not parse, and are left out of its hypotheses",
+                        "b: 5 of 100 records do not parse, and are left out of its hypotheses",
+                        "c: 90 of 100 records have several parses, of which the simplest is taken"};
+  const report::Document document = document_of(inspection, "net", {}, {});
+  ASSERT_EQ(document.warnings.size(), 1U);
+  EXPECT_EQ(document.warnings[0].id, "left-out-records");
+  EXPECT_EQ(document.warnings[0].text, inspection.notices[0]);
+  EXPECT_EQ(document.notices, (std::vector<std::string>{inspection.notices[1], inspection.notices[2]}));
+}
+
+TEST(Results, AScoreOfAClassIsTheShareOfMutantsThatItKills) {
+  // A record of class 1 kills one of two mutants, one of class 0 none.
+  EXPECT_EQ(cell_of(mutation_document(), "mutation_classes", 0, "score"), report::Cell(0.0));
+  EXPECT_EQ(cell_of(mutation_document(), "mutation_classes", 1, "score"), report::Cell(0.5));
+}
+
 TEST(Results, AnAttackOnNoRecordHasNoRate) {
   EXPECT_NE(attack_document().headline.find("fgsm 50.00 %, noise undefined (no record was attacked)"),
             std::string::npos)

@@ -100,7 +100,8 @@ class Cover final : public Command {
     if (question_.append && question_.state.empty())
       fail(Fault::usage, "--append adds to a state; name it with --state FILE");
     set_profile();
-    if (units_.given() && neurons_->count() == 0) question_.ms = "auto";
+    question_.ms_given = neurons_->count() > 0;
+    if (units_.given() && !question_.ms_given) question_.ms = "auto";
     question_.accuracy = check_.declared();
     question_.conditions = gates_.conditions();
     answers::CoverageAnswer answer =

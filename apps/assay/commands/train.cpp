@@ -36,6 +36,15 @@ class Train final : public Command {
     flags.add("--padding SYMBOL", question_.padding, "symbol or token that fills records up; it is left out");
     options_.declare(flags);
     options_.declare_run(flags);
+    flags
+        .add("--also-train NAME", question_.constants.also,
+             "float constant that is trained although it looks like a setting (a single number, a mask), or "
+             "'all'; may be repeated")
+        ->allow_extra_args(false);
+    flags
+        .add("--freeze NAME", question_.constants.frozen,
+             "weight, or layer with its weights, that stays as it is; may be repeated")
+        ->allow_extra_args(false);
   }
 
   std::vector<Output> outputs() const override {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "assay/results/document.h"
+#include "assay/results/label_warnings.h"
 #include "assay/results/networks/evaluation.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
@@ -33,9 +34,7 @@ report::Document evaluate(const Session& session, const DatasetPtr& data, const 
   ranks().leave_to_first();
   if (!question.predictions.empty()) write_predictions(question.predictions, predictions);
   report::Document document = results::document_of(evaluation, session.graph(), *data);
-  results::add_warnings(document, results::class_warnings(session, *data));
-  if (evaluation.accuracy)
-    results::add_warnings(document, results::accuracy_warnings(*evaluation.accuracy, class_count(session)));
+  results::add_warnings(document, results::evaluation_warnings(session, *data, evaluation));
   report::apply(question.conditions, document, results::measurements_of(evaluation, *data));
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;

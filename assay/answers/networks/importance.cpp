@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "assay/results/document.h"
+#include "assay/results/label_warnings.h"
 #include "assay/results/networks/pictures.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
@@ -40,7 +41,7 @@ report::Document find_importance(const Session& session, const DatasetPtr& data,
   report::Document document =
       results::document_of(importance, session, options, question.share, question.top);
   if (question.heat_maps > 0) add_heat_maps(document, session, *data, question, options, setting);
-  results::add_warnings(document, results::class_warnings(session, *data));
+  results::add_warnings(document, results::evaluation_warnings(session, *data, importance.evaluation));
   results::add_provenance(document, session.graph(), {{"data", data}});
   return document;
 }

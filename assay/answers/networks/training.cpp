@@ -3,12 +3,17 @@
 #include <utility>
 
 #include <assay/adapt.h>
+#include <assay/evaluate.h>
 #include <assay/model.h>
 #include <assay/results.h>
 #include "assay/answers/networks/network.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/units/specialise.h"
+#include "assay/results/label_warnings.h"
 #include "assay/results/networks/inspection.h"
+#include "assay/results/networks/trained_constants.h"
+#include "assay/results/warnings.h"
+#include "assay/training/trainer.h"
 
 namespace assay::answers {
 namespace {
@@ -23,6 +28,25 @@ inspection::SpecialisedTraining specialised(const Graph& graph,
   return inspection::specialised_training(graph, wanted, question.data,
                                           inspection::annotator_choices(question.hypotheses), options,
                                           session, progress);
+}
+
+// A low accuracy on the training records, classes with other names, a last batch of one record.
+std::vector<report::Warning> training_warnings(const training::TrainingResult& result,
+                                               const SessionOptions& options, const Dataset& data,
+                                               const training::Recipe& recipe, const Dataset* validation) {
+  std::vector<report::Warning> warnings;
+  if (data.has_labels())
+    warnings = results::training_accuracy_warnings(result.epochs.at(result.best_epoch).accuracy,
+                                                   class_count(Session(result.graph, options)),
+                                                   "too few epochs, a learning rate that is too large or too "
+                                                   "small, or labels that do not follow from the "
+                                                   "records");
+  if (validation != nullptr)
+    results::add(warnings, results::class_name_warnings(data.class_names(), *validation));
+  const auto records =
+      static_cast<std::size_t>(static_cast<double>(data.size()) * (1.0 - recipe.validation_share));
+  results::add(warnings, results::last_batch_warnings(result.graph, records, recipe.batch));
+  return warnings;
 }
 
 }  // namespace
@@ -45,13 +69,18 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
     graph = std::move(made.graph);
     auxiliary = std::move(made.loss);
   }
-  training::TrainingResult result = training::train(graph, data, validation, recipe, session, progress,
-                                                    wanted.empty() ? nullptr : &auxiliary);
+  training::TrainingResult result =
+      training::train_chosen(graph, data, validation, recipe, question.constants, session, progress,
+                             wanted.empty() ? nullptr : &auxiliary);
+  const std::vector<report::Warning> warnings =
+      training_warnings(result, session, *data, recipe, validation.get());
   result.graph = in_form_of_file(result.graph, form);
   write_onnx(result.graph, question.out);
   report::Document document = results::document_of(result, recipe, *data, validation.get());
   document.headline += "; written to " + question.out;
+  results::add_trained_constants(document, graph, recipe, question.constants);
   if (!wanted.empty()) document.tables.push_back(results::specialised_table(wanted));
+  results::add_warnings(document, warnings);
   return document;
 }
 

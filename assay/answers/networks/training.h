@@ -9,6 +9,7 @@
 #include <assay/training.h>
 #include "assay/answers/setting.h"
 #include "assay/engine/preparation/adaptation.h"
+#include "assay/training/weights.h"
 
 namespace assay::answers {
 
@@ -17,6 +18,7 @@ struct TrainingQuestion {
   std::string model = {};         // ... this file
   AdaptOptions adaptation = {};
   training::Recipe recipe = {};
+  training::ConstantChoice constants = {};
   DatasetPtr data = {}, validation = {};      // validation may be null
   std::string out = {};                       // where the trained network goes
   std::vector<std::string> specialised = {};  // units, as inspection::parse_specialisation() reads them

@@ -8,10 +8,12 @@
 #include "assay/coverage/possible.h"
 #include "assay/coverage/rank_journals.h"
 #include "assay/results/document.h"
+#include "assay/results/label_warnings.h"
 #include "assay/results/testing/coverage.h"
 #include "assay/results/testing/extension.h"
 #include "assay/results/warnings.h"
 #include "assay/support/ranks/ranks.h"
+#include "assay/support/text/text.h"
 
 namespace assay::answers {
 namespace {
@@ -143,6 +145,12 @@ class Covering {
     learn.criteria = choices_of<coverage::CriterionInfo>(specs_);
     coverage::Learned learned = coverage::learn_profile(session_, question_.training, learn, progress_);
     results::append(learning_, results::document_of(learned));
+    if (const auto accuracy = learned.importance.evaluation.accuracy)
+      results::add_warnings(learning_, results::training_accuracy_warnings(
+                                           *accuracy, class_count(session_),
+                                           "these are not the data that the network was trained on, or not "
+                                           "prepared as they were; importance rests on the few that it "
+                                           "classifies correctly"));
     if (!question_.profile.file.empty() && ranks().first())
       coverage::write_profile(learned.profile, question_.profile.file);
     auto profile = std::make_shared<const coverage::Profile>(std::move(learned.profile));
@@ -177,16 +185,29 @@ class Covering {
     document.notices.insert(document.notices.begin(), learning_.notices.begin(), learning_.notices.end());
     results::add_warnings(document, std::move(learning_.warnings));
     results::add_warnings(document, results::data_warnings(*profile_, seen, *test_));
-    results::add_warnings(document, results::class_warnings(session_, *test_));
-    for (const report::Fact& fact : document.facts) {
-      if (fact.id == "test_accuracy")
-        results::add_warnings(
-            document, results::accuracy_warnings(std::get<double>(fact.value), class_count(session_)));
-    }
+    results::add_warnings(document, results::evaluation_warnings(session_, *test_, evaluation));
+    if (question_.training)
+      results::add_warnings(document,
+                            results::class_name_warnings(question_.training->class_names(), *test_));
+    add_unused_neurons(document);
     if (seen.in_training > 0)
       document.facts.push_back({"in_training", "of them training records, too",
                                 report::count_cell(seen.in_training), report::Column::Kind::count});
     return document;
+  }
+
+  // Numbers of neurons are for idc without a number.
+  void add_unused_neurons(report::Document& document) const {
+    const auto is_idc = [](const std::string& text) { return text == "idc" || text.starts_with("idc["); };
+    const bool asked = !question_.criteria.empty() || !question_.preset.empty();
+    if (!question_.ms_given || !asked || std::ranges::any_of(question_.criteria, is_idc) ||
+        !question_.preset.empty())
+      return;
+    document.warnings.push_back(
+        {"unused-neurons",
+         fmt::format("numbers of important neurons ({}) have no effect on {}: they are those of idc",
+                     question_.ms, joined(question_.criteria)),
+         "idc is measured where no criterion is named, or where it is named beside the others"});
   }
 
   void extend(const coverage::CoverageState& state, const std::vector<Spec>& attacks,

@@ -10,6 +10,7 @@
 #include "assay/data/files/records_file.h"
 #include "assay/results/document.h"
 #include "assay/results/testing/selection.h"
+#include "assay/results/warnings.h"
 #include "assay/support/text/text.h"
 
 namespace assay::answers {
@@ -56,9 +57,12 @@ report::Document select(const Session& session, const SelectionQuestion& questio
   coverage::SelectOptions options = question.options;
   options.seed = setting.seed;
   options.batch = setting.batch;
-  const coverage::Selection chosen = coverage::select_records(
-      session, profile_for(session, question, options, progress), test, options, progress);
+  const std::shared_ptr<const coverage::Profile> profile = profile_for(session, question, options, progress);
+  const coverage::Selection chosen = coverage::select_records(session, profile, test, options, progress);
   report::Document document = results::document_of(chosen, options, *test);
+  if (profile)
+    results::add_warnings(document, results::singular_warnings(coverage::begin_state(
+                                        profile, {*coverage::criterion_of(options)}, false, {})));
   if (!question.ids.empty()) write_ids(question.ids, *test, chosen.records);
   if (!question.records.empty()) write_records(question.records, *test, chosen.records);
   results::add_provenance(document, session.graph(), {{"test", test}});

@@ -1,14 +1,17 @@
 // require_accuracy(): when a network does not reach the accuracy that was declared, the preprocessing is the
 // likely cause. Tries the usual mistakes on a sample and names the one that explains it.
 
+#include "assay/engine/evaluation/accuracy_check.h"
+
 #include <ATen/ATen.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include <assay/evaluate.h>
 #include "assay/data/given.h"
 
 namespace assay {
@@ -63,41 +66,160 @@ double accuracy_on(const Session& session, const Tensor& inputs, const std::vect
   return static_cast<double>(correct) / static_cast<double>(labels.size());
 }
 
-// The remedy that brings the sample's accuracy nearest to what was declared, or nothing when none helps much.
-// Where a greatest accuracy was declared, too, it has to lie in between, but for what the sample leaves open.
-std::string likely_cause(const Session& session, const Dataset& dataset, const AccuracyBounds& bounds) {
-  const double expected = bounds.expected;
-  constexpr std::size_t sample_size = 500;
-  const std::size_t count = std::min(sample_size, dataset.size());
-  std::vector<std::size_t> indices(count);
-  for (std::size_t i = 0; i < count; ++i) indices[i] = i * dataset.size() / count;
-  const Batch batch = dataset.read(indices);
-  if (batch.inputs.dtype() != DType::float32 || !batch.others.empty()) return {};
-  const Tensor inputs = to_tensor(batch.inputs);
-  const std::size_t step = session.preferred_batch();
-  const double now = accuracy_on(session, inputs, batch.labels, step);
-  const auto distance = [&](double accuracy) { return std::abs(accuracy - expected); };
-  const double open =
-      count == dataset.size() ? 1e-12 : 3 * std::sqrt(expected * (1 - expected) / static_cast<double>(count));
-  const auto declared = [&](double accuracy) {
-    return bounds.above >= 1 ||
-           (accuracy >= expected - bounds.below - open && accuracy <= expected + bounds.above + open);
-  };
-  std::string best;
-  double best_accuracy = now;
-  for (const Suspect& suspect : suspects(inputs)) {
-    const double accuracy = accuracy_on(session, suspect.repair(inputs), batch.labels, step);
-    if (declared(accuracy) && distance(accuracy) < distance(best_accuracy)) {
-      best_accuracy = accuracy;
-      best = suspect.remedy;
-    }
+// The records of a sample, their labels and what the network says of them.
+struct Sample {
+  std::vector<std::size_t> records;
+  std::vector<std::int64_t> labels, predicted;
+};
+
+Sample sample_of(const Session& session, const Dataset& dataset, std::size_t most) {
+  Sample sample;
+  const std::size_t count = std::min(most, dataset.size()), step = session.preferred_batch();
+  for (std::size_t i = 0; i < count; ++i) sample.records.push_back(i * dataset.size() / count);
+  const ValueId id = session.logits();
+  for (std::size_t begin = 0; begin < count; begin += step) {
+    const auto part = std::span(sample.records).subspan(begin, std::min(step, count - begin));
+    const Batch batch = dataset.read(part);
+    const auto predicted =
+        predicted_classes(session, session.run(session.bind(batch), std::span(&id, 1)).at(id), part.size());
+    sample.labels.insert(sample.labels.end(), batch.labels.begin(), batch.labels.end());
+    sample.predicted.insert(sample.predicted.end(), predicted.begin(), predicted.end());
   }
-  if (best.empty() || distance(best_accuracy) > distance(now) / 2) return {};
-  return fmt::format("; likely cause: {}; on {} records the accuracy is then {:.2f} % instead of {:.2f} %",
-                     best, count, best_accuracy * 100, now * 100);
+  return sample;
+}
+
+// Another numbering of the classes: what the network calls the class of a label.
+struct Renumbering {
+  std::string remedy;
+  std::vector<std::int64_t> names;
+};
+
+// Folders "0", "1", "10", "2" sort as texts; the position of each number among them.
+std::vector<std::int64_t> sorted_as_texts(std::size_t classes) {
+  std::vector<std::string> texts;
+  for (std::size_t c = 0; c < classes; ++c) texts.push_back(std::to_string(c));
+  std::ranges::sort(texts);
+  std::vector<std::int64_t> numbers;
+  for (const std::string& text : texts) numbers.push_back(std::stoll(text));
+  return numbers;
+}
+
+std::string renumbering_text(const std::vector<std::size_t>& names) {
+  constexpr std::size_t most_named = 5;
+  std::string text;
+  std::size_t moved = 0;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    if (names[c] == c || ++moved > most_named) continue;
+    text += fmt::format("{}{} is the network's {}", text.empty() ? "" : ", ", c, names[c]);
+  }
+  return moved > most_named ? fmt::format("{} and {} more", text, moved - most_named) : text;
+}
+
+std::vector<Renumbering> renumberings(const Sample& sample, std::size_t classes) {
+  std::vector<std::int64_t> same(classes);
+  std::iota(same.begin(), same.end(), std::int64_t{0});
+  const auto moved = [&](std::int64_t by) {
+    std::vector<std::int64_t> names = same;
+    for (std::int64_t& name : names) name += by;
+    return names;
+  };
+  std::vector<Renumbering> list{
+      {"labels count from 1: subtract 1", moved(-1)},
+      {"labels leave out the first class of the network: add 1", moved(1)},
+      {"classes are in the reverse order", {same.rbegin(), same.rend()}},
+      {"classes are in the order of their numbers as texts (0, 1, 10, 2)", sorted_as_texts(classes)}};
+  constexpr std::size_t most_classes = 64, records_of_each = 5;
+  if (classes > most_classes || sample.labels.size() < records_of_each * classes) return list;
+  std::vector<std::vector<double>> counts(classes, std::vector<double>(classes));
+  for (std::size_t i = 0; i < sample.labels.size(); ++i) {
+    const auto label = static_cast<std::size_t>(sample.labels[i]);
+    if (sample.predicted[i] != no_class && label < classes)
+      ++counts[label][static_cast<std::size_t>(sample.predicted[i])];
+  }
+  const std::vector<std::size_t> best = best_renumbering(counts);
+  list.push_back({fmt::format("classes are numbered otherwise: {}", renumbering_text(best)),
+                  {best.begin(), best.end()}});
+  return list;
+}
+
+double agreement(const Sample& sample, const std::vector<std::int64_t>& names) {
+  std::size_t correct = 0;
+  for (std::size_t i = 0; i < sample.labels.size(); ++i) {
+    const auto label = static_cast<std::size_t>(sample.labels[i]);
+    correct += label < names.size() && sample.predicted[i] != no_class && names[label] == sample.predicted[i];
+  }
+  return static_cast<double>(correct) / static_cast<double>(sample.labels.size());
 }
 
 }  // namespace
+
+// Kuhn 1955 with potentials: rows are assigned one after the other along the shortest augmenting path.
+std::vector<std::size_t> best_renumbering(const std::vector<std::vector<double>>& counts) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const std::size_t n = counts.size();
+  std::vector<double> of_row(n + 1), of_column(n + 1);
+  std::vector<std::size_t> row_of(n + 1), way(n + 1);  // by column, from 1; 0: none
+  for (std::size_t row = 1; row <= n; ++row) {
+    std::vector<double> least(n + 1, infinity);
+    std::vector<char> used(n + 1);
+    std::size_t column = 0;
+    row_of[0] = row;
+    while (row_of[column] != 0) {
+      used[column] = 1;
+      std::size_t next = 0;
+      double step = infinity;
+      for (std::size_t c = 1; c <= n; ++c) {
+        if (used[c] != 0) continue;
+        const double cost = -counts[row_of[column] - 1][c - 1] - of_row[row_of[column]] - of_column[c];
+        if (cost < least[c]) least[c] = cost, way[c] = column;
+        if (least[c] < step) step = least[c], next = c;
+      }
+      for (std::size_t c = 0; c <= n; ++c) {
+        if (used[c] != 0)
+          of_row[row_of[c]] += step, of_column[c] -= step;
+        else
+          least[c] -= step;
+      }
+      column = next;
+    }
+    for (; column != 0; column = way[column]) row_of[column] = row_of[way[column]];
+  }
+  std::vector<std::size_t> names(n);
+  for (std::size_t c = 1; c <= n; ++c) names[row_of[c] - 1] = c - 1;
+  return names;
+}
+
+std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& dataset,
+                                        const AccuracyBounds& bounds, std::size_t most) {
+  const double expected = bounds.expected;
+  const Sample sample = sample_of(session, dataset, most);
+  const std::size_t count = sample.labels.size();
+  if (count == 0) return std::nullopt;
+  std::vector<std::int64_t> same(std::max(class_count(session), dataset.class_count()));
+  std::iota(same.begin(), same.end(), std::int64_t{0});
+  LikelyCause best{.now = agreement(sample, same), .records = count};
+  best.then = best.now;
+  const auto distance = [&](double accuracy) { return std::abs(accuracy - expected); };
+  const double open =
+      count == dataset.size() ? 1e-12 : 3 * std::sqrt(expected * (1 - expected) / static_cast<double>(count));
+  const auto consider = [&](const std::string& remedy, bool of_labels, double accuracy) {
+    const bool declared = bounds.above >= 1 || (accuracy >= expected - bounds.below - open &&
+                                                accuracy <= expected + bounds.above + open);
+    if (!declared || distance(accuracy) >= distance(best.then)) return;
+    best.remedy = remedy, best.of_labels = of_labels, best.then = accuracy;
+  };
+  for (const Renumbering& one : renumberings(sample, same.size()))
+    consider(one.remedy, true, agreement(sample, one.names));
+  const Batch batch = dataset.read(sample.records);
+  if (batch.inputs.dtype() == DType::float32 && batch.others.empty()) {
+    const Tensor inputs = to_tensor(batch.inputs);
+    for (const Suspect& suspect : suspects(inputs))
+      consider(suspect.remedy, false,
+               accuracy_on(session, suspect.repair(inputs), batch.labels, session.preferred_batch()));
+  }
+  if (best.remedy.empty() || distance(best.then) > distance(best.now) / 2) return std::nullopt;
+  return best;
+}
 
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,
                       const AccuracyBounds& bounds) {
@@ -112,9 +234,15 @@ void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluati
   const std::string declared = bounds.above < 1
                                    ? fmt::format("{:.2f} % to {:.2f} % was declared", least * 100, most * 100)
                                    : fmt::format("at least {:.2f} % was declared", least * 100);
-  std::string cause = likely_cause(session, *dataset, bounds);
-  if (cause.empty())
-    cause = "; none of the usual preprocessing mistakes explains it: are these the network's data?";
+  constexpr std::size_t sample_size = 500;
+  const std::optional<LikelyCause> found = likely_cause(session, *dataset, bounds, sample_size);
+  const std::string cause =
+      found
+          ? fmt::format("; likely cause: {}; on {} records the accuracy is then {:.2f} % instead of {:.2f} %",
+                        found->remedy, found->records, found->then * 100, found->now * 100)
+          : "; neither the usual preprocessing mistakes nor another numbering of the classes explains it: "
+            "are "
+            "these the network's data?";
   fail(Fault::mismatch, "network '{}' reaches an accuracy of {:.2f} % on {}, but {}{}",
        session.graph().name(), *evaluation.accuracy * 100, dataset->describe(), declared, cause);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <re2/re2.h>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -408,6 +409,37 @@ std::vector<NamedUnit> units_of_answers(const std::vector<report::Table>& tables
   return units;
 }
 
+constexpr double much_left_out = 0.1;
+
+// A notice "FILE: 930 of 1000 records ..., and are left out of ..." as a warning where these are many.
+void tell_notice(report::Document& document, const std::string& notice) {
+  static const RE2 counted("(\\d+) of (\\d+) records");
+  double some = 0, all = 0;
+  const bool leaves_out =
+      notice.find("left out") != std::string::npos || notice.find("don't-care") != std::string::npos;
+  if (!leaves_out || !RE2::PartialMatch(notice, counted, &some, &all) || some < much_left_out * all) {
+    document.notices.push_back(notice);
+    return;
+  }
+  document.warnings.push_back(
+      {"left-out-records", notice,
+       "the hypotheses are not for these records, or the records are written otherwise; "
+       "scores rest on the rest"});
+}
+
+// Rows whose units are not finite.
+void add_left_out(report::Document& document, const inspection::Inspection& inspection) {
+  for (const inspection::AlignedPair& pair : inspection.pairs) {
+    const double all = static_cast<double>(pair.rows + pair.not_finite);
+    if (pair.not_finite == 0 || static_cast<double>(pair.not_finite) < much_left_out * all) continue;
+    document.warnings.push_back(
+        {"left-out-records",
+         fmt::format("{} of {} rows of layer {} are left out, as units are not finite there", pair.not_finite,
+                     pair.rows + pair.not_finite, pair.layer),
+         "the records hold such values, or weights of the network overflow"});
+  }
+}
+
 }  // namespace
 
 double strength(const ScoreRow& row) {
@@ -562,7 +594,8 @@ report::Document document_of(const Inspection& inspection, const std::string& su
         fmt::format("{} scores: only the best units are in the result; a file of scores has all",
                     inspection.rows.size()));
   }
-  document.notices.insert(document.notices.end(), inspection.notices.begin(), inspection.notices.end());
+  for (const std::string& notice : inspection.notices) tell_notice(document, notice);
+  add_left_out(document, inspection);
   add_definitions(document, inspection);
   return document;
 }

@@ -148,6 +148,29 @@ bool several_data_sets(const coverage::CoverageState& state) {
       state.parts(), [&](const auto& part) { return part->data_hash != state.parts().front()->data_hash; });
 }
 
+// Networks that come from one another (retrained, pruned a little, quantised) share most of their layers.
+void add_network_difference(report::Document& document, const coverage::Profile& a,
+                            const coverage::Profile& b) {
+  std::size_t common = 0;
+  for (const coverage::LayerStatistics& layer : a.statistics) {
+    common += std::ranges::any_of(b.statistics, [&](const coverage::LayerStatistics& other) {
+      return other.layer == layer.layer && other.neurons() == layer.neurons();
+    });
+  }
+  const std::size_t most = std::max(a.statistics.size(), b.statistics.size());
+  document.notices.push_back(
+      "the networks differ: layers are compared where name and number of neurons agree, combinations where "
+      "clusters agree");
+  if (2 * common >= most) return;
+  document.warnings.push_back(
+      {"unrelated-networks",
+       fmt::format("the two networks have {} of {} layers in common, by name and number of neurons", common,
+                   most),
+       "neither network was made from the other: neurons of the same number have nothing to do with each "
+       "other, and "
+       "layers of the same name little"});
+}
+
 void add_comparison_notices(report::Document& document, const coverage::Comparison& comparison,
                             const coverage::CoverageState& a, const coverage::CoverageState& b) {
   for (const Spec& spec : comparison.unmatched_here)
@@ -161,9 +184,7 @@ void add_comparison_notices(report::Document& document, const coverage::Comparis
                       side_name(state == &a)));
   }
   if (a.profile().model_hash != b.profile().model_hash)
-    document.notices.push_back(
-        "the networks differ: layers are compared where name and number of neurons agree, combinations where "
-        "clusters agree");
+    add_network_difference(document, a.profile(), b.profile());
   else if (a.profile_hash() != b.profile_hash())
     document.notices.push_back(
         "the states were measured with two profiles: where these give a criterion its bounds (sections, "

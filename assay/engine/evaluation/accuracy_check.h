@@ -1,0 +1,31 @@
+#pragma once
+
+// What would bring an accuracy nearer to the one that is expected: another preparation of the records, or
+// other numbers of the classes.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <assay/evaluate.h>
+
+namespace assay {
+
+struct LikelyCause {
+  std::string remedy = {};
+  bool of_labels = false;    // the classes are numbered otherwise
+  double now = 0, then = 0;  // accuracies on the sample, as it is and after the remedy
+  std::size_t records = 0;   // of the sample
+};
+
+// Of a sample of at most `most` records: the usual mistakes are tried, and the one is named that at least
+// halves the distance to the expected accuracy. Where a greatest accuracy was declared, the accuracy has to
+// lie between the bounds, but for what the sample leaves open.
+std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& dataset,
+                                        const AccuracyBounds& bounds, std::size_t most);
+
+// The class of the network for each class of the labels that agrees on the most records;
+// counts[label][predicted]. O(classes^3).
+std::vector<std::size_t> best_renumbering(const std::vector<std::vector<double>>& counts);
+
+}  // namespace assay

@@ -1,0 +1,161 @@
+#include "assay/results/label_warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "assay/engine/evaluation/accuracy_check.h"
+#include "assay/results/document.h"
+#include "assay/results/warnings.h"
+#include "assay/support/text/text.h"
+
+namespace assay::results {
+namespace {
+
+using report::Warning;
+
+constexpr std::size_t most_named = 5;
+
+std::string first_of(const std::vector<std::string>& names) {
+  if (names.size() <= most_named) return joined(names);
+  return fmt::format("{} and {} more", joined({names.begin(), names.begin() + most_named}),
+                     names.size() - most_named);
+}
+
+// A network with one output that is not a probability.
+bool gives_one_number(const Session& session) {
+  const Shape& output = session.shape(session.logits());
+  const std::int64_t rows = output.empty() ? 1 : std::max<std::int64_t>(1, output[0]);
+  return element_count(output) == rows && !session.ends_in_sigmoid();
+}
+
+// Whether the targets of a sample are zeros and ones, some of each.
+bool has_binary_targets(const Dataset& data) {
+  constexpr std::size_t most = 200;
+  std::vector<std::size_t> records;
+  const std::size_t count = std::min(most, data.size());
+  for (std::size_t i = 0; i < count; ++i) records.push_back(i * data.size() / count);
+  const Batch batch = data.read(records);
+  const auto targets = batch.targets.as<float>();
+  const auto is = [&](float value) { return std::ranges::find(targets, value) != targets.end(); };
+  return is(0) && is(1) && std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1; });
+}
+
+}  // namespace
+
+std::vector<Warning> answer_warnings(const Evaluation& evaluation, const Dataset& data) {
+  std::vector<Warning> warnings;
+  constexpr std::size_t least = 10;  // records that might agree by chance
+  const std::vector<std::int64_t>& answers = evaluation.predictions;
+  if (answers.size() >= least && answers[0] != no_class &&
+      std::ranges::count(answers, answers[0]) == std::ssize(answers) &&
+      (evaluation.class_records.empty() ||
+       std::ranges::count(evaluation.class_records, 0U) + 1 < std::ssize(evaluation.class_records)))
+    warnings.push_back(
+        {"one-answer",
+         fmt::format("all {} records get the same answer, class {}", answers.size(),
+                     class_name(data.class_names(), answers[0])),
+         "the inputs have another scale than those of training, the network has not been trained, "
+         "or its classes are as unequal as the accuracy"});
+  add(warnings, absent_class_warnings(data, evaluation.class_records.size()));
+  return warnings;
+}
+
+std::vector<Warning> absent_class_warnings(const Dataset& data, std::size_t classes) {
+  if (!data.has_labels()) return {};
+  std::vector<char> seen(std::max(classes, data.class_count()));
+  for (std::size_t i = 0; i < data.size(); ++i) seen[static_cast<std::size_t>(data.label(i))] = 1;
+  std::vector<std::string> absent;
+  for (std::size_t c = 0; c < seen.size(); ++c) {
+    if (seen[c] == 0) absent.push_back(class_name(data.class_names(), static_cast<std::int64_t>(c)));
+  }
+  if (absent.empty()) return {};
+  return {{"absent-classes",
+           fmt::format("{} of {} classes have no record: {}", absent.size(), seen.size(), first_of(absent)),
+           "figures say nothing about these classes; a set that was cut from ordered records, or labels of "
+           "another numbering"}};
+}
+
+bool is_low(double accuracy, std::size_t classes) {
+  return classes > 1 && accuracy < (1 + 1 / static_cast<double>(classes)) / 2;
+}
+
+std::vector<Warning> training_accuracy_warnings(double accuracy, std::size_t classes,
+                                                const std::string& cause) {
+  if (!is_low(accuracy, classes)) return {};
+  return {
+      {"training-accuracy",
+       fmt::format("the network classifies {} of the training records correctly", report::percent(accuracy)),
+       cause}};
+}
+
+std::vector<Warning> cause_warnings(const Session& session, const Dataset& data, double accuracy) {
+  constexpr std::size_t most = 200;
+  if (!data.has_labels() || !is_low(accuracy, class_count(session))) return {};
+  const auto cause = likely_cause(session, data, {.expected = 1}, most);
+  if (!cause) return {};
+  return {
+      {cause->of_labels ? "class-order" : "preparation",
+       fmt::format("of {} records {} are classified correctly, and {} after one change: {}", cause->records,
+                   report::percent(cause->now), report::percent(cause->then), cause->remedy),
+       cause->of_labels ? "labels or class folders are numbered otherwise than when the network was trained"
+                        : "the records are prepared otherwise than when the network was trained"}};
+}
+
+std::vector<Warning> task_warnings(const Session& session, const Dataset& data) {
+  if (data.target_width() > 0 && !data.has_labels() && has_binary_targets(data))
+    return {{"binary-targets", "all targets are 0 or 1, and errors are measured as of a regression",
+             data.target_width() == 1
+                 ? "labels of two classes in floating-point numbers; whole numbers are taken as classes"
+                 : "labels of several classes at a time, or one-hot rows that are not; there is no accuracy "
+                   "of these"}};
+  if (data.has_labels() && data.class_count() > 2 && gives_one_number(session))
+    return {{"numbers-as-classes",
+             fmt::format(
+                 "the labels are whole numbers up to {}, and the network gives one number a record: it is "
+                 "measured as a classifier of two classes",
+                 data.class_count() - 1),
+             "targets of a regression in whole numbers; floating-point numbers, or target=, make targets of "
+             "them"}};
+  return {};
+}
+
+std::vector<Warning> class_name_warnings(const std::vector<std::string>& training, const Dataset& data) {
+  const std::vector<std::string>& names = data.class_names();
+  const std::size_t both = std::min(training.size(), names.size());
+  std::vector<std::string> other;
+  for (std::size_t c = 0; c < both; ++c) {
+    if (training[c] != names[c])
+      other.push_back(fmt::format("{} is '{}' and '{}'", c, training[c], names[c]));
+  }
+  if (other.empty()) return {};
+  return {{"class-names",
+           fmt::format("classes have other names in the training set than here: {}", first_of(other)),
+           "a class folder is missing or renamed, so that those after it have another number"}};
+}
+
+std::vector<Warning> text_label_warnings(const Dataset& data) {
+  if (data.has_labels() || data.target_width() > 0 ||
+      data.describe().find("passed over as labels") == std::string::npos)
+    return {};
+  return {{"text-labels",
+           fmt::format("{}: there are no labels, as texts are not read as such", data.describe()),
+           "labels in words; number them as the network does and store the numbers"}};
+}
+
+std::vector<Warning> evaluation_warnings(const Session& session, const Dataset& data,
+                                         const Evaluation& evaluation) {
+  std::vector<Warning> warnings = class_warnings(session, data);
+  add(warnings, task_warnings(session, data));
+  add(warnings, text_label_warnings(data));
+  if (evaluation.predictions.empty())
+    add(warnings, absent_class_warnings(data, class_count(session)));
+  else
+    add(warnings, answer_warnings(evaluation, data));
+  if (!evaluation.accuracy) return warnings;
+  add(warnings, accuracy_warnings(*evaluation.accuracy, class_count(session)));
+  add(warnings, cause_warnings(session, data, *evaluation.accuracy));
+  return warnings;
+}
+
+}  // namespace assay::results

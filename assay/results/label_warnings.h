@@ -1,0 +1,42 @@
+#pragma once
+
+// What labels, targets and answers say about how data and network go together (docs/warnings.md).
+
+#include <string>
+#include <vector>
+
+#include <assay/dataset.h>
+#include <assay/evaluate.h>
+#include <assay/report.h>
+#include <assay/session.h>
+
+namespace assay::results {
+
+// One answer for all records, classes without a record.
+std::vector<report::Warning> answer_warnings(const Evaluation& evaluation, const Dataset& data);
+std::vector<report::Warning> absent_class_warnings(const Dataset& data, std::size_t classes);
+
+// Below the middle between guessing and 1. `classes`: that the network tells apart; 0: none.
+bool is_low(double accuracy, std::size_t classes);
+std::vector<report::Warning> training_accuracy_warnings(double accuracy, std::size_t classes,
+                                                        const std::string& cause);
+
+// Of a low accuracy: another preparation or another numbering of the classes with which it is high on a
+// sample.
+std::vector<report::Warning> cause_warnings(const Session& session, const Dataset& data, double accuracy);
+
+// Targets that are all 0 or 1; whole numbers that are labels of a network with a single output.
+std::vector<report::Warning> task_warnings(const Session& session, const Dataset& data);
+
+// Sets whose classes have other names.
+std::vector<report::Warning> class_name_warnings(const std::vector<std::string>& training,
+                                                 const Dataset& data);
+
+// Labels in words that a file brings and that are not read.
+std::vector<report::Warning> text_label_warnings(const Dataset& data);
+
+// Everything above that one evaluation tells, and what is said of classes and chance elsewhere.
+std::vector<report::Warning> evaluation_warnings(const Session& session, const Dataset& data,
+                                                 const Evaluation& evaluation);
+
+}  // namespace assay::results

@@ -1,0 +1,83 @@
+#include "assay/results/networks/trained_constants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "assay/results/document.h"
+#include "assay/support/text/text.h"
+
+namespace assay::results {
+namespace {
+
+constexpr std::size_t most_named = 5;
+
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.size() <= most_named) return joined(names);
+  return fmt::format("{} and {} more", joined({names.begin(), names.begin() + most_named}),
+                     names.size() - most_named);
+}
+
+report::Table untrained_table(const Graph& graph, const std::vector<training::Untrained>& untrained) {
+  report::Table table{"untrained",
+                      "Float constants that are not trained",
+                      {{"constant", "constant"}, {"shape", "shape"}, {"reason", "reason"}},
+                      {}};
+  for (const training::Untrained& one : untrained)
+    table.rows.push_back(
+        {graph.value(one.value).name, to_string(graph.constant(one.value).shape()), one.reason});
+  return table;
+}
+
+std::string untrained_notice(const Graph& graph, const std::vector<training::Untrained>& untrained) {
+  std::map<std::string, std::vector<std::string>> by_reason;
+  bool can_be_trained = false;
+  for (const training::Untrained& one : untrained) {
+    by_reason[one.reason].push_back(graph.value(one.value).name);
+    can_be_trained |= one.can_be_trained;
+  }
+  std::vector<std::string> kinds;
+  for (const auto& [reason, names] : by_reason)
+    kinds.push_back(fmt::format("{} ({})", some_of(names), reason));
+  return fmt::format("float constants that are not trained: {}{}", joined(kinds, "; "),
+                     can_be_trained ? "; to train one as well, name it or say all" : "");
+}
+
+}  // namespace
+
+void add_trained_constants(report::Document& document, const Graph& graph, const training::Recipe& recipe,
+                           const training::ConstantChoice& choice) {
+  const training::TrainedConstants constants = training::trained_constants(graph, choice);
+  std::int64_t trained = 0;
+  std::vector<std::string> operands;
+  for (const training::Weight& weight : constants.weights) {
+    if (weight.trainable()) trained += graph.constant(weight.value).count();
+    if (weight.role == training::Role::operand) operands.push_back(graph.value(weight.value).name);
+  }
+  document.facts.push_back({"trained", "trained weights", trained, Kind::count});
+  if (!operands.empty() && recipe.initialiser != "keep")
+    document.notices.push_back(fmt::format(
+        "weights that no initialiser draws began as they are in the network: {}", some_of(operands)));
+  if (!constants.bodies.empty())
+    document.notices.push_back(
+        fmt::format("weights in branches and loops are not trained: {}", some_of(constants.bodies)));
+  if (constants.untrained.empty()) return;
+  document.notices.push_back(untrained_notice(graph, constants.untrained));
+  document.tables.push_back(untrained_table(graph, constants.untrained));
+}
+
+std::vector<report::Warning> last_batch_warnings(const Graph& graph, std::size_t records, std::size_t batch) {
+  const bool normalises =
+      std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.op == "BatchNormalization"; });
+  if (!normalises || batch < 2 || records % batch != 1) return {};
+  return {
+      {"batch-of-one",
+       fmt::format(
+           "{} training records in batches of {} leave a last batch of one, whose batch normalisation is 0 "
+           "where there is one position, and moves the running statistics",
+           records, batch),
+       "choose another size of batches, or leave one record out"}};
+}
+
+}  // namespace assay::results

@@ -1,0 +1,16 @@
+#pragma once
+
+// train() with what the user says about single constants.
+
+#include <assay/training.h>
+#include "assay/training/weights.h"
+
+namespace assay::training {
+
+// As train(); constants that `choice` freezes keep their values whatever the initialiser. Throws Error{usage}
+// for names that there are not.
+TrainingResult train_chosen(const Graph& graph, DatasetPtr training, DatasetPtr validation,
+                            const Recipe& recipe, const ConstantChoice& choice, const SessionOptions& options,
+                            Progress& progress, const AuxiliaryLoss* auxiliary = nullptr);
+
+}  // namespace assay::training
