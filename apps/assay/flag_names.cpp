@@ -7,7 +7,7 @@ namespace assay::app {
 
 std::string with_flags(std::string message) {
   using Entry = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array<Entry, 73> names{{
+  static constexpr std::array<Entry, 74> names{{
       {"to train one as well, name it or say all",
        "--also-train NAME trains one as well, --also-train all all that a gradient reaches"},
       {"to declare the accuracy finds", "--expect-accuracy finds"},
@@ -24,6 +24,7 @@ std::string with_flags(std::string message) {
       {"one repeat gives no interval", "one repeat gives no interval; use --repeats"},
       {"then the loss mse", "then --loss mse"},
       {"use a smaller learning rate", "use a smaller --learning-rate"},
+      {"use fewer threads", "use a smaller --threads"},
       {"they read OPERATOR[options]@LAYER#SEED",
        "they read OPERATOR[options]@LAYER#SEED, as `assay mutate --list` prints them"},
       {"for a regression network give a margin", "for a regression network give a margin (--margin)"},

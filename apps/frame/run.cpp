@@ -1,6 +1,7 @@
 // A program on a command line: streams, signals, ranks, errors and exit codes around a command.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -8,6 +9,9 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 
 #include <assay/error.h>
 #include <assay/gate.h>
@@ -17,6 +21,7 @@
 #include "apps/frame/manual.h"
 #include "apps/frame/program.h"
 #include "apps/frame/terminal.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/file.h"
 #include "assay/support/ranks/launch.h"
 #include "assay/support/text/text.h"
@@ -35,6 +40,7 @@ void on_stop(int signal) {
 }
 
 void take_signals() {
+  keep_interrupt_requests();
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_stop);
   if (std::signal(SIGHUP, on_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
   // Writing says what is wrong instead.
@@ -73,9 +79,17 @@ int exit_code(Fault fault) {
   return 70;
 }
 
+// Whether a pipe's other end is closed, as `head` closes it when it has seen enough.
+bool reader_is_gone(int descriptor) {
+  pollfd readiness{descriptor, POLLOUT, 0};
+  return ::poll(&readiness, 1, 0) == 1 && (readiness.revents & POLLERR) != 0;
+}
+
 void flush_standard_output() {
   std::cout.flush();
-  if (!std::cout) fail(Fault::io, "standard output: writing failed (disk full or closed pipe?)");
+  if (std::cout) return;
+  if (reader_is_gone(STDOUT_FILENO)) throw Error(Fault::io, "");  // it wants no word either
+  fail(Fault::io, "standard output: writing failed (disk full or closed?)");
 }
 
 // The files first: they are written whatever becomes of standard output.
@@ -245,8 +259,16 @@ int run(const Program& program, int argc, char** argv) {
 }
 
 int failed(Fault fault, const std::string& message) {
-  say("assay: " + message);
+  if (!message.empty()) say("assay: " + message);
   return exit_code(fault);
+}
+
+// What the system said to a call of the standard library.
+Error error_of(const std::system_error& error) {
+  const bool memory = error.code() == std::errc::not_enough_memory,
+             threads = error.code() == std::errc::resource_unavailable_try_again;
+  if (threads) return {Fault::resources, "the system gives no more threads (ulimit -u); use fewer threads"};
+  return {memory ? Fault::resources : Fault::io, error.what()};
 }
 
 // Calls `work`, and `tell` with what it throws.
@@ -258,8 +280,11 @@ int with_errors_told(const Program& program, const Work& work, const Tell& tell)
     return tell(Error(error.fault(), program.with_flags(error.what())));
   } catch (const std::bad_alloc&) {
     return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
-  } catch (const std::filesystem::filesystem_error& error) {
-    return tell(Error(Fault::io, error.what()));
+  } catch (const std::length_error&) {
+    return tell(Error(Fault::resources, "a list longer than there can be memory for; use a smaller --batch"));
+  } catch (const std::system_error& error) {
+    const Error told = error_of(error);
+    return tell(Error(told.fault(), program.with_flags(told.what())));
   } catch (const std::exception& error) {
     return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
   }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include <assay/dataset.h>
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 
 namespace assay::attack {
@@ -89,6 +90,7 @@ std::vector<AttackedBatch> batches_of(const Journal& journal, std::size_t size, 
       walked = end;
     }
   } catch (const std::exception& error) {
+    pass_on_condition();
     journal.refuse(error.what());
   }
   return batches;

@@ -13,6 +13,7 @@
 #include "assay/coverage/rank_journals.h"
 #include "assay/coverage/shared_measure.h"
 #include "assay/data/given.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/ranks/ranks.h"
@@ -48,6 +49,7 @@ Json go_on(const Journal& journal, const Json& entry, CoverageState& state, Prog
     state.load(entry.at("state"));
     seen = entry.at("seen");
   } catch (const std::exception& error) {
+    pass_on_condition();
     journal.refuse(error.what());
   }
   progress.notice(
@@ -71,6 +73,7 @@ Json found_in(Journal& journal, const JournalKey& key) {
       if (json.contains("base")) found["base"] = std::move(json.at("base"));
       for (Json& part : json.at("parts")) found["parts"].push_back(std::move(part));
     } catch (const std::exception& error) {
+      pass_on_condition();
       from.refuse(error.what());
     }
   };

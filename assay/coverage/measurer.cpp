@@ -10,6 +10,7 @@
 #include "assay/coverage/finite.h"
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/threads.h"
 
@@ -172,6 +173,7 @@ Measurer::Measurer(const Session& session, CoverageState& state, DatasetPtr test
   try {
     restore(*seen_before, seen_);
   } catch (const std::exception& error) {
+    pass_on_condition();
     journal_->refuse(error.what());
   }
 }

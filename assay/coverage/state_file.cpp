@@ -5,6 +5,7 @@
 #include <assay/coverage_state.h>
 #include <assay/error.h>
 #include "assay/coverage/learning/profile_json.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 
 namespace assay::coverage {
@@ -123,9 +124,11 @@ CoverageState CoverageState::read(const std::filesystem::path& path, std::shared
     state.read_parts(json);
     return state;
   } catch (const Error& error) {
+    pass_on_condition();
     if (error.fault() == Fault::mismatch) throw;
     fail(Fault::data, "{}: the coverage state cannot be used: {}", path.string(), error.what());
   } catch (const std::exception& error) {
+    pass_on_condition();
     fail(Fault::data, "{}: the coverage state cannot be used: {}", path.string(), error.what());
   }
 }

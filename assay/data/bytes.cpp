@@ -1,5 +1,6 @@
 #include "assay/data/bytes.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -7,9 +8,11 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include <assay/error.h>
 #include <assay/progress.h>
+#include "assay/support/files/input_file.h"
 #include "assay/support/memory.h"
 
 namespace assay {
@@ -24,8 +27,12 @@ using GzFile = std::unique_ptr<gzFile_s, Close>;
 
 GzFile open_gz(const fs::path& path) {
   require_file(path);
-  GzFile file(gzopen(path.c_str(), "rb"));
-  if (!file) fail(Fault::io, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
+  const int descriptor = open_to_read(path);
+  GzFile file(gzdopen(descriptor, "rb"));
+  if (!file) {
+    ::close(descriptor);
+    throw std::bad_alloc();  // the only reason that zlib has
+  }
   gzbuffer(file.get(), 1 << 18);
   return file;
 }
@@ -41,11 +48,7 @@ void require_file(const fs::path& path) {
   std::error_code code;
   const fs::file_status status = fs::status(path, code);
   if (status.type() == fs::file_type::not_found) fail(Fault::io, "{}: no such file or folder", path.string());
-  if (!fs::exists(status)) fail(Fault::io, "{}: {}", path.string(), code.message());
-  if (fs::is_directory(status)) fail(Fault::io, "{}: is a folder, a file is needed", path.string());
-  if (!fs::is_regular_file(status))
-    fail(Fault::io, "{}: is a pipe or device; data are read several times, so write them to a file first",
-         path.string());
+  require_readable(path);
 }
 
 void for_decompressed(const fs::path& path, const std::function<void(std::string_view)>& take) {

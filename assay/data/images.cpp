@@ -11,6 +11,7 @@
 #include "assay/data/files/archive.h"
 #include "assay/data/files/image.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 
 namespace assay {
 namespace {
@@ -34,10 +35,9 @@ bool is_under(const std::string& name, const std::string& prefix) {
 // Names of the pictures in a folder and the folders in it, ascending.
 std::vector<std::string> list_folder(const fs::path& folder, const std::string& under) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    std::string name = entry.path().lexically_relative(folder).generic_string();
-    if (entry.is_regular_file() && is_picture(name) && is_under(name, under))
-      names.push_back(std::move(name));
+  for (const fs::path& file : files_in(folder, true)) {
+    std::string name = file.lexically_relative(folder).generic_string();
+    if (is_picture(name) && is_under(name, under)) names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   return names;

@@ -3,6 +3,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include <assay/dataset.h>
@@ -19,13 +20,21 @@ struct BatchReader::State {
   std::deque<Batch> ready;
   bool finished = false, stop = false;
   std::exception_ptr failure;
-  std::thread thread;
+  std::size_t place = 0;  // of the next record to be read, among the indices
+  std::thread thread;     // none where the system gives none
+
+  bool at_end() const { return place >= indices.size(); }
+  Batch read() {
+    const std::size_t begin = place;
+    place += batch;
+    return read_as_promised(*dataset,
+                            std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
+  }
 
   void work() {
     try {
-      for (std::size_t begin = 0; begin < indices.size(); begin += batch) {
-        Batch next = read_as_promised(
-            *dataset, std::span(indices).subspan(begin, std::min(batch, indices.size() - begin)));
+      while (!at_end()) {
+        Batch next = read();
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return stop || ready.size() < ahead; });
         if (stop) return;
@@ -53,10 +62,15 @@ BatchReader::BatchReader(DatasetPtr dataset, std::size_t batch, std::vector<std:
     state_->indices.resize(state_->dataset->size());
     std::iota(state_->indices.begin(), state_->indices.end(), std::size_t{0});
   }
-  state_->thread = std::thread([state = state_.get()] { state->work(); });
+  try {
+    state_->thread = std::thread([state = state_.get()] { state->work(); });
+  } catch (const std::system_error&) {
+    // next() reads by itself.
+  }
 }
 
 BatchReader::~BatchReader() {
+  if (!state_->thread.joinable()) return;
   {
     const std::lock_guard lock(state_->mutex);
     state_->stop = true;
@@ -66,6 +80,10 @@ BatchReader::~BatchReader() {
 }
 
 std::optional<Batch> BatchReader::next() {
+  if (!state_->thread.joinable()) {
+    if (state_->at_end()) return std::nullopt;
+    return state_->read();
+  }
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return !state_->ready.empty() || state_->finished; });
   if (!state_->ready.empty()) {

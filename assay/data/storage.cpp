@@ -11,20 +11,15 @@
 
 #include <assay/error.h>
 #include "assay/data/bytes.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/memory.h"
 
 namespace assay {
 namespace fs = std::filesystem;
 
-FileBytes::FileBytes(const fs::path& path)
-    : descriptor_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)), name_(path.string()) {
+FileBytes::FileBytes(const fs::path& path) : descriptor_(open_to_read(path)), name_(path.string()) {
   struct stat status {};
-  if (descriptor_ < 0 || ::fstat(descriptor_, &status) != 0) {
-    const int code = errno;
-    if (descriptor_ >= 0) ::close(descriptor_);
-    fail(Fault::io, "{}: cannot be opened: {}", name_, std::strerror(code));
-  }
-  size_ = static_cast<std::uint64_t>(status.st_size);
+  if (::fstat(descriptor_, &status) == 0) size_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 FileBytes FileBytes::temporary(const fs::path& owner) {

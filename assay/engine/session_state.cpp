@@ -92,6 +92,11 @@ constexpr std::int64_t most_probed_elements = std::int64_t{1} << 26;
 // Plans are small; more than this many different requests means that nothing is gained by keeping them.
 constexpr std::size_t most_plans = 256;
 
+std::string describe_empty(const Layer& layer) {
+  return fmt::format("layer '{}' has no neurons (its activations of a record have shape {})", layer.name,
+                     to_string(layer.shape));
+}
+
 }  // namespace
 
 Session::State::State(Graph graph_, SessionOptions options_)
@@ -140,7 +145,7 @@ void Session::State::give_batch_axis() {
          graph.name(), to_string(graph.value(graph.inputs()[0]).shape));
   }
   graph = std::move(*several);
-  notices.push_back(
+  notices.emplace_back(
       "the network is exported for a single record; an axis for batches was put in front, and outputs "
       "are unchanged");
 }
@@ -257,12 +262,34 @@ const std::vector<ValueInfo>& Session::State::infos() const {
 }
 
 const std::vector<Layer>& Session::State::layers() const {
-  if (!layers_) layers_ = find_layers(graph, constants, infos());
+  if (layers_) return *layers_;
+  layers_ = find_layers(graph, constants, infos());
+  const auto empty = std::ranges::stable_partition(
+      *layers_, [](const Layer& layer) { return layer.neurons > 0 && element_count(layer.shape) > 0; });
+  empty_layers_.assign(empty.begin(), empty.end());
+  layers_->erase(empty.begin(), empty.end());
+  for (const Layer& layer : empty_layers_) notices.push_back(describe_empty(layer) + ", so it is left out");
   return *layers_;
 }
 
+void Session::State::refuse_empty_layer(std::string_view selector) const {
+  for (const Layer& layer : empty_layers_) {
+    if (layer.name == selector || graph.value(layer.value).name == selector)
+      fail(Fault::usage, "network '{}': {}; name another layer, or export the network with a width here",
+           graph.name(), describe_empty(layer));
+  }
+}
+
 const Decision& Session::State::decision() const {
-  if (!decision_) decision_ = find_decision(graph, infos());
+  if (decision_) return *decision_;
+  const Decision found = find_decision(graph, infos());
+  const ValueInfo& info = infos()[static_cast<std::size_t>(found.logits)];
+  if (info.batch_axis >= 0 && std::ranges::count(info.shape, 0) > 0)
+    fail(Fault::unsupported,
+         "network '{}': its output '{}' holds nothing (shape {} for a record), so it decides nothing; export "
+         "the network with its last layer",
+         graph.name(), graph.value(found.logits).name, to_string(info.shape));
+  decision_ = found;
   return *decision_;
 }
 

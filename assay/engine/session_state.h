@@ -37,11 +37,12 @@ struct Session::State {
   std::int64_t group = 0;
   // Inputs fixed to shapes that differ in the leading size: the network runs for exactly those.
   bool together = false;
-  std::vector<std::string> notices;
+  mutable std::vector<std::string> notices;
 
   // Found when first asked for.
   mutable std::vector<ValueInfo> infos_;
   mutable std::optional<std::vector<Layer>> layers_;
+  mutable std::vector<Layer> empty_layers_;  // whose activations hold nothing; none of layers_
   mutable std::optional<Decision> decision_;
   mutable std::map<PlanKey, std::shared_ptr<const Plan>> plans_;
 
@@ -50,6 +51,8 @@ struct Session::State {
 
   const std::vector<ValueInfo>& infos() const;
   const std::vector<Layer>& layers() const;
+  // Throws Error{usage} where the selector names a layer whose activations hold nothing.
+  void refuse_empty_layer(std::string_view selector) const;
   const Decision& decision() const;
   // What runs the request with back ends, where this session may use them; otherwise nullptr.
   const FastPath* fast(const Tensors& given, const FastPath::Request& request) const;

@@ -1,6 +1,7 @@
 #include "assay/evidence/gathering.h"
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <set>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/files/sha256.h"
 #include "assay/support/machine.h"
 #include "assay/support/process.h"
@@ -119,11 +121,28 @@ std::vector<std::string> command_of(const Step& step, const GatherOptions& optio
   return command;
 }
 
+// What went wrong in a command (docs/exit-codes.md).
+Fault fault_of(int exit_code) {
+  static const std::map<int, Fault> faults{{1, Fault::usage},
+                                           {3, Fault::model},
+                                           {4, Fault::unsupported},
+                                           {5, Fault::data},
+                                           {6, Fault::mismatch},
+                                           {7, Fault::io},
+                                           {8, Fault::resources},
+                                           {128 + SIGHUP, Fault::interrupted},
+                                           {128 + SIGINT, Fault::interrupted},
+                                           {128 + SIGTERM, Fault::interrupted},
+                                           {128 + SIGKILL, Fault::resources}};
+  const auto found = faults.find(exit_code);
+  return found == faults.end() ? Fault::internal : found->second;
+}
+
 StepResult run_step(const Step& step, const GatherOptions& options) {
   const ProcessResult ended = run_process(command_of(step, options));
   if (ended.code != 0 && ended.code != gate_failed && ended.code != warned)
-    fail(Fault::mismatch, "step '{}' (assay {}) ended with code {}: {}", step.name, step.command, ended.code,
-         last_line(ended));
+    fail(fault_of(ended.code), "step '{}' (assay {}) ended with code {}: {}", step.name, step.command,
+         ended.code, last_line(ended));
   const std::string file = result_file(step);
   StepResult result{step, read_result(options.folder / file), ended.code, {}, file};
   for (const auto& [key, value] : result.document.provenance) {
@@ -150,8 +169,7 @@ std::vector<fs::path> named_files(const std::string& text) {
     if (path.empty() || std::ranges::find(files, path) != files.end()) return;
     if (fs::is_regular_file(path, code)) files.push_back(path);
     if (!fs::is_directory(path, code)) return;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
-      if (entry.is_regular_file()) files.push_back(entry.path());
+    std::ranges::move(assay::files_in(path, true), std::back_inserter(files));
   };
   for (const fs::path& path : paths_in(text)) {
     add(path);

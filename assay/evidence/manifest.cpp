@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include "assay/evidence/signature.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
 
@@ -93,6 +94,7 @@ Manifest read_manifest(const fs::path& pack) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
+    pass_on_condition();
     fail(Fault::data, "{}: not the manifest of an evidence pack: {}", file.string(), error.what());
   }
 }

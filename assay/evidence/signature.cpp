@@ -2,6 +2,7 @@
 
 #include <assay/error.h>
 #include "assay/evidence/manifest.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/process.h"
 
 namespace assay::evidence {
@@ -27,6 +28,7 @@ void sign_manifest(const fs::path& pack, const fs::path& key) {
   if (!can_sign())
     fail(Fault::io, "{} is not there; install OpenSSH to sign, or make the pack without a signature",
          program);
+  require_readable(key);
   std::error_code code;
   fs::remove(pack / signature_name, code);
   const ProcessResult result = run_process(
@@ -39,6 +41,7 @@ SignatureCheck check_signature(const fs::path& pack, const fs::path& signers, co
   const fs::path signature = pack / signature_name;
   if (!fs::exists(signature)) return {false, false, "the pack is not signed"};
   if (!can_sign()) return {true, false, std::string(program) + " is not there to check the signature"};
+  if (!signers.empty()) require_readable(signers);
   std::vector<std::string> command{program, "-Y"};
   if (signers.empty())
     command.insert(command.end(), {"check-novalidate", "-n", name_space, "-s", signature.string()});

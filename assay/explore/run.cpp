@@ -24,6 +24,7 @@
 #include "assay/explore/finding_set.h"
 #include "assay/explore/guide.h"
 #include "assay/explore/search.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
@@ -259,6 +260,7 @@ class Explorer {
         known_[{pass, seed}] = std::move(outcome);
       }
     } catch (const std::exception& error) {
+      pass_on_condition();
       journal_->refuse(error.what());
     }
     if (!known_.empty())
@@ -273,6 +275,7 @@ class Explorer {
     try {
       return outcome_from(at->second, like);
     } catch (const std::exception& error) {
+      pass_on_condition();
       journal_->refuse(error.what());
     }
   }

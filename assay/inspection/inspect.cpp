@@ -17,6 +17,7 @@
 #include "assay/inspection/symbols/alignment.h"
 #include "assay/inspection/symbols/text_records.h"
 #include "assay/inspection/units/unit_source.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/journal.h"
 #include "assay/support/threads.h"
@@ -338,6 +339,7 @@ class Pass {
       for (const nlohmann::json& point : found.at("curve"))
         curve_.push_back({point.at(0).get<std::size_t>(), point.at(1).get<std::vector<double>>()});
     } catch (const std::exception& error) {
+      pass_on_condition();
       journal.refuse(error.what());
     }
     progress_.notice(

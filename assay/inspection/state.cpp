@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include "assay/inspection/statistics/resampling.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/numbers/discoveries.h"
 
@@ -285,6 +286,7 @@ InspectionState InspectionState::read(const std::filesystem::path& path) {
     state.load(json);
     return state;
   } catch (const std::exception& error) {
+    pass_on_condition();
     fail(Fault::data, "{}: the state of the inspection cannot be used: {}", path.string(), error.what());
   }
 }

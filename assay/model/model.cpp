@@ -2,14 +2,12 @@
 
 #include <assay/model.h>
 
-#include <array>
-#include <fstream>
-
 #include <assay/adapt.h>
 #include <assay/error.h>
 #include "assay/model/keras/read.h"
 #include "assay/model/named.h"
 #include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/text/named.h"
 
@@ -46,22 +44,13 @@ std::string first_bytes(const fs::path& path) {
   const fs::file_status status = fs::status(path, code);
   if (!fs::exists(status)) fail(Fault::io, "no such file");
   if (fs::is_directory(status)) fail_folder(path);
-  if (!fs::is_regular_file(status)) fail(Fault::io, "is not a regular file");
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) fail(Fault::io, "cannot be opened");
-  std::array<char, 8> bytes{};
-  stream.read(bytes.data(), bytes.size());
-  return {bytes.data(), static_cast<std::size_t>(stream.gcount())};
+  return read_start(path, 8);
 }
 
 // What torch.save() writes: an archive whose first entry is NAME/data.pkl.
 bool is_torch_archive(const fs::path& path, const std::string& start) {
   if (!start.starts_with("PK\x03\x04")) return false;
-  std::ifstream stream(path, std::ios::binary);
-  std::string head(512, '\0');
-  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<std::size_t>(stream.gcount()));
-  return head.find("/data.pkl") != std::string::npos;
+  return read_start(path, 512).find("/data.pkl") != std::string::npos;
 }
 
 [[noreturn]] void fail_torch(const fs::path& path) {

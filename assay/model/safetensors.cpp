@@ -4,7 +4,6 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -14,6 +13,7 @@
 #include <assay/error.h>
 #include <assay/model.h>
 #include "assay/model/float16.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
@@ -137,19 +137,10 @@ Safetensors::Tensor parse_tensor(const Json& entry, const std::string& name) {
 
 std::uint64_t size_of_file(const fs::path& file) {
   std::error_code code;
-  const fs::file_status status = fs::status(file, code);
-  if (!fs::exists(status)) fail(Fault::io, "no such file");
-  if (!fs::is_regular_file(status)) fail(Fault::io, "is not a regular file");
+  require_readable(file);
   const std::uint64_t size = fs::file_size(file, code);
   if (code) fail(Fault::io, "cannot be read: {}", code.message());
   return size;
-}
-
-void read_at(const fs::path& file, std::uint64_t offset, void* out, std::uint64_t count) {
-  std::ifstream stream(file, std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(offset));
-  stream.read(static_cast<char*>(out), static_cast<std::streamsize>(count));
-  if (!stream) fail(Fault::io, "cannot be read");
 }
 
 template <typename Stored, typename Widen>
@@ -233,13 +224,13 @@ Safetensors::Safetensors(const fs::path& file) : file_(file) {
   const std::uint64_t size = size_of_file(file);
   refuse_pointer(file, file.string());
   std::uint64_t length = 0;
-  if (size >= length_bytes) read_at(file, 0, &length, length_bytes);
+  if (size >= length_bytes) read_part(file, 0, &length, length_bytes);
   if (size < length_bytes || length > size - length_bytes)
     fail(Fault::model, "not a safetensors file, or cut short: the header ends behind the file");
   if (length > largest_header)
     fail(Fault::resources, "a header of {} bytes is more than the {} allowed", length, largest_header);
   std::string text(length, '\0');
-  read_at(file, length_bytes, text.data(), length);
+  read_part(file, length_bytes, text.data(), length);
   const Json header = parse_header(text);
   const std::uint64_t data = length_bytes + length;
   for (const auto& [name, entry] : header.items()) {
@@ -288,7 +279,7 @@ void Safetensors::check_layout(std::uint64_t begin, std::uint64_t end) const {
 Array Safetensors::read(std::string_view name) const {
   const Tensor& tensor = tensors_.find(name)->second;
   std::vector<std::byte> bytes(tensor.end - tensor.begin);
-  read_at(file_, tensor.begin, bytes.data(), bytes.size());
+  read_part(file_, tensor.begin, bytes.data(), bytes.size());
   if (tensor.type == "F32") return Array(DType::float32, tensor.shape, std::move(bytes));
   if (tensor.type == "F64")
     return widened<double>(tensor.shape, bytes, [](double value) { return static_cast<float>(value); });

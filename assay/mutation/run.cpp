@@ -15,6 +15,7 @@
 #include "assay/mutation/record_keys.h"
 #include "assay/mutation/replay/judge.h"
 #include "assay/mutation/replay/replay.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/ranks/shared_journal.h"
 
@@ -166,6 +167,7 @@ class Runner {
         ++cells;
       }
     } catch (const std::exception& error) {
+      pass_on_condition();
       journal_->refuse(error.what());
     }
     progress.notice(fmt::format("going on from {}: {} results are there", options_.journal.string(), cells));

@@ -4,6 +4,7 @@
 
 #include <assay/error.h>
 #include <assay/mutation_state.h>
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 
 namespace assay::mutation {
@@ -133,6 +134,7 @@ MutationState MutationState::read(const std::filesystem::path& path) {
     }
     return state;
   } catch (const std::exception& error) {
+    pass_on_condition();
     fail(Fault::data, "{}: the mutation state cannot be used: {}", path.string(), error.what());
   }
 }

@@ -6,12 +6,14 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/files/input_file.h"
 
 namespace assay::plugin {
 
 std::string load(const std::filesystem::path& file) {
   // A name without a slash would be looked for among the system's libraries.
   const std::string path = std::filesystem::absolute(file).string();
+  require_readable(file);
   at::get_num_threads();  // where libtorch comes with its first use: plug-ins take functions of it
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include <assay/error.h>
-#include "assay/support/files/file.h"
+#include "assay/report/document_file.h"
 #include "assay/support/text/text.h"
 
 namespace assay::report {
@@ -18,9 +18,7 @@ Measurement warning_count(double count) {
   return m;
 }
 
-Document baseline_of(const Conditions& conditions) {
-  return read_document(read_file(conditions.baseline), conditions.baseline);
-}
+Document baseline_of(const Conditions& conditions) { return read_document_file(conditions.baseline); }
 
 std::string provenance_of(const Document& document, std::string_view key) {
   for (const auto& [name, value] : document.provenance) {

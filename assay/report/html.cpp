@@ -56,6 +56,8 @@ void embed(Json& picture) {
     if (!fs::is_regular_file(path)) return;
     const std::string bytes = read_file(path, largest_picture);
     if (is_png(bytes)) picture["data"] = "data:image/png;base64," + base64(bytes);
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
   } catch (const std::exception&) {
     // Then the page says that it is not there.
   }

@@ -11,6 +11,7 @@
 #include <assay/extend/random.h>
 #include <assay/model.h>
 #include "assay/data/views.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
@@ -54,6 +55,7 @@ class FinishedRuns {
                                          json.at("network").get<std::string>()};
       }
     } catch (const std::exception& error) {
+      pass_on_condition();
       journal_->refuse(error.what());
     }
   }

@@ -13,8 +13,11 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <initializer_list>
+#include <utility>
 
 #include <assay/error.h>
+#include "assay/support/process.h"
 
 namespace assay {
 namespace {
@@ -68,18 +71,26 @@ class NoPipeSignal {
   bool was_pending_ = false;
 };
 
-pid_t start(const std::string& command, const ChildPipe& in, const ChildPipe& out, const ChildPipe& err) {
+using Moves = std::initializer_list<std::pair<int, int>>;  // a descriptor, and its number in the child
+
+// The status of the child, once it has ended.
+int status_of(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  return status;
+}
+
+// Starts a shell in the process group `group`, or for 0 in one that it leads.
+pid_t start(const std::string& command, pid_t group, Moves moves) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], 0);
-  posix_spawn_file_actions_adddup2(&actions, out[1], 1);
-  posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+  for (const auto& [from, to] : moves) posix_spawn_file_actions_adddup2(&actions, from, to);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setpgroup(&attributes, group);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   std::string shell = "sh", option = "-c", text = command;
   std::array<char*, 4> arguments{shell.data(), option.data(), text.data(), nullptr};
@@ -87,9 +98,27 @@ pid_t start(const std::string& command, const ChildPipe& in, const ChildPipe& ou
   const int code = posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  if (code != 0) fail(Fault::io, "'{}' cannot be started: {}", command, std::strerror(code));
+  if (code != 0) fail(fault_of_start(code), "'{}' cannot be started: {}", command, std::strerror(code));
   return child;
 }
+
+// Leads the process group of a command and ends it when this program is killed: then its input is at its end
+// before a line came.
+class Watcher {
+ public:
+  Watcher() : group_(start("read -r line || kill -KILL 0", 0, {{life_[0], 0}})) { life_.close(0); }
+  ~Watcher() {
+    static_cast<void>(::write(life_[1], "\n", 1) + 0);
+    status_of(group_);
+  }
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  pid_t group() const { return group_; }
+
+ private:
+  ChildPipe life_;
+  pid_t group_;
+};
 
 // Whether there may be more to read.
 bool take_in(int from, std::string& to) {
@@ -134,7 +163,7 @@ class ChildClock {
 };
 
 // The status of a child that has closed its output. One that goes on all the same is ended.
-int wait_for(pid_t child, const ChildClock& clock, ChildResult& result) {
+int wait_for(pid_t child, pid_t group, const ChildClock& clock, ChildResult& result) {
   constexpr int pause = 10;  // milliseconds
   int status = 0;
   for (bool ended = result.timed_out || result.stopped;;) {
@@ -142,7 +171,7 @@ int wait_for(pid_t child, const ChildClock& clock, ChildResult& result) {
     if (found == child || (found < 0 && errno != EINTR)) return status;
     if (!ended && clock.over(result)) {
       ended = true;
-      ::kill(-child, SIGKILL);
+      ::kill(-group, SIGKILL);
     }
     if (!ended) ::poll(nullptr, 0, pause);
   }
@@ -153,7 +182,8 @@ int wait_for(pid_t child, const ChildClock& clock, ChildResult& result) {
 ChildResult run_child(const std::string& command, std::string_view input, const ChildLimits& limits) {
   ChildPipe in, out, err;
   const NoPipeSignal no_signal;
-  const pid_t child = start(command, in, out, err);
+  const Watcher watcher;
+  const pid_t group = watcher.group(), child = start(command, group, {{in[0], 0}, {out[1], 1}, {err[1], 2}});
   in.close(0);
   out.close(1);
   err.close(1);
@@ -167,7 +197,7 @@ ChildResult run_child(const std::string& command, std::string_view input, const 
     const int ready = ::poll(watched.data(), watched.size(), clock.wait());
     if (ready > 0) clock.heard();
     if (clock.over(result)) {
-      ::kill(-child, SIGKILL);
+      ::kill(-group, SIGKILL);
       break;
     }
     if (ready <= 0) continue;
@@ -181,7 +211,7 @@ ChildResult run_child(const std::string& command, std::string_view input, const 
     keep_end(result.errors, longest_complaint);
     keep_end(result.output, limits.kept);
   }
-  const int status = wait_for(child, clock, result);
+  const int status = wait_for(child, group, clock, result);
   if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   return result;

@@ -28,7 +28,8 @@ struct ChildResult {
 };
 
 // Runs `command` in a shell, writes `input` to it and reads what it answers, until it ends. Beyond a limit it
-// is ended with all that it started. Throws Error{io} where it cannot be started.
+// is ended with all that it started, and so it is when this program is killed meanwhile. Throws Error{io}
+// where it cannot be started.
 ChildResult run_child(const std::string& command, std::string_view input, const ChildLimits& limits);
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +30,9 @@ constexpr int not_started = 127;
 
 // In the child, where only what is safe after fork() may be called.
 [[noreturn]] void become(const std::vector<char*>& arguments, const char* folder, const char* input,
-                         int output) {
+                         int output, pid_t parent) {
+  // It ends with this program, whatever ends that.
+  if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || ::getppid() != parent) ::_exit(not_started);
   if (folder[0] != '\0' && ::chdir(folder) != 0) ::_exit(not_started);
   const int in = ::open(input, O_RDONLY);
   if (in < 0 || ::dup2(in, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 ||
@@ -74,13 +77,13 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     fail(Fault::io, "{} cannot be started: {}", arguments.at(0), std::strerror(errno));
-  const pid_t child = ::fork();
-  if (child == 0) become(words, folder.c_str(), input.c_str(), ends[1]);
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child == 0) become(words, folder.c_str(), input.c_str(), ends[1], parent);
   const int reason = errno;
   ::close(ends[1]);
   if (child < 0) {
     ::close(ends[0]);
-    fail(Fault::io, "{} cannot be started: {}", arguments[0], std::strerror(reason));
+    fail(fault_of_start(reason), "{} cannot be started: {}", arguments[0], std::strerror(reason));
   }
   ProcessResult result;
   result.output = read_all(ends[0], child);
@@ -92,6 +95,10 @@ ProcessResult run_process(const std::vector<std::string>& arguments, const Proce
   result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (result.code == not_started) fail(Fault::io, "{} cannot be started", arguments[0]);
   return result;
+}
+
+Fault fault_of_start(int reason) {
+  return reason == EAGAIN || reason == ENOMEM ? Fault::resources : Fault::io;
 }
 
 std::string last_line(const ProcessResult& result) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <assay/error.h>
+
 namespace assay {
 
 struct ProcessOptions {
@@ -18,9 +20,14 @@ struct ProcessResult {
   std::string output;  // standard output and standard error, as they came, the last 1 MiB
 };
 
-// Runs `arguments[0]` (looked for in PATH unless it has a slash) without a shell. Ctrl-C ends it, too. Throws
-// Error{io} when it cannot be started, Error{interrupted} when this program was interrupted meanwhile.
+// Runs `arguments[0]` (looked for in PATH unless it has a slash) without a shell. Ctrl-C ends it, too, and so
+// does the end of this program. Throws Error{io} when it cannot be started, Error{interrupted} when this
+// program was interrupted meanwhile.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+
+// What it is when no process can be started, by errno: no more processes or memory, or something about the
+// file.
+Fault fault_of_start(int reason);
 
 // The last line that a program wrote, which says what went wrong.
 std::string last_line(const ProcessResult& result);

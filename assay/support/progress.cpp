@@ -1,13 +1,16 @@
 #include <assay/progress.h>
 
 #include <atomic>
+#include <new>
+#include <system_error>
 
 #include <assay/error.h>
+#include "assay/support/conditions.h"
 
 namespace assay {
 namespace {
 
-std::atomic<bool> interrupt_requested{false};
+std::atomic<bool> interrupt_requested{false}, requests_are_kept{false};
 
 class Silence final : public Progress {
  public:
@@ -32,7 +35,27 @@ void Stage::advance(std::size_t done, std::string_view note) {
 void request_interrupt() noexcept { interrupt_requested = true; }
 
 void check_interrupt() {
-  if (interrupt_requested.exchange(false)) throw Error(Fault::interrupted, "interrupted");
+  if (!interrupt_requested) return;
+  if (requests_are_kept || interrupt_requested.exchange(false))
+    throw Error(Fault::interrupted, "interrupted");
+}
+
+bool interrupt_is_requested() noexcept { return interrupt_requested; }
+
+void keep_interrupt_requests() noexcept { requests_are_kept = true; }
+
+void pass_on_condition() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted || error.fault() == Fault::resources) throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::system_error&) {
+    throw;
+  } catch (...) {
+    // It is about the work itself.
+  }
 }
 
 }  // namespace assay

@@ -242,5 +242,34 @@ TEST_F(StudyTest, AStepThatFailsEndsTheStudy) {
   EXPECT_THAT(refusal([&] { gather(study, {pack, "", {}}, silence()); }), HasSubstr("ended with code 5"));
 }
 
+// The study ends as its step did (docs/exit-codes.md).
+TEST_F(StudyTest, AStepThatFailsGivesTheStudyItsFault) {
+  stand_in();
+  Study study;
+  study.steps = {{"evaluate", "evaluate", {}, ""}};
+  const auto journal = begin_pack(pack, study, false);
+  const std::vector<std::pair<std::string, Fault>> faults{{"exit 1", Fault::usage},
+                                                          {"exit 3", Fault::model},
+                                                          {"exit 4", Fault::unsupported},
+                                                          {"exit 5", Fault::data},
+                                                          {"exit 6", Fault::mismatch},
+                                                          {"exit 7", Fault::io},
+                                                          {"exit 8", Fault::resources},
+                                                          {"exit 70", Fault::internal},
+                                                          {"exit 130", Fault::interrupted},
+                                                          {"kill -TERM $$", Fault::interrupted},
+                                                          {"kill -HUP $$", Fault::interrupted},
+                                                          {"kill -KILL $$", Fault::resources}};
+  for (const auto& [ending, fault] : faults) {
+    write_file(folder / "program.sh", "#!/bin/sh\n" + ending + "\n");
+    try {
+      gather(study, {pack, "", {}}, silence());
+      ADD_FAILURE() << ending;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), fault) << ending << ": " << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::evidence

@@ -12,7 +12,7 @@ struct CommandRun {
   std::string name, arguments;
   std::vector<std::string> prepare;  // commands whose results it reads
   std::vector<std::string> files;    // results, the same bytes every time
-  std::vector<std::string> tables;   // result documents, the same tables every time
+  std::vector<std::string> tables;   // result documents, which find the same every time
   bool slow = false;                 // only in the whole suite
   std::string variant = {};          // tells runs of one command apart
   int again = 0;                     // exit code of a second run, when the first has ended

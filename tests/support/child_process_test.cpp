@@ -2,7 +2,15 @@
 
 #include "assay/support/child_process.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 
 namespace assay {
 namespace {
@@ -43,6 +51,31 @@ TEST(ChildProcess, KeepsTheEndOfTheOutput) {
   const ChildResult result = run_child("seq 1 200000", "", {.kept = 100});
   EXPECT_TRUE(result.output.ends_with("199999\n200000\n"));
   EXPECT_LT(result.output.size(), 100'000U);
+}
+
+// The pipe is at its end when the last process that can write to it has ended.
+TEST(ChildProcess, EndsWithAllThatItStartedWhenThisProgramIsKilled) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::close(pipe[0]);
+    run_child(fmt::format("sleep infinity & echo >&{}; wait", pipe[1]), "", {});
+    std::_Exit(0);
+  }
+  ::close(pipe[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(pipe[0], &byte, 1), 1) << "it has started";
+  ::kill(program, SIGKILL);
+  EXPECT_EQ(::read(pipe[0], &byte, 1), 0);
+  ::close(pipe[0]);
+  ::waitpid(program, nullptr, 0);
+}
+
+TEST(ChildProcess, LeavesNoProcessBehind) {
+  run_child("true", "", {});
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
 }
 
 }  // namespace

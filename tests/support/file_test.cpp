@@ -1,4 +1,5 @@
 #include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 
 #include <gtest/gtest.h>
 
@@ -86,7 +87,7 @@ TEST(File, LinksAreFollowedAndPermissionsKept) {
 TEST(File, PipesAndDevicesAreWrittenAsTheyAre) {
   const fs::path dir = folder();
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
-  std::thread reader([&] { EXPECT_EQ(read_file(dir / "pipe"), "through"); });
+  std::thread reader([&] { EXPECT_EQ(read_stream(dir / "pipe", 100), "through"); });
   write_file(dir / "pipe", "through");
   reader.join();
   EXPECT_TRUE(fs::is_fifo(dir / "pipe"));
@@ -98,8 +99,6 @@ TEST(File, PipesAndDevicesAreWrittenAsTheyAre) {
 TEST(File, APipeThatNobodyWritesCanBeInterrupted) {
   const fs::path dir = folder();
   ASSERT_EQ(::mkfifo((dir / "pipe").c_str(), 0600), 0);
-  request_interrupt();
-  EXPECT_THROW(read_file(dir / "pipe"), Error);
   request_interrupt();
   EXPECT_THROW(write_file(dir / "pipe", "x"), Error);
 }

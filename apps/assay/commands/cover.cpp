@@ -8,6 +8,7 @@
 #include "apps/assay/unit_choice.h"
 #include "assay/answers/testing/coverage.h"
 #include "assay/coverage/settings.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/text/text.h"
 
 namespace assay::app {
@@ -93,6 +94,8 @@ class Cover final : public Command {
 
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
+    require_kept("--state", question_.state);
+    if (train_.given()) require_kept("--profile", profile_);
     const DatasetPtr test = test_.open();
     const auto session = std::make_shared<const Session>(model_.open(context, test.get()));
     question_.learn.units = units_.of(session);

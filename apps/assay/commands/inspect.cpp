@@ -5,6 +5,7 @@
 #include "apps/assay/inputs.h"
 #include "assay/answers/networks/inspection.h"
 #include "assay/inspection/statistics/resampling.h"
+#include "assay/support/files/input_file.h"
 
 namespace assay::app {
 namespace {
@@ -85,6 +86,7 @@ class Inspect final : public Command {
   }
 
   report::Document run(Context& context) override {
+    require_kept("--state", question_.state);
     const answers::DatabaseQuestion& database = question_.database;
     const bool asks = !database.sql.empty() || !database.sql_file.empty() || !database.documents.empty();
     if (!database.sql.empty() && !database.sql_file.empty())

@@ -5,6 +5,7 @@
 #include <assay/error.h>
 #include <assay/report.h>
 #include "apps/assay/commands/catalogue.h"
+#include "assay/report/document_file.h"
 #include "assay/support/files/file.h"
 
 namespace assay::app {
@@ -32,7 +33,7 @@ class Report final : public Command {
                        {},
                        false}};
     for (const std::string& file : files_) {
-      documents.push_back(report::read_document(read_file(file), file));
+      documents.push_back(report::read_document_file(file));
       if (documents.back().command == "report")
         fail(Fault::usage, "{} is a list of results that a report was made of; name the results themselves",
              file);

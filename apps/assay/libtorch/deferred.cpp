@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <string>
 
@@ -105,6 +106,9 @@ void* load() {
     if (library == nullptr) library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
   }
+  if (library == nullptr && reasons.find(std::strerror(ENOMEM)) != std::string::npos)
+    assay::fail(assay::Fault::resources,
+                "libtorch cannot be loaded: {}; it takes 2 GiB of address space (ulimit -v)", reasons);
   if (library == nullptr)
     assay::fail(assay::Fault::unsupported,
                 "libtorch cannot be loaded: {}; install the one that the program was built with", reasons);

@@ -6,10 +6,12 @@
 #include "assay/answers/networks/network.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/units/close_up.h"
+#include "assay/report/document_file.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/chosen_units.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/files/journal.h"
 #include "assay/support/text/text.h"
 #include "assay/workbench/query/named_text.h"
@@ -19,6 +21,8 @@ namespace {
 
 using inspection::AlignOptions;
 using inspection::UnitBehaviour;
+
+constexpr std::uint64_t largest_query = std::uint64_t{16} << 20;  // bytes of a file of SQL
 
 UnitBehaviour behaviour_of(const InspectionQuestion& question) {
   return question.behaviour == "change"     ? UnitBehaviour::change
@@ -118,10 +122,11 @@ report::Document answer_of(workbench::Workbench& workbench, const DatabaseQuesti
   std::vector<std::string> relations;
   for (const std::string& text : question.documents) {
     const auto [name, file] = workbench::named_file(text);
-    for (std::string& relation : workbench.add_document(name, report::read_document(read_file(file), file)))
+    for (std::string& relation : workbench.add_document(name, report::read_document_file(file)))
       relations.push_back(std::move(relation));
   }
-  const std::string sql = question.sql_file.empty() ? question.sql : read_file(question.sql_file);
+  const std::string sql =
+      question.sql_file.empty() ? question.sql : read_stream(question.sql_file, largest_query);
   if (!sql.empty()) return workbench.ask(sql, progress);
   report::Document document = workbench.ask(
       "SELECT relation, document, title, rows FROM document_tables ORDER BY relation, document", progress);

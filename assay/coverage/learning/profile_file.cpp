@@ -10,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/profile.h>
 #include "assay/coverage/learning/profile_json.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/hash.h"
 
@@ -267,6 +268,7 @@ Profile read_profile(const std::filesystem::path& path) {
   try {
     return profile_from(json);
   } catch (const std::exception& error) {
+    pass_on_condition();
     fail(Fault::data, "{}: the profile cannot be used: {}; learn it again from the training data",
          path.string(), error.what());
   }

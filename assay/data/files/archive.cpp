@@ -9,6 +9,7 @@
 #include <assay/error.h>
 #include <assay/progress.h>
 #include "assay/data/bytes.h"
+#include "assay/support/conditions.h"
 
 namespace assay {
 namespace {
@@ -150,6 +151,7 @@ bool archive_begins_with(const fs::path& path, const std::function<bool(const st
       if (wanted(tidy(archive_entry_pathname(entry)))) return true;
     }
   } catch (const Error&) {
+    pass_on_condition();
     // Whoever opens it for good says what is wrong with it.
   }
   return false;

@@ -7,6 +7,7 @@
 #include <assay/extend/data_format.h>
 #include "assay/data/bytes.h"
 #include "assay/data/files/archive.h"
+#include "assay/support/files/input_file.h"
 
 namespace assay {
 namespace {
@@ -38,12 +39,9 @@ class CifarSource final : public Source {
       for (std::size_t i = 0; i < archive.size(); ++i)
         add(archive.name(i), archive.read(i), path.string() + ": ");
     } else if (fs::is_directory(path)) {
-      std::vector<fs::path> files;
-      for (const auto& entry : fs::directory_iterator(path)) {
-        if (is_part(entry.path(), part)) files.push_back(entry.path());
+      for (const fs::path& file : files_in(path, false)) {
+        if (is_part(file, part)) add(file, read_maybe_gzipped(file), "");
       }
-      std::sort(files.begin(), files.end());
-      for (const fs::path& file : files) add(file, read_maybe_gzipped(file), "");
     } else {
       add(path, read_maybe_gzipped(path), "");
     }
@@ -102,8 +100,7 @@ FormatInfo cifar_format() {
         if (is_archive_name(path))
           return archive_begins_with(path, [](const std::string& name) { return is_batch(name); });
         if (!fs::is_directory(path)) return is_batch(path);
-        return std::any_of(fs::directory_iterator(path), fs::directory_iterator(),
-                           [](const auto& entry) { return is_batch(entry.path()); });
+        return std::ranges::any_of(files_in(path, false), is_batch);
       },
       [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CifarSource>(spec); }};
 }

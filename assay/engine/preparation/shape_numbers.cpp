@@ -83,7 +83,8 @@ Tensors numbers_for(const Graph& graph, const Constants& constants, std::span<co
       } else {
         try {
           executor.run(static_cast<int>(n), values);
-        } catch (const Error&) {
+        } catch (const Error& error) {
+          if (error.fault() == Fault::interrupted) throw;
           continue;  // for this number of records
         }
       }

@@ -13,6 +13,7 @@
 
 #include <assay/error.h>
 #include <assay/session.h>
+#include "assay/support/spare_threads.h"
 #include "assay/support/threads.h"
 
 namespace assay {
@@ -41,6 +42,17 @@ void tell_libtorch(int threads) {
   omp_set_num_threads(threads);
 }
 
+// OpenMP ends the process when it does not get its threads.
+void require_threads(int threads) {
+  const std::size_t had = threads_to_be_had(static_cast<std::size_t>(threads));
+  if (had >= static_cast<std::size_t>(threads)) return;
+  fail(Fault::resources,
+       "the system gives {} of {} threads (limits on processes, memory or the container: ulimit -u, ulimit "
+       "-v); "
+       "use fewer threads",
+       had, threads);
+}
+
 }  // namespace
 
 void require_engine_threads() {
@@ -56,6 +68,7 @@ void require_engine_threads() {
 void set_engine_threads(int threads) {
   if (threads <= 0) threads = static_cast<int>(available_threads());
   if (threads > 1) {
+    require_threads(threads);
     pid_t none = 0;
     process_of_threads.compare_exchange_strong(none, ::getpid());
     require_engine_threads();

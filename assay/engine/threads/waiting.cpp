@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "assay/support/spare_threads.h"
 #include "assay/support/threads.h"
 
 namespace assay {
@@ -22,6 +23,7 @@ void wait_briefly() {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
   static std::once_flag once;
   std::call_once(once, [] {
+    if (threads_to_be_had(3) < 3) return;
     std::promise<void> begun;
     std::thread([&begun] {
       sigset_t all;  // signals are for the threads that work

@@ -16,6 +16,7 @@
 #include "assay/inspection/units/polygons.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
+#include "assay/support/files/input_file.h"
 
 namespace assay::inspection {
 namespace {
@@ -44,13 +45,10 @@ class IndexMasks {
 class PngMasks final : public IndexMasks {
  public:
   explicit PngMasks(const fs::path& folder) : folder_(folder) {
-    std::error_code code;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder, code)) {
-      if (entry.path().extension() == ".png") files_.push_back(entry.path());
+    for (const fs::path& file : files_in(folder, false)) {
+      if (file.extension() == ".png") files_.push_back(file);
     }
-    if (files_.empty())
-      fail(Fault::data, "{}: there are no .png files{}", folder.string(), code ? ": " + code.message() : "");
-    std::ranges::sort(files_);
+    if (files_.empty()) fail(Fault::data, "{}: there are no .png files", folder.string());
     Hasher hasher;
     for (const fs::path& file : files_) hasher.text(file.filename().string()).text(hash_hex(read_file(file)));
     version_ = hasher.hex();

@@ -6,8 +6,10 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
+#include <assay/progress.h>
 #include "assay/inspection/symbols/text.h"
 #include "assay/support/child_process.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
 
@@ -49,7 +51,9 @@ class Program final : public Annotator {
   Behaviours annotate(const RecordBlock& records) const override {
     std::string input;
     for (std::size_t r = 0; r < records.size(); ++r) input += line_of(records, r);
-    const ChildResult result = run_child(command_, input, {.silence = timeout_});
+    const ChildResult result =
+        run_child(command_, input, {.silence = timeout_, .stop = interrupt_is_requested});
+    if (result.stopped) check_interrupt();
     Behaviours behaviours;
     std::size_t answers = 0, at = 0;
     for (; answers < records.size() && at < result.output.size(); ++answers) {

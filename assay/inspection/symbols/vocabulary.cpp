@@ -9,6 +9,7 @@
 #include <assay/inspection.h>
 #include "assay/data/files/numpy.h"
 #include "assay/inspection/symbols/text_records.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/file.h"
 
 namespace assay::inspection {
@@ -74,6 +75,7 @@ std::vector<std::string> from_json(const fs::path& path) {
       symbols[place] = symbol;
     }
   } catch (const std::exception&) {
+    pass_on_condition();
     symbols.clear();
   }
   if (symbols.empty())

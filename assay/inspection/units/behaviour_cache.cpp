@@ -150,7 +150,7 @@ class BehaviourCache::Series {
     put_text(head_, std::to_string(hypotheses));
     if (folder.empty()) return;
     path_ = folder / (hash_hex(key) + ".behaviours");
-    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_NONBLOCK | O_CLOEXEC, 0644);
     if (file_ < 0)
       fail(Fault::io, "{}: cannot be opened for writing: {}", path_.string(), std::strerror(errno));
     refresh();

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <optional>
 
 #include <assay/error.h>
 #include "assay/model/onnx/proto.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/files/pointer_file.h"
 
 namespace assay::onnx_format {
@@ -112,10 +112,7 @@ std::vector<std::byte> ExternalData::read(const onnx::TensorProto& tensor, std::
   }
   claim(file.string(), location.offset, size, what);
   std::vector<std::byte> bytes(size);
-  std::ifstream stream(file, std::ios::binary);
-  stream.seekg(static_cast<std::streamoff>(location.offset));
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!stream) fail(Fault::io, "{}: external data '{}' cannot be read", what, location.file);
+  read_part(file, location.offset, bytes.data(), size);
   return bytes;
 }
 

@@ -6,6 +6,7 @@
 #include <assay/source_mutation.h>
 #include "assay/mutation/outcome.h"
 #include "assay/mutation/source/external.h"
+#include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/ranks/shared_work.h"
@@ -92,6 +93,7 @@ class ProgramTrainer {
         store_.keep_failure(key, job.what, error.what());
       return error.what();
     } catch (const std::exception& error) {  // of the engine's libraries
+      pass_on_condition();
       return fmt::format("training stopped: {}", std::string_view(error.what()).substr(0, 200));
     }
   }

@@ -6,8 +6,8 @@
 
 #include <assay/error.h>
 #include <assay/report.h>
+#include "assay/report/document_file.h"
 #include "assay/results/networks/inspection.h"
-#include "assay/support/files/file.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 #include "assay/support/text/unit_numbers.h"
@@ -102,7 +102,7 @@ void require_same_network(const report::Document& document, const Session& sessi
 std::vector<inspection::UnitGroup> units_from(const std::string& text, const Keys& keys,
                                               const std::vector<inspection::InspectedModel>& models) {
   const std::string file = value(keys, "from");
-  const report::Document document = report::read_document(read_file(file), file);
+  const report::Document document = report::read_document_file(file);
   if (models.size() == 1) require_same_network(document, *models[0].session, text, file);
   const auto units = units_of(document, question_of(keys, text));
   if (units.empty()) fail(Fault::usage, "choice of units '{}': {} names no unit", text, file);

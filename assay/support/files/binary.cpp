@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <assay/error.h>
+#include "assay/support/conditions.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
 
@@ -82,6 +83,7 @@ Json read_binary(const std::filesystem::path& path) {
   try {
     return from_bytes(value);
   } catch (const std::exception&) {
+    pass_on_condition();
     fail(Fault::data, "{}: the file is damaged", path.string());
   }
 }

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -22,6 +21,7 @@
 
 #include <assay/error.h>
 #include <assay/progress.h>
+#include "assay/support/files/input_file.h"
 #include "assay/support/memory.h"
 
 namespace assay {
@@ -228,39 +228,15 @@ class OutputBuffer final : public std::streambuf {
   int file_ = -1, code_ = 0;
 };
 
-// Waits until there is something to read in a pipe, or its writer is gone.
-void wait_for_input(int file) {
-  pollfd readiness{file, POLLIN, 0};
-  while (::poll(&readiness, 1, moment) == 0) check_interrupt();
-  check_interrupt();
-}
-
 }  // namespace
 
 std::string read_file(const fs::path& path, std::uint64_t limit) {
-  std::error_code code;
-  const fs::file_status status = fs::status(path, code);
-  if (!fs::exists(status)) fail(Fault::io, "{}: no such file", path.string());
-  if (fs::is_directory(status)) fail(Fault::io, "{}: is a folder, a file is needed", path.string());
-  const bool pipe = !fs::is_regular_file(status);
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
-  if (file < 0) fail(Fault::io, "{}: cannot be opened: {}", path.string(), std::strerror(errno));
-  const std::unique_ptr<const int, void (*)(const int*)> close(&file,
-                                                               [](const int* open) { ::close(*open); });
   std::string bytes;
-  std::array<char, 1 << 16> chunk;
-  while (true) {
-    if (pipe) wait_for_input(file);
-    const ssize_t got = ::read(file, chunk.data(), chunk.size());
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got < 0) fail(Fault::io, "{}: reading failed: {}", path.string(), std::strerror(errno));
-    if (got == 0) return bytes;
-    bytes.append(chunk.data(), static_cast<std::size_t>(got));
-    if (bytes.size() > limit)
-      fail(Fault::resources, "{}: larger than the limit of {} bytes", path.string(), limit);
-    require_memory(bytes.size(), path.string());
-    check_interrupt();
-  }
+  read_in_parts(path, Streams::refused, limit, [&](std::string_view part) {
+    require_memory(bytes.size() + part.size(), path.string());
+    bytes += part;
+  });
+  return bytes;
 }
 
 void write_file(const fs::path& path, const std::function<void(std::ostream&)>& write) {

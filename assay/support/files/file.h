@@ -17,8 +17,8 @@
 
 namespace assay {
 
-// The file's bytes. Throws Error{io} when it cannot be read, Error{resources} when larger than `limit` or
-// than the limit on memory. Of a pipe it waits for a writer, and Ctrl-C ends that.
+// The bytes of a regular file. Throws Error{io} when it cannot be read, Error{resources} when larger than
+// `limit` or than the limit on memory. What may come from a pipe is for read_stream() (input_file.h).
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit = std::uint64_t{8} << 30);
 
 // Calls `write` with a stream, then flushes, checks and renames. Creates missing parent folders. Safe from a

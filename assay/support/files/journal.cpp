@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <map>
 
 #include <assay/error.h>
 #include "assay/support/files/file.h"
 #include "assay/support/files/frames.h"
+#include "assay/support/files/input_file.h"
 
 namespace assay {
 namespace fs = std::filesystem;
@@ -83,7 +83,7 @@ Journal::~Journal() { ::close(file_); }
 // Opens and locks the file that has the name: another run may put a new one in its place in between.
 void Journal::open() {
   while (true) {
-    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_NONBLOCK | O_CLOEXEC, 0644);
     if (file_ < 0) cannot("opened for writing");
     struct stat mine = {};
     struct stat named = {};
@@ -196,13 +196,8 @@ void Journal::install(const std::string& contents) {
 void Journal::require_place(const fs::path& path) {
   std::error_code code;
   if (!fs::exists(path, code)) return;
-  std::string start(journal_name.size(), '\0');
-  if (fs::is_regular_file(path, code)) {
-    std::ifstream file(path, std::ios::binary);
-    file.read(start.data(), static_cast<std::streamsize>(start.size()));
-    start.resize(static_cast<std::size_t>(file.gcount()));
-  }
-  if (!journal_name.starts_with(start)) refuse_foreign(path);
+  if (!fs::is_regular_file(path, code) || !journal_name.starts_with(read_start(path, journal_name.size())))
+    refuse_foreign(path);
 }
 
 void Journal::remove(const fs::path& path) {

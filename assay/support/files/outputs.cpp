@@ -7,6 +7,7 @@
 
 #include <assay/error.h>
 #include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 #include "assay/support/files/journal.h"
 
 namespace assay {
@@ -53,6 +54,7 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPa
     }
     if (output.kind == Output::Kind::journal) Journal::require_place(output.path);
     require_writable(output.path);
+    if (output.goes_on) require_kept(output.name, output.path);
     const auto identity = identity_of(output.path);
     const auto input = identity ? read.find(*identity) : read.end();
     if (input != read.end() && !output.goes_on) {
@@ -72,7 +74,8 @@ void check_replaced(const fs::path& path, std::string_view what, const std::func
   bool fits = false;
   try {
     fits = belongs();
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
     // Then it is no such file.
   }
   if (!fits)

@@ -5,9 +5,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
+#include <limits>
 
-#include <assay/error.h>
+#include "assay/support/files/input_file.h"
 
 namespace assay {
 namespace {
@@ -91,13 +91,9 @@ std::string sha256_hex(std::string_view bytes) {
 }
 
 std::string sha256_of_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) fail(Fault::io, "{} cannot be read", path.string());
   Sha256 sum;
-  std::string part(std::size_t{1} << 20, '\0');
-  while (in.read(part.data(), static_cast<std::streamsize>(part.size())) || in.gcount() > 0)
-    sum.add(std::string_view(part).substr(0, static_cast<std::size_t>(in.gcount())));
-  if (in.bad()) fail(Fault::io, "{} cannot be read to its end", path.string());
+  read_in_parts(path, Streams::refused, std::numeric_limits<std::uint64_t>::max(),
+                [&](std::string_view part) { sum.add(part); });
   return sum.hex();
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <assay/error.h>
-#include "assay/support/files/file.h"
+#include "assay/support/files/input_file.h"
 
 namespace assay {
 namespace {
@@ -34,7 +34,7 @@ std::string place_in(const std::filesystem::path& file, const toml::node& node) 
 }
 
 toml::table read_toml(const std::filesystem::path& file) {
-  const std::string text = read_file(file, 1 << 24);
+  const std::string text = read_stream(file, 1 << 24);
   refuse_long_names(file, text);
   try {
     return toml::parse(text, file.string());
