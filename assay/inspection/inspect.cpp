@@ -132,7 +132,8 @@ class Pass {
   // -------------------------------------------------------------------------------------------------------
 
   void check() const {
-    if (models_.empty() || groups_.empty()) fail(Fault::usage, "which units? name a network and its layers");
+    if (models_.empty() || groups_.empty())
+      fail(Fault::usage, "which units? name a network and layers of it that have neurons");
     if (options_.measures.empty()) fail(Fault::usage, "which measures? `assay measures` explains them");
     std::vector<std::string> names;
     for (const InspectedModel& model : models_) names.push_back(model.name);

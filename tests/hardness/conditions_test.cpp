@@ -25,7 +25,7 @@ class Conditions : public Program {
 
   // The beginning of a command line that runs the program as a user who may have no further process.
   static std::string no_more_processes() {
-    const std::string limit = "sh -c 'ulimit -u 1; exec \"$0\" \"$@\"' ";
+    const std::string limit = "prlimit --nproc=1:1 ";
     return ::geteuid() == 0 ? "setpriv --reuid 65534 --regid 65534 --clear-groups " + limit : limit;
   }
   // Whether that can be tried here: limits on processes do not hold for root, and others have to reach the

@@ -7,12 +7,13 @@
 #include <dlfcn.h>
 
 #include <atomic>
-#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include <assay/error.h>
 #include "assay/engine/threads/engine_threads.h"
+#include "assay/support/threads.h"
 
 namespace {
 
@@ -97,18 +98,43 @@ void fill(void* library, const char* name, char* place, std::size_t bytes) {
   if (const void* const data = dlsym(library, name)) std::memcpy(place, data, bytes);
 }
 
+// As the dynamic linker says that there is no memory or address space.
+bool says_no_room(const std::string& reasons) {
+  return reasons.find("failed to map segment") != std::string::npos ||
+         reasons.find("cannot create") != std::string::npos ||
+         reasons.find("annot allocate") != std::string::npos;
+}
+
+// OpenBLAS makes its threads as it is loaded, and waits for ever for those that it did not get.
+class BlasThreads {
+ public:
+  BlasThreads() : told_(std::getenv(variable) != nullptr) {
+    if (!told_) ::setenv(variable, std::to_string(assay::available_threads()).c_str(), 1);
+  }
+  ~BlasThreads() {
+    if (!told_) ::unsetenv(variable);
+  }
+  BlasThreads(const BlasThreads&) = delete;
+  BlasThreads& operator=(const BlasThreads&) = delete;
+
+ private:
+  static constexpr const char* variable = "OPENBLAS_NUM_THREADS";
+  bool told_;
+};
+
 // By the name that the linker would have written down, or where the program was built with it. Global,
 // because plug-ins take functions from it, too.
 void* load() {
+  const BlasThreads threads;
   void* library = nullptr;
   std::string reasons;
   for (const char* const file : {ASSAY_LIBTORCH_NAME, ASSAY_LIBTORCH_FILE}) {
     if (library == nullptr) library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
   }
-  if (library == nullptr && reasons.find(std::strerror(ENOMEM)) != std::string::npos)
+  if (library == nullptr && says_no_room(reasons))
     assay::fail(assay::Fault::resources,
-                "libtorch cannot be loaded: {}; it takes 2 GiB of address space (ulimit -v)", reasons);
+                "libtorch cannot be loaded: {}; it takes 1 GiB of address space (ulimit -v)", reasons);
   if (library == nullptr)
     assay::fail(assay::Fault::unsupported,
                 "libtorch cannot be loaded: {}; install the one that the program was built with", reasons);
