@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "assay/engine/evaluation/accuracy_check.h"
 #include "assay/results/document.h"
@@ -41,24 +42,27 @@ bool has_binary_targets(const Dataset& data) {
   return is(0) && is(1) && std::ranges::all_of(targets, [](float t) { return t == 0 || t == 1; });
 }
 
+// Whether the labels, where there are any, are of several classes.
+bool has_several_labels(const Dataset& data) {
+  if (!data.has_labels()) return true;
+  for (std::size_t i = 1; i < data.size(); ++i)
+    if (data.label(i) != data.label(0)) return true;
+  return false;
+}
+
 }  // namespace
 
-std::vector<Warning> answer_warnings(const Evaluation& evaluation, const Dataset& data) {
-  std::vector<Warning> warnings;
+std::vector<Warning> answer_warnings(std::span<const std::int64_t> answers, const Dataset& data) {
   constexpr std::size_t least = 10;  // records that might agree by chance
-  const std::vector<std::int64_t>& answers = evaluation.predictions;
-  if (answers.size() >= least && answers[0] != no_class &&
-      std::ranges::count(answers, answers[0]) == std::ssize(answers) &&
-      (evaluation.class_records.empty() ||
-       std::ranges::count(evaluation.class_records, 0U) + 1 < std::ssize(evaluation.class_records)))
-    warnings.push_back(
-        {"one-answer",
-         fmt::format("all {} records get the same answer, class {}", answers.size(),
-                     class_name(data.class_names(), answers[0])),
-         "the inputs have another scale than those of training, the network has not been trained, "
-         "or its classes are as unequal as the accuracy"});
-  add(warnings, absent_class_warnings(data, evaluation.class_records.size()));
-  return warnings;
+  if (answers.size() < least || answers[0] == no_class || !has_several_labels(data) ||
+      std::ranges::count(answers, answers[0]) < std::ssize(answers))
+    return {};
+  return {
+      {"one-answer",
+       fmt::format("all {} records get the same answer, class {}", answers.size(),
+                   class_name(data.class_names(), answers[0])),
+       "the inputs have another scale than those of training, or the network has not been trained, or gives "
+       "the most frequent class"}};
 }
 
 std::vector<Warning> absent_class_warnings(const Dataset& data, std::size_t classes) {
@@ -89,17 +93,32 @@ std::vector<Warning> training_accuracy_warnings(double accuracy, std::size_t cla
        cause}};
 }
 
-std::vector<Warning> cause_warnings(const Session& session, const Dataset& data, double accuracy) {
+std::vector<Warning> cause_warnings(const Session& session, const Dataset& data,
+                                    const std::optional<double>& accuracy) {
   constexpr std::size_t most = 200;
-  if (!data.has_labels() || !is_low(accuracy, class_count(session))) return {};
-  const auto cause = likely_cause(session, data, {.expected = 1}, most);
+  if (accuracy && data.has_labels() && is_low(*accuracy, class_count(session))) {
+    if (const auto cause = likely_cause(session, data, {.expected = 1}, most))
+      return {{cause->of_labels ? "class-order" : "preparation",
+               fmt::format("of {} records {} are classified correctly, and {} after one change: {}",
+                           cause->records, report::percent(cause->now), report::percent(cause->then),
+                           cause->remedy),
+               cause->of_labels
+                   ? "labels or class folders are numbered otherwise than when the network was trained"
+                   : "the records are prepared otherwise than when the network was trained"}};
+    return {};
+  }
+  const auto cause = divided_by_255(session, data, most);
   if (!cause) return {};
-  return {
-      {cause->of_labels ? "class-order" : "preparation",
-       fmt::format("of {} records {} are classified correctly, and {} after one change: {}", cause->records,
-                   report::percent(cause->now), report::percent(cause->then), cause->remedy),
-       cause->of_labels ? "labels or class folders are numbered otherwise than when the network was trained"
-                        : "the records are prepared otherwise than when the network was trained"}};
+  const std::string what =
+      data.has_labels()
+          ? fmt::format("classifies {} of {} records correctly, and {} of the same",
+                        report::percent(cause->now), cause->records, report::percent(cause->then))
+          : fmt::format("gives {} of {} records the same answer when they are", report::percent(cause->then),
+                        cause->records);
+  return {{"preparation", fmt::format("inputs reach 255, and the network {} divided by 255", what),
+           "the network was trained on inputs from 0 to 1 (scale=1/255), so that activations are 255 times "
+           "as large as "
+           "they should be, whatever the accuracy"}};
 }
 
 std::vector<Warning> task_warnings(const Session& session, const Dataset& data) {
@@ -148,13 +167,10 @@ std::vector<Warning> evaluation_warnings(const Session& session, const Dataset& 
   std::vector<Warning> warnings = class_warnings(session, data);
   add(warnings, task_warnings(session, data));
   add(warnings, text_label_warnings(data));
-  if (evaluation.predictions.empty())
-    add(warnings, absent_class_warnings(data, class_count(session)));
-  else
-    add(warnings, answer_warnings(evaluation, data));
-  if (!evaluation.accuracy) return warnings;
-  add(warnings, accuracy_warnings(*evaluation.accuracy, class_count(session)));
-  add(warnings, cause_warnings(session, data, *evaluation.accuracy));
+  add(warnings, absent_class_warnings(data, class_count(session)));
+  add(warnings, answer_warnings(evaluation.predictions, data));
+  if (evaluation.accuracy) add(warnings, accuracy_warnings(*evaluation.accuracy, class_count(session)));
+  add(warnings, cause_warnings(session, data, evaluation.accuracy));
   return warnings;
 }
 

@@ -2,6 +2,9 @@
 
 // What labels, targets and answers say about how data and network go together (docs/warnings.md).
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,8 +15,9 @@
 
 namespace assay::results {
 
-// One answer for all records, classes without a record.
-std::vector<report::Warning> answer_warnings(const Evaluation& evaluation, const Dataset& data);
+// One answer for all records of several classes.
+std::vector<report::Warning> answer_warnings(std::span<const std::int64_t> answers, const Dataset& data);
+// Of so many classes those without a record.
 std::vector<report::Warning> absent_class_warnings(const Dataset& data, std::size_t classes);
 
 // Below the middle between guessing and 1. `classes`: that the network tells apart; 0: none.
@@ -22,8 +26,9 @@ std::vector<report::Warning> training_accuracy_warnings(double accuracy, std::si
                                                         const std::string& cause);
 
 // Of a low accuracy: another preparation or another numbering of the classes with which it is high on a
-// sample.
-std::vector<report::Warning> cause_warnings(const Session& session, const Dataset& data, double accuracy);
+// sample. Of any other: inputs up to 255 of a network that does as well with inputs up to 1.
+std::vector<report::Warning> cause_warnings(const Session& session, const Dataset& data,
+                                            const std::optional<double>& accuracy);
 
 // Targets that are all 0 or 1; whole numbers that are labels of a network with a single output.
 std::vector<report::Warning> task_warnings(const Session& session, const Dataset& data);

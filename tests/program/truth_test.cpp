@@ -124,7 +124,7 @@ TEST_F(Truth, DataThatDoNotFitAreWarnedOf) {
             (std::set<std::string>{"overlap"}));
   EXPECT_EQ(json("w.json")["facts"]["in_training"], 10);
   EXPECT_EQ(warnings("--train 'images-idx3-ubyte[:100]' --test 'images-idx3-ubyte,scale=1[100:]'"),
-            (std::set<std::string>{"scale"}));
+            (std::set<std::string>{"preparation", "scale"}));
   EXPECT_NE(json("w.json")["warnings"][0]["cause"].get<std::string>().find("1/255"), std::string::npos);
 }
 

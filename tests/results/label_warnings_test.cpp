@@ -98,6 +98,39 @@ TEST(LabelWarnings, InputsUpTo255OfANetworkForInputsUpTo1AreFound) {
   EXPECT_NE(warnings[1].text.find("divide the values by 255"), std::string::npos) << warnings[1].text;
 }
 
+// Scores that grow with the inputs: the answers are the same, the activations 255 times as large.
+TEST(LabelWarnings, InputsUpTo255AreSaidWhereTheAccuracyIsTheSame) {
+  std::vector<float> inputs;
+  Rng rng(2);
+  std::vector<std::int64_t> labels;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    for (std::int64_t u = 0; u < 4; ++u)
+      inputs.push_back(u == i % 4 ? 250.0F : static_cast<float>(rng.below(100)));
+    labels.push_back(i % 4);
+  }
+  const Array large = Array::of<float>({40, 4}, inputs);
+  const std::vector<report::Warning> found = warnings_of(four_scores(), from_arrays(large, labels));
+  ASSERT_EQ(ids_of(found), Ids{"preparation"});
+  EXPECT_NE(found[0].text.find("inputs reach 255"), std::string::npos) << found[0].text;
+  EXPECT_EQ(ids_of(warnings_of(four_scores(), from_arrays(large))), Ids{"preparation"});
+}
+
+// One that was trained on 0 to 255 takes all of them, divided, for class 0.
+TEST(LabelWarnings, ANetworkForInputsUpTo255MayHaveThem) {
+  test::Net net("half of 255");
+  GraphBuilder& b = net.builder;
+  const ValueId w = b.constant("w", Array::of<float>({1, 2}, std::vector<float>{-1, 1})),
+                c = b.constant("c", Array::of<float>({2}, std::vector<float>{127, -127}));
+  const Session wide(net.build(b.add("Gemm", "scores", {net.input({-1, 1}), w, c})));
+  std::vector<float> ramp;
+  std::vector<std::int64_t> halves;
+  for (int i = 0; i < 60; ++i) {
+    ramp.push_back(static_cast<float>(4 * i + 10));
+    halves.push_back(4 * i + 10 > 127 ? 1 : 0);
+  }
+  EXPECT_EQ(ids_of(warnings_of(wide, from_arrays(Array::of<float>({60, 1}, ramp), halves))), Ids{});
+}
+
 // By hand: rows take columns 1, 2, 0 (5 + 4 + 3); the greedy 9 in row 0 would leave 0 and 1.
 TEST(LabelWarnings, TheBestRenumberingIsNotTheGreedyOne) {
   EXPECT_EQ(best_renumbering({{0, 5, 0}, {0, 0, 4}, {3, 0, 0}}), (std::vector<std::size_t>{1, 2, 0}));
@@ -109,12 +142,11 @@ TEST(LabelWarnings, ClassesWithoutRecordsAndOneAnswerAreSaid) {
   const std::vector<report::Warning> warnings = absent_class_warnings(*data, 4);
   EXPECT_EQ(ids_of(warnings), Ids{"absent-classes"});
   EXPECT_NE(warnings[0].text.find("1 of 4 classes have no record: c"), std::string::npos) << warnings[0].text;
-  Evaluation evaluation;
-  evaluation.predictions.assign(40, 3);
-  evaluation.class_records = {10, 20, 0, 10};
-  EXPECT_EQ(ids_of(answer_warnings(evaluation, *data)), (Ids{"one-answer", "absent-classes"}));
-  evaluation.predictions[5] = 0;
-  EXPECT_EQ(ids_of(answer_warnings(evaluation, *data)), Ids{"absent-classes"});
+  std::vector<std::int64_t> answers(40, 3);
+  EXPECT_EQ(ids_of(answer_warnings(answers, *data)), Ids{"one-answer"});
+  EXPECT_TRUE(answer_warnings(answers, *records_of(40, {3, 3, 3, 3})).empty());
+  answers[5] = 0;
+  EXPECT_TRUE(answer_warnings(answers, *data).empty());
 }
 
 TEST(LabelWarnings, ALowTrainingAccuracyLiesBelowTheMiddle) {

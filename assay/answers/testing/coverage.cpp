@@ -176,6 +176,8 @@ class Covering {
   report::Document told(const coverage::CoverageState& state, const coverage::Observations& seen) {
     Evaluation evaluation;
     evaluation.accuracy = coverage::accuracy_on(state, *test_);
+    for (const coverage::RecordFacts& record : seen.records)
+      evaluation.predictions.push_back(record.predicted);
     check_accuracy(question_.accuracy, session_, test_, evaluation);
     report::Document document = results::document_of(
         state, fmt::format("{} on {}", session_.graph().name(), results::records_text(state, *test_)),

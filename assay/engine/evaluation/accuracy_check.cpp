@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -52,18 +53,19 @@ std::vector<Suspect> suspects(const Tensor& sample) {
   return list;
 }
 
-double accuracy_on(const Session& session, const Tensor& inputs, const std::vector<std::int64_t>& labels,
-                   std::size_t batch) {
+std::vector<std::int64_t> answers_to(const Session& session, const Tensor& inputs) {
   const ValueId id = session.logits();
-  std::size_t correct = 0;
-  for (std::size_t begin = 0; begin < labels.size(); begin += batch) {
-    const auto rows = static_cast<std::int64_t>(std::min(batch, labels.size() - begin));
-    const Array part = to_array(inputs.narrow(0, static_cast<std::int64_t>(begin), rows));
-    const auto predicted = predicted_classes(
-        session, session.run(session.bind(part), std::span(&id, 1)).at(id), static_cast<std::size_t>(rows));
-    for (std::size_t i = 0; i < predicted.size(); ++i) correct += predicted[i] == labels[begin + i];
+  const std::size_t count = static_cast<std::size_t>(inputs.size(0)), batch = session.preferred_batch();
+  std::vector<std::int64_t> all;
+  for (std::size_t begin = 0; begin < count; begin += batch) {
+    const std::size_t rows = std::min(batch, count - begin);
+    const Array part =
+        to_array(inputs.narrow(0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(rows)));
+    const auto some =
+        predicted_classes(session, session.run(session.bind(part), std::span(&id, 1)).at(id), rows);
+    all.insert(all.end(), some.begin(), some.end());
   }
-  return static_cast<double>(correct) / static_cast<double>(labels.size());
+  return all;
 }
 
 // The records of a sample, their labels and what the network says of them.
@@ -86,6 +88,12 @@ Sample sample_of(const Session& session, const Dataset& dataset, std::size_t mos
     sample.predicted.insert(sample.predicted.end(), predicted.begin(), predicted.end());
   }
   return sample;
+}
+
+double share_equal(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  std::size_t equal = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) equal += a[i] == b[i];
+  return static_cast<double>(equal) / static_cast<double>(a.size());
 }
 
 // Another numbering of the classes: what the network calls the class of a label.
@@ -214,11 +222,31 @@ std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& d
   if (batch.inputs.dtype() == DType::float32 && batch.others.empty()) {
     const Tensor inputs = to_tensor(batch.inputs);
     for (const Suspect& suspect : suspects(inputs))
-      consider(suspect.remedy, false,
-               accuracy_on(session, suspect.repair(inputs), batch.labels, session.preferred_batch()));
+      consider(suspect.remedy, false, share_equal(batch.labels, answers_to(session, suspect.repair(inputs))));
   }
   if (best.remedy.empty() || distance(best.then) > distance(best.now) / 2) return std::nullopt;
   return best;
+}
+
+std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset& dataset, std::size_t most) {
+  constexpr float least = 100, greatest = 256;  // of what comes from 8 bits
+  constexpr double same = 0.9;
+  if (class_count(session) == 0) return std::nullopt;
+  const Sample sample = sample_of(session, dataset, most);
+  if (sample.records.empty()) return std::nullopt;
+  const Batch batch = dataset.read(sample.records);
+  if (batch.inputs.dtype() != DType::float32 || !batch.others.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(batch.inputs.as<float>());
+  if (low < 0 || high < least || high > greatest) return std::nullopt;
+  const std::vector<std::int64_t> divided = answers_to(session, to_tensor(batch.inputs) / 255);
+  const bool labelled = !sample.labels.empty();
+  LikelyCause cause{.remedy = "divide the values by 255 (scale 1/255)", .now = 1, .records = divided.size()};
+  if (labelled) cause.now = share_equal(sample.labels, sample.predicted);
+  cause.then = share_equal(labelled ? sample.labels : sample.predicted, divided);
+  // A network for 0 to 255 gives one answer to inputs that are nearly 0.
+  const bool one_answer = std::ranges::adjacent_find(divided, std::not_equal_to()) == divided.end();
+  if (one_answer || cause.then == 0 || cause.then < same * cause.now) return std::nullopt;
+  return cause;
 }
 
 void require_accuracy(const Session& session, DatasetPtr dataset, const Evaluation& evaluation,

@@ -24,6 +24,11 @@ struct LikelyCause {
 std::optional<LikelyCause> likely_cause(const Session& session, const Dataset& dataset,
                                         const AccuracyBounds& bounds, std::size_t most);
 
+// Of inputs from 0 to 255: whether the network does as well on a sample of them divided by 255, as one for
+// inputs from 0 to 1 does; `now` and `then` are accuracies, or without labels 1 and the share of answers that
+// stay the same.
+std::optional<LikelyCause> divided_by_255(const Session& session, const Dataset& dataset, std::size_t most);
+
 // The class of the network for each class of the labels that agrees on the most records;
 // counts[label][predicted]. O(classes^3).
 std::vector<std::size_t> best_renumbering(const std::vector<std::vector<double>>& counts);
