@@ -15,14 +15,6 @@ namespace {
 
 using report::Warning;
 
-constexpr std::size_t most_named = 5;
-
-std::string first_of(const std::vector<std::string>& names) {
-  if (names.size() <= most_named) return joined(names);
-  return fmt::format("{} and {} more", joined({names.begin(), names.begin() + most_named}),
-                     names.size() - most_named);
-}
-
 // A network with one output that is not a probability.
 bool gives_one_number(const Session& session) {
   const Shape& output = session.shape(session.logits());
@@ -51,6 +43,12 @@ bool has_several_labels(const Dataset& data) {
 }
 
 }  // namespace
+
+std::string first_of(const std::vector<std::string>& names) {
+  constexpr std::size_t shown = 5;
+  if (names.size() <= shown) return joined(names);
+  return fmt::format("{} and {} more", joined({names.begin(), names.begin() + shown}), names.size() - shown);
+}
 
 std::vector<Warning> answer_warnings(std::span<const std::int64_t> answers, const Dataset& data) {
   constexpr std::size_t least = 10;  // records that might agree by chance

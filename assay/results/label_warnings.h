@@ -15,6 +15,9 @@
 
 namespace assay::results {
 
+// The first five, and how many more there are.
+std::string first_of(const std::vector<std::string>& names);
+
 // One answer for all records of several classes.
 std::vector<report::Warning> answer_warnings(std::span<const std::int64_t> answers, const Dataset& data);
 // Of so many classes those without a record.

@@ -25,8 +25,6 @@ bool stops_gradients(const Node& node) {
          flat.contains(node.op);
 }
 
-bool within(std::size_t i, std::size_t first, std::size_t last) { return i >= first && i <= last; }
-
 // What an input of a node is a setting for; empty where it is an operand.
 std::string_view setting_of(const Graph& graph, const Node& node, std::size_t i) {
   const std::string& op = node.op;
@@ -38,7 +36,7 @@ std::string_view setting_of(const Graph& graph, const Node& node, std::size_t i)
   if (op == "RoiAlign" && i > 0) return "regions";
   if ((op.starts_with("Quantize") || op.starts_with("Dequantize")) && i > 0) return "a scale of quantisation";
   if (op == "StraightThrough" && i > 0) return "a scale of quantisation";
-  if (is_recurrent(op) && within(i, 5, 6) && graph.is_constant(node.inputs[i])) {
+  if (is_recurrent(op) && (i == 5 || i == 6) && graph.is_constant(node.inputs[i])) {
     const Array& state = graph.constant(node.inputs[i]);
     if (state.dtype() == DType::float32 &&
         std::ranges::all_of(state.as<float>(), [](float value) { return value == 0; }))

@@ -6,20 +6,13 @@
 #include <map>
 
 #include "assay/results/document.h"
+#include "assay/results/label_warnings.h"
 #include "assay/support/text/text.h"
 
 namespace assay::results {
 namespace {
 
-constexpr std::size_t most_named = 5;
-
-std::string some_of(const std::vector<std::string>& names) {
-  if (names.size() <= most_named) return joined(names);
-  return fmt::format("{} and {} more", joined({names.begin(), names.begin() + most_named}),
-                     names.size() - most_named);
-}
-
-report::Table untrained_table(const Graph& graph, const std::vector<training::Untrained>& untrained) {
+report::Table left_alone_table(const Graph& graph, const std::vector<training::Untrained>& untrained) {
   report::Table table{"untrained",
                       "Float constants that are not trained",
                       {{"constant", "constant"}, {"shape", "shape"}, {"reason", "reason"}},
@@ -30,7 +23,7 @@ report::Table untrained_table(const Graph& graph, const std::vector<training::Un
   return table;
 }
 
-std::string untrained_notice(const Graph& graph, const std::vector<training::Untrained>& untrained) {
+std::string left_alone_notice(const Graph& graph, const std::vector<training::Untrained>& untrained) {
   std::map<std::string, std::vector<std::string>> by_reason;
   bool can_be_trained = false;
   for (const training::Untrained& one : untrained) {
@@ -39,7 +32,7 @@ std::string untrained_notice(const Graph& graph, const std::vector<training::Unt
   }
   std::vector<std::string> kinds;
   for (const auto& [reason, names] : by_reason)
-    kinds.push_back(fmt::format("{} ({})", some_of(names), reason));
+    kinds.push_back(fmt::format("{} ({})", first_of(names), reason));
   return fmt::format("float constants that are not trained: {}{}", joined(kinds, "; "),
                      can_be_trained ? "; to train one as well, name it or say all" : "");
 }
@@ -58,13 +51,13 @@ void add_trained_constants(report::Document& document, const Graph& graph, const
   document.facts.push_back({"trained", "trained weights", trained, Kind::count});
   if (!operands.empty() && recipe.initialiser != "keep")
     document.notices.push_back(fmt::format(
-        "weights that no initialiser draws began as they are in the network: {}", some_of(operands)));
+        "weights that no initialiser draws began as they are in the network: {}", first_of(operands)));
   if (!constants.bodies.empty())
     document.notices.push_back(
-        fmt::format("weights in branches and loops are not trained: {}", some_of(constants.bodies)));
+        fmt::format("weights in branches and loops are not trained: {}", first_of(constants.bodies)));
   if (constants.untrained.empty()) return;
-  document.notices.push_back(untrained_notice(graph, constants.untrained));
-  document.tables.push_back(untrained_table(graph, constants.untrained));
+  document.notices.push_back(left_alone_notice(graph, constants.untrained));
+  document.tables.push_back(left_alone_table(graph, constants.untrained));
 }
 
 std::vector<report::Warning> last_batch_warnings(const Graph& graph, std::size_t records, std::size_t batch) {
