@@ -2,6 +2,7 @@
 
 #include <assay/error.h>
 #include "assay/answers/networks/network.h"
+#include "assay/results/warnings.h"
 #include "assay/support/text/parse.h"
 
 namespace assay::app {
@@ -38,6 +39,8 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
   Session session(std::move(network), std::move(options));
   for (const std::string& notice : session.notices()) context.progress.notice(notice);
   tell_rounding(graph, session, adaptation, dataset, context.progress);
+  for (report::Warning& warning : results::influence_warnings(session, dataset))
+    context.warnings.push_back(std::move(warning));
   return session;
 }
 

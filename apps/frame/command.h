@@ -40,6 +40,8 @@ struct Context {
   Progress& progress;
   // Values in effect that the command line does not tell: what a command found out itself.
   EffectiveOptions effective = {};
+  // Of what was opened, to stand before those of the result.
+  std::vector<report::Warning> warnings = {};
 };
 
 class Command {

@@ -119,6 +119,7 @@ report::Document answer(const Program& program, const CLI::App& sub, Command& co
   const auto start = std::chrono::steady_clock::now();
   report::Document document = command.run(context);
   ranks().leave_to_first();
+  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
   document.command = sub.get_name();
   document.headline = program.with_flags(std::move(document.headline));
   for (std::string& notice : document.notices) notice = program.with_flags(std::move(notice));

@@ -4,34 +4,35 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <assay/adapt.h>
 #include <assay/error.h>
 #include <assay/evaluate.h>
-#include <assay/extend/operator_traits.h>
 #include "assay/attack/outputs_of_rows.h"
 #include "assay/attack/preparation.h"
 #include "assay/engine/evaluation/evaluator.h"
+#include "assay/engine/evaluation/scores.h"
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/preparation/input_form.h"
 
 namespace assay::attack {
 namespace {
 
-// The input of the sigmoid that a network ends in, whose slope does not vanish; else the decision value
-// itself.
-ValueId before_sigmoid(const Session& session) {
-  const Graph& graph = session.graph();
-  ValueId id = session.logits();
-  for (int producer = graph.producer(id); producer >= 0; producer = graph.producer(id)) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
-    if (node.op == "Sigmoid") return node.inputs[0];
-    const bool same = has_trait(node.op, Trait::reshapes) || node.op == "Gather" || node.op == "Slice";
-    if (!same || element_count(session.shape(id)) != 1) break;
-    id = node.inputs[0];
-    if (element_count(session.shape(id)) != 1 || session.record_axis(id).axis != 0) break;
+// What attacks climb: of regression the decision value itself.
+Scores climbed(const Session& session, bool regression) {
+  return regression ? Scores{.value = session.logits()} : scores_of(session);
+}
+
+// Functions that bend scores make them equal where they saturate, and the first class is then named: it gets
+// the greatest score.
+void settle_ties(const Tensor& scores, const std::vector<std::int64_t>& named) {
+  const std::vector<std::int64_t> first = decisions(scores);
+  for (std::size_t row = 0; row < named.size(); ++row) {
+    if (named[row] < 0 || first[row] == named[row]) continue;
+    float* const of_row = elements_of<float>(scores) + static_cast<std::int64_t>(row) * scores.size(1);
+    of_row[named[row]] = std::nextafter(of_row[first[row]], std::numeric_limits<float>::infinity());
   }
-  return session.logits();
 }
 
 int axis_of(const Session& session, ValueId input) {
@@ -62,18 +63,31 @@ void clean(Tensor& slopes) {
   for (float& slope : elements) slope = std::isfinite(slope) ? slope : 0;
 }
 
-bool all_zero(const Tensor& gradient) {
-  if (!floats_in_reach(gradient)) return gradient.count_nonzero().item<std::int64_t>() == 0;
-  const std::span<const float> elements(elements_of<float>(gradient),
-                                        static_cast<std::size_t>(gradient.numel()));
-  return std::ranges::all_of(elements, [](float slope) { return slope == 0; });
+// Records for which a gradient is not 0 everywhere.
+std::vector<bool> sloping_rows(const Tensor& gradient) {
+  if (!floats_in_reach(gradient)) return truths_of(gradient.flatten(1).ne(0).any(1));
+  const auto rows = static_cast<std::size_t>(gradient.size(0)),
+             size = rows == 0 ? 0 : static_cast<std::size_t>(gradient.numel()) / rows;
+  std::vector<bool> sloping;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::span<const float> elements(elements_of<float>(gradient) + row * size, size);
+    sloping.push_back(std::ranges::any_of(elements, [](float slope) { return slope != 0; }));
+  }
+  return sloping;
 }
 
-// A gradient of 0 for all records shows no way; in a network of steps it is 0 everywhere.
-void require_slopes(const Session& session, std::span<const Tensor> gradients) {
+// Notes which records of the problem have a gradient. One of 0 for all records shows no way; in a network of
+// steps it is 0 everywhere.
+void note_sloping(const Session& session, const AttackProblem& problem, std::span<const Tensor> gradients) {
+  bool any = problem.places.empty();
   for (const Tensor& gradient : gradients) {
-    if (gradient.numel() == 0 || !all_zero(gradient)) return;
+    const std::vector<bool> sloping = sloping_rows(gradient);
+    for (std::size_t row = 0; row < problem.places.size(); ++row) {
+      problem.log->sloping[problem.places[row]] += sloping[row];
+      any = any || sloping[row];
+    }
   }
+  if (any) return;
   for (const ValueId input : session.graph().inputs()) {
     const Node* step = first_step(session.graph(), input, session.logits());
     if (step == nullptr) continue;
@@ -102,10 +116,13 @@ AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool 
       units_(std::move(units)),
       regression_(regression),
       input_(input == no_value ? session.graph().inputs()[0] : input),
-      decision_(regression ? session.logits() : before_sigmoid(session)),
       batch_axis_(axis_of(session, input_)),
       type_(takes_levels(session, input_) ? at::kFloat : scalar_type(session.graph().value(input_).dtype)),
-      sigmoid_(!regression && session.ends_in_sigmoid() && decision_ == session.logits()) {}
+      threshold_(0) {
+  const Scores scores = climbed(session, regression);
+  decision_ = scores.value;
+  threshold_ = static_cast<float>(scores.threshold);
+}
 
 Tensors AttackedNetwork::bind(const Tensor& points, const HeldInputs& held) const {
   Tensor values = on_device(points, c10::Device(session_.options().device));
@@ -142,14 +159,19 @@ Tensor AttackedNetwork::first(const Tensors& given) const {
 }
 
 Tensor AttackedNetwork::outputs(const Tensors& given) const {
-  const Tensor values = session_.run(given, std::span(&decision_, 1)).at(decision_);
+  const ValueId both[] = {decision_, session_.logits()};
+  const Tensors values = session_.run(given, std::span(both).first(both[0] == both[1] ? 1 : 2));
   const auto records = static_cast<std::size_t>(first(given).size(0));
+  const Tensor scores = as_type(as_rows(values.at(decision_)), at::kFloat);
   if (regression_) {
-    require_rows(session_, values, records);
-  } else {
-    predicted_classes(session_, values, records);  // checks the shape
+    require_rows(session_, values.at(decision_), records);
+    return scores;
   }
-  return as_type(as_rows(values), at::kFloat);
+  const auto named = predicted_classes(session_, values.at(session_.logits()), records);
+  if (decision_ == session_.logits() || scores.size(1) == 1) return scores;
+  const Tensor host = copied(in_memory(scores, at::kFloat));
+  settle_ties(host, named);
+  return on_device(host, scores.device());
 }
 
 Tensor AttackedNetwork::scores_of(const AttackProblem& problem, const Tensor& outputs) const {
@@ -182,7 +204,7 @@ AttackedNetwork::Slopes AttackedNetwork::slopes(const AttackProblem& problem, co
   Slopes result =
       slopes(points, problem.held, {.read = {decision_}, .numbers = objectives.size(), .slopes = ask});
   result.scores = scores_of(problem, result.scores);
-  require_slopes(session_, result.gradients);
+  note_sloping(session_, problem, result.gradients);
   return result;
 }
 

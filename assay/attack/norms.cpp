@@ -32,10 +32,19 @@ Tensor signs_of(const Tensor& gradient) {
 
 }  // namespace
 
+// Squares of small numbers are 0 and of large ones infinite, so the greatest element becomes 1 first.
+Unit unit_of(const Tensor& gradient, Norm norm) {
+  const Tensor rows = gradient.flatten(1).to(at::kDouble), greatest = rows.abs().amax(1, true);
+  const Tensor scale = at::where(greatest.gt(0), greatest, at::ones_like(greatest)), scaled = rows / scale;
+  const Tensor length = scaled.norm(norm == Norm::l1 ? 1 : 2, 1, true);
+  const Tensor direction = scaled / at::where(length.gt(0), length, at::ones_like(length));
+  return {direction.to(gradient.scalar_type()).reshape_as(gradient), (length * scale).squeeze(1)};
+}
+
 Tensor steepest(const Tensor& gradient, Norm norm) {
   if (norm == Norm::linf) return signs_of(gradient);
+  if (norm == Norm::l2) return unit_of(gradient, norm).direction;
   const Tensor rows = gradient.flatten(1);
-  if (norm == Norm::l2) return gradient / per_record(rows.square().sum(1).clamp_min(1e-12).sqrt(), gradient);
   const Tensor size = rows.abs(), greatest = size.amax(1, true);
   const Tensor chosen = size.eq(greatest).logical_and(greatest.gt(0)).to(rows.scalar_type());
   return (rows.sign() * chosen / chosen.sum(1, true).clamp_min(1)).reshape_as(gradient);

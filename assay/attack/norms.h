@@ -16,10 +16,16 @@ enum class Norm { linf, l2, l1 };
 const std::vector<std::string>& norm_names();
 Norm norm_named(const std::string& name);
 
-// The step of length 1 that raises a function with this gradient most: its sign, the gradient over its length
-// (sqrt(max(1e-12, sum of squares))), or in L1 the sign shared equally by the elements of greatest size. A
+// The step of length 1 that raises a function with this gradient most, however short the gradient is: its
+// sign, the gradient over its length, or in L1 the sign shared equally by the elements of greatest size. A
 // gradient of zero gives no step.
 Tensor steepest(const Tensor& gradient, Norm norm);
+
+// Each record over its length in the norm l1 or l2, and that length [n] in float64; zeros stay.
+struct Unit {
+  Tensor direction, length;
+};
+Unit unit_of(const Tensor& gradient, Norm norm);
 
 // `step` times a direction from a point on, clipped to [0, 1].
 Tensor stepped(const Tensor& from, const Tensor& direction, double step);

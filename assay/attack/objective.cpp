@@ -22,19 +22,8 @@ std::vector<std::int64_t> classes_of(const AttackProblem& problem) {
 AttackedNetwork::Objective loss(const AttackProblem& problem) {
   return [classes = classes_of(problem), sign = problem.targeted() ? -1.0 : 1.0](
              std::size_t row, std::span<const float> scores, std::span<float> slopes) {
-    cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, slopes);
-  };
-}
-
-AttackedNetwork::Objective scaled_loss(const AttackProblem& problem) {
-  return [classes = classes_of(problem), sign = problem.targeted() ? -1.0 : 1.0](
-             std::size_t row, std::span<const float> scores, std::span<float> slopes) {
     direction_of_cross_entropy(scores, static_cast<std::size_t>(classes[row]), sign, slopes);
   };
-}
-
-AttackedNetwork::Objective loss_for(Norm norm, const AttackProblem& problem) {
-  return norm == Norm::l2 ? loss(problem) : scaled_loss(problem);
 }
 
 AttackedNetwork::Objective score_of(const Tensor& classes) {

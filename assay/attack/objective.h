@@ -3,17 +3,13 @@
 // The objectives that attacks climb: the greater, the nearer to what the problem wants.
 
 #include <assay/extend/attack_problem.h>
-#include "assay/attack/norms.h"
 
 namespace assay::attack {
 
-// Cross-entropy of the softmax of the scores with the label, or less the cross-entropy with the target.
+// Cross-entropy of the softmax of the scores with the label, or less the cross-entropy with the target; times
+// a factor above 0 for each record, so that it does not vanish where the network is sure. Attacks take the
+// direction of its gradient alone.
 AttackedNetwork::Objective loss(const AttackProblem& problem);
-// For attacks that take no more than the direction of slopes: the same times a factor above 0 for each
-// record, so that it does not vanish where the network is sure.
-AttackedNetwork::Objective scaled_loss(const AttackProblem& problem);
-// The one that steepest() needs: a length in the norm l2, a direction in others.
-AttackedNetwork::Objective loss_for(Norm norm, const AttackProblem& problem);
 
 // The score of one class per record ([n] int64).
 AttackedNetwork::Objective score_of(const Tensor& classes);

@@ -17,7 +17,7 @@ float at(const Tensor& tensor, std::size_t row, std::size_t i, std::size_t size)
 
 OutputsOfRows::OutputsOfRows(const AttackedNetwork& network, const AttackProblem& problem)
     : regression_(network.regression()),
-      zero_(network.sigmoid() ? 0.5F : 0.0F),
+      zero_(network.threshold()),
       margin_(static_cast<float>(problem.margin)),
       reference_(on_host(problem.reference)),
       direction_(on_host(problem.direction)) {}

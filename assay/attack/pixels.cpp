@@ -61,8 +61,9 @@ std::vector<std::vector<std::size_t>> relevant_pixels(const AttackedNetwork& net
                                                       const AttackProblem& problem, std::size_t count,
                                                       const std::string& method) {
   const ValueId input = network.input();
-  const auto attribution =
-      relevance::make_attribution(method, network.session(), {.range = network.range(), .wanted = {input}});
+  const auto attribution = relevance::make_attribution(
+      method, network.session(),
+      {.outputs = network.regression(), .range = network.range(), .wanted = {input}});
   const Tensors bound = network.bind(problem.inputs, problem.held);
   const Tensor relevance = network.first(attribution->attribute(bound, {}, std::span(&input, 1)).values);
   const Pixels pixels = pixels_of(problem.inputs);

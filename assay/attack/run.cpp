@@ -152,9 +152,9 @@ class Run {
     const AttackProblem problem = all.at(chosen);
     const auto start = std::chrono::steady_clock::now();
     // A problem of its own: whatever the attack writes into it, the records stay as they are.
+    const Tensor found = with_numbers(attack_->perturb(preparation_.network(), all.at(chosen)), problem);
     const Tensor points =
-        in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name),
-                              attack_->perturb(preparation_.network(), all.at(chosen)), problem.inputs));
+        in_range(given_tensor(fmt::format("attack {}: perturb()", spec_.name), found, problem.inputs));
     result.seconds = since(start);
     const Tensor scores = preparation_.network().scores_of(
         problem, preparation_.network().outputs(preparation_.network().bind(points, problem.held)));
@@ -167,13 +167,29 @@ class Run {
                                 .success = won[i],
                                 .forward = problem.log->forward[place],
                                 .backward = problem.log->backward[place]});
-      if (!won[i] && !problem.log->ending[place].empty())
-        ++result.endings[std::string(problem.log->ending[place])];
+      if (!won[i]) note_ending(*problem.log, place, result.endings);
     }
     const Tensor clean = picked(to_tensor(batch.inputs), rows);
     result.inputs = options_.levels ? bytes_of(Preparation::to_levels(points))
                                     : bytes_of(preparation_.to_records(clean, problem, points));
     return result;
+  }
+
+  // Why a search ended without success, where that is known.
+  static void note_ending(const AttackLog& log, std::size_t place,
+                          std::map<std::string, std::size_t>& endings) {
+    const bool flat = log.backward[place] > 0 && log.sloping[place] == 0;
+    const std::string_view ending = flat ? no_gradient : log.ending[place];
+    if (!ending.empty()) ++endings[std::string(ending)];
+  }
+
+  // A record for which the attack gives numbers that are none stays as it is: it ends no other's search.
+  static Tensor with_numbers(const Tensor& points, const AttackProblem& problem) {
+    if (!points.defined() || points.sizes() != problem.inputs.sizes() || !has_nan(points)) return points;
+    const Tensor broken = points.flatten(1).isnan().any(1);
+    for (const std::int64_t row : numbers(positions(broken)))
+      problem.end(static_cast<std::size_t>(row), "the attack gives a NaN");
+    return at::where(per_record(broken, points), problem.inputs, points);
   }
 
   // Success, predictions and distances of the records as they are read back.

@@ -551,7 +551,8 @@ Searcher::Searcher(std::vector<const attack::AttackedNetwork*> networks, const G
   }
   if (options.lambda2 == 0 || !guide.choice().needs_relevance) return;
   for (const attack::AttackedNetwork* network : networks_)
-    attributions_.push_back(relevance::make_attribution("epsilon", network->session()));
+    attributions_.push_back(
+        relevance::make_attribution("epsilon", network->session(), {.outputs = network->regression()}));
 }
 
 Searcher::~Searcher() = default;

@@ -50,9 +50,9 @@ Way way_of(const Graph& graph, const Node& node) {
 
 // Where the factor of a value is best applied: behind a ReLU that alone reads it, which lets nothing back
 // where the value is negative, so that a back end may compute both in one.
-ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId logits) {
+ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId start) {
   const auto readers = graph.consumers(id);
-  const bool result = id == logits || std::ranges::find(graph.outputs(), id) != graph.outputs().end();
+  const bool result = id == start || std::ranges::find(graph.outputs(), id) != graph.outputs().end();
   if (result || readers.size() != 1) return id;
   const Node& reader = graph.nodes()[static_cast<std::size_t>(readers[0])];
   return reader.op == "Relu" ? reader.outputs[0] : id;
@@ -60,17 +60,18 @@ ValueId behind_rectifier(const Graph& graph, ValueId id, ValueId logits) {
 
 }  // namespace
 
-std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& session, ValueId wanted,
+std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& session, const Start& start,
+                                                                 ValueId wanted,
                                                                  std::span<const Passing> passed) {
   const Graph& graph = session.graph();
   const std::string& engine = session.options().engine;
   if (passed.empty() || session.group() > 0 || !c10::Device(session.options().device).is_cpu())
     return nullptr;
-  std::unique_ptr<CompiledRelevance> made(new CompiledRelevance(session, wanted));
+  std::unique_ptr<CompiledRelevance> made(new CompiledRelevance(session, start, wanted));
   StretchRequest request{.graph = &graph,
                          .nodes = {},
                          .shape_of = [&session](ValueId id) -> const Shape& { return session.shape(id); },
-                         .keep = {session.logits()},
+                         .keep = {start.value()},
                          .taps = {},
                          .redistribution = Redistribution{},
                          .threads = session.options().threads > 0 ? session.options().threads
@@ -87,7 +88,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
     Redistribution& to = *request.redistribution;
     if (one.part_of_unit) {
       if (one.end != no_value)
-        to.stabilised.push_back({behind_rectifier(graph, one.end, session.logits()), one.epsilon});
+        to.stabilised.push_back({behind_rectifier(graph, one.end, start.value()), one.epsilon});
       continue;
     }
     switch (way_of(graph, node)) {
@@ -99,7 +100,7 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
         to.by_ratio.push_back(node.outputs[0]);
         break;
       case Way::in_proportion:
-        to.stabilised.push_back({behind_rectifier(graph, node.outputs[0], session.logits()), one.epsilon});
+        to.stabilised.push_back({behind_rectifier(graph, node.outputs[0], start.value()), one.epsilon});
         break;
     }
   }
@@ -123,31 +124,31 @@ std::unique_ptr<const CompiledRelevance> CompiledRelevance::make(const Session& 
   return nullptr;
 }
 
+double CompiledRelevance::put_in(std::span<const float> elements, std::int64_t target,
+                                 std::span<float> slopes) const {
+  if (!start_.single()) {
+    slopes[static_cast<std::size_t>(target)] = 1;
+    return double{elements[static_cast<std::size_t>(target)]};
+  }
+  const double weight = target == 1 ? 0.5 : -0.5, relevance = weight * (elements[0] - start_.threshold());
+  slopes[0] = static_cast<float>(elements[0] == 0 ? weight : relevance / elements[0]);
+  return relevance;
+}
+
 Relevance CompiledRelevance::attribute(const Tensors& values, const Target& target) const {
   if (session_.options().threads != 1) require_engine_threads();
   Tensors inputs;
   for (const ValueId id : stretch_->inputs()) inputs.emplace(id, values.at(id));
   const auto records = static_cast<std::size_t>(inputs.at(wanted_).size(0));
-  const auto classes = element_count(session_.shape(session_.logits()));
-  if (!target.classes.empty() && target.classes.size() != records)
-    fail(Fault::usage, "{} classes are given for {} records", target.classes.size(), records);
-  for (const std::int64_t c : target.classes) {
-    if (c != Target::no_class && (c < 0 || c >= classes))
-      fail(Fault::usage, "class {} does not exist; the network has {} outputs", c, classes);
-  }
+  start_.check(target, records, element_count(session_.shape(start_.value())));
   Relevance result{.values = {}, .start = std::vector<double>(records, 0.0)};
   const RecordObjective chosen{
-      .read = {session_.logits()},
+      .read = {start_.value()},
       .numbers = 1,
-      .slopes = [&](std::size_t record, std::span<const float> logits, std::span<float> slopes) {
-        std::int64_t at = target.classes.empty() ? 0 : target.classes[record];
-        if (at == Target::no_class) return;
-        for (std::size_t i = 0; target.classes.empty() && i < logits.size(); ++i) {
-          const auto best = static_cast<std::size_t>(at);
-          if (!std::isnan(logits[best]) && !(logits[i] <= logits[best])) at = static_cast<std::int64_t>(i);
-        }
-        result.start[record] = double{logits[static_cast<std::size_t>(at)]};
-        slopes[static_cast<std::size_t>(at)] = 1;
+      .slopes = [&](std::size_t record, std::span<const float> elements, std::span<float> slopes) {
+        const std::int64_t of_record =
+            target.classes.empty() ? start_.decided(elements) : target.classes[record];
+        if (of_record != Target::no_class) result.start[record] = put_in(elements, of_record, slopes);
       }};
   const RecordGradients found = stretch_->gradients(inputs, chosen, std::span(&wanted_, 1));
   result.values[wanted_] = product(found.gradients[0].at(wanted_), inputs.at(wanted_));

@@ -16,6 +16,7 @@
 
 #include <assay/relevance.h>
 #include "assay/engine/backend.h"
+#include "assay/relevance/start.h"
 
 namespace assay::relevance {
 
@@ -29,10 +30,10 @@ class CompiledRelevance {
     double epsilon = 0;         // of the unit, or for operators that share in proportion
   };
 
-  // For relevance of `wanted`; `passed`: the nodes from there to the decision, in order. nullptr where no
+  // For relevance of `wanted`; `passed`: the nodes from there to the start, in order. nullptr where no
   // back end runs all of them, and where an operator passes relevance in another way.
-  static std::unique_ptr<const CompiledRelevance> make(const Session& session, ValueId wanted,
-                                                       std::span<const Passing> passed);
+  static std::unique_ptr<const CompiledRelevance> make(const Session& session, const Start& start,
+                                                       ValueId wanted, std::span<const Passing> passed);
 
   // The values that attribute() reads.
   std::span<const ValueId> reads() const { return stretch_->inputs(); }
@@ -40,9 +41,13 @@ class CompiledRelevance {
   Relevance attribute(const Tensors& values, const Target& target) const;
 
  private:
-  CompiledRelevance(const Session& session, ValueId wanted) : session_(session), wanted_(wanted) {}
+  CompiledRelevance(const Session& session, const Start& start, ValueId wanted)
+      : session_(session), start_(start), wanted_(wanted) {}
+  // Sets `slopes` of the explained element to relevance over value, and returns the relevance put in.
+  double put_in(std::span<const float> elements, std::int64_t target, std::span<float> slopes) const;
 
   const Session& session_;
+  Start start_;
   ValueId wanted_;
   std::unique_ptr<const Stretch> stretch_;
 };

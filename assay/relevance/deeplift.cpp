@@ -40,15 +40,15 @@ Kind kind_of(const Node& node, std::size_t carrying) {
 class DeepLift final : public Attribution {
  public:
   DeepLift(const Session& session, const AttributionOptions& options)
-      : session_(session), options_(options), dependence_(session.graph()) {
+      : session_(session), start_(session, options.outputs), options_(options), dependence_(session.graph()) {
     const at::NoGradGuard no_grad;
-    route_ = std::make_unique<Route>(dependence_, session.logits(), options.wanted,
+    route_ = std::make_unique<Route>(dependence_, start_.value(), options.wanted,
                                      [this](int n) { return prepare(n); });
   }
 
   std::vector<ValueId> reads(std::span<const ValueId> wanted) const override {
     std::vector<ValueId> ids(wanted.begin(), wanted.end());
-    ids.push_back(session_.logits());
+    ids.push_back(start_.value());
     for (const int n : route_->nodes_to(wanted)) {
       const Node& node = this->node(n);
       for (const ValueId id : node.inputs) ids.push_back(id);
@@ -73,15 +73,15 @@ class DeepLift final : public Attribution {
     const Tensors here = session_.run(given, needed);
     for (const auto& [id, start] : baseline) reference_inputs[id] = start;
     const Tensors there = session_.run(reference_inputs, needed);
-    const Tensor &logits = here.at(session_.logits()), &reference = there.at(session_.logits());
-    const Tensor chosen = chosen_elements(logits, target);
+    const Tensor &scores = here.at(start_.value()), &reference = there.at(start_.value());
+    const Tensor weights = start_.weights(scores, target);
 
     Flow flow(session_.graph());
-    flow.add(session_.logits(), chosen.to(logits.scalar_type()));
+    flow.add(start_.value(), weights);
     const std::vector<int> nodes = route_->nodes_to(wanted);
     for (std::size_t i = nodes.size(); i-- > 0;) pass(nodes[i], here, there, flow);
 
-    Relevance result{.values = {}, .start = per_record((logits - reference).mul(chosen))};
+    Relevance result{.values = {}, .start = per_record((scores - reference).mul(weights))};
     for (const ValueId id : wanted) {
       const Tensor difference = here.at(id) - there.at(id);
       result.values[id] = flow.at(id).defined() ? flow.at(id) * difference : at::zeros_like(difference);
@@ -156,6 +156,7 @@ class DeepLift final : public Attribution {
   }
 
   const Session& session_;
+  Start start_;
   AttributionOptions options_;
   Dependence dependence_;
   Tensors constants_;

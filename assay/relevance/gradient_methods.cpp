@@ -5,6 +5,8 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <assay/error.h>
 #include "assay/relevance/methods.h"
 #include "assay/relevance/start.h"
@@ -12,19 +14,22 @@
 namespace assay::relevance {
 namespace {
 
-// Sum of the explained elements, whose gradient with respect to one record is that of its own element.
-Tensors explained_gradients(const Session& session, const Tensors& given, const Target& target,
-                            std::span<const ValueId> wanted) {
-  const ValueId logits = session.logits();
+// Sum of what is explained, whose gradient with respect to one record is that of its own score.
+Tensors explained_gradients(const Session& session, const Start& start, const Tensors& given,
+                            const Target& target, std::span<const ValueId> wanted) {
+  const ValueId read = start.value();
+  const Session::RecordAxis at = session.record_axis(read);
   const auto objective = [&](const Tensors& values) {
-    const Tensor& scores = values.at(logits);
-    return at::where(chosen_elements(scores.detach(), target), scores, at::zeros({}, scores.options())).sum();
+    Tensor scores = values.at(read);
+    if (at.axis >= 0) scores = scores.movedim(at.axis, 0);
+    scores = scores.reshape({scores.size(0) / std::max<std::int64_t>(1, at.rows), -1});
+    return start.explained(scores, start.weights(scores.detach(), target)).sum();
   };
-  return session.gradients(given, std::span(&logits, 1), objective, wanted);
+  return session.gradients(given, std::span(&read, 1), objective, wanted);
 }
 
-std::vector<double> explained_values(const Tensor& logits, const Target& target) {
-  return per_record(at::where(chosen_elements(logits, target), logits, at::zeros({}, logits.options())));
+std::vector<double> explained_values(const Start& start, const Tensor& values, const Target& target) {
+  return per_record(start.explained(values, start.weights(values, target)));
 }
 
 std::vector<ValueId> with(std::span<const ValueId> wanted, ValueId more) {
@@ -50,22 +55,24 @@ Tensor baseline_like(const Tensor& input, const AttributionOptions& options) {
 
 class GradientXInput final : public Attribution {
  public:
-  explicit GradientXInput(const Session& session) : session_(session) {}
+  GradientXInput(const Session& session, const AttributionOptions& options)
+      : session_(session), start_(session, options.outputs) {}
 
   Relevance attribute(const Tensors& given, const Target& target,
                       std::span<const ValueId> wanted) const override {
     const Tensors inputs = inputs_of(session_, given);
-    const Tensors values = session_.run(inputs, with(wanted, session_.logits()));
-    Relevance result{.values = explained_gradients(session_, inputs, target, wanted),
-                     .start = explained_values(values.at(session_.logits()), target)};
+    const Tensors values = session_.run(inputs, with(wanted, start_.value()));
+    Relevance result{.values = explained_gradients(session_, start_, inputs, target, wanted),
+                     .start = explained_values(start_, values.at(start_.value()), target)};
     for (auto& [id, gradient] : result.values) gradient = gradient * values.at(id);
     return result;
   }
-  std::vector<ValueId> reads(std::span<const ValueId>) const override { return {session_.logits()}; }
+  std::vector<ValueId> reads(std::span<const ValueId>) const override { return {start_.value()}; }
   std::string describe() const override { return "gradient x input"; }
 
  private:
   const Session& session_;
+  Start start_;
 };
 
 // Along the straight line from the baseline to the record, in steps of equal length: the gradient at the
@@ -73,7 +80,7 @@ class GradientXInput final : public Attribution {
 class IntegratedGradients final : public Attribution {
  public:
   IntegratedGradients(const Session& session, const AttributionOptions& options)
-      : session_(session), options_(options) {
+      : session_(session), start_(session, options.outputs), options_(options) {
     if (options.steps < 1)
       fail(Fault::usage, "integrated gradients need at least 1 step, not {}", options.steps);
   }
@@ -93,15 +100,16 @@ class IntegratedGradients final : public Attribution {
       for (const auto& [id, start] : baseline) point[id] = start + (inputs.at(id) - start) * position;
       return point;
     };
-    const std::vector<ValueId> ids = with(wanted, session_.logits());
-    const Target fixed = settled(session_.run(inputs, ids).at(session_.logits()), target);
+    const std::vector<ValueId> ids = with(wanted, start_.value());
+    // The class of the record itself, to be kept along the way.
+    const Target fixed = start_.settled(session_.run(inputs, ids).at(start_.value()), target);
 
     Tensors before = session_.run(along(0), ids);
-    Relevance result{.values = {}, .start = explained_values(before.at(session_.logits()), fixed)};
+    Relevance result{.values = {}, .start = explained_values(start_, before.at(start_.value()), fixed)};
     for (int step = 0; step < options_.steps; ++step) {
       Tensors after = session_.run(along((step + 1.0) / options_.steps), ids);
       const Tensors slopes =
-          explained_gradients(session_, along((step + 0.5) / options_.steps), fixed, wanted);
+          explained_gradients(session_, start_, along((step + 0.5) / options_.steps), fixed, wanted);
       for (const auto& [value, slope] : slopes) {
         const Tensor part = slope * (after.at(value) - before.at(value));
         Tensor& sum = result.values[value];
@@ -109,24 +117,18 @@ class IntegratedGradients final : public Attribution {
       }
       before = std::move(after);
     }
-    const std::vector<double> reached = explained_values(before.at(session_.logits()), fixed);
+    const std::vector<double> reached = explained_values(start_, before.at(start_.value()), fixed);
     for (std::size_t i = 0; i < reached.size(); ++i) result.start[i] = reached[i] - result.start[i];
     return result;
   }
-  std::vector<ValueId> reads(std::span<const ValueId>) const override { return {session_.logits()}; }
+  std::vector<ValueId> reads(std::span<const ValueId>) const override { return {start_.value()}; }
   std::string describe() const override {
     return fmt::format("integrated gradients, {} steps, midpoint rule", options_.steps);
   }
 
  private:
-  // The arg-max at the record itself, to be kept along the way.
-  static Target settled(const Tensor& logits, const Target& target) {
-    if (!target.classes.empty()) return target;
-    const Tensor classes = logits.reshape({logits.size(0), -1}).argmax(1).to(at::kCPU).contiguous();
-    return {{classes.data_ptr<std::int64_t>(), classes.data_ptr<std::int64_t>() + classes.numel()}};
-  }
-
   const Session& session_;
+  Start start_;
   AttributionOptions options_;
 };
 
@@ -150,8 +152,14 @@ Tensors baseline_of(const Tensors& inputs, const AttributionOptions& options) {
   return baseline;
 }
 
-std::unique_ptr<Attribution> make_gradient_x_input(const Session& session, const AttributionOptions&) {
-  return std::make_unique<GradientXInput>(session);
+Tensors gradients_of(const Session& session, const Tensors& given, const Target& target,
+                     std::span<const ValueId> with_respect_to, bool outputs) {
+  return explained_gradients(session, Start(session, outputs), given, target, with_respect_to);
+}
+
+std::unique_ptr<Attribution> make_gradient_x_input(const Session& session,
+                                                   const AttributionOptions& options) {
+  return std::make_unique<GradientXInput>(session, options);
 }
 std::unique_ptr<Attribution> make_integrated_gradients(const Session& session,
                                                        const AttributionOptions& options) {

@@ -127,6 +127,7 @@ class Analyser {
     for (const Layer& layer : layers) wanted_.push_back(layer.value);
     AttributionOptions attribution = options.attribution;
     attribution.wanted = wanted_;
+    attribution.outputs = regresses_;
     if (!attribution.range) attribution.range = dataset.valid_range();
     attribution_ = make_attribution(options.method, session, attribution);
     reads_ = attribution_->reads(wanted_);
@@ -159,7 +160,7 @@ class Analyser {
     Target target;
     for (std::size_t i = 0; i < batch.indices.size(); ++i) {
       const bool used = found.finite[i] != 0 && counts(batch, i, found.predicted);
-      target.classes.push_back(used ? explained(logits, i, found.predicted) : Target::no_class);
+      target.classes.push_back(!used ? Target::no_class : regresses_ ? 0 : found.predicted[i]);
       if (!used) continue;
       found.kept.push_back(static_cast<std::int64_t>(i));
       found.rows.push_back(regresses_ ? 0 : found.predicted[i]);
@@ -211,12 +212,6 @@ class Analyser {
     if (regresses_) return true;
     if (!batch.labels.empty() && batch.labels[i] != predicted[i]) return false;
     return !options_.only_class || predicted[i] == *options_.only_class;
-  }
-
-  // The element of the decision value to start from.
-  static std::int64_t explained(const Tensor& logits, std::size_t i,
-                                const std::vector<std::int64_t>& predicted) {
-    return predicted.empty() || logits.numel() == logits.size(0) ? 0 : predicted[i];
   }
 
   void evaluate(const Found& found) {

@@ -25,9 +25,10 @@ struct Affine {
 
 class Finder {
  public:
-  Finder(const Dependence& dependence, const Session& session, int n)
+  Finder(const Dependence& dependence, const Session& session, ValueId start, int n)
       : dependence_(dependence),
         session_(session),
+        start_(start),
         node_(dependence.graph().nodes()[static_cast<std::size_t>(n)]) {}
 
   std::optional<LinearUnit> find() {
@@ -118,7 +119,7 @@ class Finder {
     const Graph& graph = dependence_.graph();
     const auto readers = graph.consumers(unit_.end);
     const bool wanted = std::ranges::find(graph.outputs(), unit_.end) != graph.outputs().end();
-    return readers.size() == 1 && !wanted && unit_.end != session_.logits() ? readers[0] : -1;
+    return readers.size() == 1 && !wanted && unit_.end != start_ ? readers[0] : -1;
   }
 
   bool absorb_next() {
@@ -156,6 +157,7 @@ class Finder {
 
   const Dependence& dependence_;
   const Session& session_;
+  ValueId start_;
   const Node& node_;
   LinearUnit unit_;
   int channel_axis_ = -1;  // of the weight, along which a normalisation can be folded in
@@ -163,8 +165,9 @@ class Finder {
 
 }  // namespace
 
-std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session, int node) {
-  return Finder(dependence, session, node).find();
+std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session,
+                                           ValueId start, int node) {
+  return Finder(dependence, session, start, node).find();
 }
 
 Tensor static_value(const Session& session, ValueId id) {

@@ -22,8 +22,10 @@ struct LinearUnit {
 };
 
 // Conv, ConvTranspose, Gemm, MatMul and Einsum with one operand that carries and constants elsewhere, and
-// BatchNormalization. Nothing for other nodes, and for these with weights that are not constant.
-std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session, int node);
+// BatchNormalization. Nothing for other nodes, and for these with weights that are not constant. It ends at
+// the latest at `start`, where relevance is put in.
+std::optional<LinearUnit> find_linear_unit(const Dependence& dependence, const Session& session,
+                                           ValueId start, int node);
 
 // A value that depends on no network input, on the session's device.
 Tensor static_value(const Session& session, ValueId id);

@@ -8,7 +8,7 @@
 
 #include <assay/dataset.h>
 #include <assay/error.h>
-#include "assay/relevance/start.h"
+#include <assay/extend/operator_traits.h>
 #include "assay/support/text/text.h"
 
 namespace assay::relevance {
@@ -19,11 +19,13 @@ namespace assay::relevance {
 Lrp::Lrp(const Composite& composite, const Session& session, AttributionOptions options, bool)
     : composite_(composite),
       session_(session),
+      start_(session, options.outputs),
       options_(std::move(options)),
       dependence_(session.graph()),
       steps_(session.graph().nodes().size()) {
   const at::NoGradGuard no_grad;
   find_units();
+  deciding_unit_ = deciding_unit();
 }
 
 Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOptions& options)
@@ -38,7 +40,7 @@ Lrp::Lrp(const Composite& composite, const Session& session, const AttributionOp
     }
     parse_rule(rule);
   }
-  route_ = std::make_unique<Route>(dependence_, session_.logits(), options_.wanted,
+  route_ = std::make_unique<Route>(dependence_, start_.value(), options_.wanted,
                                    [this](int n) { return prepare(n); });
 }
 
@@ -47,7 +49,8 @@ std::vector<bool> Lrp::reachable(const Composite& composite, const Session& sess
   Lrp lrp(composite, session, {}, true);
   const Graph& graph = session.graph();
   std::vector<bool> reached(graph.values().size(), false), blocked(reached);
-  reached[static_cast<std::size_t>(session.logits())] = true;
+  for (const ValueId id : {session.logits(), lrp.start_.value()})
+    reached[static_cast<std::size_t>(id)] = true;
   for (int n = static_cast<int>(graph.nodes().size()) - 1; n >= 0; --n) {
     const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
     const auto any_of = [&](const std::vector<bool>& marks) {
@@ -75,11 +78,26 @@ void Lrp::find_units() {
   for (int n = 0; n < static_cast<int>(steps_.size()); ++n) {
     Step& step = steps_[static_cast<std::size_t>(n)];
     if (step.absorbed) continue;
-    step.unit = find_linear_unit(dependence_, session_, n);
+    step.unit = find_linear_unit(dependence_, session_, start_.value(), n);
     if (!step.unit) continue;
     for (const int inner : step.unit->absorbed) steps_[static_cast<std::size_t>(inner)].absorbed = true;
     if (!options_.bias_absorbs) step.left_out = std::exchange(step.unit->map.bias, Tensor());
   }
+}
+
+int Lrp::deciding_unit() const {
+  if (!start_.single()) return -1;
+  const Graph& graph = session_.graph();
+  ValueId id = start_.value();
+  for (int n = graph.producer(id); n >= 0; n = graph.producer(id)) {
+    const auto unit =
+        std::ranges::find_if(steps_, [&](const Step& step) { return step.unit && step.unit->end == id; });
+    if (unit != steps_.end()) return static_cast<int>(unit - steps_.begin());
+    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
+    if (!has_trait(node.op, Trait::reshapes) && !is_pass_through(node.op)) return -1;
+    id = node.inputs[0];
+  }
+  return -1;
 }
 
 std::vector<std::size_t> Lrp::prepare(int n) {
@@ -208,13 +226,13 @@ std::unique_ptr<const CompiledRelevance> Lrp::compile(ValueId wanted) const {
                       .end = step.unit ? step.unit->end : no_value,
                       .epsilon = step.epsilon.value_or(options_.epsilon)});
   }
-  return CompiledRelevance::make(session_, wanted, passed);
+  return CompiledRelevance::make(session_, start_, wanted, passed);
 }
 
 std::vector<ValueId> Lrp::reads(std::span<const ValueId> wanted) const {
   if (const CompiledRelevance* compiled = compiled_for(wanted))
     return {compiled->reads().begin(), compiled->reads().end()};
-  std::vector<ValueId> ids{session_.logits()};
+  std::vector<ValueId> ids{start_.value()};
   const auto add = [&](ValueId id) {
     if (id != no_value && !dependence_.is_static(id)) ids.push_back(id);
   };
@@ -245,14 +263,17 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   if (!missing.empty()) values.merge(session_.run(given, missing));
   if (const CompiledRelevance* compiled = compiled_for(wanted)) return compiled->attribute(values, target);
 
-  const Tensor& logits = values.at(session_.logits());
-  const Tensor start = at::where(chosen_elements(logits, target), logits, at::zeros({}, logits.options()));
+  const Tensor& scores = values.at(start_.value());
+  const Tensor weights = start_.weights(scores, target), start = start_.explained(scores, weights);
   Relevance result{.values = {}, .start = per_record(start)};
   Flow flow(session_.graph());
-  flow.add(session_.logits(), start);
+  flow.add(start_.value(), start);
+  Way way{values, {}};
+  if (const Tensor negative = weights.lt(0); negative.any().item<bool>())
+    way.negative = negative.reshape({-1});
   const std::vector<int> nodes = route_->nodes_to(wanted);
   for (std::size_t i = nodes.size(); i-- > 0;) {
-    pass(nodes[i], values, flow);
+    pass(nodes[i], way, flow);
     for (const ValueId id : session_.graph().nodes()[static_cast<std::size_t>(nodes[i])].outputs) {
       if (id != no_value && std::ranges::find(wanted, id) == wanted.end()) flow.drop(id);
     }
@@ -264,23 +285,34 @@ Relevance Lrp::attribute(const Tensors& given, const Target& target, std::span<c
   return result;
 }
 
-void Lrp::pass(int n, const Tensors& values, Flow& flow) const {
+void Lrp::pass(int n, const Way& way, Flow& flow) const {
   const Step& step = steps_[static_cast<std::size_t>(n)];
   const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
   const std::vector<Tensor> relevance = flow.of_outputs(node);
   if (std::ranges::none_of(relevance, [](const Tensor& r) { return r.defined(); })) return;
   const auto& receivers = route_->receivers(n);
   if (step.absorbed) return flow.add(node.inputs[receivers[0]], relevance[0]);
-  if (step.unit) return flow.add(node.inputs[receivers[0]], through_unit(step, node, values, relevance[0]));
-  const std::vector<Tensor> results = through_operator(n, values, relevance);
+  if (step.unit) return flow.add(node.inputs[receivers[0]], through_unit(n, way, relevance[0]));
+  const std::vector<Tensor> results = through_operator(n, way.values, relevance);
   for (std::size_t i = 0; i < receivers.size(); ++i) flow.add(node.inputs[receivers[i]], results[i]);
 }
 
-Tensor Lrp::through_unit(const Step& step, const Node& node, const Tensors& values,
-                         const Tensor& arriving) const {
-  const Tensor& output = values.at(step.unit->end);
-  return step.rule->redistribute(step.unit->map, values.at(node.inputs[step.unit->input]),
-                                 step.left_out.defined() ? output - step.left_out : output, arriving);
+// Class 0 of a single number has the weights of class 1 with the other sign, which only the epsilon rule does
+// not tell apart.
+Tensor Lrp::through_unit(int n, const Way& way, const Tensor& arriving) const {
+  const Step& step = steps_[static_cast<std::size_t>(n)];
+  const Node& node = session_.graph().nodes()[static_cast<std::size_t>(n)];
+  const Tensor& input = way.values.at(node.inputs[step.unit->input]);
+  Tensor output = way.values.at(step.unit->end);
+  if (step.left_out.defined()) output = output - step.left_out;
+  const bool mirrored = n == deciding_unit_ && way.negative.defined() && !step.epsilon;
+  if (!mirrored) return step.rule->redistribute(step.unit->map, input, output, arriving);
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(arriving.dim()), 1);
+  shape[0] = arriving.size(0);
+  const Tensor negative = way.negative.reshape(shape), none = at::zeros({}, arriving.options());
+  const LinearMap opposite = step.unit->map.with([](const Tensor& numbers) { return numbers.neg(); });
+  return step.rule->redistribute(step.unit->map, input, output, at::where(negative, none, arriving)) +
+         step.rule->redistribute(opposite, input, output.neg(), at::where(negative, arriving, none));
 }
 
 std::vector<Tensor> Lrp::through_operator(int n, const Tensors& values,

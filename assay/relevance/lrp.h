@@ -12,10 +12,11 @@
 #include "assay/relevance/linear_unit.h"
 #include "assay/relevance/operator.h"
 #include "assay/relevance/route.h"
+#include "assay/relevance/start.h"
 
 namespace assay::relevance {
 
-// Starts with the chosen element of the decision value and goes back node by node. Linear layers use the
+// Starts with the score that is explained and goes back node by node. Linear layers use the
 // composite's rules, other operators their own (operator.h). Where a value has several readers their
 // relevance adds up.
 class Lrp final : public Attribution {
@@ -54,18 +55,25 @@ class Lrp final : public Attribution {
   std::pair<Tensor, Tensor> bounds(ValueId input) const;
   const CompiledRelevance* compiled_for(std::span<const ValueId> wanted) const;
   std::unique_ptr<const CompiledRelevance> compile(ValueId wanted) const;
-  void pass(int n, const Tensors& values, Flow& flow) const;
-  Tensor through_unit(const Step& step, const Node& node, const Tensors& values,
-                      const Tensor& arriving) const;
+  // What a batch brings along on its way back.
+  struct Way {
+    const Tensors& values;
+    Tensor negative;  // [n] true where the score of class 0 of a single number is explained; else undefined
+  };
+  void pass(int n, const Way& way, Flow& flow) const;
+  Tensor through_unit(int n, const Way& way, const Tensor& arriving) const;
+  int deciding_unit() const;
   std::vector<Tensor> through_operator(int n, const Tensors& values, std::span<const Tensor> relevance) const;
   Tensor look_up(ValueId id, const Tensors& values) const;
 
   Composite composite_;
   const Session& session_;
+  Start start_;
   AttributionOptions options_;
   Dependence dependence_;
   std::vector<Step> steps_;  // one per node
   Tensors constants_;        // static inputs of the operators passed
+  int deciding_unit_ = -1;   // the node whose unit gives the single number that is explained
   std::unique_ptr<Route> route_;
   mutable std::map<ValueId, std::unique_ptr<const CompiledRelevance>> compiled_;  // nullptr: not to be had
 };

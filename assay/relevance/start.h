@@ -1,15 +1,40 @@
 #pragma once
 
-// What is explained: the chosen element of each record's decision value.
+// What is explained: the score of a class of each record, or an element of its decision value.
 
 #include <assay/relevance.h>
 #include <assay/session.h>
+#include "assay/engine/evaluation/scores.h"
 
 namespace assay::relevance {
 
-// True where `logits` [n, ...] holds the element that `target` names for its record; with the shape of
-// `logits`. Throws Error{usage} for a class the network does not have, or when the numbers of records differ.
-Tensor chosen_elements(const Tensor& logits, const Target& target);
+class Start {
+ public:
+  // `outputs`: as AttributionOptions has it.
+  Start(const Session& session, bool outputs);
+
+  // Where relevance is put in.
+  ValueId value() const { return scores_.value; }
+  // Whether it is one number z a record, above `threshold` for class 1: the scores of the classes are then
+  // those of a network that gives -(z - threshold) / 2 and (z - threshold) / 2.
+  bool single() const { return scores_.single; }
+  double threshold() const { return scores_.threshold; }
+
+  // The class that a record's elements name: the first of the greatest, a NaN counting as one.
+  std::int64_t decided(std::span<const float> elements) const;
+  // Throws Error{usage} for classes that the network does not have, and where they are not one a record.
+  void check(const Target& target, std::size_t records, std::int64_t elements) const;
+  // `target`, or the classes that `values` of the start name.
+  Target settled(const Tensor& values, const Target& target) const;
+  // How what is explained changes with each element of `values` [n, ...]: 1 at the target's, 0 elsewhere; of
+  // a single number a half, below 0 for class 0. Throws as check().
+  Tensor weights(const Tensor& values, const Target& target) const;
+  // What is explained, in the shape of `values`.
+  Tensor explained(const Tensor& values, const Tensor& weights) const;
+
+ private:
+  Scores scores_;
+};
 
 // Sum over each record.
 std::vector<double> per_record(const Tensor& relevance);

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
+#include <assay/error.h>
 #include "assay/coverage/criteria/idc.h"
 #include "assay/coverage/criteria/surprise_criterion.h"
+#include "assay/engine/evaluation/record_influence.h"
 #include "assay/results/document.h"
 #include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
@@ -181,6 +184,29 @@ std::vector<Warning> class_warnings(const Session& session, const Dataset& data)
                    "their names, so those after one that is missing have another class's number",
                    classes, outputs),
        "folders of some classes are missing; make them, empty where there are no records, or give labels"}};
+}
+
+std::vector<Warning> influence_warnings(const Session& session, const Dataset* data) {
+  constexpr std::size_t most_records = 3;
+  std::vector<std::size_t> first(data == nullptr ? 0 : std::min(most_records, data->size()));
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  std::optional<RecordInfluence> found;
+  try {
+    found = data == nullptr ? find_record_influence(session)
+                            : find_record_influence(session, session.bind(data->read(first)));
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;  // what cannot be read says so where it is needed
+  }
+  if (!found) return {};
+  const std::string record =
+      data == nullptr ? "a made-up record" : fmt::format("record '{}'", data->id(first[found->record]));
+  return {
+      {"records-interact",
+       fmt::format("records change each other's results, so that figures depend on the batch size: '{}' of "
+                   "{} differs by {:.3g} between the record alone and beside {} others, where its greatest "
+                   "number is {:.3g}",
+                   found->value, record, found->change, found->compared - 1, found->scale),
+       found->cause}};
 }
 
 std::vector<Warning> accuracy_warnings(double accuracy, std::size_t classes) {

@@ -17,6 +17,10 @@ namespace assay::results {
 // Of a network and data with labels: more classes than outputs, class folders that do not cover the classes.
 std::vector<report::Warning> class_warnings(const Session& session, const Dataset& data);
 
+// Of a network whose records change each other's results, found from the first records, or from made-up ones
+// without data (null).
+std::vector<report::Warning> influence_warnings(const Session& session, const Dataset* data);
+
 // An accuracy that guessing reaches, too. `classes`: that the network tells apart.
 std::vector<report::Warning> accuracy_warnings(double accuracy, std::size_t classes);
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <assay/dataset.h>
@@ -88,6 +89,9 @@ struct AttackOptions {
   double margin =
       0.2;  // regression: outputs that move by more than this away from their targets are a success
 };
+
+// The ending of a search that had no gradient to follow: where functions saturate, for example.
+inline constexpr std::string_view no_gradient = "every gradient was 0";
 
 // What one attack did. Success, distances and predictions are those of the records as read back from the
 // file; distances are shares of the valid range, means over the successful records.

@@ -20,10 +20,11 @@
 
 namespace assay::relevance {
 
-// What to explain for each record of a batch: one element of the decision value.
+// What to explain for each record of a batch: the score of one class, before functions that only bend the
+// scores (a softmax, a sigmoid, their logarithm). Of a network with one output z class 1 has the score z/2
+// and class 0 -z/2, as a network with these two outputs.
 struct Target {
-  // Per record; `no_class` leaves a record out (its relevance is 0). Empty: the arg-max of the logits, which
-  // for a single output is output 0.
+  // Per record; `no_class` leaves a record out (its relevance is 0). Empty: the class that is named.
   static constexpr std::int64_t no_class = -1;
   std::vector<std::int64_t> classes;
 };
@@ -53,6 +54,9 @@ class Attribution {
 struct AttributionOptions {
   double epsilon = 1e-6;     // LRP-epsilon's stabiliser
   bool bias_absorbs = true;  // false: relevance of biases is redistributed onto the inputs
+  // Whether what is explained are elements of the decision value as it is, numbered as classes are: of
+  // regression. Otherwise scores of classes.
+  bool outputs = false;
   int steps = 32;            // integrated gradients
   double low = 0, high = 1;  // z^B box when the data declare none
   std::optional<ValidRange> range = {};
@@ -72,6 +76,10 @@ struct AttributionInfo {
 // Composites of rules ("epsilon", "epsilon-plus", "epsilon-gamma-box", ...) and
 // other methods.
 Catalogue<AttributionInfo>& attributions();
+// Gradient of what is explained with respect to values, each in the value's shape. `outputs`: as
+// AttributionOptions has it. Throws Error{usage} for classes that the network does not have.
+Tensors gradients_of(const Session& session, const Tensors& given, const Target& target,
+                     std::span<const ValueId> with_respect_to, bool outputs = false);
 // Throws Error{usage} for unknown names (with the nearest), Error{unsupported} naming the first node that has
 // no rule in this composite, before anything runs. The session must outlive the result.
 std::unique_ptr<Attribution> make_attribution(const std::string& name, const Session& session,

@@ -133,15 +133,18 @@ class Model:
         layers: str | Sequence[str] = "input",
         *,
         target: int | Any = None,
+        outputs: bool = False,
         reduction: str | None = None,
         progress: Progress = None,
     ) -> Any:
         """The derivative of a score (before the softmax) with respect to what layers compute, record by record, shaped
-        as :meth:`activations`. ``target``: a class, or one for each record [n]; None: the class that is named."""
+        as :meth:`activations`. ``target``: a class, or one for each record [n]; None: the class that is named. With one
+        output z the scores of classes 0 and 1 are -z/2 and z/2. ``outputs``: the target is the number of an output, whose
+        value itself is meant, as for regression (and always so for data with targets)."""
         return self._by_layer(
             layers,
             lambda n: self._network.gradients(
-                _records(x), n, _target(target), reduction or "", self._run, listener_of(progress)
+                _records(x), n, _target(target), outputs, reduction or "", self._run, listener_of(progress)
             ),
         )
 
@@ -152,15 +155,17 @@ class Model:
         *,
         method: str = "epsilon",
         target: int | Any = None,
+        outputs: bool = False,
         reduction: str | None = None,
         progress: Progress = None,
     ) -> Any:
         """Relevance of what layers compute for a decision, shaped as :meth:`activations`. ``method``: an attribution
-        (``assay importance --help`` lists them): ``"epsilon"``, ``"integrated-gradients"``, ..."""
+        (``assay importance --help`` lists them): ``"epsilon"``, ``"integrated-gradients"``, ... ``target`` and
+        ``outputs``: as :meth:`gradients` has them."""
         return self._by_layer(
             layers,
             lambda n: self._network.relevance(
-                _records(x), n, method, _target(target), reduction or "", self._run, listener_of(progress)
+                _records(x), n, method, _target(target), outputs, reduction or "", self._run, listener_of(progress)
             ),
         )
 

@@ -208,41 +208,32 @@ std::vector<std::int64_t> targets_at(const std::vector<std::int64_t>& all, const
 
 std::vector<py::array> gradients(Network& network, const Records& data,
                                  const std::vector<std::string>& layers, const py::object& target,
-                                 const std::string& reduction, const RunOptions& run,
+                                 bool outputs, const std::string& reduction, const RunOptions& run,
                                  const py::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
   const std::vector<Place> places = places_of(session, data, layers);
   const std::vector<ValueId> wanted = values_of(places);
-  const ValueId logits = session.logits();
+  const bool of_outputs = outputs || data.set->target_width() > 0;
   const std::vector<std::int64_t> targets = targets_of(target, data.set->size());
   const auto reduce = reduction_of(reduction);
-  return collected(
-      session, data, run.batch, progress, "gradients", [&](const Batch& batch, const Tensors& given) {
-        const std::vector<std::int64_t> some = targets_at(targets, batch);
-        const auto objective = [&](const Tensors& values) {
-          const auto n = static_cast<std::int64_t>(batch.indices.size());
-          const Tensor scores = by_record(session, logits, values.at(logits), n).reshape({n, -1});
-          const Tensor classes =
-              some.empty() ? scores.argmax(1) : at::tensor(some, at::kLong).to(scores.device());
-          if (classes.min().item<std::int64_t>() < 0 || classes.max().item<std::int64_t>() >= scores.size(1))
-            fail(Fault::usage, "a target is one of the {} classes of the network", scores.size(1));
-          return scores.gather(1, classes.view({-1, 1})).sum();
-        };
-        const std::vector<ValueId> read{logits};
-        const Tensors found = session.gradients(given, read, objective, wanted);
-        return shown(session, places, found, reduce, batch.indices.size());
-      });
+  return collected(session, data, run.batch, progress, "gradients",
+                   [&](const Batch& batch, const Tensors& given) {
+                     const relevance::Target some{targets_at(targets, batch)};
+                     const Tensors found = relevance::gradients_of(session, given, some, wanted, of_outputs);
+                     return shown(session, places, found, reduce, batch.indices.size());
+                   });
 }
 
 std::vector<py::array> relevance_of(Network& network, const Records& data,
                                     const std::vector<std::string>& layers, const std::string& method,
-                                    const py::object& target, const std::string& reduction,
+                                    const py::object& target, bool outputs, const std::string& reduction,
                                     const RunOptions& run, const py::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
   const std::vector<Place> places = places_of(session, data, layers);
   relevance::AttributionOptions options;
   options.wanted = values_of(places);
   options.range = data.set->valid_range();
+  options.outputs = outputs || data.set->target_width() > 0;
   const auto attribution = relevance::make_attribution(method, session, options);
   const std::vector<std::int64_t> targets = targets_of(target, data.set->size());
   const auto reduce = reduction_of(reduction);
@@ -347,10 +338,10 @@ void bind_running(py::class_<Network>& network) {
       .def("activations", &activations, py::arg("data"), py::arg("layers"), py::arg("reduction"),
            py::arg("run"), py::arg("progress"))
       .def("predictions", &predictions, py::arg("data"), py::arg("run"), py::arg("progress"))
-      .def("gradients", &gradients, py::arg("data"), py::arg("layers"), py::arg("target"),
+      .def("gradients", &gradients, py::arg("data"), py::arg("layers"), py::arg("target"), py::arg("outputs"),
            py::arg("reduction"), py::arg("run"), py::arg("progress"))
       .def("relevance", &relevance_of, py::arg("data"), py::arg("layers"), py::arg("method"),
-           py::arg("target"), py::arg("reduction"), py::arg("run"), py::arg("progress"));
+           py::arg("target"), py::arg("outputs"), py::arg("reduction"), py::arg("run"), py::arg("progress"));
 }
 
 }  // namespace

@@ -90,12 +90,29 @@ TEST(ConfidentRecords, KeepTheLeadingPartOfTheGradient) {
     const Tensor up = network.slope(problem, x, loss(problem));
     problem.targets = problem.labels;
     const Tensor down = network.slope(problem, x, loss(problem));
-    for (std::int64_t i = 0; i < 2; ++i) {
-      const double wanted = expected[static_cast<std::size_t>(i)], size = std::abs(wanted);
-      EXPECT_NEAR(up[0][i].item<double>(), wanted, 2e-5 * size) << sure;
-      EXPECT_NEAR(down[0][i].item<double>(), -wanted, 2e-5 * size) << sure;
-    }
+    // Attacks take its direction alone.
+    const double ratio = expected[1] / expected[0];
+    for (const Tensor& slope : {up, down})
+      EXPECT_NEAR(slope[0][1].item<double>() / slope[0][0].item<double>(), ratio, 2e-5 * std::abs(ratio))
+          << sure;
+    EXPECT_LT(up[0][0].item<double>(), 0);
+    EXPECT_GT(down[0][0].item<double>(), 0);
   }
+}
+
+// The step has the length that was asked for in every norm, whatever the scale of the gradient.
+TEST(Steepest, HasLengthOneAtEveryScale) {
+  const Tensor direction = at::tensor(std::vector<float>{3, -4, 0, 0}).reshape({1, 4});
+  for (const double scale : {1e-37, 1e-30, 1e-20, 1e-12, 1e-6, 1.0, 1e6, 1e30}) {
+    const Tensor gradient = direction * scale;
+    expect_near({0.6, -0.8, 0, 0}, steepest(gradient, Norm::l2), 1e-5, fmt::format("{}", scale));
+    expect_near({0, -1, 0, 0}, steepest(gradient, Norm::l1), 1e-6);
+    expect_near({1, -1, 0, 0}, steepest(gradient, Norm::linf), 0);
+    const Unit unit = unit_of(gradient, Norm::l2);
+    EXPECT_NEAR(unit.length.item<double>(), 5 * scale, 5e-6 * scale);
+    expect_near({3.0 / 7, -4.0 / 7, 0, 0}, unit_of(gradient, Norm::l1).direction, 1e-5);
+  }
+  expect_near({0, 0, 0, 0}, steepest(direction * 0, Norm::l2), 0);
 }
 
 // Scores many times as great decide alike; 1 - p is then nothing in float32, and from 745 on in float64.
@@ -108,8 +125,10 @@ TEST(ConfidentRecords, MoveHoweverSureTheNetworkIs) {
     const Tensor x = at::tensor(std::vector<float>{0.9F, 0.2F, 0.8F}).reshape({1, 3});
     return list(perturbed(spec, network, problem_of(network, x))[0]);
   };
-  for (const char* spec : {"fgsm[eps=0.2]", "fgsm[eps=0.2,norm=l1]", "bim[eps=0.2,step=0.1,steps=2]",
-                           "mi-fgsm[eps=0.2,steps=2]"}) {
+  for (const char* spec :
+       {"fgsm[eps=0.2]", "fgsm[eps=0.2,norm=l1]", "fgsm[eps=0.2,norm=l2]", "bim[eps=0.2,step=0.1,steps=2]",
+        "bim[eps=0.2,step=0.1,steps=2,norm=l2]", "pgd[eps=0.2,step=0.1,steps=2,norm=l2]",
+        "mi-fgsm[eps=0.2,steps=2]", "mi-fgsm[eps=0.2,steps=2,norm=l2]"}) {
     const std::vector<double> expected = moved(spec, 1);
     for (const float factor : {60.0F, 300.0F, 1e5F}) {
       const std::vector<double> found = moved(spec, factor);

@@ -216,12 +216,48 @@ TEST(CarliniWagner, WithoutSuccessTheRecordComesBack) {
 TEST(CarliniWagner, RecordsThatAreDoneLeaveTheBatch) {
   const Session session(linear({2, 2}, {1, 0, 0, 1}), one_thread);
   const AttackedNetwork network(session, {}, false);
-  // The first makes progress for all of its first search; the second, where the slope of tanh vanishes, never
-  // does.
-  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F, 1.0F, 0.0F}).reshape({2, 2}));
-  perturbed("cw[search=3,iterations=200,rate=0.001,constant=5]", network, problem);
-  EXPECT_GE(problem.log->forward[0], 200u);
+  // The first makes progress for all of its first search; the second lies on the boundary, where the loss is
+  // the least there is.
+  const AttackProblem problem = problem_of(network, at::tensor({0.6F, 0.5F, 0.5F, 0.5F}).reshape({2, 2}));
+  perturbed("cw[search=3,iterations=200,rate=0.001,constant=0.001]", network, problem);
+  EXPECT_GT(problem.log->forward[0], problem.log->forward[1]);
   EXPECT_EQ(problem.log->forward[1], 3u * 21u);
+}
+
+// All elements are 0 or 1, where tanh is flat: a tenth of the iterations moves nothing, and all of them do.
+TEST(CarliniWagner, FindsChangesOfRecordsAtTheEndsOfTheirRange) {
+  const Session session(linear({4, 2}, {1, -0.5F, 0.25F, 0.5F, -1, 0.5F, 0.5F, -0.25F}), one_thread);
+  const AttackedNetwork network(session, {}, false);
+  const AttackProblem problem =
+      problem_of(network, at::tensor({1.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F}).reshape({2, 4}));
+  const Tensor found = perturbed("cw", network, problem);
+  const Tensor won = AttackedNetwork::won(problem, network.scores(problem, found));
+  EXPECT_TRUE(won.all().item<bool>()) << won;
+}
+
+// Scores that saturate: the boundary seems to be farther away than a number can say, for one record of two.
+TEST(DeepFool, OneRecordThatLeadsNowhereEndsNoOther) {
+  Net net("sure");
+  const ValueId x = net.input({-1, 2});
+  const auto two = [&](const std::string& name, std::vector<float> weights) {
+    return net.builder.add("Gemm", name,
+                           {x, net.builder.constant(name + "/w", Array::of<float>({2, 2}, weights))});
+  };
+  const auto softmax = [&](const std::string& name, ValueId z) {
+    return net.builder.add("Softmax", name, {z}, {{"axis", std::int64_t{1}}});
+  };
+  // The mean of two softmaxes: no single row of scores lies behind it.
+  const ValueId sum = net.builder.add(
+      "Add", "sum", {softmax("p", two("a", {95, -95, -95, 95})), softmax("q", two("b", {90, -90, -90, 90}))});
+  const Session session(net.build(sum), one_thread);
+  const AttackedNetwork network(session, {}, false);
+  const AttackProblem problem =
+      problem_of(network, at::tensor({0.51F, 0.5F, 0.75F, 0.5F, 1.0F, 0.0F}).reshape({3, 2}));
+  const Tensor found = perturbed("deepfool", network, problem);
+  EXPECT_TRUE(at::isfinite(found).all().item<bool>()) << found;
+  const std::vector<std::uint8_t> won{static_cast<std::uint8_t>(
+      AttackedNetwork::won(problem, network.scores(problem, found))[0].item<bool>())};
+  EXPECT_EQ(won[0], 1);
 }
 
 }  // namespace

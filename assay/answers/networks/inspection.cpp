@@ -9,6 +9,7 @@
 #include "assay/report/document_file.h"
 #include "assay/results/document.h"
 #include "assay/results/networks/chosen_units.h"
+#include "assay/results/warnings.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/files/input_file.h"
@@ -136,9 +137,11 @@ report::Document answer_of(workbench::Workbench& workbench, const DatabaseQuesti
   return document;
 }
 
-void add_models(report::Document& document, const std::vector<inspection::InspectedModel>& models) {
+void add_models(report::Document& document, const std::vector<inspection::InspectedModel>& models,
+                const Dataset& data) {
   for (const auto& model : models) {
     const std::string which = models.size() == 1 ? "" : " " + model.name;
+    results::add_warnings(document, results::influence_warnings(*model.session, &data));
     document.provenance.emplace_back("model" + which, model.session->graph().name());
     document.provenance.emplace_back("model_hash" + which, model.session->graph().hash());
   }
@@ -187,7 +190,7 @@ report::Document inspect(InspectionQuestion question, const Setting& setting, Pr
                               results::strongest_claims(seen, models, groups, claims, 1), sample, records);
     document.tables.push_back(results::close_up_table(close, *data));
   }
-  add_models(document, models);
+  add_models(document, models, *data);
   results::add_provenance(document, "data", *data);
   return document;
 }
@@ -198,8 +201,10 @@ report::Document ask_database(InspectionQuestion question, const Setting& settin
   const std::vector<inspection::InspectedModel> models = opened_models(question, setting, progress);
   fill(workbench, question, models, inspection::annotator_choices(question.hypotheses));
   report::Document document = answer_of(workbench, question.database, progress);
-  for (const auto& model : models)
+  for (const auto& model : models) {
+    results::add_warnings(document, results::influence_warnings(*model.session, question.data.get()));
     document.provenance.emplace_back("model_hash " + model.name, model.session->graph().hash());
+  }
   if (question.data) results::add_provenance(document, "data", *question.data);
   return document;
 }

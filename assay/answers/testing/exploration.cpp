@@ -16,6 +16,7 @@
 #include "assay/results/networks/chosen_units.h"
 #include "assay/results/networks/pictures.h"
 #include "assay/results/testing/exploration.h"
+#include "assay/results/warnings.h"
 #include "assay/support/files/file.h"
 #include "assay/support/ranks/ranks.h"
 
@@ -35,6 +36,7 @@ class OpenedNetworks {
       const std::string name = file.starts_with('@') ? graph.name() : fs::path(file).stem().string();
       add(name, adapted(graph, asked.adaptation, &data, progress).graph);
       tell_rounding(graph, *sessions_.back(), asked.adaptation, &data, progress);
+      results::add_warnings(document, results::influence_warnings(*sessions_.back(), &data));
     }
     std::map<std::string, std::size_t> turns;  // equal networks would outvote the others
     for (const std::string& text : asked.mutants) {

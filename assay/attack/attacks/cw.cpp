@@ -61,20 +61,28 @@ class Searches {
     const auto slopes = network.slopes(problem_, point, std::span(&objective, 1));
     const Tensor hinge = constant_ * (margin(problem_, slopes.scores) + settings_.confidence).clamp_min(0);
     const Tensor away = point - origin_, distance = away.flatten(1).square().sum(1);
-    const Tensor stop = stopping(distance + hinge);
+    const Tensor wanted = slopes.gradients[0] + 2 * away, gradient = wanted * (1 - tanh * tanh) / 2;
+    const Tensor stop = stopping(distance + hinge, held_at_ends(wanted, gradient));
     note(point, distance, slopes.scores, stop.logical_not());
     iteration_ += 1;
-    step((slopes.gradients[0] + 2 * away) * (1 - tanh * tanh) / 2);
+    step(gradient);
     const Tensor ended = stop.logical_or(iteration_.ge(static_cast<std::int64_t>(settings_.iterations)));
     if (ended.any().item<bool>()) next_search(ended);
   }
 
-  // Records whose loss has not fallen by a ten-thousandth since the last check.
-  Tensor stopping(const Tensor& loss) {
+  // Records whose elements are where the tanh is flat, at the ends of their range: a step hardly moves them,
+  // so that the loss does not say yet whether the search makes progress.
+  static Tensor held_at_ends(const Tensor& wanted, const Tensor& gradient) {
+    constexpr double flat = 1e-3;
+    return gradient.flatten(1).abs().amax(1).lt(flat * wanted.flatten(1).abs().amax(1));
+  }
+
+  // Records whose loss has not fallen by a ten-thousandth since the last check, though they can move.
+  Tensor stopping(const Tensor& loss, const Tensor& held) {
     const auto every = static_cast<std::int64_t>(std::max<std::size_t>(1, settings_.iterations / 10));
     const Tensor due = iteration_.remainder(every).eq(0);
     if (!settings_.abort) return at::zeros_like(due);
-    const Tensor stop = due.logical_and(loss.gt(0.9999 * loss_));
+    const Tensor stop = due.logical_and(loss.gt(0.9999 * loss_)).logical_and(held.logical_not());
     loss_ = at::where(due, loss, loss_);
     return stop;
   }
@@ -176,7 +184,8 @@ AttackInfo cw_attack() {
           "max of the others + confidence) (with a "
           "target: max of the others - Z_t) over d from 0. A search ends after `iterations`, or when the "
           "loss has not fallen by 1/10000 since "
-          "the last tenth of them (abort). c is halved between bounds after success, multiplied by 10 until "
+          "the last tenth of them (abort), unless all elements that would change are at ends of their range, "
+          "where the tanh is flat. c is halved between bounds after success, multiplied by 10 until "
           "there is one. The nearest "
           "success of all searches is the result; without any it is the record itself.",
       .limits =

@@ -65,20 +65,24 @@ class DeepFool final : public Attack {
     const auto slopes = network.slopes(problem, point, objectives);
     const Tensor gaps =
         slopes.scores.gather(1, rivals) - slopes.scores.gather(1, problem.labels.unsqueeze(1));
-    Tensor shortest = at::full({problem.size()}, std::numeric_limits<float>::infinity(), point.options());
+    Tensor shortest = at::full({problem.size()}, std::numeric_limits<double>::infinity(),
+                               point.options().dtype(at::kDouble));
     Tensor move = at::zeros_like(point);
     for (std::size_t r = 0; r < objectives.size(); ++r) {
-      const Tensor gap = gaps.select(1, static_cast<std::int64_t>(r)).abs(), slope = slopes.gradients[r];
-      const Tensor length = slope.flatten(1).norm(2, 1), distance = gap / length;
+      const Tensor gap = gaps.select(1, static_cast<std::int64_t>(r)).abs();
+      const auto [direction, length] = unit_of(slopes.gradients[r], Norm::l2);
+      const Tensor distance = gap / length;
       const Tensor nearer = length.gt(0).logical_and(distance.lt(shortest));
       shortest = at::where(nearer, distance, shortest);
-      move = at::where(per_record(nearer, point),
-                       slope * per_record((distance + further) / length.clamp_min(tiny), point), move);
+      const Tensor way = (distance.clamp_max(farthest) + further).to(point.scalar_type());
+      move = at::where(per_record(nearer, point), direction * per_record(way, point), move);
     }
     return move;
   }
 
-  static constexpr double further = 1e-4, tiny = 1e-30;
+  // Where the network is so sure that its boundary seems to lie anywhere beyond the valid range, the change
+  // stays a number.
+  static constexpr double further = 1e-4, farthest = 1e6;
 
   std::size_t steps_;
   double overshoot_;

@@ -52,7 +52,7 @@ void Region::climb(Tensor& point, const Tensor& gradient, double step) const {
 
 Tensor ascend(const AttackedNetwork& network, const AttackProblem& problem, Tensor point, const Ball& ball,
               double step, std::size_t steps) {
-  const auto objective = loss_for(ball.norm, problem);
+  const auto objective = loss(problem);
   const Region region(ball, problem.inputs);
   point = copied(point);
   for (std::size_t i = 0; i < steps; ++i) region.climb(point, network.slope(problem, point, objective), step);

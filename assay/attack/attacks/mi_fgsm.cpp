@@ -20,13 +20,11 @@ class MiFgsm final : public Attack {
                                            : options.number("step", 0)) {}
 
   Tensor perturb(const AttackedNetwork& network, const AttackProblem& problem) const override {
-    const auto objective = scaled_loss(problem);
+    const auto objective = loss(problem);
     const Region region(ball_, problem.inputs);
     Tensor point = problem.inputs.clone(), velocity = at::zeros_like(point);
     for (std::size_t i = 0; i < steps_; ++i) {
-      const Tensor gradient = network.slope(problem, point, objective);
-      const Tensor length = gradient.flatten(1).abs().sum(1).clamp_min(1e-12);
-      velocity = decay_ * velocity + gradient / per_record(length, gradient);
+      velocity = decay_ * velocity + unit_of(network.slope(problem, point, objective), Norm::l1).direction;
       point.add_(steepest(velocity, ball_.norm), step_);
       region.keep(point);
     }

@@ -160,8 +160,9 @@ std::vector<Layer> in_order(const Session& session, std::span<const Layer> wante
 }
 
 std::string describe_importance(const Session& session, std::span<const Layer> layers,
-                                const relevance::ImportanceOptions& options) {
+                                const relevance::ImportanceOptions& options, bool regression) {
   relevance::AttributionOptions attribution = options.attribution;
+  attribution.outputs = regression;
   for (const Layer& layer : layers)
     attribution.wanted.push_back(layer.value);  // nodes before them need no rule
   std::string text = relevance::make_attribution(options.method, session, attribution)->describe();
@@ -297,7 +298,8 @@ class Learner {
            session_.graph().name(), training_->describe());
     }
     Profile& profile = learned_.profile;
-    profile.method = describe_importance(session_, subjects_, options_.importance);
+    profile.method =
+        describe_importance(session_, subjects_, options_.importance, training_->target_width() > 0);
     for (const relevance::LayerImportance& importance : learned_.importance.layers) {
       LayerClusters layer{importance.layer.name, {}, 0};
       if (wishes_.automatic) layer.auto_m = importance.smallest_m(options_.share, options_.cap);

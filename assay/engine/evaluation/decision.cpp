@@ -1,82 +1,148 @@
 #include "assay/engine/evaluation/decision.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <assay/extend/operator_traits.h>
-
-#include "assay/engine/preparation/value_bounds.h"
 
 namespace assay {
 namespace {
 
-bool moves(const Node& node) { return node.op == "Transpose" || has_trait(node.op, Trait::reshapes); }
+// What a softmax over rows is computed from, and whether its logarithm is meant.
+struct FoundSoftmax {
+  ValueId scores = no_value;
+  bool logarithm = false;
+};
 
-bool holds_rows(const ValueInfo& info) {
-  return info.batch_axis == 0 && info.batch_multiple == 1 && is_rows(info.shape);
-}
+// A softmax over rows, or its logarithm, by whatever operators it is written.
+class SoftmaxFinder {
+ public:
+  explicit SoftmaxFinder(const Rows& rows) : rows_(rows) {}
 
-// True for nodes that pass their first input on unchanged in inference, but for axes of size 1 in rows.
-bool passes_through(const Node& node, std::span<const ValueInfo> infos) {
-  if (is_pass_through(node.op)) return true;
-  if (!moves(node)) return false;
-  const ValueInfo &in = infos[static_cast<std::size_t>(node.inputs[0])],
-                  &out = infos[static_cast<std::size_t>(node.outputs[0])];
-  return (node.op != "Transpose" && in.shape == out.shape) || (holds_rows(in) && holds_rows(out));
-}
-
-// The node that determines the value, past nodes that change nothing; nullptr for inputs and constants.
-const Node* origin(const Graph& graph, ValueId id, std::span<const ValueInfo> infos) {
-  for (int n = graph.producer(id); n >= 0; n = graph.producer(id)) {
-    const Node& node = graph.nodes()[static_cast<std::size_t>(n)];
-    if (node.inputs.empty() || node.inputs[0] == no_value || !passes_through(node, infos)) return &node;
-    id = node.inputs[0];
+  std::optional<FoundSoftmax> at(ValueId value) const {
+    const Node* const node = rows_.origin(value);
+    if (node == nullptr) return std::nullopt;
+    if (is_softmax(node->op) && rows_.is_over_rows(*node))
+      return FoundSoftmax{node->inputs[0], node->op == "LogSoftmax"};
+    if (node->op == "Exp") return inside(*node, /*logarithm=*/true);
+    if (node->op == "Log") return inside(*node, /*logarithm=*/false);
+    if (!rows_.holds_rows(node->outputs[0]) || rows_.width(node->outputs[0]) < 2) return std::nullopt;
+    if (node->op == "Sub") return less_log_sum(node->inputs[0], node->inputs[1]);
+    if (node->op == "Div") return over_sum(node->inputs[0], node->inputs[1]);
+    if (node->op != "Mul") return std::nullopt;
+    const auto found = times_inverse(node->inputs[0], node->inputs[1]);
+    return found ? found : times_inverse(node->inputs[1], node->inputs[0]);
   }
-  return nullptr;
-}
 
-// Whether a softmax is over all that a record has, where it has one row.
-bool is_over_rows(const Node& softmax, std::span<const ValueInfo> infos) {
-  const ValueInfo& info = infos[static_cast<std::size_t>(softmax.outputs[0])];
-  if (!holds_rows(info)) return true;
-  const auto rank = static_cast<std::int64_t>(info.shape.size());
-  const std::int64_t axis = softmax.integer("axis", -1);
-  const std::size_t from_front = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
-  return from_front < info.shape.size() &&
-         info.shape[from_front] * info.shape[0] == element_count(info.shape);
-}
-
-// Whether a value is one number for each record of `rows`, which has one row.
-bool sums_rows(ValueId sum, ValueId rows, std::span<const ValueInfo> infos) {
-  const ValueInfo &one = infos[static_cast<std::size_t>(sum)], &all = infos[static_cast<std::size_t>(rows)];
-  return holds_rows(all) && one.shape.size() == all.shape.size() && element_count(one.shape) == all.shape[0];
-}
-
-// The scores of a softmax that is spelt out: exp(log-softmax), exp(z - log-sum-exp), exp(z) over its sum.
-ValueId scores_of_spelt_softmax(const Graph& graph, const Node& node, std::span<const ValueInfo> infos) {
-  const auto from = [&](const Node& reader, std::size_t input) {
-    return origin(graph, reader.inputs[input], infos);
-  };
-  if (node.op == "Exp") {
-    const Node* inner = from(node, 0);
-    if (inner && inner->op == "LogSoftmax" && is_over_rows(*inner, infos)) return inner->inputs[0];
-    if (!inner || inner->op != "Sub") return no_value;
-    const Node* sum = from(*inner, 1);
-    const bool same = sum && sum->op == "ReduceLogSumExp" && sum->inputs[0] == inner->inputs[0] &&
-                      sums_rows(sum->outputs[0], inner->inputs[0], infos);
-    return same ? inner->inputs[0] : no_value;
+ private:
+  const Node* of(ValueId value, std::string_view op) const {
+    const Node* const node = rows_.origin(value);
+    return node != nullptr && node->op == op ? node : nullptr;
   }
-  if (node.op != "Div") return no_value;
-  const Node *exp = from(node, 0), *sum = from(node, 1);
-  const bool spelt = exp && exp->op == "Exp" && sum && sum->op == "ReduceSum" && from(*sum, 0) == exp &&
-                     sums_rows(sum->outputs[0], exp->outputs[0], infos);
-  return spelt ? exp->inputs[0] : no_value;
-}
+
+  // exp(log-softmax), log(softmax).
+  std::optional<FoundSoftmax> inside(const Node& function, bool logarithm) const {
+    const auto found = at(function.inputs[0]);
+    if (!found || found->logarithm != logarithm) return std::nullopt;
+    return FoundSoftmax{found->scores, !logarithm};
+  }
+
+  // Before what is added to all scores of a record alike, such as the greatest of them taken away.
+  ValueId unshifted(ValueId value) const {
+    for (const Node* node = rows_.origin(value); node != nullptr; node = rows_.origin(value)) {
+      if (node->op == "Sub" && rows_.one_per_record(node->inputs[1])) {
+        value = node->inputs[0];
+      } else if (node->op == "Add" && rows_.one_per_record(node->inputs[1])) {
+        value = node->inputs[0];
+      } else if (node->op == "Add" && rows_.one_per_record(node->inputs[0])) {
+        value = node->inputs[1];
+      } else {
+        break;
+      }
+    }
+    return value;
+  }
+
+  bool from_same_scores(ValueId a, ValueId b) const {
+    return rows_.source(unshifted(a)) == rows_.source(unshifted(b));
+  }
+
+  // Past what brings one number a record to the shape of the scores.
+  const Node* sum_in(ValueId value) const {
+    const Node* node = rows_.origin(value);
+    while (node != nullptr && (node->op == "Expand" || node->op == "Tile" || node->op == "Transpose" ||
+                               has_trait(node->op, Trait::reshapes)))
+      node = rows_.origin(node->inputs[0]);
+    return node;
+  }
+
+  // exp(z) over its sum.
+  std::optional<FoundSoftmax> over_sum(ValueId part, ValueId whole) const {
+    const Node *const exp = of(part, "Exp"), *const sum = sum_in(whole);
+    if (exp == nullptr || sum == nullptr || sum->op != "ReduceSum" || !rows_.one_per_record(whole))
+      return std::nullopt;
+    if (rows_.origin(sum->inputs[0]) != exp) return std::nullopt;
+    return FoundSoftmax{unshifted(exp->inputs[0]), false};
+  }
+
+  std::optional<FoundSoftmax> times_inverse(ValueId part, ValueId factor) const {
+    const Node* const inverse = sum_in(factor);
+    if (inverse == nullptr) return std::nullopt;
+    if (inverse->op == "Reciprocal") return over_sum(part, inverse->inputs[0]);
+    const bool divides = inverse->op == "Div" && rows_.constant(inverse->inputs[0]) == 1;
+    return divides ? over_sum(part, inverse->inputs[1]) : std::nullopt;
+  }
+
+  // z less the logarithm of the sum of exp(z).
+  std::optional<FoundSoftmax> less_log_sum(ValueId scores, ValueId log_sum) const {
+    if (!rows_.one_per_record(log_sum)) return std::nullopt;
+    const Node* node = sum_in(log_sum);
+    while (node != nullptr && (node->op == "Add" || node->op == "Sub")) {
+      const Node* const first = sum_in(node->inputs[0]);
+      const bool in_front = first != nullptr && (first->op == "Log" || first->op == "ReduceLogSumExp");
+      node = in_front ? first : node->op == "Add" ? sum_in(node->inputs[1]) : nullptr;
+    }
+    if (node == nullptr) return std::nullopt;
+    if (node->op == "Log") {
+      const Node* const sum = sum_in(node->inputs[0]);
+      node = sum != nullptr && sum->op == "ReduceSum" ? of(sum->inputs[0], "Exp") : nullptr;
+    } else if (node->op != "ReduceLogSumExp") {
+      return std::nullopt;
+    }
+    if (node == nullptr || !from_same_scores(node->inputs[0], scores)) return std::nullopt;
+    return FoundSoftmax{unshifted(scores), true};
+  }
+
+  const Rows& rows_;
+};
 
 // A clipped or averaged sigmoid or softmax, one that is spelt out, the second of two softmaxes.
 bool is_probability(const Graph& graph, ValueId output) {
   constexpr double rounding = 1e-6;
-  const Bounds bounds = bounds_of(graph, output);
+  const Bounds bounds = ValueBounds(graph).of(output);
   return bounds.low >= -rounding && bounds.high <= 1 + rounding;
+}
+
+// What may stand between a decision value and its output.
+bool leads_to_output(const Node& node) {
+  return is_elementwise(node.op) || is_softmax(node.op) || is_reduction(node.op) || is_movement(node.op);
+}
+
+bool computed_from(const Graph& graph, ValueId output, ValueId value) {
+  std::vector<bool> seen(graph.values().size(), false);
+  std::vector<ValueId> pending{output};
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    if (id == value) return true;
+    if (id == no_value || seen[static_cast<std::size_t>(id)]) continue;
+    seen[static_cast<std::size_t>(id)] = true;
+    const int producer = graph.producer(id);
+    if (producer < 0) continue;
+    const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
+    if (leads_to_output(node)) pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
+  }
+  return false;
 }
 
 }  // namespace
@@ -87,34 +153,18 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   const auto scores =
       std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
-  const Node* node = origin(graph, output, infos);
-  if (node && is_softmax(node->op) && is_over_rows(*node, infos))
-    return {.logits = node->inputs[0], .softmax = true};
-  if (const ValueId scores_before = node ? scores_of_spelt_softmax(graph, *node, infos) : no_value;
-      scores_before != no_value)
-    return {.logits = scores_before, .softmax = true};
+  const Rows rows(graph, infos);
+  if (const auto softmax = SoftmaxFinder(rows).at(output))
+    return {.logits = softmax->scores, .softmax = true};
+  const Node* const node = rows.origin(output);
   return {.logits = output,
-          .sigmoid = (node && is_sigmoid(node->op)) ||
-                     (holds_rows(infos[static_cast<std::size_t>(output)]) && is_probability(graph, output))};
-}
-
-bool is_rows(const Shape& shape) {
-  return !shape.empty() &&
-         std::ranges::count_if(shape.begin() + 1, shape.end(), [](auto size) { return size != 1; }) < 2;
+          .sigmoid = (node != nullptr && is_sigmoid(node->op)) ||
+                     (rows.holds_rows(output) && is_probability(graph, output))};
 }
 
 ValueId deciding_output(const Graph& graph, ValueId logits) {
   for (const ValueId output : graph.outputs()) {
-    for (ValueId id = output; id != no_value;) {
-      if (id == logits) return output;
-      const int producer = graph.producer(id);
-      if (producer < 0) break;
-      const Node& node = graph.nodes()[static_cast<std::size_t>(producer)];
-      const bool spelt = node.op == "Exp" || node.op == "Sub" || node.op == "Div";
-      if (node.inputs.empty() || !(spelt || is_softmax(node.op) || is_pass_through(node.op) || moves(node)))
-        break;
-      id = node.inputs[0];
-    }
+    if (computed_from(graph, output, logits)) return output;
   }
   return graph.outputs()[0];
 }

@@ -29,8 +29,13 @@ bool is_recurrent_operand(const Graph& graph, ValueId input) {
 int batch_axis_of(const Graph& graph, ValueId input) {
   const Shape& declared = graph.value(input).shape;
   if (declared.empty()) return -1;
-  if (std::ranges::count(declared, -1) == 1)
-    return static_cast<int>(std::ranges::find(declared, -1) - declared.begin());
+  if (std::ranges::count(declared, -1) == 1) {
+    const auto open = std::ranges::find(declared, -1) - declared.begin();
+    // An open width or length after a batch of one is of the record; states of recurrent cells have their
+    // records along the middle axis of three.
+    const bool of_record = declared[0] == 1 && open > 0 && !(declared.size() == 3 && open == 1);
+    return of_record ? 0 : static_cast<int>(open);
+  }
   return declared.size() == 3 && is_recurrent_operand(graph, input) ? 1 : 0;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <assay/extend/operator_traits.h>
+#include "assay/model/bodies.h"
 
 namespace assay {
 namespace {
@@ -29,7 +30,10 @@ Bounds negative(Bounds a) { return {-a.high, -a.low}; }
 Bounds product(Bounds a, Bounds b) {
   return hull({times(a.low, b.low), times(a.low, b.high), times(a.high, b.low), times(a.high, b.high)});
 }
-Bounds inverse(Bounds a) { return a.low > 0 || a.high < 0 ? Bounds{1 / a.high, 1 / a.low} : Bounds{}; }
+Bounds inverse(Bounds a) {
+  if (a.low >= 0) return {1 / a.high, a.low > 0 ? 1 / a.low : infinity};
+  return a.high < 0 ? Bounds{1 / a.high, 1 / a.low} : Bounds{};
+}
 Bounds join(Bounds a, Bounds b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 // Functions that never fall.
@@ -38,6 +42,7 @@ const std::map<std::string_view, double (*)(double)>& rising() {
       {"Exp", [](double x) { return std::exp(x); }},
       {"Log", [](double x) { return x > 0 ? std::log(x) : -infinity; }},
       {"Relu", [](double x) { return std::max(x, 0.0); }},
+      {"Softsign", [](double x) { return std::isinf(x) ? std::copysign(1, x) : x / (1 + std::abs(x)); }},
       {"Softplus", [](double x) { return x > 30 ? x : std::log1p(std::exp(x)); }},
       {"Sqrt", [](double x) { return std::sqrt(std::max(x, 0.0)); }},
       {"Tanh", [](double x) { return std::tanh(x); }}};
@@ -47,9 +52,9 @@ const std::map<std::string_view, double (*)(double)>& rising() {
 // Elements of one operand, elsewhere or combined so that none leaves its range.
 bool keeps_range(std::string_view op) {
   static constexpr std::array<std::string_view, 3> averages{"ReduceMean", "ReduceMax", "ReduceMin"};
-  static constexpr std::array<std::string_view, 12> moves{
-      "Squeeze", "Unsqueeze",      "Reshape",  "Flatten", "Transpose", "Slice",
-      "Gather",  "GatherElements", "GatherND", "Split",   "Expand",    "Identity"};
+  static constexpr std::array<std::string_view, 13> moves{
+      "Squeeze",        "Unsqueeze", "Reshape", "Flatten", "Transpose", "Slice", "Gather",
+      "GatherElements", "GatherND",  "Split",   "Expand",  "Identity",  "Tile"};
   return std::ranges::find(averages, op) != averages.end() || std::ranges::find(moves, op) != moves.end() ||
          op == "GlobalAveragePool" || op == "GlobalMaxPool" || op == "Cast" || is_pass_through(op);
 }
@@ -62,13 +67,22 @@ Bounds of_constant(const Array& array) {
   return {*low, *high};
 }
 
+// Of sums of one or more elements.
+Bounds of_sums(Bounds one) {
+  return {one.low >= 0 ? one.low : -infinity, one.high <= 0 ? one.high : infinity};
+}
+
 class Propagation {
  public:
-  explicit Propagation(const Graph& graph) : graph_(graph), bounds_(graph.values().size()) {
+  // `given`: of the first of the graph's inputs.
+  Propagation(const Graph& graph, std::span<const Bounds> given)
+      : graph_(graph), bounds_(graph.values().size()) {
     for (std::size_t id = 0; id < bounds_.size(); ++id) {
       const auto value = static_cast<ValueId>(id);
       if (graph.is_constant(value)) bounds_[id] = of_constant(graph.constant(value));
     }
+    for (std::size_t i = 0; i < std::min(given.size(), graph.inputs().size()); ++i)
+      bounds_[static_cast<std::size_t>(graph.inputs()[i])] = given[i];
     for (const Node& node : graph.nodes()) {
       if (node.outputs.size() > 1 && node.op != "Split") continue;
       const Bounds bounds = of_node(node);
@@ -78,9 +92,11 @@ class Propagation {
     }
   }
 
-  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[static_cast<std::size_t>(id)]; }
+  std::vector<Bounds> found() && { return std::move(bounds_); }
 
  private:
+  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[static_cast<std::size_t>(id)]; }
+
   Bounds of_node(const Node& node) const {
     if (node.inputs.empty()) return {};
     const auto input = [&](std::size_t i) { return i < node.inputs.size() ? of(node.inputs[i]) : Bounds{}; };
@@ -92,12 +108,25 @@ class Propagation {
     if (node.op == "Sub") return sum(input(0), negative(input(1)));
     if (node.op == "Neg") return negative(input(0));
     if (node.op == "Mul") return product(input(0), input(1));
+    if (node.op == "ReduceSum") return of_sums(input(0));
     if (node.op == "Reciprocal") return inverse(input(0));
     if (node.op == "Div") return product(input(0), inverse(input(1)));
     if (node.op == "Clip") return clipped(node);
     if (node.op == "Where") return join(input(1), input(2));
     if (node.op == "Max" || node.op == "Min" || node.op == "Concat" || node.op == "Mean") return joined(node);
+    if (node.op == "If") return of_branches(node);
     return {};
+  }
+
+  // The condition comes first; what the branches capture are the other inputs.
+  Bounds of_branches(const Node& node) const {
+    std::vector<Bounds> captured;
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) captured.push_back(of(node.inputs[i]));
+    const auto of_branch = [&](const std::string& attribute) {
+      const Graph body = read_body(node, attribute);
+      return Propagation(body, captured).of(body.outputs()[0]);
+    };
+    return join(of_branch("then_branch"), of_branch("else_branch"));
   }
 
   Bounds clipped(const Node& node) const {
@@ -123,6 +152,6 @@ class Propagation {
 
 }  // namespace
 
-Bounds bounds_of(const Graph& graph, ValueId value) { return Propagation(graph).of(value); }
+ValueBounds::ValueBounds(const Graph& graph) : bounds_(Propagation(graph, {}).found()) {}
 
 }  // namespace assay

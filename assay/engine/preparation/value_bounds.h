@@ -4,6 +4,7 @@
 // looked at.
 
 #include <limits>
+#include <vector>
 
 #include <assay/graph.h>
 
@@ -13,7 +14,15 @@ struct Bounds {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
 
-// Of every element of the value; without limits where a node is not known to have any. Linear in the nodes.
-Bounds bounds_of(const Graph& graph, ValueId value);
+// Of all values of a network, each of every element; without limits where a node is not known to have any.
+// Linear in the nodes.
+class ValueBounds {
+ public:
+  explicit ValueBounds(const Graph& graph);
+  Bounds of(ValueId id) const { return id == no_value ? Bounds{} : bounds_[static_cast<std::size_t>(id)]; }
+
+ private:
+  std::vector<Bounds> bounds_;
+};
 
 }  // namespace assay

@@ -132,10 +132,10 @@ struct UnitSource::Network {
   }
 
   // [records, steps, directions * hidden]
-  static Tensor state_slopes(const Part& part, const Tensors& given) {
+  static Tensor state_slopes(const Part& part, const Tensors& given, bool outputs) {
     std::vector<ValueId> values;
     for (const auto& steps : part.states) values.insert(values.end(), steps.begin(), steps.end());
-    const Tensors slopes = decision_slopes(*part.cells, given, values);
+    const Tensors slopes = decision_slopes(*part.cells, given, values, outputs);
     std::vector<Tensor> directions;
     for (const auto& steps : part.states) {
       std::vector<Tensor> by_step;
@@ -157,11 +157,12 @@ struct UnitSource::Network {
     part.selected = at::tensor(std::vector<std::int64_t>(part.map.units.begin(), part.map.units.end()));
   }
 
-  Tensor behaviour(const Part& part, const Tensors& given, const Tensors& values,
-                   const Tensors& slopes) const {
+  // `outputs`: as decision_slopes() has it.
+  Tensor behaviour(const Part& part, const Tensors& given, const Tensors& values, const Tensors& slopes,
+                   bool outputs) const {
     Tensor all;
     if (part.cells) {
-      all = state_slopes(part, given);
+      all = state_slopes(part, given, outputs);
     } else if (!part.group.gate.empty()) {
       std::vector<Tensor> inputs;
       for (const ValueId id : part.node.inputs) inputs.push_back(id == no_value ? Tensor() : values.at(id));
@@ -201,7 +202,7 @@ const UnitMap& UnitSource::map(std::size_t group) const { return network_->parts
 
 const Session& UnitSource::session() const { return *network_->session; }
 Tensor UnitSource::activations(std::size_t group, const Tensors& values) const {
-  return network_->behaviour(network_->parts.at(group), {}, values, {});
+  return network_->behaviour(network_->parts.at(group), {}, values, {}, /*outputs=*/false);
 }
 
 std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const std::size_t> groups) const {
@@ -221,12 +222,13 @@ std::vector<Tensor> UnitSource::behaviours(const Batch& batch, std::span<const s
     }
   }
   const Tensors given = session.bind(batch);
+  const bool outputs = batch.targets.count() > 0;
   Tensors values, slopes;
   if (!wanted.empty()) values = session.run(given, std::vector<ValueId>(wanted.begin(), wanted.end()));
-  if (!by.empty()) slopes = decision_slopes(session, given, by);
+  if (!by.empty()) slopes = decision_slopes(session, given, by, outputs);
   std::vector<Tensor> behaviours;
   for (const std::size_t g : groups)
-    behaviours.push_back(network_->behaviour(network_->parts[g], given, values, slopes));
+    behaviours.push_back(network_->behaviour(network_->parts[g], given, values, slopes, outputs));
   return behaviours;
 }
 

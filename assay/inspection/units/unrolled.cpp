@@ -7,6 +7,7 @@
 
 #include <assay/error.h>
 #include <assay/model.h>
+#include "assay/engine/evaluation/scores.h"
 
 namespace assay::inspection {
 namespace {
@@ -143,13 +144,15 @@ class Unroller {
 
 }  // namespace
 
-Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values) {
-  const ValueId logits = session.logits();
+Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values,
+                        bool outputs) {
+  const Scores scores = outputs ? Scores{.value = session.logits()} : scores_of(session);
   return session.gradients(
-      given, std::span(&logits, 1),
+      given, std::span(&scores.value, 1),
       [&](const Tensors& read) {
-        const Tensor rows = read.at(logits).reshape({read.at(logits).size(0), -1});
-        return std::get<0>(rows.max(1)).sum();
+        const Tensor& value = read.at(scores.value);
+        if (scores.single) return (value - scores.threshold).abs().sum() / 2;
+        return std::get<0>(value.reshape({value.size(0), -1}).max(1)).sum();
       },
       values);
 }

@@ -9,8 +9,10 @@
 
 namespace assay::inspection {
 
-// Derivative of each record's greatest logit with respect to these values.
-Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values);
+// Derivative of the score of the class that each record is given, with respect to these values; with
+// `outputs` (of regression) that of its greatest output.
+Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values,
+                        bool outputs = false);
 
 // A network in which a recurrent layer is one cell a step, so that the decision can be differentiated by
 // every hidden state, with all that later states make of it.

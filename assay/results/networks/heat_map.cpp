@@ -56,6 +56,7 @@ std::vector<report::Picture> draw_relevance(const Session& session, const Datase
   const Batch batch = data.read(chosen);
   const ValueId input = session.first_input(data.facts());
   options.wanted = {input};
+  options.outputs = data.target_width() > 0;
   const auto attribution = relevance::make_attribution(method, session, options);
   const Array relevance =
       to_array(attribution->attribute(session.bind(batch), {}, std::span(&input, 1)).values.at(input));

@@ -57,6 +57,7 @@ report::Table conservation_table(const relevance::Importance& importance, double
 std::string method_of(const relevance::Importance& importance, const Session& session,
                       const relevance::ImportanceOptions& options) {
   relevance::AttributionOptions attribution = options.attribution;
+  attribution.outputs = importance.evaluation.mean_squared_error.has_value();
   for (const relevance::LayerImportance& layer : importance.layers)
     attribution.wanted.push_back(layer.layer.value);
   return relevance::make_attribution(options.method, session, attribution)->describe();

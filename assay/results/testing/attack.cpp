@@ -56,6 +56,14 @@ void add_attack(report::Document& document, const attack::AttackSummary& summary
   if (summary.attacked == 0)
     document.notices.push_back(fmt::format(
         "{}: there was nothing to attack, the network is wrong on every record", summary.spec.name));
+  if (const auto flat = summary.endings.find(std::string(attack::no_gradient)); flat != summary.endings.end())
+    document.warnings.push_back(
+        {"no-gradient",
+         fmt::format("{}: for {} of {} attacked records every gradient was 0, so the attack had nothing to "
+                     "follow: that it failed there says nothing about the network",
+                     summary.spec.text(), flat->second, summary.attacked),
+         "functions at the end of the network that saturate (clipped or averaged probabilities), units "
+         "that are off for these records, or steps; attack the scores before them, or without gradients"});
   const attack::AttackInfo& info = attack::attacks().find(summary.spec.name);
   document.definitions.push_back({info.name, info.definition, info.paper});
 }

@@ -20,9 +20,11 @@ namespace assay::attack {
 // How often each record of a batch went through the network, and why its search ended without success where
 // the attack knows. One entry per record of the batch as it came.
 struct AttackLog {
-  explicit AttackLog(std::size_t records) : forward(records), backward(records), ending(records) {}
+  explicit AttackLog(std::size_t records)
+      : forward(records), backward(records), ending(records), sloping(records) {}
   std::vector<std::uint64_t> forward, backward;
   std::vector<std::string_view> ending;
+  std::vector<std::uint64_t> sloping;  // of the gradients, those that were not all 0
 };
 
 // The inputs of records that an attack does not touch, by graph value, records along axis 0.
@@ -88,10 +90,10 @@ class AttackedNetwork {
   const std::optional<ValidRange>& range() const { return units_.range; }
   const InputUnits& units() const { return units_; }
   bool regression() const { return regression_; }
-  // The graph value that decides: before a final softmax or sigmoid.
+  // The graph value that decides: before a final softmax, a sigmoid and what else only bends scores.
   ValueId decision() const { return decision_; }
-  // Whether the decision value is a probability, which says yes above one half.
-  bool sigmoid() const { return sigmoid_; }
+  // Of one output: above it the network says yes.
+  float threshold() const { return threshold_; }
   // The graph input that attacks change.
   ValueId input() const { return input_; }
 
@@ -139,7 +141,7 @@ class AttackedNetwork {
   ValueId input_, decision_;
   int batch_axis_;
   c10::ScalarType type_;
-  bool sigmoid_;
+  float threshold_;
 };
 
 // The problem of records in memory, [n, record...] float32 in units of the valid range on the session's

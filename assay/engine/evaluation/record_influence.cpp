@@ -1,0 +1,163 @@
+#include "assay/engine/evaluation/record_influence.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include <assay/error.h>
+#include <assay/extend/operator_traits.h>
+#include "assay/engine/evaluation/decision.h"
+#include "assay/engine/plain_tensor.h"
+
+namespace assay {
+namespace {
+
+constexpr std::int64_t most_compared = 3;
+// Of the value's greatest magnitude. Records beside others pass through the same sums as beside copies; alone
+// they may pass through other ones, whose rounding quantised networks enlarge to steps.
+constexpr double same = 1e-6, rounding = 1e-3, steps = 0.05;
+
+bool has_operator(const Graph& graph, std::span<const std::string_view> some) {
+  return std::ranges::any_of(
+      graph.nodes(), [&](const Node& node) { return std::ranges::find(some, node.op) != some.end(); });
+}
+
+bool draws_numbers(const Graph& graph) {
+  constexpr std::array<std::string_view, 6> random{"RandomNormal",      "RandomNormalLike", "RandomUniform",
+                                                   "RandomUniformLike", "Bernoulli",        "Multinomial"};
+  return has_operator(graph, random);
+}
+
+bool rounds(const Graph& graph) {
+  constexpr std::array<std::string_view, 5> all{"QuantizeLinear", "DynamicQuantizeLinear", "Round", "Floor",
+                                                "Ceil"};
+  return has_operator(graph, all);
+}
+
+class Comparison {
+ public:
+  Comparison(const Session& session, const Tensors& given) : session_(session), given_(given) {
+    for (const auto& [id, tensor] : given) {
+      const Session::RecordAxis at = session.record_axis(id);
+      if (at.axis >= 0)
+        records_ = std::max(records_, tensor.size(at.axis) / std::max<std::int64_t>(1, at.rows));
+    }
+    records_ = std::min(records_, most_compared);
+    const ValueId logits = session.logits();
+    for (const ValueId id : {logits, deciding_output(session.graph(), logits)}) {
+      if (session.record_axis(id).axis >= 0 && std::ranges::find(compared_, id) == compared_.end())
+        compared_.push_back(id);
+    }
+  }
+
+  std::optional<RecordInfluence> find() {
+    if (records_ < 2 || compared_.empty()) return std::nullopt;
+    std::vector<std::int64_t> all(static_cast<std::size_t>(records_));
+    for (std::int64_t r = 0; r < records_; ++r) all[static_cast<std::size_t>(r)] = r;
+    const Tensors together = run(all);
+    const double alone_within = rounds(session_.graph()) ? steps : rounding;
+    for (std::int64_t r = 0; r < records_; ++r) {
+      const Tensors copies = run(std::vector<std::int64_t>(all.size(), r)), alone = run({r});
+      compare(together, r, copies, r, r, same);
+      compare(copies, r, alone, 0, r, alone_within);
+    }
+    if (found_) found_->compared = static_cast<std::size_t>(records_);
+    return found_;
+  }
+
+ private:
+  Tensors run(const std::vector<std::int64_t>& records) const {
+    Tensors chosen;
+    for (const auto& [id, tensor] : given_) {
+      const Session::RecordAxis at = session_.record_axis(id);
+      std::vector<std::int64_t> rows;
+      for (const std::int64_t record : records) {
+        for (std::int64_t i = 0; i < at.rows; ++i) rows.push_back(record * at.rows + i);
+      }
+      chosen.emplace(id, at.axis < 0 ? tensor : picked(tensor, rows, at.axis));
+    }
+    return session_.run(chosen, compared_);
+  }
+
+  // A record's numbers of a value.
+  std::vector<double> of_record(ValueId id, const Tensor& value, std::int64_t record) const {
+    const Session::RecordAxis at = session_.record_axis(id);
+    if (value.dim() <= at.axis || (record + 1) * at.rows > value.size(at.axis)) return {};
+    std::vector<std::int64_t> rows;
+    for (std::int64_t i = 0; i < at.rows; ++i) rows.push_back(record * at.rows + i);
+    return doubles_of(picked(value, rows, at.axis));
+  }
+
+  void compare(const Tensors& a, std::int64_t of_a, const Tensors& b, std::int64_t of_b, std::int64_t record,
+               double tolerance) {
+    for (const ValueId id : compared_) {
+      const std::vector<double> x = of_record(id, a.at(id), of_a), y = of_record(id, b.at(id), of_b);
+      if (x.size() != y.size()) continue;  // shapes that follow from contents are not compared
+      double change = 0, scale = 0;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        if (!std::isfinite(x[i]) || !std::isfinite(y[i])) continue;
+        change = std::max(change, std::abs(x[i] - y[i]));
+        scale = std::max({scale, std::abs(x[i]), std::abs(y[i])});
+      }
+      if (!(change > tolerance * scale) || (found_ && found_->change >= change)) continue;
+      found_ = RecordInfluence{.value = session_.graph().value(id).name,
+                               .record = static_cast<std::size_t>(record),
+                               .change = change,
+                               .scale = scale,
+                               .cause = cause()};
+    }
+  }
+
+  std::string cause() const {
+    const Graph& graph = session_.graph();
+    constexpr std::array<std::string_view, 1> dynamic{"DynamicQuantizeLinear"};
+    if (has_operator(graph, dynamic))
+      return "dynamic quantisation takes one scale for all records of a batch; a network with fixed scales, "
+             "or "
+             "batches of one record, give each record its own result";
+    for (const ValueId id : graph.inputs()) {
+      const int axis = session_.record_axis(id).axis;
+      if (axis > 0)
+        return fmt::format(
+            "axis {} of input '{}' is taken for that of the records, since it is open; where it "
+            "is a width or a length, fix it in the export or give the records' own axis",
+            axis, graph.value(id).name);
+    }
+    return "a softmax, mean, sum or product over the axis of records, or an open first axis that holds the "
+           "steps of one sequence and not records; export the network for records along the first axis";
+  }
+
+  const Session& session_;
+  const Tensors& given_;
+  std::int64_t records_ = 0;
+  std::vector<ValueId> compared_;
+  std::optional<RecordInfluence> found_;
+};
+
+}  // namespace
+
+std::optional<RecordInfluence> find_record_influence(const Session& session, const Tensors& given) {
+  if (draws_numbers(session.graph())) return std::nullopt;
+  try {
+    return Comparison(session, given).find();
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
+    return std::nullopt;  // what does not run says so where it is needed
+  }
+}
+
+std::optional<RecordInfluence> find_record_influence(const Session& session) {
+  const SessionOptions& options = session.options();
+  Tensors given;
+  try {
+    given = tiny_batch(session.graph(), {options.record_shape, options.record_shapes}, most_compared,
+                       c10::Device(options.device), {.integers = 2});
+  } catch (const Error& error) {
+    if (error.fault() == Fault::interrupted) throw;
+    return std::nullopt;  // nobody knows the records' shape
+  }
+  return find_record_influence(session, given);
+}
+
+}  // namespace assay

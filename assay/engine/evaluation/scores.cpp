@@ -1,0 +1,219 @@
+#include "assay/engine/evaluation/scores.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <assay/extend/operator_traits.h>
+#include "assay/engine/evaluation/rows.h"
+#include "assay/model/element_type.h"
+
+namespace assay {
+namespace {
+
+using Function = std::function<double(double)>;
+
+// What a node is of one of its operands, element by element: a function that rises everywhere, or falls.
+struct Step {
+  ValueId from = no_value;
+  bool falls = false;
+  bool bends = false;      // more than scaling, shifting and clipping
+  Function function = {};  // of each element; empty where it differs by record
+};
+
+struct Bend {
+  std::string_view op;
+  double (*function)(double);
+};
+
+constexpr std::array<Bend, 11> bends{{{"Sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+                                      {"Tanh", [](double x) { return std::tanh(x); }},
+                                      {"Softsign", [](double x) { return x / (1 + std::abs(x)); }},
+                                      {"Atan", [](double x) { return std::atan(x); }},
+                                      {"Erf", [](double x) { return std::erf(x); }},
+                                      {"Exp", [](double x) { return std::exp(x); }},
+                                      {"Log", [](double x) { return std::log(x); }},
+                                      {"Sqrt", [](double x) { return std::sqrt(x); }},
+                                      {"Softplus", [](double x) { return std::log1p(std::exp(x)); }},
+                                      {"Asinh", [](double x) { return std::asinh(x); }},
+                                      {"Sinh", [](double x) { return std::sinh(x); }}}};
+
+class StepFinder {
+ public:
+  // `several`: rows have several classes, so that what is one number for a record keeps their order.
+  StepFinder(const Rows& rows, bool several) : rows_(rows), several_(several) {}
+
+  std::optional<Step> at(const Node& node) const {
+    if (node.inputs.empty() || node.inputs[0] == no_value) return std::nullopt;
+    const ValueId from = node.inputs[0];
+    if (rows_.passes_through(node) || takes_one_of_one(node)) return Step{.from = from, .function = same};
+    if (several_ && (is_softmax(node.op) || node.op == "Hardmax") && rows_.is_over_rows(node))
+      return Step{.from = from, .bends = true};
+    if (several_ && node.op == "LpNormalization" && rows_.is_over_rows(node)) return Step{.from = from};
+    if (node.op == "HardSigmoid") {
+      const double alpha = node.real("alpha", 0.2F), beta = node.real("beta", 0.5F);
+      return Step{.from = from, .bends = true, .function = [=](double x) {
+                    return std::clamp(alpha * x + beta, 0.0, 1.0);
+                  }};
+    }
+    const auto bend = std::ranges::find(bends, node.op, &Bend::op);
+    if (bend != bends.end()) return Step{.from = from, .bends = true, .function = bend->function};
+    if (node.op == "Neg") return Step{.from = from, .falls = true, .function = [](double x) { return -x; }};
+    if (node.op == "Clip") return clipped(node);
+    if (node.op == "Reciprocal") return inverse(from, 1);
+    return node.inputs.size() == 2 ? of_two(node) : std::nullopt;
+  }
+
+ private:
+  static double same(double x) { return x; }
+
+  // The only element of a record.
+  bool takes_one_of_one(const Node& node) const {
+    const bool moves = has_trait(node.op, Trait::reshapes) || node.op == "Transpose" || node.op == "Gather" ||
+                       node.op == "Slice";
+    return !several_ && moves && rows_.holds_rows(node.inputs[0]) && rows_.width(node.inputs[0]) == 1;
+  }
+
+  std::optional<Step> clipped(const Node& node) const {
+    double low = node.real("min", -std::numeric_limits<float>::infinity()),
+           high = node.real("max", std::numeric_limits<float>::infinity());
+    for (std::size_t i = 1; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == no_value) continue;
+      const auto bound = rows_.constant(node.inputs[i]);
+      if (!bound) return std::nullopt;
+      (i == 1 ? low : high) = *bound;
+    }
+    return Step{.from = node.inputs[0],
+                .function = [=](double x) { return std::min(std::max(x, low), high); }};
+  }
+
+  // What the other operand is where it changes no order: a number, or nullopt for one number a record.
+  struct Other {
+    bool fits = false;
+    std::optional<double> number;
+  };
+  Other other(ValueId id) const {
+    const auto number = rows_.constant(id);
+    return {number.has_value() || (several_ && rows_.one_per_record(id)), number};
+  }
+
+  std::optional<Step> of_two(const Node& node) const {
+    const ValueId a = node.inputs[0], b = node.inputs[1];
+    if (a == no_value || b == no_value) return std::nullopt;
+    if (const Other second = other(b); second.fits) return with_second(node, a, b, second.number);
+    if (const Other first = other(a); first.fits) return with_first(node, a, b, first.number);
+    return std::nullopt;
+  }
+
+  std::optional<Step> with_second(const Node& node, ValueId from, ValueId by, std::optional<double> c) const {
+    if (node.op == "Sub") return shifted(from, false, c ? std::optional(-*c) : c);
+    if (node.op == "Div") return scaled(from, by, c ? std::optional(1 / *c) : c);
+    if (node.op == "Pow")
+      return c && *c > 0 && rows_.is_negative_nowhere(from)
+                 ? std::optional(Step{.from = from,
+                                      .bends = true,
+                                      .function = [p = *c](double x) { return std::pow(x, p); }})
+                 : std::nullopt;
+    return with_first(node, by, from, c);
+  }
+
+  // Of Add, Mul, Max and Min the operands may change places.
+  std::optional<Step> with_first(const Node& node, ValueId by, ValueId from, std::optional<double> c) const {
+    if (node.op == "Add" || node.op == "Sum") return shifted(from, false, c);
+    if (node.op == "Sub") return shifted(from, true, c);
+    if (node.op == "Mul") return scaled(from, by, c);
+    if (node.op == "Div") return c ? inverse(from, *c) : std::nullopt;
+    if (node.op != "Max" && node.op != "Min") return std::nullopt;
+    if (!c) return std::nullopt;
+    if (node.op == "Max")
+      return Step{.from = from, .function = [c = *c](double x) { return std::max(x, c); }};
+    return Step{.from = from, .function = [c = *c](double x) { return std::min(x, c); }};
+  }
+
+  // Taking another number from each record's scores is what a softmax does inside.
+  static Step shifted(ValueId from, bool falls, std::optional<double> c) {
+    const double sign = falls ? -1 : 1;
+    return {.from = from,
+            .falls = falls,
+            .bends = !c,
+            .function = c ? Function([=](double x) { return sign * x + *c; }) : Function()};
+  }
+
+  std::optional<Step> scaled(ValueId from, ValueId by, std::optional<double> c) const {
+    if (!c) return rows_.is_negative_nowhere(by) ? std::optional(Step{.from = from}) : std::nullopt;
+    if (!(*c != 0) || !std::isfinite(*c)) return std::nullopt;
+    return Step{.from = from, .falls = *c < 0, .function = [c = *c](double x) { return c * x; }};
+  }
+
+  std::optional<Step> inverse(ValueId from, double c) const {
+    if (c == 0 || !rows_.is_negative_nowhere(from)) return std::nullopt;
+    return Step{.from = from, .falls = c > 0, .function = [=](double x) { return c / x; }};
+  }
+
+  const Rows& rows_;
+  bool several_;
+};
+
+// The last step first.
+double value_at_zero(const std::vector<Function>& steps) {
+  double x = 0;
+  for (std::size_t i = steps.size(); i-- > 0;) x = steps[i](x);
+  return x;
+}
+
+// As far back as an order of scores, or the side of the threshold that a single one is on, is that of the
+// decision value, and something bends them in between.
+ValueId before_bends(const Rows& rows, ValueId decision, bool several, double threshold) {
+  constexpr double rounding = 1e-6;
+  const StepFinder finder(rows, several);
+  ValueId found = decision, id = decision;
+  bool falls = false, bent = false;
+  std::vector<Function> functions;
+  for (const Node* node = rows.producer(id); node != nullptr; node = rows.producer(id)) {
+    const std::optional<Step> step = finder.at(*node);
+    if (!step || !rows.holds_rows(step->from)) break;
+    id = step->from;
+    falls ^= step->falls;
+    bent |= step->bends;
+    functions.push_back(step->function);
+    if (falls || !bent) continue;
+    if (!several && std::abs(value_at_zero(functions) - threshold) > rounding) continue;
+    found = id;
+    bent = false;
+  }
+  return found;
+}
+
+std::vector<ValueInfo> infos_of(const Session& session) {
+  const Graph& graph = session.graph();
+  const std::vector<DType> types = element_types(graph);
+  std::vector<ValueInfo> infos(graph.values().size());
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    const Session::RecordAxis at = session.record_axis(id);
+    infos[i].shape = session.shape(id);
+    infos[i].computed = true;
+    infos[i].floating = types[i] == DType::float32 || types[i] == DType::float64;
+    infos[i].batch_axis = at.axis;
+    infos[i].batch_multiple = at.rows;
+  }
+  return infos;
+}
+
+}  // namespace
+
+Scores scores_of(const Session& session) {
+  const ValueId decision = session.logits();
+  const double threshold = session.ends_in_sigmoid() ? 0.5 : 0;
+  const std::vector<ValueInfo> infos = infos_of(session);
+  const Rows rows(session.graph(), infos);
+  if (!rows.holds_rows(decision)) return {.value = decision};
+  const bool several = rows.width(decision) != 1;
+  const ValueId found = before_bends(rows, decision, several, threshold);
+  return {.value = found, .threshold = several || found != decision ? 0 : threshold, .single = !several};
+}
+
+}  // namespace assay
