@@ -1,5 +1,6 @@
 // FGSM, BIM and PGD against their published steps written out for one record.
 
+#include "assay/attack/norms.h"
 #include "assay/attack/objective.h"
 #include "tests/attack/build.h"
 

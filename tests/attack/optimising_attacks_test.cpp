@@ -230,7 +230,7 @@ TEST(CarliniWagner, FindsChangesOfRecordsAtTheEndsOfTheirRange) {
   const AttackedNetwork network(session, {}, false);
   const AttackProblem problem =
       problem_of(network, at::tensor({1.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F}).reshape({2, 4}));
-  const Tensor found = perturbed("cw", network, problem);
+  const Tensor found = perturbed("cw[search=3]", network, problem);
   const Tensor won = AttackedNetwork::won(problem, network.scores(problem, found));
   EXPECT_TRUE(won.all().item<bool>()) << won;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <limits>
 
 #include <assay/attack.h>
 #include <assay/dataset.h>
@@ -12,6 +13,7 @@
 #include "assay/attack/norms.h"
 #include "assay/attack/preparation.h"
 #include "assay/data/files/numpy.h"
+#include "assay/results/testing/attack.h"
 #include "tests/attack/build.h"
 
 namespace assay::test {
@@ -187,6 +189,45 @@ TEST_F(AttackingData, WhatWouldChangeNothingIsRefused) {
       EXPECT_THAT(error.what(), testing::HasSubstr("give at least")) << spec;
     }
   }
+}
+
+// Turns every record round, and gives a NaN for the first of a batch.
+class BreaksTheFirst final : public Attack {
+ public:
+  Tensor perturb(const AttackedNetwork&, const AttackProblem& problem) const override {
+    const Tensor points = 1 - problem.inputs;
+    points[0].fill_(std::numeric_limits<float>::quiet_NaN());
+    return points;
+  }
+};
+
+TEST_F(AttackingData, ARecordForWhichAnAttackGivesANaNEndsNoOther) {
+  const AttackSummary summary =
+      attack_dataset(session, open_dataset(data()), {"mine", std::make_shared<BreaksTheFirst>()},
+                     folder / "set.npz", {}, silence());
+  EXPECT_EQ(summary.attacked, 2u);
+  EXPECT_EQ(summary.succeeded, 1u);
+  EXPECT_EQ(summary.endings.at("the attack gives a NaN"), 1u);
+  expect_near({0.6, 0.5, 0.9, 0.2},
+              to_tensor(open_dataset(summary.data)->read(std::vector<std::size_t>{0, 1}).inputs), 1e-6);
+}
+
+TEST_F(AttackingData, GradientsThatAreAllZeroAreSaid) {
+  const Session flat(linear({2, 2}, {0, 0, 0, 0}), one_thread);
+  for (const char* spec :
+       {"fgsm", "bim[norm=l2]", "pgd", "mi-fgsm", "jsma", "cw[search=1,iterations=3]", "deepfool"}) {
+    const AttackSummary summary =
+        attack_dataset(flat, open_dataset(data()), spec, folder / "set.npz", {}, silence());
+    EXPECT_EQ(summary.attacked, 2u) << spec;
+    EXPECT_EQ(summary.endings.at(std::string(no_gradient)), 2u) << spec;
+    const report::Document document =
+        results::document_of({summary}, AttackOptions{}, flat.graph(), *open_dataset(data()));
+    ASSERT_EQ(document.warnings.size(), 1u) << spec;
+    EXPECT_EQ(document.warnings[0].id, "no-gradient");
+    EXPECT_THAT(document.warnings[0].text, testing::HasSubstr("for 2 of 2 attacked records")) << spec;
+  }
+  for (const char* spec : {"fgsm", "noise", "removal[share=0.5]"})
+    EXPECT_EQ(attack(spec).endings.count(std::string(no_gradient)), 0u) << spec;
 }
 
 TEST_F(AttackingData, TargetsAreReachedOrTheAttackHasFailed) {

@@ -44,6 +44,25 @@ inline Graph network_with(std::int64_t classes, const Ending& ending, std::uint6
   return net.build(ending(net, net.dense("z", h, 6, classes)));
 }
 
+// Of a network_with() one score z the network with the scores -z/2 and z/2: half of its last layer's weights,
+// with the other sign in front.
+inline Graph twin_of(const Graph& one) {
+  GraphBuilder edit(one);
+  for (const char* name : {"z/w", "z/b"}) {
+    const ValueId id = *one.find_value(name);
+    const Array& half = one.constant(id);
+    std::vector<float> both;
+    for (const float sign : {-0.5F, 0.5F}) {
+      for (const float number : half.as<float>()) both.push_back(sign * number);
+    }
+    Shape shape = half.shape();
+    shape[0] = 2;
+    edit.replace_constant(id, Array::of<float>(shape, both));
+  }
+  edit.set_outputs({*one.find_value("z")});
+  return edit.build();
+}
+
 // Softmax and log-softmax of 4 scores.
 inline Endings softmaxes() {
   Endings all;

@@ -38,6 +38,23 @@ DatasetPtr named(std::vector<std::string> names) {
   return from_arrays(Array::of<float>({2, 2}, std::vector<float>{0, 1, 2, 3}), {0, 1}, std::move(options));
 }
 
+// A softmax over the records, of data and of made-up ones.
+TEST(Warnings, SayThatRecordsChangeEachOthersResults) {
+  const auto network = [](std::int64_t axis) {
+    GraphBuilder build("net");
+    const ValueId in = build.input("input", DType::float32, {-1, 2});
+    build.output(build.add("Softmax", "softmax", {in}, {{"axis", axis}}));
+    return Session(build.build());
+  };
+  const DatasetPtr data = named({"no", "yes"});
+  const auto found = influence_warnings(network(0), data.get());
+  ASSERT_EQ(ids(found), Ids{"records-interact"});
+  EXPECT_NE(found[0].text.find("record '"), std::string::npos) << found[0].text;
+  EXPECT_EQ(ids(influence_warnings(network(0), nullptr)), Ids{"records-interact"});
+  EXPECT_EQ(ids(influence_warnings(network(1), data.get())), Ids{});
+  EXPECT_EQ(ids(influence_warnings(network(1), nullptr)), Ids{});
+}
+
 TEST(Warnings, ClassesThatDoNotFitTheOutputs) {
   EXPECT_EQ(ids(class_warnings(classifier(2), *named({"cat", "dog"}))), Ids{});
   EXPECT_EQ(ids(class_warnings(classifier(2), *named({"cat", "dog", "eel"}))), Ids{"more-classes"});

@@ -101,6 +101,8 @@ class StepFinder {
   }
 
   std::optional<Step> of_two(const Node& node) const {
+    constexpr std::array<std::string_view, 8> all{"Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "Sum"};
+    if (std::ranges::find(all, node.op) == all.end()) return std::nullopt;
     const ValueId a = node.inputs[0], b = node.inputs[1];
     if (a == no_value || b == no_value) return std::nullopt;
     if (const Other second = other(b); second.fits) return with_second(node, a, b, second.number);
