@@ -41,7 +41,7 @@ TEST(BentScores, AreAttackedAsTheScoresThemselves) {
   for (const auto& [ending, build] : keeping_order()) {
     if (ending == "Hardmax") continue;  // ties at every record but where it changes
     const Graph bent = network_with(4, build);
-    for (const std::string& name : {"fgsm", "bim", "deepfool", "removal"})
+    for (const char* name : {"fgsm", "bim", "deepfool", "removal"})
       EXPECT_LT(greatest_difference(attacked(bent, name), attacked(plain, name)), 1e-3)
           << name << ", " << ending;
   }

@@ -220,8 +220,8 @@ TEST_F(AttackingData, GradientsThatAreAllZeroAreSaid) {
         attack_dataset(flat, open_dataset(data()), spec, folder / "set.npz", {}, silence());
     EXPECT_EQ(summary.attacked, 2u) << spec;
     EXPECT_EQ(summary.endings.at(std::string(no_gradient)), 2u) << spec;
-    const report::Document document =
-        results::document_of({summary}, AttackOptions{}, flat.graph(), *open_dataset(data()));
+    const report::Document document = results::document_of(
+        std::vector<AttackSummary>{summary}, AttackOptions{}, flat.graph(), *open_dataset(data()));
     ASSERT_EQ(document.warnings.size(), 1u) << spec;
     EXPECT_EQ(document.warnings[0].id, "no-gradient");
     EXPECT_THAT(document.warnings[0].text, testing::HasSubstr("for 2 of 2 attacked records")) << spec;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t most_compared = 3;
 // Of the value's greatest magnitude. Records beside others pass through the same sums as beside copies; alone
 // they may pass through other ones.
-constexpr double same = 1e-6, rounding = 1e-3;
+constexpr double within_same_sums = 1e-6, within_rounding = 1e-3;
 
 bool has_operator(const Graph& graph, std::span<const std::string_view> some) {
   return std::ranges::any_of(
@@ -59,8 +59,8 @@ class Comparison {
     const Tensors together = run(all);
     for (std::int64_t r = 0; r < records_; ++r) {
       const Tensors copies = run(std::vector<std::int64_t>(all.size(), r));
-      compare(together, r, copies, r, r, same);
-      if (!rounds(session_.graph())) compare(copies, r, run({r}), 0, r, rounding);
+      compare(together, r, copies, r, r, within_same_sums);
+      if (!rounds(session_.graph())) compare(copies, r, run({r}), 0, r, within_rounding);
     }
     if (found_) found_->compared = static_cast<std::size_t>(records_);
     return found_;
@@ -155,7 +155,7 @@ std::optional<RecordInfluence> find_record_influence(const Session& session) {
                        c10::Device(options.device), {.integers = 2});
   } catch (const Error& error) {
     if (error.fault() == Fault::interrupted) throw;
-    return std::nullopt;  // nobody knows the records' shape
+    return std::nullopt;  // the records' shape is not known
   }
   return find_record_influence(session, given);
 }

@@ -14,14 +14,14 @@
 namespace assay {
 namespace {
 
-using Function = std::function<double(double)>;
+using ScalarFunction = std::function<double(double)>;
 
 // What a node is of one of its operands, element by element: a function that rises everywhere, or falls.
 struct Step {
   ValueId from = no_value;
   bool falls = false;
-  bool bends = false;      // more than scaling, shifting and clipping
-  Function function = {};  // of each element; empty where it differs by record
+  bool bends = false;            // more than scaling, shifting and clipping
+  ScalarFunction function = {};  // of each element; empty where it differs by record
 };
 
 struct Bend {
@@ -141,7 +141,7 @@ class StepFinder {
     return {.from = from,
             .falls = falls,
             .bends = !c,
-            .function = c ? Function([=](double x) { return sign * x + *c; }) : Function()};
+            .function = c ? ScalarFunction([=](double x) { return sign * x + *c; }) : ScalarFunction()};
   }
 
   std::optional<Step> scaled(ValueId from, ValueId by, std::optional<double> c) const {
@@ -160,7 +160,7 @@ class StepFinder {
 };
 
 // The last step first.
-double value_at_zero(const std::vector<Function>& steps) {
+double value_at_zero(const std::vector<ScalarFunction>& steps) {
   double x = 0;
   for (std::size_t i = steps.size(); i-- > 0;) x = steps[i](x);
   return x;
@@ -173,7 +173,7 @@ ValueId before_bends(const Rows& rows, ValueId decision, bool several, double th
   const StepFinder finder(rows, several);
   ValueId found = decision, id = decision;
   bool falls = false, bent = false;
-  std::vector<Function> functions;
+  std::vector<ScalarFunction> functions;
   for (const Node* node = rows.producer(id); node != nullptr; node = rows.producer(id)) {
     const std::optional<Step> step = finder.at(*node);
     if (!step || !rows.holds_rows(step->from)) break;
