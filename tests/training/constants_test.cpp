@@ -79,8 +79,8 @@ void expect_descends(const Graph& graph, const std::vector<std::string>& names,
           edit.replace_constant(id, Array::of<float>(graph.constant(id).shape(), values));
           return loss_of(edit.build(), inputs, labels);
         };
-        const double slope = (at(step) - at(-step)) / (2.0 * step);
-        EXPECT_NEAR(after[i] - before[i], -slope, 3e-4 + 0.01 * std::abs(slope))
+        const double gradient = (at(step) - at(-step)) / (2.0 * step);
+        EXPECT_NEAR(after[i] - before[i], -gradient, 3e-4 + 0.01 * std::abs(gradient))
             << graph.name() << " " << name << " " << i << " " << engine;
         moved += std::abs(after[i] - before[i]);
       }
