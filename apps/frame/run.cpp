@@ -271,6 +271,11 @@ Error error_of(const std::system_error& error) {
   return {memory ? Fault::resources : Fault::io, error.what()};
 }
 
+// As libtorch says it, whose errors are its own.
+bool says_no_memory(const std::exception& error) {
+  return std::string_view(error.what()).find("allocate memory") != std::string_view::npos;
+}
+
 // Calls `work`, and `tell` with what it throws.
 template <typename Work, typename Tell>
 int with_errors_told(const Program& program, const Work& work, const Tell& tell) {
@@ -286,6 +291,7 @@ int with_errors_told(const Program& program, const Work& work, const Tell& tell)
     const Error told = error_of(error);
     return tell(Error(told.fault(), program.with_flags(told.what())));
   } catch (const std::exception& error) {
+    if (says_no_memory(error)) return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
     return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
   }
 }

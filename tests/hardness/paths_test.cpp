@@ -112,7 +112,7 @@ TEST_F(Paths, WithinSpecsHoldAFileOrAreRefused) {
           inspect + "--hypotheses 'mask[coco=" + path + "]'",
           inspect + "--hypotheses 'mask[folder=" + path + "]'",
           inspect + "--hypotheses 'grammar[file=" + path + "]'", "combine " + path + " " + path,
-          "diff " + path + " " + path, "verify " + path, "report /dev/zero",
+          "diff " + path + " " + path, "verify " + path, std::string("report /dev/zero"),
           inspect + "--units from=/dev/zero", inspect + "--add x=/dev/zero --db x.db",
           "explore net.onnx --mutant ws --data images-idx3-ubyte --out found "
           "--constraint 'mask[file=" +

@@ -251,7 +251,8 @@ TEST_F(Sizes, ALayerWithoutNeuronsIsNamed) {
   };
   for (const char* layer : {"--count-layer empty", "--layer empty"})
     expect_words(cover + " --criterion nc " + layer, 1, "layer 'empty' has no neurons");
-  expect_words(cover + " --criterion nc", 0, "layer 'empty' has no neurons");
+  expect_words(cover + " --criterion nc", 0, "logits");
+  expect_words("model bottleneck.onnx", 0, "layer 'empty' has no neurons");
   for (const char* command : {"evaluate --data d.npz", "cover --train d.npz --test d.npz --criterion nc"})
     expect_words(std::string(command) + " --model nothing.onnx", 4, "holds nothing");
 }

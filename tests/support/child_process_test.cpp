@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "assay/support/process.h"
+
 namespace assay {
 namespace {
 
@@ -61,6 +63,24 @@ TEST(ChildProcess, EndsWithAllThatItStartedWhenThisProgramIsKilled) {
   if (program == 0) {
     ::close(pipe[0]);
     run_child(fmt::format("sleep infinity & echo >&{}; wait", pipe[1]), "", {});
+    std::_Exit(0);
+  }
+  ::close(pipe[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(pipe[0], &byte, 1), 1) << "it has started";
+  ::kill(program, SIGKILL);
+  EXPECT_EQ(::read(pipe[0], &byte, 1), 0);
+  ::close(pipe[0]);
+  ::waitpid(program, nullptr, 0);
+}
+
+TEST(Process, EndsWhenThisProgramIsKilled) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe(pipe.data()), 0);
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::close(pipe[0]);
+    run_process({"sh", "-c", fmt::format("echo >&{}; exec sleep infinity", pipe[1])});
     std::_Exit(0);
   }
   ::close(pipe[1]);
