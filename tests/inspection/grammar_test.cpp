@@ -89,6 +89,19 @@ TEST(Grammar, LeavesOutWhatDoesNotParseAndSaysSo) {
               testing::ElementsAre(testing::HasSubstr("2 of 3 records do not parse")));
 }
 
+// A probe, another query and a table of behaviours ask the same annotator again.
+TEST(Grammar, CountsARecordOnceHoweverOftenItIsAsked) {
+  const test::TemporaryFolder folder;
+  const Annotated texts({"y", "z", "x"});
+  const auto annotator =
+      texts.make("grammar[file=" + folder.file("g.grammar", "a ::= 'y'") + ",match=whole]");
+  texts.some(*annotator, {1});
+  EXPECT_THAT(annotator->notices(), testing::ElementsAre(testing::HasSubstr("1 of 1 records do not parse")));
+  texts.all(*annotator);
+  texts.some(*annotator, {2, 0});
+  EXPECT_THAT(annotator->notices(), testing::ElementsAre(testing::HasSubstr("2 of 3 records do not parse")));
+}
+
 TEST(Grammar, TakesTheSimplestParseAndSaysThatThereAreOthers) {
   // As a word it is one node, letter by letter more; the first alternative of equals.
   const Parsed of = parsed("t ::= word | letters\nword ::= 'ab'\nletters ::= letter+\nletter ::= [a-z]",

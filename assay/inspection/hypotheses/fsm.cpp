@@ -6,6 +6,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
+#include "assay/inspection/symbols/counted_records.h"
 #include "assay/inspection/symbols/grammar.h"
 #include "assay/inspection/symbols/text.h"
 #include "assay/support/files/hash.h"
@@ -35,16 +36,17 @@ class Machine final : public Annotator {
 
   Behaviours annotate(const RecordBlock& records) const override {
     TextBehaviours behaviours(records, hypotheses_.size(), "fsm");
+    const std::vector<char> fresh = counted_.note(records);
     for (std::size_t r = 0; r < records.size(); ++r) {
-      ++records_;
-      run(records.texts[r], r, behaviours);
+      const bool stuck = run(records.texts[r], r, behaviours);
+      stuck_ += stuck && fresh[r] != 0 ? 1 : 0;
     }
     return behaviours.take();
   }
   std::vector<std::string> notices() const override {
     if (stuck_ == 0) return {};
     return {fmt::format("{}: {} of {} records reach a symbol without a transition; don't-care from there on",
-                        file_, stuck_.load(), records_.load())};
+                        file_, stuck_.load(), counted_.size())};
   }
 
  private:
@@ -98,7 +100,8 @@ class Machine final : public Annotator {
     });
   }
 
-  void run(const RecordText& record, std::size_t r, TextBehaviours& behaviours) const {
+  // Whether it reaches a symbol without a transition.
+  bool run(const RecordText& record, std::size_t r, TextBehaviours& behaviours) const {
     std::optional<std::size_t> now = 0;
     for (std::size_t k = 0; k + 1 < record.begins.size(); ++k) {
       if (record.begins[k] == record.begins[k + 1]) continue;
@@ -109,7 +112,6 @@ class Machine final : public Annotator {
           return transition.from == *now && takes(transition, symbol);
         });
         if (next == transitions_.end()) {
-          ++stuck_;
           now.reset();
         } else {
           now = next->to;
@@ -121,13 +123,15 @@ class Machine final : public Annotator {
         if (now) value = h == 0 ? static_cast<float>(*now) : *now + 1 == h ? 1.0F : 0.0F;
       }
     }
+    return !now;
   }
 
   std::string file_, version_;
   std::vector<std::string> states_;
   std::vector<Transition> transitions_;
   std::vector<Hypothesis> hypotheses_;
-  mutable std::atomic<std::size_t> records_ = 0, stuck_ = 0;
+  mutable CountedRecords counted_;
+  mutable std::atomic<std::size_t> stuck_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include <assay/extend/hypothesis.h>
+#include "assay/inspection/symbols/counted_records.h"
 #include "assay/inspection/symbols/earley.h"
 #include "assay/inspection/symbols/grammar.h"
 #include "assay/inspection/symbols/text.h"
@@ -40,7 +41,9 @@ class GrammarAnnotator final : public Annotator {
 
   Behaviours annotate(const RecordBlock& records) const override {
     TextBehaviours behaviours(records, hypotheses_.size(), "grammar");
-    for (std::size_t r = 0; r < records.size(); ++r) annotate_record(records.texts[r], r, behaviours);
+    const std::vector<char> fresh = counted_.note(records);
+    for (std::size_t r = 0; r < records.size(); ++r)
+      annotate_record(records.texts[r], r, fresh[r] != 0, behaviours);
     return behaviours.take();
   }
 
@@ -48,7 +51,7 @@ class GrammarAnnotator final : public Annotator {
     std::vector<std::string> all;
     const auto say = [&](std::size_t count, std::string_view what) {
       if (count > 0)
-        all.push_back(fmt::format("{}: {} of {} records {}", file_, count, records_.load(), what));
+        all.push_back(fmt::format("{}: {} of {} records {}", file_, count, counted_.size(), what));
     };
     say(unparsed_, "do not parse, and are left out of its hypotheses");
     say(too_large_,
@@ -107,17 +110,18 @@ class GrammarAnnotator final : public Annotator {
     }
   }
 
-  void annotate_record(const RecordText& record, std::size_t r, TextBehaviours& behaviours) const {
-    ++records_;
+  // `counts`: in what is noticed.
+  void annotate_record(const RecordText& record, std::size_t r, bool counts,
+                       TextBehaviours& behaviours) const {
     const Characters characters = characters_of(record.text);
     if (characters.codes.empty()) return;
     const EarleyParser::Outcome outcome = parser_->parse(text_of(record, characters), match_);
     if (!outcome.parse) {
-      ++(outcome.too_large ? too_large_ : unparsed_);
+      (outcome.too_large ? too_large_ : unparsed_) += counts ? 1 : 0;
       behaviours.dont_care(r);
       return;
     }
-    if (outcome.parse->ambiguous) ++ambiguous_;
+    if (outcome.parse->ambiguous) ambiguous_ += counts ? 1 : 0;
     const Parse& parse = *outcome.parse;
     for (const ParseNode& node : parse.nodes) {
       if (node.certain) mark(node, characters, r, behaviours);
@@ -236,7 +240,8 @@ class GrammarAnnotator final : public Annotator {
   std::vector<std::string> unreachable_;
   mutable std::mutex mutex_;  // guards above_
   mutable std::map<std::size_t, Above> above_;
-  mutable std::atomic<std::size_t> records_ = 0, unparsed_ = 0, too_large_ = 0, ambiguous_ = 0;
+  mutable CountedRecords counted_;
+  mutable std::atomic<std::size_t> unparsed_ = 0, too_large_ = 0, ambiguous_ = 0;
 };
 
 }  // namespace
