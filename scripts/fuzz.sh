@@ -7,9 +7,26 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 shift || true
 
-echo "fuzz: building with clang in build/fuzz"
-cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=clang \
-  -DCMAKE_CXX_COMPILER=clang++ -DASSAY_FUZZERS=ON -DASSAY_TESTS=OFF ${ASSAY_FUZZ_CMAKE:-} > /dev/null
+lacks() {
+  echo "fuzz: $1 is absent, which the targets need; on Debian: apt-get install $2" >&2
+  exit 1
+}
+compiler=
+for name in clang++ clang++-{20..14}; do
+  if command -v "$name" > /dev/null; then compiler=$name && break; fi
+done
+[ -n "$compiler" ] || lacks "clang" "clang libomp-dev"
+version=$("$compiler" -dumpversion)
+version=${version%%.*}
+echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' |
+  "$compiler" -x c++ - -fsanitize=fuzzer,address,undefined -o /dev/null 2> /dev/null ||
+  lacks "the runtime of clang's sanitizers and libFuzzer" "libclang-rt-$version-dev"
+printf '#include <omp.h>\nint main() { return omp_get_max_threads() == 0; }\n' |
+  "$compiler" -x c++ - -fopenmp -o /dev/null 2> /dev/null || lacks "libomp" "libomp-$version-dev"
+
+echo "fuzz: building with $compiler in build/fuzz"
+cmake -S . -B build/fuzz -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER="${compiler/clang++/clang}" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DASSAY_FUZZERS=ON -DASSAY_TESTS=OFF ${ASSAY_FUZZ_CMAKE:-} > /dev/null
 cmake --build build/fuzz --target fuzzers
 
 # Libraries built without the sanitizer share containers with ours, which looks like an overflow to it.
