@@ -244,6 +244,11 @@ std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, 
   if (fs::exists(folder)) {
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder)) {
       const std::string path = entry.path().lexically_relative(folder).generic_string();
+      if (entry.is_symlink())
+        fail(Fault::usage,
+             "{} holds a link ({}), through which files elsewhere would be replaced; name a folder "
+             "of its own",
+             folder.string(), path);
       if (entry.is_directory() || is_part_of_pack(path, study)) continue;
       if (std::ranges::find(listed, path, &PackFile::path) == listed.end())
         fail(Fault::usage, "{} holds other files ({}), of no step of this study; name a folder of its own",
@@ -251,6 +256,10 @@ std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, 
     }
   }
   auto journal = std::make_unique<Journal>(folder / journal_name, JournalKey("evidence pack"));
+  if (fs::exists(folder / manifest_name) != finished) {  // before the journal was locked
+    Journal::remove(journal->path());
+    fail(Fault::io, "{}: another run has just made this pack; name another folder", folder.string());
+  }
   fs::remove(folder / signature_name);
   fs::remove(folder / manifest_name);
   for (const PackFile& file : listed) fs::remove(folder / file.path);

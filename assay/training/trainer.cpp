@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include <assay/dataset.h>
 #include <assay/error.h>
@@ -15,6 +16,7 @@
 #include <assay/model.h>
 #include "assay/data/given.h"
 #include "assay/data/views.h"
+#include "assay/support/files/file_lock.h"
 #include "assay/support/files/hash.h"
 #include "assay/training/checkpoint.h"
 #include "assay/training/early_stopping.h"
@@ -126,7 +128,9 @@ class Trainer {
   }
 
   TrainingResult run() {
-    if (!recipe_.checkpoint.empty() && std::filesystem::exists(recipe_.checkpoint)) restore();
+    std::optional<FileLock> lock;
+    if (!recipe_.checkpoint.empty()) lock.emplace(recipe_.checkpoint);
+    if (lock && std::filesystem::exists(recipe_.checkpoint)) restore();
     bool stopped = ran_out();
     while (at_.history.size() < recipe_.epochs && !stopped) {
       at_.history.push_back(epoch(at_.history.size()));

@@ -195,6 +195,36 @@ TEST(BehaviourCache, NeverTrustsADamagedFile) {
   }
 }
 
+TEST(BehaviourCache, LeavesWhatIsNotItsOwn) {
+  const test::TemporaryFolder folder;
+  const Counting counting;
+  const Behaviours truth = words().all(counting);
+  {
+    BehaviourCache cache(folder.path());
+    ask(cache, counting, "k", everything);
+  }
+  const fs::path file = only_file(folder.path());
+  write_file(file, "the only copy of a thesis");
+  {
+    BehaviourCache cache(folder.path());
+    expect_same(ask(cache, counting, "k", everything), truth);
+    EXPECT_THAT(cache.notices(), testing::ElementsAre(testing::HasSubstr("it holds something else")));
+  }
+  EXPECT_EQ(read_file(file), "the only copy of a thesis");
+  const fs::path other = folder.path() / "elsewhere" / "other";
+  write_file(other, "precious");
+  for (const bool symbolic : {true, false}) {
+    fs::remove(file);
+    if (symbolic)
+      fs::create_symlink(other, file);
+    else
+      fs::create_hard_link(other, file);
+    BehaviourCache cache(folder.path());
+    EXPECT_THROW(ask(cache, counting, "k", everything), Error);
+    EXPECT_EQ(read_file(other), "precious");
+  }
+}
+
 TEST(BehaviourCache, NoticesDamageWhileItIsOpen) {
   const test::TemporaryFolder folder;
   const Counting counting;

@@ -195,6 +195,28 @@ TEST_F(Journals, HaveOneUserAtATime) {
   message(Fault::io, [&] { Journal(path, key(2)); });
 }
 
+// No flag names them: what somebody has put in their place is not written to, nor what it leads to.
+TEST_F(Journals, AreNeverLinks) {
+  const fs::path other = folder / "other", missing = folder / "missing";
+  const std::string bytes = "assay journal 1\n";
+  write_file(other, bytes);
+  const auto expect_refused = [&] {
+    EXPECT_THAT(message(Fault::data, [&] { Journal(path, key()); }), HasSubstr("not a journal"));
+    EXPECT_THAT(message(Fault::data, [&] { Journal::require_place(path); }), HasSubstr("not a journal"));
+    EXPECT_THAT(message(Fault::data, [&] { Journal::remove(path); }), HasSubstr("not a journal"));
+    EXPECT_TRUE(fs::exists(fs::symlink_status(path)));
+    fs::remove(path);
+  };
+  fs::create_symlink(missing, path);
+  expect_refused();
+  EXPECT_FALSE(fs::exists(missing));
+  fs::create_symlink(other, path);
+  expect_refused();
+  fs::create_hard_link(other, path);
+  expect_refused();
+  EXPECT_EQ(read_file(other), bytes);
+}
+
 TEST_F(Journals, AreRemoved) {
   { Journal(path, key()).append("a", "x"); }
   Journal::remove(path);

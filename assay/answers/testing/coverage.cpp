@@ -1,6 +1,7 @@
 #include "assay/answers/testing/coverage.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <assay/error.h>
@@ -12,6 +13,7 @@
 #include "assay/results/testing/coverage.h"
 #include "assay/results/testing/extension.h"
 #include "assay/results/warnings.h"
+#include "assay/support/files/file_lock.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/text/text.h"
 
@@ -29,6 +31,7 @@ class Covering {
         progress_(progress) {}
 
   CoverageAnswer answer() {
+    lock_outputs();
     require_units_counted();
     specs_ = coverage::asked_criteria(question_.preset, question_.criteria, question_.ms);
     check_conditions_early();
@@ -51,6 +54,17 @@ class Covering {
   }
 
  private:
+  // Before anything is read that is written back changed.
+  void lock_outputs() {
+    if (ranks().first()) {
+      if (!question_.state.empty()) state_lock_.emplace(question_.state);
+      if (question_.training && !question_.profile.file.empty())
+        profile_lock_.emplace(question_.profile.file);
+    }
+    std::string taken;
+    ranks().broadcast(taken);
+  }
+
   std::string settings_text() const {
     return profile_->settings.empty() ? "" : coverage::text_of(profile_->settings);
   }
@@ -240,6 +254,7 @@ class Covering {
   const CoverageQuestion question_;
   const Setting& setting_;
   Progress& progress_;
+  std::optional<FileLock> state_lock_, profile_lock_;
   std::vector<Spec> specs_;
   std::shared_ptr<const coverage::Profile> profile_;
   report::Document learning_;  // what learning found

@@ -150,10 +150,16 @@ class BehaviourCache::Series {
     put_text(head_, std::to_string(hypotheses));
     if (folder.empty()) return;
     path_ = folder / (hash_hex(key) + ".behaviours");
-    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_NONBLOCK | O_CLOEXEC, 0644);
+    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
     if (file_ < 0)
       fail(Fault::io, "{}: cannot be opened for writing: {}", path_.string(), std::strerror(errno));
-    refresh();
+    try {
+      require_plain();
+      refresh();
+    } catch (...) {
+      ::close(file_);
+      throw;
+    }
   }
   ~Series() {
     if (file_ >= 0) ::close(file_);
@@ -206,6 +212,10 @@ class BehaviourCache::Series {
     if (file_ < 0) return {};
     ::flock(file_, LOCK_EX);
     refresh();
+    if (size_ == 0 && !series_start.starts_with(read_at(0, series_start.size()))) {
+      ::flock(file_, LOCK_UN);
+      return "it holds something else, or is damaged; move it away";
+    }
     std::string bytes;
     if (size_ == 0) {
       std::string head = head_;
@@ -234,6 +244,13 @@ class BehaviourCache::Series {
   struct Range {
     std::size_t begin, size;
   };
+
+  // No flag names the file, so that somebody may have put a link there, or a second name of another file.
+  void require_plain() const {
+    struct stat about = {};
+    if (::fstat(file_, &about) != 0 || !S_ISREG(about.st_mode) || about.st_nlink > 1)
+      fail(Fault::data, "{}: is not a plain file; move it away, or use another folder", path_.string());
+  }
 
   std::string read_at(std::size_t place, std::size_t size) const {
     std::string bytes(size, '\0');

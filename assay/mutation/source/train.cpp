@@ -8,6 +8,7 @@
 #include "assay/mutation/source/external.h"
 #include "assay/support/conditions.h"
 #include "assay/support/files/binary.h"
+#include "assay/support/files/file_lock.h"
 #include "assay/support/files/hash.h"
 #include "assay/support/ranks/shared_work.h"
 #include "assay/support/threads.h"
@@ -44,8 +45,11 @@ class ProgramTrainer {
     try {
       const Program program = job.make();
       trained.key = key_of(program);
-      trained.failure = store_.failure(trained.key);
-      trained.known = !trained.failure.empty() || store_.find(trained.key).has_value();
+      look_up(trained);
+      if (trained.known && !has_left_overs(trained.key)) return trained;
+      // Another run may train the same one: then its network is taken.
+      const FileLock lock(store_.folder() / trained.key, FileLock::Taken::wait);
+      look_up(trained);
       if (!trained.known) trained.failure = fresh(job, program, trained.key);
       std::error_code ignored;  // what a kill may have left
       std::filesystem::remove(store_.checkpoint(trained.key), ignored);
@@ -75,6 +79,18 @@ class ProgramTrainer {
  private:
   std::string key_of(const Program& program) const {
     return Hasher().text(hash_of(program)).text(plan_.command + (plan_.pictures ? " of pictures" : "")).hex();
+  }
+
+  void look_up(Trained& trained) const {
+    trained.failure = store_.failure(trained.key);
+    trained.known = !trained.failure.empty() || store_.find(trained.key).has_value();
+  }
+
+  // Of a run that was killed, or of one that is under way.
+  bool has_left_overs(const std::string& key) const {
+    std::error_code ignored;
+    return std::filesystem::exists(store_.checkpoint(key), ignored) ||
+           std::filesystem::exists(store_.folder() / (key + ".lock"), ignored);
   }
 
   // Why it failed; empty when the network is in the store.

@@ -28,8 +28,13 @@ std::string entry_of(std::string_view id, std::string_view bytes) {
   return framed(entry.append(bytes));
 }
 
+// No flag names a journal, so that somebody may have put something else there: a link, or a second name of a
+// file that is worth something.
+bool is_plain(const struct stat& about) { return S_ISREG(about.st_mode) && about.st_nlink <= 1; }
+
 [[noreturn]] void refuse_foreign(const fs::path& path) {
-  fail(Fault::data, "{}: there is a file of this name that is no journal; move it away, or use another place",
+  fail(Fault::data,
+       "{}: there is a file of this name that is not a journal; move it away, or use another place",
        path.string());
 }
 
@@ -67,7 +72,7 @@ std::string JournalKey::difference(std::string_view other) const {
 }
 
 Journal::Journal(const fs::path& path, const JournalKey& key)
-    : path_(written_place(path)), head_(std::string(journal_start) + framed(key.bytes())) {
+    : path_(path), head_(std::string(journal_start) + framed(key.bytes())) {
   if (path_.has_parent_path()) make_folders(path_.parent_path());
   open();
   try {
@@ -83,14 +88,15 @@ Journal::~Journal() { ::close(file_); }
 // Opens and locks the file that has the name: another run may put a new one in its place in between.
 void Journal::open() {
   while (true) {
-    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_NONBLOCK | O_CLOEXEC, 0644);
+    file_ = ::open(path_.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+    if (file_ < 0 && errno == ELOOP) refuse_foreign(path_);
     if (file_ < 0) cannot("opened for writing");
     struct stat mine = {};
     struct stat named = {};
     const bool locked = ::flock(file_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     const bool same = ::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &named) == 0 &&
                       mine.st_ino == named.st_ino && mine.st_dev == named.st_dev;
-    if (locked && same && S_ISREG(mine.st_mode)) return;
+    if (locked && same && is_plain(mine)) return;
     ::close(file_);
     if (!locked)
       fail(Fault::io, "{}: another run is using this journal; wait for its end, or use another place",
@@ -194,15 +200,15 @@ void Journal::install(const std::string& contents) {
 }
 
 void Journal::require_place(const fs::path& path) {
-  std::error_code code;
-  if (!fs::exists(path, code)) return;
-  if (!fs::is_regular_file(path, code) || !journal_name.starts_with(read_start(path, journal_name.size())))
+  struct stat about = {};
+  if (::lstat(path.c_str(), &about) != 0) return;
+  if (!is_plain(about) || !journal_name.starts_with(read_start(path, journal_name.size())))
     refuse_foreign(path);
 }
 
 void Journal::remove(const fs::path& path) {
   std::error_code code;
-  if (!fs::exists(path, code)) return;
+  if (!fs::exists(fs::symlink_status(path, code))) return;
   require_place(path);
   if (!fs::remove(path, code) && code)
     fail(Fault::io, "{}: cannot be removed: {}", path.string(), code.message());
