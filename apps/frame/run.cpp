@@ -22,6 +22,7 @@
 #include "apps/frame/program.h"
 #include "apps/frame/terminal.h"
 #include "assay/support/conditions.h"
+#include "assay/support/deaf_work.h"
 #include "assay/support/files/file.h"
 #include "assay/support/ranks/launch.h"
 #include "assay/support/text/text.h"
@@ -37,12 +38,22 @@ void on_stop(int signal) {
   if (stopped_by != 0) ::_exit(signal_base + signal);  // a second one does not wait
   stopped_by = signal;
   request_interrupt();
+  DeafWork::hear();
+}
+
+// Work that hears nothing has had its time.
+void on_alarm(int) {
+  if (stopped_by != 0) ::_exit(signal_base + stopped_by);
+  constexpr std::string_view message = "assay: the question takes more time than is allowed; ask for less\n";
+  static_cast<void>(::write(STDERR_FILENO, message.data(), message.size()) + 0);
+  ::_exit(8);
 }
 
 void take_signals() {
   keep_interrupt_requests();
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, on_stop);
   if (std::signal(SIGHUP, on_stop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // as nohup wants it
+  DeafWork::take_alarms(on_alarm);
   // Writing says what is wrong instead.
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
 }

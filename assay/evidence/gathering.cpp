@@ -246,8 +246,8 @@ std::unique_ptr<Journal> begin_pack(const fs::path& folder, const Study& study, 
       const std::string path = entry.path().lexically_relative(folder).generic_string();
       if (entry.is_symlink())
         fail(Fault::usage,
-             "{} holds a link ({}), through which files elsewhere would be replaced; name a folder "
-             "of its own",
+             "{} holds a link ({}), through which files elsewhere would be replaced; name another "
+             "folder",
              folder.string(), path);
       if (entry.is_directory() || is_part_of_pack(path, study)) continue;
       if (std::ranges::find(listed, path, &PackFile::path) == listed.end())

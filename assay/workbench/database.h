@@ -5,14 +5,16 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <assay/report.h>
+#include "assay/workbench/database_files.h"
+#include "assay/workbench/time_limit.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -51,15 +53,18 @@ class Statement {
   bool has_more() const { return has_more_; }
 
  private:
+  int bind_one(int at, const Cell& value);
+
   Database* database_;
   sqlite3_stmt* statement_ = nullptr;
-  bool has_more_ = false;
+  bool has_more_ = false, of_user_;  // it was prepared under the rules for users, which hold while it runs
 };
 
 class Database {
  public:
-  // Opens or makes the file; an empty path is a database in memory. Throws Error{data} for a file that is no
-  // database of Assay's, Error{mismatch} for one of a newer version, Error{io} when the file system refuses.
+  // Opens or makes the file; an empty path is a database in memory. Throws Error{data} for a file that is not
+  // a database of Assay's, is damaged, or holds what Assay does not make, and for a journal beside it that
+  // Assay did not write; Error{mismatch} for one of a newer version, Error{io} when the file system refuses.
   explicit Database(const std::filesystem::path& path, int version);
   ~Database();
   Database(const Database&) = delete;
@@ -67,6 +72,8 @@ class Database {
 
   sqlite3* handle() const { return handle_; }
   const std::filesystem::path& path() const { return path_; }
+  // When statements end with Error{resources}; nothing: when they are done.
+  void set_time_limit(const TimeLimit* limit) { time_limit_ = limit; }
   // One or more statements of our own, without results.
   void run(const std::string& sql);
   // Of the columns of a query that was written by a user; nothing is run.
@@ -88,25 +95,30 @@ class Database {
     Database& database_;
     bool before_;
   };
-  // Why the last statement was refused by the rules; empty where it was not.
-  const std::string& refusal() const { return refusal_; }
+  bool under_user_rules() const { return user_rules_; }
+  void forget_refusal() { refusal_.clear(); }
 
   [[noreturn]] void fail_with(int code, std::string_view doing);
 
  private:
-  static int authorise(void* self, int action, const char* a, const char* b, const char*, const char*);
+  static int authorise(void* self, int action, const char* a, const char* b, const char*, const char* inside);
   int judge(int action, std::string_view a, std::string_view b);
+  int refuse(std::string why);
+  void set_up();
   void identify(int version);
+  [[noreturn]] void fail_for_room(std::string_view name);
 
   std::filesystem::path path_;
+  DatabaseFiles files_;
   sqlite3* handle_ = nullptr;
+  const TimeLimit* time_limit_ = nullptr;
   bool user_rules_ = false;
   std::set<std::string> own_;
-  std::string refusal_;
+  std::string refusal_;  // why the last statement was refused by the rules; empty where it was not
 };
 
-// All or nothing of what is written while it lives: rolled back unless commit() was called. May stand inside
-// another.
+// All or nothing of what is written while it lives: rolled back unless commit() was called. The outermost
+// keeps other writers out from its beginning on; others may stand inside it.
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -115,7 +127,7 @@ class Transaction {
 
  private:
   Database& database_;
-  bool open_ = true;
+  bool outermost_, open_ = true;
 };
 
 }  // namespace assay::workbench

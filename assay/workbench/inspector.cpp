@@ -284,6 +284,7 @@ Inspected figures_of(const inspection::Inspection& seen) {
 void keep(Database& database, const Inspected& inspected, const std::string& key, const std::string& query,
           const std::string& data, const std::string& scores) {
   Transaction transaction(database);
+  if (kept_inspection(database, key) != 0) return;  // another process was quicker
   const std::int64_t inspection = add_inspection(database, inspected, key, query, data);
   database.run(
       fmt::format("INSERT INTO main.scores SELECT {}, * FROM {} ORDER BY rowid", inspection, scores));

@@ -26,6 +26,7 @@ struct OpenWorld {
   inspection::InspectOptions options;
   inspection::UnitBehaviour behaviour = inspection::UnitBehaviour::activation;
   Inspector inspect;
+  double seconds = 0;  // that a question may take; 0: as many as it takes
 };
 
 // What is handed to the inspector for a plan.

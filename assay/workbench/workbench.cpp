@@ -69,7 +69,8 @@ void Workbench::keep(const inspection::Inspection& seen, const std::vector<inspe
   keep_inspection(state_->database, state_->world.data, seen, groups, key);
 }
 
-report::Document Workbench::ask(const std::string& sql, Progress& progress) {
+report::Document Workbench::ask(const std::string& sql, Progress& progress, double seconds) {
+  state_->world.seconds = seconds;
   return answer(state_->database, state_->world, sql, progress);
 }
 

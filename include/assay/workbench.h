@@ -65,8 +65,9 @@ class Workbench {
   std::vector<std::string> add_document(const std::string& name, const report::Document& document);
 
   // Runs SQL, one or more statements. The answers are tables of the document. Throws Error{usage} with line
-  // and column for what cannot be read, does not exist or is not allowed.
-  report::Document ask(const std::string& sql, Progress& progress);
+  // and column for what cannot be read, does not exist or is not allowed, Error{resources} after so many
+  // seconds (0: never).
+  report::Document ask(const std::string& sql, Progress& progress, double seconds = 0);
 
  private:
   struct State;

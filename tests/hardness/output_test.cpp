@@ -73,7 +73,7 @@ TEST_F(Outputs, GoIntoPipesAndStandardStreams) {
 
 TEST_F(Outputs, ForeignFilesAndOtherWorkStay) {
   write_file(folder / "s.cov.journal", "my diary");
-  expect_refused(cover + "--state s.cov", "no journal", 5);
+  expect_refused(cover + "--state s.cov", "not a journal", 5);
   EXPECT_EQ(read_file(folder / "s.cov.journal"), "my diary");
   fs::remove(folder / "s.cov.journal");
 

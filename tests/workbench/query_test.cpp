@@ -314,7 +314,7 @@ TEST_F(StudyFile, KeepsScoresAndTakesThemAgain) {
 TEST_F(StudyFile, OfAnotherProgramOrVersionIsRefusedAndLeftAlone) {
   const auto open = [&] { return message_of([&] { Database database(path, database_version); }); };
   std::ofstream(path) << "no database at all, and long enough to be taken for one";
-  EXPECT_THAT(open(), HasSubstr("no database; name another file"));
+  EXPECT_THAT(open(), HasSubstr("not a database; name another file"));
   std::filesystem::remove(path);
   { Database(path, database_version + 1).run("CREATE TABLE t(a)"); }
   EXPECT_THAT(open(), HasSubstr("a database of version 2, where this Assay reads and writes version 1"));

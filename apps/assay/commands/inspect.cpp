@@ -113,6 +113,10 @@ class Inspect final : public Command {
     flags.add("sql,--sql QUERY", question_.database.sql,
               "question in SQL, with the INSPECT clause; EXPLAIN INSPECT shows the plan");
     flags.add("--sql-file FILE", question_.database.sql_file, "file that holds the question");
+    flags
+        .add("--time SECONDS", question_.database.seconds,
+             "end a question in SQL that takes longer, with exit code 8", CLI::NonNegativeNumber)
+        ->default_str("");
     flags.add("--db FILE.db", question_.database.file,
               "database that keeps networks, records, hypotheses, scores and results for later questions");
     flags

@@ -128,7 +128,7 @@ report::Document answer_of(workbench::Workbench& workbench, const DatabaseQuesti
   }
   const std::string sql =
       question.sql_file.empty() ? question.sql : read_stream(question.sql_file, largest_query);
-  if (!sql.empty()) return workbench.ask(sql, progress);
+  if (!sql.empty()) return workbench.ask(sql, progress, question.seconds);
   report::Document document = workbench.ask(
       "SELECT relation, document, title, rows FROM document_tables ORDER BY relation, document", progress);
   const std::size_t count = question.documents.size();

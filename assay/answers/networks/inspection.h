@@ -21,6 +21,7 @@ struct DatabaseQuestion {
   std::string file = {};                    // of the database; empty: in memory
   std::string sql = {}, sql_file = {};      // both empty: which relations documents went into
   std::vector<std::string> documents = {};  // that are put into it first: FILE or NAME=FILE
+  double seconds = 0;                       // that the answer may take; 0: as many as it takes
 };
 
 struct InspectionQuestion {

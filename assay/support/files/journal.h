@@ -17,8 +17,8 @@
 // out together with what is behind it; it is then as if that work had not been done. A file that is no
 // journal is never written to.
 //
-// Symbolic links are followed. An open journal is locked: a second run that wants it is refused, on file
-// systems that have locks. Not thread-safe.
+// A journal is a plain file: links are refused, symbolic and hard ones, since no flag names it. An open
+// journal is locked: a second run that wants it is refused, on file systems that have locks. Not thread-safe.
 
 #include <fmt/format.h>
 

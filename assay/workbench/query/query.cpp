@@ -6,6 +6,7 @@
 #include <set>
 
 #include <assay/error.h>
+#include "assay/support/deaf_work.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/text.h"
 #include "assay/workbench/inspect_views.h"
@@ -20,6 +21,7 @@ using Kind = report::Column::Kind;
 
 constexpr std::size_t most_statements = 1000;
 constexpr std::size_t most_cells = 10'000'000;
+constexpr std::size_t forms_of_text = 8;  // in memory at a time while the answer is shown and written
 // Of SQLite's errors: those of reading a statement.
 constexpr std::string_view likely_clause = "INSPECT";
 
@@ -81,10 +83,34 @@ class Temporaries {
   std::size_t count_ = 0;
 };
 
+// Ends inspections whose question has had its time.
+class LimitedProgress final : public Progress {
+ public:
+  LimitedProgress(Progress& progress, const TimeLimit& limit) : progress_(progress), limit_(limit) {}
+  void begin(std::string_view stage, std::size_t total, std::string_view unit) override {
+    progress_.begin(stage, total, unit);
+  }
+  void advance(std::size_t done, std::string_view note) override {
+    limit_.check();
+    progress_.advance(done, note);
+  }
+  void end() override { progress_.end(); }
+  void notice(std::string_view message) override { progress_.notice(message); }
+
+ private:
+  Progress& progress_;
+  const TimeLimit& limit_;
+};
+
 class Answer {
  public:
   Answer(Database& database, const OpenWorld& world, Progress& progress)
-      : database_(database), world_(world), progress_(progress) {}
+      : database_(database), world_(world), limit_(world.seconds), progress_(progress, limit_) {
+    database_.set_time_limit(&limit_);
+  }
+  ~Answer() { database_.set_time_limit(nullptr); }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
 
   report::Document run(const std::string& sql) {
     const SqlText whole(sql);
@@ -95,6 +121,7 @@ class Answer {
            most_statements);
     for (const StatementPlace& place : places) {
       check_interrupt();
+      limit_.check();
       statement(SqlText(sql, place.begin, place.end));
     }
     finish();
@@ -135,7 +162,7 @@ class Answer {
 
   void inspect(SqlText& sql, const InspectSelect& select, Temporaries& temporaries, bool explained,
                const std::string& written) {
-    const Plan plan = plan_inspect(database_, sql, select, world_.data);
+    const Plan plan = planned(sql, select);
     const std::string scores = temporaries.fresh();
     ++inspections_;
     try {
@@ -143,7 +170,7 @@ class Answer {
         make_empty_scores(database_, scores);
         explain(database_, world_, plan, inspections_ > 1 ? fmt::format("_{}", inspections_) : "", document_);
         if (inspections_ > 1)
-          document_.notices.push_back(
+          document_.notices.emplace_back(
               "a query around another INSPECT is planned as if the inner answer were empty");
       } else {
         note(make_scores(database_, world_, plan, scores, written, progress_), plan);
@@ -156,6 +183,11 @@ class Answer {
       sql.fail_at(sql.token(select.keyword).begin, message);
     }
     replace_inspect(database_, sql, select, "temp." + scores);
+  }
+
+  Plan planned(SqlText& sql, const InspectSelect& select) {
+    const DeafWork work(world_.seconds);
+    return plan_inspect(database_, sql, select, world_.data);
   }
 
   void note(const Inspected& inspected, const Plan& plan) {
@@ -172,6 +204,7 @@ class Answer {
   }
 
   void ask(const SqlText& sql) {
+    const DeafWork work(world_.seconds);
     const Database::UserRules rules(database_);
     Statement statement(database_, sql.text());
     if (statement.has_more()) fail(Fault::usage, "more than one statement where one was expected");
@@ -200,7 +233,7 @@ class Answer {
         row.push_back(statement.value(i));
         if (const auto* text = std::get_if<std::string>(&row.back())) bytes_ += text->size();
       }
-      require_memory(bytes_ + cells_ * sizeof(Cell), "the answer");
+      require_memory(forms_of_text * bytes_ + cells_ * sizeof(Cell), "the answer");
     }
     for (std::size_t i = 0; i < table.columns.size(); ++i) table.columns[i].kind = kind_of(table.rows, i);
     rows_ += table.rows.size();
@@ -255,7 +288,8 @@ class Answer {
 
   Database& database_;
   const OpenWorld& world_;
-  Progress& progress_;
+  const TimeLimit limit_;
+  LimitedProgress progress_;
   report::Document document_;
   std::set<std::string> defined_;
   std::size_t cells_ = 0, bytes_ = 0, answers_ = 0, rows_ = 0, inspections_ = 0, records_ = 0,

@@ -44,6 +44,16 @@ CREATE TABLE provenance(document TEXT, key TEXT, value);
 CREATE TABLE assay_views(name TEXT PRIMARY KEY, query TEXT);
 )";
 
+// What Assay writes to is a table; a view of that name would read what somebody else has chosen.
+void require_tables(Database& database, const std::set<std::string>& own) {
+  Statement views(database, "SELECT name FROM sqlite_master WHERE type = 'view' AND name <> 'records'");
+  while (views.step()) {
+    if (std::ranges::any_of(own, [&](const std::string& name) { return same_name(name, views.text(0)); }))
+      fail(Fault::data, "{}: '{}' is a view, which Assay does not make", database.path().string(),
+           views.text(0));
+  }
+}
+
 Cell empty_or(const std::string& text) { return text.empty() ? Cell{} : Cell{text}; }
 
 // Refuses to take one thing for another of the same name.
@@ -119,7 +129,7 @@ std::vector<LayerFacts> layers_of(const std::shared_ptr<const Session>& session)
 void make_relations(Database& database) {
   if (!database.exists("models")) {
     Transaction transaction(database);
-    database.run(definitions);
+    if (!database.exists("models")) database.run(definitions);  // another process may have been quicker
     transaction.commit();
   }
   std::set<std::string> own{"models",     "layers",          "units",      "gate_units", "datasets",
@@ -128,13 +138,14 @@ void make_relations(Database& database) {
                             "provenance", "document_tables", "behaviours", "assay_views"};
   Statement tables(database, "SELECT DISTINCT relation FROM document_tables");
   while (tables.step()) own.insert(tables.text(0));
+  require_tables(database, own);
   database.keep_from_users(std::move(own));
 }
 
 void put_model(Database& database, const ModelFacts& model) {
+  Transaction transaction(database);
   require_same(database, "SELECT hash FROM models WHERE mid = ?1", model.name, model.hash, "model",
                "give this network another name");
-  Transaction transaction(database);
   std::int64_t parameters = 0;
   for (const LayerFacts& layer : model.layers) parameters += layer.parameters;
   std::string columns = "mid, path, hash, parameters", places = "?, ?, ?, ?", updates;
@@ -172,9 +183,9 @@ std::string text_of_tokens(std::span<const std::int64_t> tokens, const inspectio
 
 void put_records(Database& database, const std::string& name, const Dataset& records,
                  const std::optional<inspection::Vocabulary>& vocabulary) {
+  Transaction transaction(database);
   require_same(database, "SELECT hash FROM datasets WHERE data = ?1", name, records.hash(), "data set",
                "give these records another name");
-  Transaction transaction(database);
   const std::int64_t first = first_did(database, name);
   Statement(database, "INSERT OR REPLACE INTO datasets VALUES (?,?,?,?)")
       .run({name, records.describe(), records.hash(), report::count_cell(records.size())});
