@@ -75,6 +75,15 @@ std::string message_of(const CLI::Error& error) {
   return fmt::format("{} is no number {}", text.substr(0, range), zero ? "above 0" : "from 0 on");
 }
 
+std::string no_number(const std::string& text, bool whole, bool negative_too) {
+  const std::string digits = text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+  if (whole && !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos)
+    return text.starts_with('-') && !negative_too ? fmt::format("'{}' is less than 0", text)
+                                                  : fmt::format("'{}' is a number beyond all bounds", text);
+  if (whole) return fmt::format("'{}' is not a whole number in decimal digits", text);
+  return fmt::format("'{}' is not a number such as 0.5 or 1e-3", text);
+}
+
 std::vector<std::string> words_of(const CLI::Option& option) {
   // "TEXT:{mean,max}", as against "UINT:INT in [1 - 200]".
   const std::string whole = option.get_type_name();

@@ -4,12 +4,42 @@
 // them.
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "assay/support/text/parse.h"
+
 namespace assay::frame {
+
+// What one value of a flag is: T, or that of a list of T, or of a T that need not be there.
+template <typename T>
+struct OneValue {
+  using Type = T;
+};
+template <typename T>
+struct OneValue<std::vector<T>> {
+  using Type = T;
+};
+template <typename T>
+struct OneValue<std::optional<T>> {
+  using Type = T;
+};
+
+// Why a text is not a number of this kind.
+std::string no_number(const std::string& text, bool whole, bool negative_too);
+
+// Reads the text by number_of(), so that CLI11's own reading, in which 010 is eight, cannot differ. Says what
+// is wrong, or nothing.
+template <typename Number>
+std::string to_plain_number(std::string& text) {
+  const auto number = number_of<Number>(text);
+  if (!number) return no_number(text, std::is_integral_v<Number>, std::is_signed_v<Number>);
+  if constexpr (std::is_integral_v<Number>) text = std::to_string(*number);
+  return {};
+}
 
 // Where a command declares its flags.
 class Flags {
@@ -29,6 +59,9 @@ class Flags {
       option = app_.add_flag(name, value, help);
     else
       option = app_.add_option(name, value, help);
+    using Value = typename OneValue<T>::Type;
+    if constexpr (std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool>)
+      option->transform(CLI::Validator(to_plain_number<Value>, ""));
     return placed(option, type);
   }
   // Its default is shown as words with blanks between them, whatever operator<< libraries bring for vectors.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <limits>
 
@@ -49,18 +48,17 @@ void name_warnings(report::Document& document, const Program& program) {
   document.headline += fmt::format(" [doubtful: {}]", joined(ids));
 }
 
-// An empty value is mostly a variable that is not set, and a comparison with NaN is never true: a gate would
-// be open.
+// An empty or blank value is mostly a variable that is not set, and whatever reads a text that ends at its
+// first NUL would read another one.
 std::string no_value_at_all(const std::string& text) {
-  if (text.empty()) return "the value is empty";
-  std::string word = text.substr(text[0] == '-' || text[0] == '+' ? 1 : 0);
-  std::ranges::transform(word, word.begin(), [](unsigned char c) { return std::tolower(c); });
-  return word == "nan" || word == "inf" || word == "infinity" ? fmt::format("'{}' is no number", text) : "";
+  if (text.find('\0') != std::string::npos) return "the value holds a NUL character";
+  return text.find_first_not_of(" \t\r\n\v\f") == std::string::npos ? "the value is empty" : "";
 }
 
 std::string no_seed(const std::string& text) {
   if (number_of<std::int64_t>(text).value_or(-1) >= 0) return "";
-  return fmt::format("'{}' is no whole number from 0 to {}", text, std::numeric_limits<std::int64_t>::max());
+  return fmt::format("'{}' is not a whole number from 0 to {}", text,
+                     std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace

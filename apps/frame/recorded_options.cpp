@@ -68,7 +68,8 @@ std::string file_of_option(const CLI::App& command, const std::string& name) {
   const std::string text = option->results()[0];
   std::error_code code;
   if (std::filesystem::exists(text, code)) return text;
-  return text.substr(0, text.find_first_of(",["));
+  std::string_view rest = text;
+  return take_part(rest, ",[").value_or(text);
 }
 
 }  // namespace assay::frame

@@ -228,6 +228,16 @@ struct CommandLine {
        sub == nullptr ? line.root.get_name() : line.root.get_name() + " " + sub->get_name());
 }
 
+// --json= with nothing after it is mostly a variable that is not set; CLI11 would take the next argument.
+void refuse_missing_values(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") return;
+    const std::size_t equals = argument.find('=');
+    if (argument.starts_with("--") && equals != std::string::npos && equals + 1 == argument.size())
+      fail(Fault::usage, "{} has no value (a variable that is not set?)", argument);
+  }
+}
+
 // A flag in the place of a value was not meant as one.
 void require_values(const CLI::App& sub, const std::vector<std::string>& arguments) {
   const auto flag = [&](const std::string& argument) -> const CLI::Option* {
@@ -242,6 +252,7 @@ void require_values(const CLI::App& sub, const std::vector<std::string>& argumen
 }
 
 int run(const Program& program, int argc, char** argv) {
+  refuse_missing_values({argv + 1, argv + argc});
   load_plugins(program, {argv, static_cast<std::size_t>(argc)});
   CommandLine line(program);
   const std::vector<std::string> arguments = with_new_words(

@@ -1,7 +1,6 @@
 // The data set that all formats share: choosing records, labels and targets from tables, scaling, batching.
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -21,6 +20,7 @@
 #include "assay/support/files/pointer_file.h"
 #include "assay/support/memory.h"
 #include "assay/support/text/named.h"
+#include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 #include "assay/support/threads.h"
 
@@ -44,6 +44,23 @@ void check_options(const DataSpec& spec, const std::string& text, const FormatIn
            format.name);
     }
     fail(Fault::usage, "data '{}': there is no option '{}'{}", text, key, did_you_mean(key, names));
+  }
+}
+
+// Values that would be taken for something else than what they say.
+void check_values(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
+  if (spec.integer("seed", 1) < 0)
+    fail(Fault::usage, "data '{}': seed={} is less than 0", text, spec.text("seed"));
+  const std::int64_t flatten = spec.integer("flatten", 0);
+  if (flatten != 0 && flatten != 1)
+    fail(Fault::usage, "data '{}': flatten={} is neither 0 nor 1", text, spec.text("flatten"));
+  if (format.name == "csv") return;
+  const bool labels = is_table_name(spec.text("labels")), targets = spec.has("targets");
+  for (const auto& [key, used] :
+       {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets)}) {
+    if (spec.has(key) && !used)
+      fail(Fault::usage,
+           "data '{}': {}= names a column, and there is no table; say labels= or targets=", text, key);
   }
 }
 
@@ -188,7 +205,7 @@ class Prepared final : public Dataset {
     if (facts_.record_shape.size() == 2 && source_->is_8bit())
       facts_.record_shape.insert(facts_.record_shape.begin(), 1);
     const std::int64_t channels = facts_.record_shape.empty() ? 1 : facts_.record_shape[0];
-    if (spec_.has("flatten")) facts_.record_shape = {element_count(facts_.record_shape)};
+    if (spec_.integer("flatten", 0) == 1) facts_.record_shape = {element_count(facts_.record_shape)};
 
     const double scale = spec_.number("scale", source_->is_8bit() ? 1.0 / 255 : 1.0);
     const std::vector<double> mean = spec_.numbers("mean"), deviation = spec_.numbers("std");
@@ -210,6 +227,10 @@ class Prepared final : public Dataset {
       if (!(s > 0)) fail(Fault::usage, "data '{}': std must be above 0", text_);
       preparation_.scale[c] = static_cast<float>(scale / s);
       preparation_.shift[c] = static_cast<float>(-m / s);
+      if (preparation_.scale[c] == 0 || !std::isfinite(preparation_.scale[c]) ||
+          !std::isfinite(preparation_.shift[c]))
+        fail(Fault::usage, "data '{}': scale={}, mean={} and std={} leave nothing of the values", text_,
+             scale, m, s);
     }
     double low = 0, high = source_->is_8bit() ? 255 * scale : 0;
     if (spec_.has("range")) {
@@ -231,6 +252,10 @@ class Prepared final : public Dataset {
                      s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
         facts_.valid_range->low.push_back(static_cast<float>((low - m) / s));
         facts_.valid_range->high.push_back(static_cast<float>((high - m) / s));
+        if (!(facts_.valid_range->low[c] < facts_.valid_range->high[c]) ||
+            !std::isfinite(facts_.valid_range->low[c]) || !std::isfinite(facts_.valid_range->high[c]))
+          fail(Fault::usage, "data '{}': range {}:{} is none of 32-bit numbers after mean and std", text_,
+               low, high);
       }
     }
   }
@@ -396,10 +421,11 @@ class Prepared final : public Dataset {
     for (const std::string& word : spec_.words("per_class")) {
       const std::size_t colon = word.rfind(':');
       const std::string number = colon == std::string::npos ? word : word.substr(colon + 1);
-      std::int64_t count = 0;
-      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-      if (error != std::errc() || end != number.data() + number.size())
-        fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
+      const auto count = number_of<std::int64_t>(number);
+      if (!count) fail(Fault::usage, "data '{}': per_class={} is no number", text_, word);
+      if (colon == std::string::npos && others)
+        fail(Fault::usage, "data '{}': per_class= gives two numbers, {} and {}, for every class", text_,
+             *others, *count);
       if (colon == std::string::npos) {
         others = count;
         continue;
@@ -409,7 +435,8 @@ class Prepared final : public Dataset {
       if (name == facts_.class_names.end())
         fail(Fault::usage, "data '{}': no class is named '{}'{}", text_, word.substr(0, colon),
              did_you_mean(word.substr(0, colon), facts_.class_names));
-      counts[name - facts_.class_names.begin()] = count;
+      if (!counts.emplace(name - facts_.class_names.begin(), *count).second)
+        fail(Fault::usage, "data '{}': per_class= names class '{}' twice", text_, *name);
     }
     std::map<std::int64_t, std::vector<std::size_t>> members;
     for (const std::size_t i : chosen_) members[labels_[i]].push_back(i);
@@ -468,12 +495,15 @@ const FormatInfo& format_of(const DataSpec& spec) {
 }  // namespace
 
 DatasetPtr open_dataset(const std::string& text) {
+  if (text.find('\0') != std::string::npos)
+    fail(Fault::usage, "data '{}': a NUL character ends every file name", text.substr(0, text.find('\0')));
   const DataSpec spec = parse_spec(text);
   if (is_named(spec.path)) return open_named(spec);
   refuse_pointer(spec.path, spec.path);
   try {
     const FormatInfo& format = format_of(spec);
     check_options(spec, text, format);
+    check_values(spec, text, format);
     std::unique_ptr<Source> source = format.open(spec);
     return std::make_shared<Prepared>(spec, text, std::move(source));
   } catch (const std::filesystem::filesystem_error& error) {

@@ -1,12 +1,12 @@
 #include "assay/data/relabel.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
+#include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
 namespace assay {
@@ -34,9 +34,8 @@ Rule parse(const std::string& text, const std::vector<std::string>& names) {
   Rule rule;
   const std::size_t colon = to.rfind(':');
   if (colon != std::string::npos) {
-    const char* const end = to.data() + to.size();
-    const auto [stop, error] = std::from_chars(to.data() + colon + 1, end, rule.share);
-    if (error != std::errc() || stop != end || !(rule.share >= 0 && rule.share <= 1))
+    rule.share = number_of<double>(std::string_view(to).substr(colon + 1)).value_or(-1);
+    if (!(rule.share >= 0 && rule.share <= 1))
       fail(Fault::usage, "data option relabel={}: the share is a number from 0 to 1", text);
     to.resize(colon);
   }

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <numbers>
 
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include <assay/extend/random.h>
+#include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
 namespace assay {
@@ -160,10 +160,9 @@ FormatInfo scenes_format() {
             return path.string().starts_with("scenes:");
           },
           [](const DataSpec& spec) -> std::unique_ptr<Source> {
-            std::size_t count = 0;
             const std::string text = spec.path.starts_with("scenes:") ? spec.path.substr(7) : spec.path;
-            const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count);
-            if (code != std::errc() || end != text.data() + text.size() || count < 1 || count > 100'000'000) {
+            const std::size_t count = number_of<std::size_t>(text).value_or(0);
+            if (count < 1 || count > 100'000'000) {
               fail(Fault::usage, "data '{}': a count between 1 and 100000000 is needed, as in scenes:1000",
                    spec.path);
             }

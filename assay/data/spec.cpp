@@ -1,10 +1,10 @@
 #include "assay/data/spec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <assay/error.h>
+#include "assay/support/text/parse.h"
 
 namespace assay {
 namespace {
@@ -20,17 +20,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
   }
 }
 
-template <typename T>
-bool parse_number(std::string_view text, T& value) {
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size();
-}
-
 double parse_real(const std::string& key, const std::string& text) {
-  double value = 0;
-  if (!parse_number(text, value) || !std::isfinite(value))
-    fail(Fault::usage, "data option {}={}: a number such as 0.5 or 1/255 is needed", key, text);
-  return value;
+  const auto value = number_of<double>(text);
+  if (!value) fail(Fault::usage, "data option {}={}: a number such as 0.5 or 1/255 is needed", key, text);
+  return *value;
 }
 
 // Whether a text ends in something like "[:40]".
@@ -44,9 +37,8 @@ Slice parse_slice(const std::string& text, const std::string& spec) {
   Slice slice;
   const auto position = [&](std::size_t i) -> std::optional<std::int64_t> {
     if (i >= parts.size() || parts[i].empty()) return std::nullopt;
-    std::int64_t value = 0;
-    if (!parse_number(parts[i], value))
-      fail(Fault::usage, "data '{}': [{}] is not a slice such as [:5000] or [::10]", spec, text);
+    const auto value = number_of<std::int64_t>(parts[i]);
+    if (!value) fail(Fault::usage, "data '{}': [{}] is not a slice such as [:5000] or [::10]", spec, text);
     return value;
   };
   if (parts.size() < 2 || parts.size() > 3)
@@ -56,6 +48,35 @@ Slice parse_slice(const std::string& text, const std::string& spec) {
   slice.step = position(2).value_or(1);
   if (slice.step < 1) fail(Fault::usage, "data '{}': the step of slice [{}] must be at least 1", spec, text);
   return slice;
+}
+
+[[noreturn]] void refuse_quote(const std::string& spec) {
+  fail(Fault::usage, "data '{}': a double quote is never closed, or text stands after it", spec);
+}
+
+std::string path_of(std::string_view& items, const std::string& spec) {
+  std::optional<std::string> path = take_part(items, ",");
+  if (!path) refuse_quote(spec);
+  if (path->empty()) fail(Fault::usage, "data '{}': a path is needed first", spec);
+  return std::move(*path);
+}
+
+// Takes key=value off the front.
+void take_option(std::string_view& items, const std::string& text, DataSpec& spec) {
+  const std::string_view whole = items.substr(0, items.find(','));
+  const std::string key(items.substr(0, std::min(items.find_first_of("=,"), items.size())));
+  items.remove_prefix(key.size());
+  if (key.empty() || !items.starts_with('='))
+    fail(Fault::usage,
+         "data '{}': '{}' is not of the form key=value; a path with commas stands in double quotes, "
+         "\"a,b.npz\"",
+         text, whole);
+  items.remove_prefix(1);
+  std::optional<std::string> value = take_part(items, ",");
+  if (!value) refuse_quote(text);
+  if (value->empty()) fail(Fault::usage, "data '{}': {}= has no value", text, key);
+  if (!spec.options.emplace(key, std::move(*value)).second)
+    fail(Fault::usage, "data '{}': {} is given twice", text, key);
 }
 
 }  // namespace
@@ -77,10 +98,9 @@ double DataSpec::number(const std::string& key, double fallback) const {
 
 std::int64_t DataSpec::integer(const std::string& key, std::int64_t fallback) const {
   if (!has(key)) return fallback;
-  std::int64_t value = 0;
-  if (!parse_number(text(key), value))
-    fail(Fault::usage, "data option {}={}: a whole number is needed", key, text(key));
-  return value;
+  const auto value = number_of<std::int64_t>(text(key));
+  if (!value) fail(Fault::usage, "data option {}={}: a whole number is needed", key, text(key));
+  return *value;
 }
 
 std::vector<double> DataSpec::numbers(const std::string& key) const {
@@ -103,22 +123,16 @@ DataSpec parse_spec(const std::string& text) {
     spec.slices.insert(spec.slices.begin(), parse_slice(rest.substr(open + 1, rest.size() - open - 2), text));
     rest.resize(open);
   }
-  const std::vector<std::string> parts = split(rest, ',');
-  spec.path = parts[0];
-  if (spec.path.empty()) fail(Fault::usage, "data '{}': a path is needed first", text);
-  if (const std::size_t open = spec.path.rfind('['); parts.size() > 1 && is_slice(spec.path, open)) {
-    fail(Fault::usage, "data '{}': slices stand behind the options: {}{}{}{}", text,
-         spec.path.substr(0, open), rest.substr(spec.path.size()), spec.path.substr(open),
-         text.substr(rest.size()));
+  std::string_view items = rest;
+  spec.path = path_of(items, text);
+  const std::size_t open = spec.path.rfind('[');
+  if (!rest.starts_with('"') && !items.empty() && is_slice(spec.path, open)) {
+    fail(Fault::usage, "data '{}': slices stand after the options: {}{}{}{}", text, spec.path.substr(0, open),
+         items, spec.path.substr(open), text.substr(rest.size()));
   }
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const std::size_t equals = parts[i].find('=');
-    if (equals == std::string::npos || equals == 0) {
-      fail(Fault::usage, "data '{}': '{}' is not of the form key=value", text, parts[i]);
-    }
-    const std::string key = parts[i].substr(0, equals);
-    if (!spec.options.emplace(key, parts[i].substr(equals + 1)).second)
-      fail(Fault::usage, "data '{}': {} is given twice", text, key);
+  while (!items.empty()) {
+    items.remove_prefix(1);
+    take_option(items, text, spec);
   }
   return spec;
 }

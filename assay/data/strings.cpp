@@ -3,7 +3,6 @@
 // (docs/algorithms/strings.md). Record i depends on the seed and i alone.
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include <assay/extend/random.h>
+#include "assay/support/text/parse.h"
 
 namespace assay {
 namespace {
@@ -133,8 +133,8 @@ class StringSource final : public Source {
       : name_(std::move(name)), sampler_(rules), seed_(static_cast<std::uint64_t>(spec.integer("seed", 1))) {
     const std::string_view path = spec.path;
     const std::string_view text = path.starts_with(name_ + ":") ? path.substr(name_.size() + 1) : path;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), count_);
-    if (code != std::errc() || end != text.data() + text.size() || count_ < 1 || count_ > 100'000'000) {
+    count_ = number_of<std::size_t>(text).value_or(0);
+    if (count_ < 1 || count_ > 100'000'000) {
       fail(Fault::usage, "data '{}': a count between 1 and 100000000 is needed, as in {}:1000", spec.path,
            name_);
     }

@@ -1,8 +1,7 @@
 #include <assay/extend/rule.h>
 
-#include <charconv>
-
 #include <assay/error.h>
+#include "assay/support/text/parse.h"
 
 // One line for each, defined in the file of that name.
 #define ASSAY_RULES(X) \
@@ -31,12 +30,10 @@ std::vector<double> parse_numbers(std::string_view text, const std::string& whol
   std::vector<double> numbers;
   while (true) {
     const std::size_t comma = std::min(text.find(','), text.size());
-    double number = 0;
-    const auto [end, fault] = std::from_chars(text.data(), text.data() + comma, number);
-    if (fault != std::errc() || end != text.data() + comma) {
+    const auto number = number_of<double>(text.substr(0, comma));
+    if (!number)
       fail(Fault::usage, "rule '{}': what follows the colon must be numbers separated by commas", whole);
-    }
-    numbers.push_back(number);
+    numbers.push_back(*number);
     if (comma == text.size()) return numbers;
     text.remove_prefix(comma + 1);
   }

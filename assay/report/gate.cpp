@@ -154,6 +154,14 @@ void record(Gate& gate, const Measurement& m) {
   if (std::isfinite(m.value)) gate.value = m.value;
 }
 
+// Why no share can be compared with the threshold: a gate beyond what there is would be open, or shut,
+// whatever is measured.
+std::string no_share(const Gate& gate, const Ratio& demand) {
+  if (compare(demand, {false, ExactCount(1), ExactCount(1)}) > 0)
+    return fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);
+  return compare(demand, Ratio{}) < 0 ? "a coverage is at least 0" : "";
+}
+
 // Decides for one measurement. `demand`: the threshold.
 void decide(Gate& gate, const Measurement& m, const Ratio& demand) {
   if (gate.relation == "=") gate.relation = m.higher_is_better ? ">=" : "<=";
@@ -167,9 +175,15 @@ void decide(Gate& gate, const Measurement& m, const Ratio& demand) {
   }
   const auto order = compare(number.ratio, demand);
   gate.passed = gate.relation == ">=" ? order >= 0 : order <= 0;
-  if (gate.relation == ">=" && is_count(m) && compare(demand, {false, ExactCount(1), ExactCount(1)}) > 0) {
-    gate.reason = fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);
-  }
+}
+
+// The same of a threshold that somebody wrote.
+void decide_written(Gate& gate, const Measurement& m, const Ratio& demand) {
+  decide(gate, m, demand);
+  const std::string why = is_count(m) ? no_share(gate, demand) : "";
+  if (why.empty() || !gate.reason.empty()) return;
+  gate.passed = false;
+  gate.reason = why;
 }
 
 // Why nothing was selected: the first selector without a match, with the names there are.
@@ -275,7 +289,7 @@ Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
   std::vector<std::string> failing;
   for (const Measurement* m : asked) {
     Gate decided = gate;
-    decide(decided, *m, demand);
+    decide_written(decided, *m, demand);
     const auto is_worse = [&] { return m->higher_is_better ? m->value < worst : m->value > worst; };
     if (!outcome || is_worse()) {
       outcome = decided;
@@ -306,12 +320,8 @@ std::string impossible(const Gate& gate, std::span<const Measurement> measuremen
   const std::vector<const Measurement*> asked =
       of_layer(gate.layer, of_criterion(gate.criterion, measurements));
   if (asked.empty()) return nothing_selected(gate, measurements);
-  const bool at_least = std::ranges::any_of(asked, [&](const Measurement* m) {
-    return is_count(*m) && (gate.relation == ">=" || (gate.relation == "=" && m->higher_is_better));
-  });
-  if (at_least && compare(of_decimal(gate.threshold), {false, ExactCount(1), ExactCount(1)}) > 0)
-    return fmt::format("a coverage is at most 1; write {}% for per cent", gate.threshold);
-  return {};
+  const bool counts = std::ranges::any_of(asked, [](const Measurement* m) { return is_count(*m); });
+  return counts ? no_share(gate, of_decimal(gate.threshold)) : "";
 }
 
 std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measurement> measurements,

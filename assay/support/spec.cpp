@@ -1,10 +1,10 @@
 #include <assay/extend/spec.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include <assay/error.h>
+#include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
 namespace assay {
@@ -42,7 +42,9 @@ Spec parse_spec(const std::string& kind, const std::string& text) {
     if (equals == std::string::npos || key.empty()) {
       fail(Fault::usage, "{} '{}': '{}' is not of the form option=value", kind, text, trimmed(part));
     }
-    if (!spec.options.emplace(key, trimmed(part.substr(equals + 1))).second) {
+    std::string value = trimmed(part.substr(equals + 1));
+    if (value.empty()) fail(Fault::usage, "{} '{}': option '{}' has no value", kind, text, key);
+    if (!spec.options.emplace(key, std::move(value)).second) {
       fail(Fault::usage, "{} '{}': option '{}' is given twice", kind, text, key);
     }
     at = comma + 1;
@@ -82,12 +84,9 @@ SpecOptions::SpecOptions(const std::string& kind, const Spec& spec, std::span<co
 
 double SpecOptions::number(const std::string& name) const {
   const std::string& value = text(name);
-  double number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error != std::errc() || end != value.data() + value.size() || !std::isfinite(number)) {
-    fail(Fault::usage, "{}: option {}={} is not a number", owner_, name, value);
-  }
-  return number;
+  const auto number = number_of<double>(value);
+  if (!number) fail(Fault::usage, "{}: option {}={} is not a number", owner_, name, value);
+  return *number;
 }
 
 double SpecOptions::number(const std::string& name, double least) const {

@@ -55,10 +55,19 @@ TEST(CsvErrors, HeaderWithoutRows) {
   expect_data_error(Fault::data, {"h.csv", "no rows"}, put("h.csv", "a,b\n") + ",label=b");
 }
 
-// Labels beyond 64 bits were converted to integers before they were compared.
-TEST(CsvErrors, GiantLabelsAreNames) {
-  const auto data = open_dataset(put("g.csv", "1,1e300\n2,inf\n3,-1\n") + ",label=1");
-  EXPECT_THAT(data->class_names(), ElementsAre("-1", "1e300", "inf"));
+// They were names, so that all classes were numbered anew.
+TEST(CsvErrors, NumbersBeyondAllClassesAreNotNames) {
+  for (const char* label : {"99999999999999999999", "1e300", "1e999", "1000000", "inf", "nan"})
+    expect_data_error(Fault::data, {"g.csv", "of record 1 is not a class number"},
+                      put("g.csv", fmt::format("1,0\n2,{}\n", label)) + ",label=1");
+  const auto data = open_dataset(put("g.csv", "1,0\n2,unknown\n") + ",label=1");
+  EXPECT_THAT(data->class_names(), ElementsAre("0", "unknown"));
+}
+
+TEST(CsvErrors, TwoColumnsOfOneName) {
+  const std::string file = put("two.csv", "a,y,y\n0.5,0,1\n0.25,1,0\n");
+  expect_data_error(Fault::data, {"two.csv", "2 columns are named 'y'"}, file + ",label=y");
+  EXPECT_THAT(labels(*open_dataset(file + ",label=2")), ElementsAre(1, 0));
 }
 
 TEST(CsvErrors, LinesInsideQuotesCount) {

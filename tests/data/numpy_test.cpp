@@ -50,6 +50,23 @@ TEST(Npy, EveryElementType) {
               ElementsAre(1, -2, 5.9604645e-8F, 65504));
 }
 
+// Of keys and members of one name the last counts, as in Python's dictionaries and zip files.
+TEST(Npy, OfTwoThingsOfOneNameTheLastCounts) {
+  const Array array = parse_npy(
+      npy_bytes("{'descr': '<f8', 'descr': '<f4', 'fortran_order': False, 'shape': (9,), 'shape': (1,), }",
+                raw_bytes<float>({7})),
+      "x");
+  EXPECT_THAT(array.as<float>(), ElementsAre(7));
+  const auto entry = [](float value) {
+    return Entry{"x.npy", npy_bytes(header("<f4", "(1, 1)"), raw_bytes<float>({value}))};
+  };
+  const std::filesystem::path archive = put_archive("twice.zip", {entry(1), entry(2)});
+  const std::filesystem::path named = temporary("twice.npz");
+  std::filesystem::copy_file(archive, named);
+  EXPECT_THAT(all_values(*open_dataset(named.string())), ElementsAre(2));
+  EXPECT_THAT(read_npz(named).at("x").as<float>(), ElementsAre(2));
+}
+
 TEST(Npy, FortranOrderIsTurned) {
   // [[0, 1, 2], [3, 4, 5]] by columns.
   const Array array =

@@ -35,6 +35,41 @@ TEST(Prepared, SlicesKeepIdsValuesAndLabels) {
   EXPECT_EQ(part->class_count(), whole->class_count());
 }
 
+TEST(Prepared, ValuesThatMeanNothingAreRefused) {
+  const std::string path = put_twelve();
+  const auto refuse = [&](const std::string& option, const std::string& part) {
+    expect_data_error(Fault::usage, {part}, path + "," + option);
+  };
+  refuse("seed=-1", "seed=-1 is less than 0");
+  refuse("seed=18446744073709551616", "whole number");
+  refuse("flatten=2", "flatten=2 is neither 0 nor 1");
+  refuse("flatten=yes", "whole number");
+  refuse("scale=0", "leave nothing of the values");
+  refuse("scale=1e-300", "leave nothing of the values");
+  refuse("scale=1e308", "leave nothing of the values");
+  refuse("mean=1e308", "leave nothing of the values");
+  refuse("range=0:1e308", "32-bit numbers");
+  refuse("per_class=1+2", "two numbers, 1 and 2");
+  refuse("per_class=0:1+0:2", "names class '0' twice");
+  refuse("label=class", "there is no table");
+  refuse("target=angle", "there is no table");
+  refuse("id=name", "there is no table");
+  refuse("labels=", "labels= has no value");
+  EXPECT_EQ(open_dataset(path + ",flatten=0")->record_shape(), (Shape{1, 2, 2}));
+  EXPECT_EQ(open_dataset(path + ",flatten=1")->record_shape(), (Shape{4}));
+  expect_error(Fault::usage, {"NUL"}, [&] { open_dataset(path + std::string("\0x", 2)); });
+}
+
+TEST(Prepared, PathsWithCommasStandInQuotes) {
+  const std::string table = put("a,b.csv", "0.5,1\n0.25,0\n");
+  expect_data_error(Fault::usage, {"double quotes"}, table);
+  const auto data = open_dataset("\"" + table + "\",label=1[1:]");
+  EXPECT_THAT(labels(*data), ElementsAre(0));
+  const std::string marks = put("c,d.csv", "0,3\n1,4\n");
+  EXPECT_THAT(labels(*open_dataset("\"" + table + "\",ignore=1,labels=\"" + marks + "\"")),
+              ElementsAre(3, 4));
+}
+
 TEST(Prepared, SlicesPutTogetherAreTheWhole) {
   const std::string path = put_twelve();
   const auto whole = all_values(*open_dataset(path));

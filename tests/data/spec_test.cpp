@@ -23,6 +23,15 @@ TEST(DataSpec, PathOptionsAndSlices) {
   EXPECT_EQ(spec.number("absent", 7), 7);
 }
 
+TEST(DataSpec, PathsAndValuesInDoubleQuotesHoldAnything) {
+  const DataSpec spec = parse_spec("\"a,b[1:2].npz\",labels=\"c,\"\"d\"\".csv\",scale=2[:5]");
+  EXPECT_EQ(spec.path, "a,b[1:2].npz");
+  EXPECT_EQ(spec.text("labels"), "c,\"d\".csv");
+  EXPECT_EQ(spec.number("scale", 1), 2);
+  ASSERT_EQ(spec.slices.size(), 1U);
+  EXPECT_EQ(parse_spec("\"a[1:2]\",x=1").path, "a[1:2]");
+}
+
 TEST(DataSpec, WrongTextsAreNamed) {
   const auto refuse = [](const std::string& text, const std::string& part) {
     expect_error(Fault::usage, {part}, [&] { parse_spec(text); });
@@ -32,11 +41,15 @@ TEST(DataSpec, WrongTextsAreNamed) {
   refuse("x,novalue", "'novalue' is not of the form key=value");
   refuse("x,=v", "key=value");
   refuse("x,a=1,a=2", "a is given twice");
+  refuse("x,labels=", "labels= has no value");
+  refuse("\"x,a=1", "double quote");
+  refuse("\"x\"y,a=1", "double quote");
+  refuse("a,b.npz", "double quotes");
   refuse("x]", "']' without '['");
   refuse("x[5]", "[5] is not a slice");
   refuse("x[1:2:3:4]", "is not a slice");
   refuse("x[a:b]", "is not a slice");
-  refuse("x.npz[:40],range=0:1", "slices stand behind the options: x.npz,range=0:1[:40]");
+  refuse("x.npz[:40],range=0:1", "slices stand after the options: x.npz,range=0:1[:40]");
   refuse("x[:9],a=b[::2]", "options: x,a=b[:9][::2]");
   EXPECT_EQ(parse_spec("x[1],range=0:1").path, "x[1]");
   refuse("x[::0]", "step");

@@ -47,6 +47,25 @@ TEST_F(FlagsOfACommand, RefuseWhatTheirCheckDoesNotTake) {
   EXPECT_THROW(parse({"--kind", "square"}), CLI::ValidationError);
 }
 
+// CLI11 reads 010 as eight and 0x10 as sixteen.
+TEST_F(FlagsOfACommand, ReadNumbersAsDecimal) {
+  std::optional<double> rate;
+  std::vector<std::uint64_t> sizes;
+  Flags flags(app);
+  flags.add("--rate FLOAT", rate, "how fast");
+  flags.add("--sizes N", sizes, "how many");
+  parse({"--count", "08", "--rate", "+1e-3", "--sizes", "010", "18446744073709551615"});
+  EXPECT_EQ(count, 8);
+  EXPECT_EQ(rate, 1e-3);
+  EXPECT_THAT(sizes, ElementsAre(10U, UINT64_MAX));
+  for (const char* text : {"0x4", "4.0", "4 ", "", "four", "99999999999", "\xD9\xA4", "1'0"})
+    EXPECT_THROW(parse({"--count", text}), CLI::ValidationError) << text;
+  for (const char* text : {"nan", "inf", "1e400", "0x1p3", "", "1,5"})
+    EXPECT_THROW(parse({"--rate", text}), CLI::ValidationError) << text;
+  for (const char* text : {"-1", "18446744073709551616"})
+    EXPECT_THROW(parse({"--sizes", text}), CLI::ValidationError) << text;
+}
+
 TEST_F(FlagsOfACommand, AreDescribed) {
   EXPECT_EQ(name_of(option("--kind")), "kind");
   EXPECT_EQ(flag_of(option("--kind")), "--kind");

@@ -119,18 +119,37 @@ TEST_F(Frame, ValuesThatAreNoneAreRefused) {
   const std::string evaluated = std::string(evaluation) + " ";
   for (const char* wrong :
        {"--no-worse-than ''", "--expect-accuracy nan", "--expect-accuracy 0.5 --tolerance NaN", "--json ''",
-        "--memory inf", "--seed -1", "--seed 18446744073709551616", "--seed 1.5"}) {
+        "--memory inf", "--seed -1", "--seed 18446744073709551616", "--seed 1.5", "--seed 0x10", "--seed ' '",
+        "--threads=0x1", "--json=", "--json= --quiet", "--quiet=maybe", "--batch ٣"}) {
     const Outcome outcome = assay(evaluated + wrong);
     EXPECT_EQ(outcome.code, 1) << wrong << outcome.err;
   }
   EXPECT_EQ(assay(evaluated + "--seed 9223372036854775807 --quiet").code, 0);
+  EXPECT_EQ(assay(evaluated + "--seed 010 --quiet --json ten.json").code, 0);
+  EXPECT_EQ(json("ten.json")["provenance"]["seed"], 10);
   const Outcome flag = assay(evaluated + "--json --quiet");
   EXPECT_EQ(flag.code, 1);
   EXPECT_THAT(flag.err, ::testing::HasSubstr("--json needs a value, and --quiet is a flag"));
   EXPECT_FALSE(std::filesystem::exists(folder / "--quiet"));
   EXPECT_LT(assay("attack --margin x").err.size(), 200U) << "no bound of 300 digits";
-  write_file(folder / "gate.toml", "[evaluate]\nexpect-accuracy = nan\n");
-  EXPECT_EQ(assay(evaluated + "--config gate.toml").code, 1);
+  for (const char* wrong :
+       {"expect-accuracy = nan", "quiet = \"maybe\"", "quiet = 1", "seed = \"0x10\"", "seed = 1.5",
+        "threads = true", "json = \"\"", "json = \" \"", "json = \"a\\u0000b.json\""}) {
+    write_file(folder / "gate.toml", fmt::format("[evaluate]\n{}\n", wrong));
+    EXPECT_EQ(assay(evaluated + "--config gate.toml").code, 1) << wrong;
+  }
+}
+
+TEST_F(Frame, FilesGoIntoFoldersThatAreThere) {
+  const std::string evaluated = std::string(evaluation) + " --quiet ";
+  for (const char* flag : {"--json", "--html", "--junit"}) {
+    const Outcome outcome = assay(evaluated + flag + " new/folder/x.out");
+    EXPECT_EQ(outcome.code, 7) << flag;
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr("there is no folder new/folder; make it first"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+  EXPECT_EQ(assay(evaluated + "--csv tables --json tables/x.json").code, 0) << "a folder that the run makes";
+  EXPECT_TRUE(std::filesystem::exists(folder / "tables/x.json"));
 }
 
 }  // namespace

@@ -40,6 +40,19 @@ TEST(ParseGate, ReadsNameSelectorsAndThreshold) {
   EXPECT_EQ(gate.text, "kmnc[layer=conv2, context=\"a,b]\\\"\",class=7] = 0.60");
 }
 
+// Such a gate would be open, or shut, whatever is measured.
+TEST(Gates, SharesAreBetweenNothingAndAll) {
+  for (const char* text : {"kmnc=-1", "kmnc>=-0.0001", "kmnc=1.5", "kmnc<=35", "kmnc<=-1"}) {
+    EXPECT_NE(impossible(parse_gate(text), sample_measurements()), "") << text;
+    EXPECT_FALSE(evaluate(parse_gate(text), sample_measurements()).passed) << text;
+  }
+  for (const char* text : {"kmnc=0", "kmnc=-0", "kmnc<=1"}) {
+    EXPECT_EQ(impossible(parse_gate(text), sample_measurements()), "") << text;
+    EXPECT_TRUE(evaluate(parse_gate(text), sample_measurements()).passed) << text;
+  }
+  EXPECT_TRUE(evaluate(parse_gate("nlc>=-2"), std::vector{measured("nlc", -1.5)}).passed) << "is not a share";
+}
+
 TEST(ParseGate, ReadsPercentagesExactly) {
   for (const auto& [text, threshold] : std::vector<std::pair<std::string, std::string>>{{"35%", "0.35"},
                                                                                         {"35.5 %", "0.355"},

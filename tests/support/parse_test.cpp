@@ -56,6 +56,47 @@ TEST(Parse, ANumberIsTheWholeText) {
   EXPECT_FALSE(number_of<std::uint8_t>("256"));
 }
 
+// Read as C reads constants, 010 is eight; and what is no number must not become one.
+TEST(Parse, NumbersAreDecimalAndFinite) {
+  EXPECT_EQ(number_of<int>("010"), 10);
+  EXPECT_EQ(number_of<int>("+7"), 7);
+  EXPECT_EQ(number_of<std::uint64_t>("18446744073709551615"), UINT64_MAX);
+  for (const char* text :
+       {"0x10", "0b1", "1'000", "+-1", "++1", "18446744073709551616", "-1", "\xD9\xA1", "1.0"})
+    EXPECT_FALSE(number_of<std::uint64_t>(text)) << text;
+  for (const char* text : {"nan", "inf", "-infinity", "1e400", "0x1p3", "1,5", "\xEF\xBC\x91", "1 "})
+    EXPECT_FALSE(number_of<double>(text)) << text;
+  EXPECT_FALSE(number_of<float>("1e308"));
+  EXPECT_FALSE(number_of<int>(std::string("1\0", 2)));
+}
+
+TEST(Parse, PartsInDoubleQuotesHoldAnything) {
+  const auto parts = [](std::string_view text) {
+    std::vector<std::string> all;
+    for (bool more = true; more;) {
+      const auto part = take_part(text, ",=");
+      all.push_back(part.value_or("(none)"));
+      more = part && !text.empty();
+      if (more) text.remove_prefix(1);
+    }
+    return all;
+  };
+  EXPECT_THAT(parts("a,b=c"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(parts("\"a,b\",c=\"d=e\""), ElementsAre("a,b", "c", "d=e"));
+  EXPECT_THAT(parts("\"say \"\"a\"\"\",x"), ElementsAre("say \"a\"", "x"));
+  EXPECT_THAT(parts("5\"disk,x"), ElementsAre("5\"disk", "x"));
+  EXPECT_THAT(parts("\"a,b"), ElementsAre("(none)"));
+  EXPECT_THAT(parts("\"a\"b"), ElementsAre("(none)"));
+  for (const std::string text : {"plain", "a,b", "\"", "x=\"y\"", "\"a,b\""}) {
+    const std::string quoted = part_in_quotes(text, ",=");
+    std::string_view rest = quoted;
+    EXPECT_EQ(take_part(rest, ",="), text);
+    EXPECT_EQ(rest, "");
+  }
+  EXPECT_THAT(paths_in("\"a,b.npz\",labels=\"c,d.csv\"[:5]"),
+              testing::IsSupersetOf({std::filesystem::path("a,b.npz"), std::filesystem::path("c,d.csv")}));
+}
+
 TEST(Parse, ListsOfPositiveNumbers) {
   EXPECT_THAT(parse_positive("3x32x32", 'x', "--shape", "1x2"), ElementsAre(3, 32, 32));
   for (const char* text : {"", "3x", "x3", "0", "-1", "3,4"}) {

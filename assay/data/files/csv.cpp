@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
@@ -23,7 +24,9 @@ bool to_number(std::string_view text, double& value) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.starts_with('+')) text.remove_prefix(1);
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return code == std::errc() && end == text.data() + text.size();
+  // A number beyond all bounds is a number, not a name.
+  if (code == std::errc::result_out_of_range) value = std::numeric_limits<double>::infinity();
+  return code != std::errc::invalid_argument && end == text.data() + text.size();
 }
 
 char separator_of(const std::string& text) {
@@ -138,27 +141,28 @@ class CsvSource final : public Source {
   // no class numbers are no names either: they would be numbered anew.
   void collect_classes() {
     double largest = -1;
-    bool numbers = true;
+    std::size_t numbers = 0;
     std::optional<std::size_t> odd;
     for (std::size_t r = 0; r < table_.rows.size(); ++r) {
       const std::string& label = table_.rows[r][*label_];
       if (label.empty())
         fail(Fault::data, "{}: record {} has no label; leave such records out", table_.path, r);
-      double value = 0;
-      numbers &= to_number(label, value) && value < 1e6;
-      if (!odd && !(value >= 0 && value == std::floor(value))) odd = r;
-      largest = std::max(largest, value);
       classes_.push_back(label);
+      double value = 0;
+      if (!to_number(label, value)) continue;
+      ++numbers;
+      largest = std::max(largest, value);
+      if (!odd && !(value >= 0 && value < 1e6 && value == std::floor(value))) odd = r;
     }
     std::sort(classes_.begin(), classes_.end());
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
-    if (!numbers) return;
+    if (numbers < table_.rows.size()) return;
     if (odd)
-      fail(Fault::data,
-           "{}: label '{}' of record {} is no class number; classes are whole numbers from 0, or names "
-           "(numbers "
-           "to be predicted are targets)",
-           table_.path, table_.rows[*odd][*label_], *odd);
+      fail(
+          Fault::data,
+          "{}: label '{}' of record {} is not a class number; classes are whole numbers from 0 to 999999, or "
+          "names (numbers to be predicted are targets)",
+          table_.path, table_.rows[*odd][*label_], *odd);
     classes_.clear();
     for (std::int64_t c = 0; c <= static_cast<std::int64_t>(largest); ++c)
       classes_.push_back(std::to_string(c));
@@ -181,6 +185,9 @@ class CsvSource final : public Source {
 
 std::size_t CsvTable::column(const std::string& name) const {
   const auto it = std::find(header.begin(), header.end(), name);
+  if (std::count(it, header.end(), name) > 1)
+    fail(Fault::data, "{}: {} columns are named '{}'; give them different names, or name one by its number",
+         path, std::count(it, header.end(), name), name);
   if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
   double number = 0;
   const std::size_t width = rows[0].size();

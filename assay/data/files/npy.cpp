@@ -11,9 +11,9 @@
 namespace assay {
 namespace {
 
-// The text after 'key': in the header's dictionary.
+// The text after 'key': in the header's dictionary; of a key that stands twice the last counts, as in Python.
 std::string_view field(std::string_view header, std::string_view key, const std::string& name) {
-  const std::size_t at = header.find(fmt::format("'{}'", key));
+  const std::size_t at = header.rfind(fmt::format("'{}'", key));
   const std::size_t colon = at == std::string_view::npos ? at : header.find(':', at);
   if (colon == std::string_view::npos) fail(Fault::data, "{}: the npy header has no '{}'", name, key);
   const std::size_t value = header.find_first_not_of(' ', colon + 1);

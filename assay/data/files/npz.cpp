@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 #include <assay/error.h>
 #include <assay/progress.h>
@@ -104,6 +106,7 @@ NpzFile::NpzFile(const fs::path& path) : path_(path) {
   require_file(path);
   archive_.reset(zip_open(path.c_str(), ZIP_RDONLY, &code));
   if (!archive_) fail(Fault::data, "{}: not a readable npz archive; fetch or save it again", path.string());
+  std::unordered_map<std::string, std::size_t> places;
   for (zip_int64_t i = 0; i < zip_get_num_entries(archive_.get(), 0); ++i) {
     zip_stat_t stat;
     const auto index = static_cast<zip_uint64_t>(i);
@@ -123,7 +126,11 @@ NpzFile::NpzFile(const fs::path& path) : path_(path) {
     if (got < 0 || static_cast<std::uint64_t>(got) != head.size())
       fail(Fault::data, "{}: entry '{}.npy' is damaged or cut short", path.string(), entry.name);
     entry.header = parse_npy_header(head, title(entry));
-    entries_.push_back(std::move(entry));
+    const auto [place, fresh] = places.emplace(entry.name, entries_.size());
+    if (fresh)
+      entries_.push_back(std::move(entry));
+    else
+      entries_[place->second] = std::move(entry);
   }
 }
 

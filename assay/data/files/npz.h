@@ -27,7 +27,8 @@ struct NpzEntry {
 
 class NpzFile {
  public:
-  // Reads the directory and the header of each array. Throws Error{data} for damaged archives, Error{io}.
+  // Reads the directory and the header of each array; of arrays of one name the last counts, as NumPy has it.
+  // Throws Error{data} for damaged archives, Error{io}.
   explicit NpzFile(const std::filesystem::path& path);
 
   const std::vector<NpzEntry>& entries() const { return entries_; }

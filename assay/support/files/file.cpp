@@ -32,6 +32,12 @@ constexpr std::string_view temporary_ending = ".partial";
 constexpr std::size_t temporary_digits = 16;
 constexpr int moment = 50;  // milliseconds between looks for Ctrl-C while a pipe is waited for
 
+// The system would take the name up to there for the whole.
+void refuse_nul(const fs::path& path) {
+  if (path.native().find('\0') != std::string::npos)
+    fail(Fault::io, "'{}...': a file name holds no NUL character", path.native().c_str());
+}
+
 [[noreturn]] void cannot(const fs::path& path, std::string_view doing, int code) {
   fail(Fault::io, "{}: {} failed: {}", path.string(), doing, std::strerror(code));
 }
@@ -231,6 +237,7 @@ class OutputBuffer final : public std::streambuf {
 }  // namespace
 
 std::string read_file(const fs::path& path, std::uint64_t limit) {
+  refuse_nul(path);
   std::string bytes;
   read_in_parts(path, Streams::refused, limit, [&](std::string_view part) {
     require_memory(bytes.size() + part.size(), path.string());
@@ -260,6 +267,7 @@ void make_folders(const fs::path& folder) {
 }
 
 fs::path written_place(const fs::path& path) {
+  refuse_nul(path);
   fs::path place = path;
   std::error_code code;
   for (int links = 0; fs::is_symlink(fs::symlink_status(place, code)); ++links) {

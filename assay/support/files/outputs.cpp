@@ -32,6 +32,21 @@ fs::path place_of(const fs::path& path) {
   return code ? place : whole;
 }
 
+// A file goes into a folder that is there, or into one that this run makes.
+void require_folder_of(const Output& output, const std::vector<Output>& outputs) {
+  const fs::path folder = written_place(output.path).parent_path();
+  std::error_code code;
+  if (folder.empty() || fs::exists(folder, code) || code) return;
+  const std::string place = place_of(folder).string();
+  for (const Output& made : outputs) {
+    if (made.kind != Output::Kind::folder || made.path.empty()) continue;
+    const std::string top = place_of(made.path).string();
+    if (place == top || place.starts_with(top + "/")) return;
+  }
+  fail(Fault::io, "{}: there is no folder {}; make it first, or name another file for {}", output.path,
+       folder.string(), output.name);
+}
+
 // A terminal or /dev/null takes what several outputs write.
 bool takes_several(const fs::path& path) {
   struct stat about {};
@@ -52,6 +67,7 @@ void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPa
       require_writable_folder(output.path);
       continue;
     }
+    require_folder_of(output, outputs);
     if (output.kind == Output::Kind::journal) Journal::require_place(output.path);
     require_writable(output.path);
     if (output.goes_on) require_kept(output.name, output.path);

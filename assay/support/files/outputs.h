@@ -23,8 +23,8 @@ struct Output {
 // A file that a run may read, whether or not it is there, and what names it.
 using NamedPath = std::pair<std::filesystem::path, std::string>;
 
-// Throws Error{io} for what cannot be written, Error{usage} for two outputs in one place and for an output in
-// the place of an input, Error{data} for a foreign file where a journal goes.
+// Throws Error{io} for what cannot be written or has no folder to go into, Error{usage} for two outputs in
+// one place and for an output in the place of an input, Error{data} for a foreign file where a journal goes.
 void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPath>& inputs);
 
 // What took long to make is not replaced by accident: throws Error{mismatch} where `path` is a file that

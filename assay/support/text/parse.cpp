@@ -54,6 +54,35 @@ std::vector<std::string> parts_of(std::string_view text, std::string_view separa
   return parts;
 }
 
+std::optional<std::string> take_part(std::string_view& rest, std::string_view stops) {
+  if (!rest.starts_with('"')) {
+    const std::size_t end = std::min(rest.find_first_of(stops), rest.size());
+    std::string part(rest.substr(0, end));
+    rest.remove_prefix(end);
+    return part;
+  }
+  std::string part;
+  for (std::size_t at = 1; at < rest.size(); ++at) {
+    if (rest[at] != '"') {
+      part += rest[at];
+    } else if (at + 1 < rest.size() && rest[at + 1] == '"') {
+      part += rest[at++];
+    } else {
+      rest.remove_prefix(at + 1);
+      if (!rest.empty() && stops.find(rest[0]) == std::string_view::npos) return std::nullopt;
+      return part;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string part_in_quotes(const std::string& text, std::string_view stops) {
+  if (text.find_first_of(stops) == std::string::npos && !text.starts_with('"')) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
 std::optional<std::size_t> variable_number(const char* variable) {
   const char* const text = variable == nullptr ? nullptr : std::getenv(variable);
   return text == nullptr ? std::nullopt : number_of<std::size_t>(text);
@@ -99,7 +128,12 @@ std::vector<std::filesystem::path> paths_in(const std::string& text) {
   };
   add(text);
   paths.emplace_back(text + ".data");
-  for (std::string& part : parts_of(text, ",[]=")) add(std::move(part));
+  for (std::string_view rest = text; !rest.empty();
+       rest.remove_prefix(std::min<std::size_t>(1, rest.size()))) {
+    auto part = take_part(rest, ",[]=");
+    if (!part) break;
+    add(std::move(*part));
+  }
   return paths;
 }
 

@@ -3,11 +3,13 @@
 // Readers of short texts that people write: lists, numbers, parts of work.
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,14 +18,27 @@ namespace assay {
 // "a,b" with "," -> a, b. Every character of `separators` separates; an empty text is one empty part.
 std::vector<std::string> parts_of(std::string_view text, std::string_view separators);
 
-// The number that the whole text is.
+// The number that the whole text is, as flags, configuration files, specs and data specs take it: in decimal
+// digits (010 is ten), finite, with a sign where wanted. Nothing for all else: hexadecimal, blanks, digits
+// beyond ASCII, numbers that the type does not hold.
 template <typename Number>
 std::optional<Number> number_of(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!std::isfinite(number)) return std::nullopt;
+  }
   return number;
 }
+
+// Takes the part up to one of `stops` off the front of `rest`; of what stands in double quotes ("" is one)
+// all that is inside. Nothing where a quote is never closed or more text stands after it.
+std::optional<std::string> take_part(std::string_view& rest, std::string_view stops);
+
+// `text` in double quotes where take_part() would end it at one of `stops` or take a quote off.
+std::string part_in_quotes(const std::string& text, std::string_view stops);
 
 // The number that a launcher or a scheduler left in the environment. Null: no variable.
 std::optional<std::size_t> variable_number(const char* variable);

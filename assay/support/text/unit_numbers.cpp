@@ -1,9 +1,9 @@
 #include "assay/support/text/unit_numbers.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <assay/error.h>
+#include "assay/support/text/parse.h"
 
 namespace assay {
 namespace {
@@ -11,11 +11,9 @@ namespace {
 constexpr std::size_t most_units = std::size_t{1} << 24;
 
 std::size_t unit_number(const std::string& text, const std::string& whole) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number >= most_units)
-    fail(Fault::usage, "'{}' does not name units as 0-15+20 does", whole);
-  return number;
+  const auto number = number_of<std::size_t>(text);
+  if (!number || *number >= most_units) fail(Fault::usage, "'{}' does not name units as 0-15+20 does", whole);
+  return *number;
 }
 
 }  // namespace
