@@ -37,6 +37,9 @@ template <typename Number>
 std::string to_plain_number(std::string& text) {
   const auto number = number_of<Number>(text);
   if (!number) return no_number(text, std::is_integral_v<Number>, std::is_signed_v<Number>);
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (!fits_networks(*number)) return "'" + text + "' is beyond the numbers that networks compute with";
+  }
   if constexpr (std::is_integral_v<Number>) text = std::to_string(*number);
   return {};
 }

@@ -68,7 +68,8 @@ std::string file_of_option(const CLI::App& command, const std::string& name) {
   const std::string text = option->results()[0];
   std::error_code code;
   if (std::filesystem::exists(text, code)) return text;
-  std::string_view rest = text;
+  const std::string first = joined_specs(text)[0];
+  std::string_view rest = first;
   return take_part(rest, ",[").value_or(text);
 }
 

@@ -9,13 +9,15 @@
 #include <assay/error.h>
 #include "assay/data/files/numpy.h"
 #include "assay/data/spec.h"
+#include "assay/support/text/parse.h"
 
 namespace assay::attack {
 namespace {
 
 // Names that mean something else in the files written here.
-const std::set<std::string> taken_names{"y",  "ids", "original", "predicted", "success",
-                                        "l0", "l2",  "linf",     "forward",   "backward"};
+const std::set<std::string> taken_names{"y",        "ids",       "valid_range", "class_names",
+                                        "original", "predicted", "success",     "l0",
+                                        "l2",       "linf",      "forward",     "backward"};
 
 // Several inputs are stored under their names.
 std::string inputs_option(const Dataset& dataset) {
@@ -98,6 +100,7 @@ void AdversarialSet::write(const std::filesystem::path& file) const {
     for (const Record& record : records_) values.push_back(static_cast<decltype(as)>(record.*field));
     arrays.emplace(name, Array::of<decltype(as)>({rows}, values));
   };
+  add_facts(dataset_, type_, arrays);
   column("original", &Record::original, std::int64_t{});
   column("predicted", &Record::predicted, std::int64_t{});
   column("success", &Record::success, std::uint8_t{});
@@ -122,19 +125,11 @@ UncheckedFile::~UncheckedFile() {
 }
 
 std::string spec_of_file(const std::filesystem::path& file, const Dataset& dataset, DType type) {
-  const std::string path = file.string();
-  const bool plain = path.find_first_of(",[]=") == std::string::npos;
-  if (!plain)
-    fail(Fault::usage,
-         "'{}' cannot be the name of a data file: a comma, = or bracket in it means something in a data spec",
-         path);
+  const std::string path = part_in_quotes(file.string(), ",[]=");
   const auto range = dataset.valid_range();
   const std::string inputs = inputs_option(dataset);
   if (!range) return path + inputs;
-  if (type != DType::uint8)
-    return range->low.size() == 1
-               ? fmt::format("{}{},range={}:{}", path, inputs, range->low[0], range->high[0])
-               : path + inputs;
+  if (type != DType::uint8) return path + inputs + "," + range_option(*range);
   // Levels are scaled to [0, 1]; then (v - mean) / std has the bounds low and high.
   const std::vector<float> nothing(range->low.size(), 0), all(range->low.size(), 255);
   if (range->low == nothing && range->high == all) return path + inputs + ",scale=1";

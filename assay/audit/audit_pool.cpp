@@ -13,6 +13,7 @@
 #include <assay/records.h>
 #include "assay/audit/rank_correlation.h"
 #include "assay/coverage/select.h"
+#include "assay/data/portions.h"
 #include "assay/mutation/record_keys.h"
 
 namespace assay::audit {
@@ -214,7 +215,7 @@ void add_mutants(Pool& pool, const mutation::MutationState& state, double qualit
   Faults faults{"mutants", "mutants killed", {}};
   mutation::RecordKeys keys;
   std::size_t found = 0;
-  BatchReader reader(test, 256);
+  BatchReader reader(test, records_at_once(*test, 256));
   std::vector<std::uint32_t> row;
   while (const std::optional<Batch> batch = reader.next()) {
     for (std::size_t r = 0; r < batch->indices.size(); ++r) {

@@ -8,6 +8,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
 #include "assay/coverage/finite.h"
+#include "assay/data/portions.h"
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/team.h"
 #include "assay/support/conditions.h"
@@ -179,7 +180,8 @@ Measurer::Measurer(const Session& session, CoverageState& state, DatasetPtr test
 }
 
 void Measurer::walk_part(std::span<const std::size_t> records, std::size_t step) {
-  BatchReader reader(test_, step, {records.begin(), records.end()});
+  const std::size_t together = options_.batch > 0 ? step : records_at_once(*test_, step);
+  BatchReader reader(test_, together, {records.begin(), records.end()});
   while (const auto batch = reader.next()) {
     check_interrupt();
     const std::vector<InputNote> notes = observe(*batch, session_.bind(*batch));

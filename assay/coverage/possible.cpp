@@ -24,7 +24,7 @@ struct Obstacle {
   std::string why;
 };
 
-// Why it does not work; nothing where it does. What is the fault of files or of memory is no answer.
+// Why it does not work; nothing where it does. What is the fault of files is no answer.
 template <typename Attempt>
 std::optional<Obstacle> obstacle(const Attempt& attempt) {
   try {
@@ -32,7 +32,7 @@ std::optional<Obstacle> obstacle(const Attempt& attempt) {
   } catch (const Error& error) {
     const Fault fault = error.fault();
     if (fault != Fault::usage && fault != Fault::mismatch && fault != Fault::unsupported &&
-        fault != Fault::data)
+        fault != Fault::data && fault != Fault::resources)
       throw;
     return Obstacle{fault, error.what()};
   }
@@ -43,7 +43,8 @@ std::optional<Obstacle> obstacle(const Attempt& attempt) {
 template <typename Attempt>
 PossibleCriteria divided(const std::vector<Spec>& criteria, bool all, const Attempt& attempt) {
   PossibleCriteria result;
-  if (!obstacle([&] { attempt(criteria); })) {
+  const std::optional<Obstacle> together = obstacle([&] { attempt(criteria); });
+  if (!together) {
     result.possible = criteria;
     return result;
   }
@@ -54,6 +55,9 @@ PossibleCriteria divided(const std::vector<Spec>& criteria, bool all, const Atte
     else
       result.impossible.emplace_back(spec, std::move(found->why));
   }
+  // Memory that none of them has, or that only all together lack, is not for one of them to give.
+  if (together->fault == Fault::resources && (result.possible.empty() || result.impossible.empty()))
+    throw Error(Fault::resources, together->why);
   return result;
 }
 

@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
+#include <limits>
 #include <memory>
 
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
+#include "assay/data/bytes.h"
 #include "assay/data/files/archive.h"
-#include "assay/data/files/image.h"
+#include "assay/data/files/exif.h"
+#include "assay/data/files/picture.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/input_file.h"
+#include "assay/support/text/parse.h"
 
 namespace assay {
 namespace {
@@ -61,7 +64,9 @@ class ImageSource final : public Source {
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
     // One folder for all says nothing about classes.
     if (classes_.size() < 2) classes_.clear();
+    choose_colours(spec);
     choose_shape(spec);
+    if (!options_.upright) look_for_orientations();
   }
 
   std::size_t size() const override { return names_.size(); }
@@ -78,34 +83,77 @@ class ImageSource final : public Source {
     return names;
   }
   void read(std::size_t index, void* out) const override {
-    Image image = with_channels(decode(index), static_cast<int>(channels_));
-    if (resize_) image = resized(image, static_cast<int>(width_), static_cast<int>(height_));
-    if (image.width != width_ || image.height != height_) {
-      fail(Fault::data, "{}: {} is {}x{} where others are {}x{}; say resize={}x{}", folder_.string(),
-           names_[index], image.height, image.width, height_, width_, height_, width_);
-    }
-    auto* values = static_cast<float*>(out);
-    const std::size_t plane = static_cast<std::size_t>(width_ * height_);
-    for (std::size_t c = 0; c < static_cast<std::size_t>(channels_); ++c) {
-      for (std::size_t p = 0; p < plane; ++p)
-        values[c * plane + p] = image.pixels[p * static_cast<std::size_t>(channels_) + c];
-    }
+    Picture picture = decode(index);
+    std::visit([&](auto& image) { put(std::move(image), index, static_cast<float*>(out)); }, picture.pixels);
   }
-  std::string format() const override { return "images"; }
+  std::string format() const override {
+    return oriented_ ? "images, EXIF orientation not applied" : "images";
+  }
 
  private:
   static std::string folder_of(const std::string& name) {
     return fs::path(name).parent_path().generic_string();
   }
 
-  Image decode(std::size_t index) const {
-    const std::string bytes = archive_ ? archive_->read(index) : read_file(folder_ / names_[index], 1 << 28);
-    return decode_image(bytes, fmt::format("{}: {}", folder_.string(), names_[index]));
+  std::string bytes_of(std::size_t index) const {
+    return archive_ ? archive_->read(index) : read_file(folder_ / names_[index], 1 << 28);
+  }
+
+  Picture decode(std::size_t index) const {
+    return decode_picture(bytes_of(index), fmt::format("{}: {}", folder_.string(), names_[index]), options_);
+  }
+
+  // Writes the elements, plane after plane; white is 255 whatever the bits.
+  template <typename Shade>
+  void put(Pixels<Shade> image, std::size_t index, float* values) const {
+    constexpr float unit = std::numeric_limits<Shade>::max() / 255;
+    image = with_channels(std::move(image), static_cast<int>(channels_));
+    if (resize_) image = resized(std::move(image), static_cast<int>(width_), static_cast<int>(height_));
+    if (image.width != width_ || image.height != height_) {
+      fail(Fault::data, "{}: {} is {}x{} where others are {}x{}; say resize={}x{}", folder_.string(),
+           names_[index], image.height, image.width, height_, width_, height_, width_);
+    }
+    const std::size_t plane = static_cast<std::size_t>(width_ * height_),
+                      channels = static_cast<std::size_t>(channels_);
+    for (std::size_t c = 0; c < channels; ++c) {
+      for (std::size_t p = 0; p < plane; ++p)
+        values[c * plane + p] = static_cast<float>(image.pixels[p * channels + c]) / unit;
+    }
+  }
+
+  // Of up to so many pictures, evenly spread, whether one is to be turned before it is looked at.
+  void look_for_orientations() {
+    constexpr std::size_t most_looked_at = 64, longest_head = 1 << 17;
+    const std::size_t step = (names_.size() + most_looked_at - 1) / most_looked_at;
+    for (std::size_t i = 0; i < names_.size() && !oriented_; i += step)
+      oriented_ =
+          exif_orientation(archive_ ? archive_->read(i) : read_head(folder_ / names_[i], longest_head)) != 1;
+  }
+
+  // What is transparent and what is stored sideways.
+  void choose_colours(const DataSpec& spec) {
+    const std::string orientation = spec.text("orientation", "stored");
+    if (orientation != "stored" && orientation != "exif")
+      fail(Fault::usage, "data option orientation={}: stored or exif", orientation);
+    options_.upright = orientation == "exif";
+    const std::string text = spec.text("background");
+    if (text.empty()) return;
+    std::vector<std::string> shades = parts_of(text, "/");
+    if (text == "black" || text == "white") shades = {text == "black" ? "0" : "255"};
+    if (shades.size() == 1) shades.resize(3, shades[0]);
+    options_.background.emplace();
+    for (std::size_t c = 0; c < shades.size(); ++c) {
+      const auto shade = number_of<std::uint8_t>(shades[c]);
+      if (!shade || shades.size() != 3)
+        fail(Fault::usage, "data option background={}: black, white, or red/green/blue such as 128/128/128",
+             text);
+      (*options_.background)[c] = *shade;
+    }
   }
 
   void choose_shape(const DataSpec& spec) {
-    const Image first = decode(0);
-    channels_ = first.channels;
+    const Picture first = decode(0);
+    channels_ = first.channels();
     const std::string color = spec.text("color");
     if (color == "grey" || color == "gray")
       channels_ = 1;
@@ -113,18 +161,18 @@ class ImageSource final : public Source {
       channels_ = 3;
     else if (!color.empty())
       fail(Fault::usage, "data option color={}: grey or rgb", color);
-    height_ = first.height;
-    width_ = first.width;
+    height_ = first.height();
+    width_ = first.width();
     const std::string size = spec.text("resize");
     if (size.empty()) return;
-    int h = 0, w = 0, used = 0;
-    if (std::sscanf(size.c_str(), "%dx%d%n", &h, &w, &used) != 2 ||
-        static_cast<std::size_t>(used) != size.size() || h < 1 || w < 1 || h > 8192 || w > 8192) {
-      fail(Fault::usage, "data option resize={}: HEIGHTxWIDTH such as 32x32", size);
-    }
+    const std::vector<std::string> sides = parts_of(size, "x");
+    const std::int64_t height = number_of<std::int64_t>(sides[0]).value_or(0),
+                       width = sides.size() == 2 ? number_of<std::int64_t>(sides[1]).value_or(0) : 0;
+    if (height < 1 || width < 1 || height > 8192 || width > 8192)
+      fail(Fault::usage, "data option resize={}: HEIGHTxWIDTH such as 32x32, each up to 8192", size);
     resize_ = true;
-    height_ = h;
-    width_ = w;
+    height_ = height;
+    width_ = width;
   }
 
   fs::path folder_;
@@ -132,7 +180,8 @@ class ImageSource final : public Source {
   std::vector<std::string> names_;
   std::vector<std::string> classes_;
   std::int64_t channels_ = 0, height_ = 0, width_ = 0;
-  bool resize_ = false;
+  PictureOptions options_;
+  bool resize_ = false, oriented_ = false;
 };
 
 }  // namespace
@@ -141,8 +190,8 @@ FormatInfo images_format() {
   return {
       "images",
       "folders and archives (.tar, compressed or not, .zip) of PNG and JPEG; class from the folder; under=, "
-      "color=, resize=",
-      {"under", "color", "resize"},
+      "color=, resize=, background=, orientation=",
+      {"under", "color", "resize", "background", "orientation"},
       [](const fs::path& path, std::string_view) { return fs::is_directory(path) || is_archive_name(path); },
       [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<ImageSource>(spec); }};
 }

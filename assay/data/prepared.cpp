@@ -11,8 +11,10 @@
 #include <assay/error.h>
 #include <assay/extend/data_format.h>
 #include <assay/extend/random.h>
+#include <assay/records.h>
 #include "assay/data/bytes.h"
 #include "assay/data/files/csv.h"
+#include "assay/data/files/records_file.h"
 #include "assay/data/named.h"
 #include "assay/data/relabel.h"
 #include "assay/data/spec.h"
@@ -28,9 +30,9 @@ namespace assay {
 namespace {
 
 // Options that any format may have; formats add theirs (FormatInfo::options).
-const std::set<std::string> common_options{"format", "labels",    "label", "targets", "target", "id",
-                                           "scale",  "mean",      "std",   "layout",  "range",  "classes",
-                                           "sample", "per_class", "seed",  "flatten", "relabel"};
+const std::set<std::string> common_options{
+    "format", "labels",  "label",  "targets",   "target", "id",      "scale",   "mean",    "std", "layout",
+    "range",  "classes", "sample", "per_class", "seed",   "flatten", "relabel", "decimal", "ids"};
 
 // Throws Error{usage} for an option that neither the format nor all formats have.
 void check_options(const DataSpec& spec, const std::string& text, const FormatInfo& format) {
@@ -57,10 +59,11 @@ void check_values(const DataSpec& spec, const std::string& text, const FormatInf
   if (format.name == "csv") return;
   const bool labels = is_table_name(spec.text("labels")), targets = spec.has("targets");
   for (const auto& [key, used] :
-       {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets)}) {
+       {std::pair("label", labels), std::pair("target", targets), std::pair("id", labels || targets),
+        std::pair("decimal", labels || targets)}) {
     if (spec.has(key) && !used)
-      fail(Fault::usage,
-           "data '{}': {}= names a column, and there is no table; say labels= or targets=", text, key);
+      fail(Fault::usage, "data '{}': {}= is about a table, and there is none; say labels= or targets=", text,
+           key);
   }
 }
 
@@ -185,8 +188,42 @@ class Prepared final : public Dataset {
     }
   }
 
-  // What scale, mean, std, layout and range make of the values.
+  // What layout, flatten, scale, mean, std and range make of shapes and values.
   void prepare() {
+    arrange();
+    const std::int64_t channels = facts_.record_shape.empty() ? 1 : facts_.record_shape[0];
+    if (spec_.integer("flatten", 0) == 1) facts_.record_shape = {element_count(facts_.record_shape)};
+    const double scale = spec_.number("scale", source_->is_8bit() ? 1.0 / 255 : 1.0);
+    const std::vector<double> mean = spec_.numbers("mean"), deviation = spec_.numbers("std");
+    const std::optional<Bounds> bounds = bounds_of_values(scale);
+    const std::size_t width = std::max({mean.size(), deviation.size(), std::size_t{1}}),
+                      ranges = bounds ? bounds->low.size() : 1;
+    for (const auto& [values, name] :
+         {std::pair(mean.size(), "mean"), std::pair(deviation.size(), "std"), std::pair(ranges, "range")}) {
+      if (values > 1 && static_cast<std::int64_t>(values) != channels)
+        fail(Fault::usage, "data '{}': {} numbers in {} for {} channels", text_, values, name, channels);
+    }
+    preparation_.scale.assign(width, 0);
+    preparation_.shift.assign(width, 0);
+    for (std::size_t c = 0; c < width; ++c) {
+      const double m = of_channel(mean, c, 0), s = of_channel(deviation, c, 1);
+      if (!(s > 0)) fail(Fault::usage, "data '{}': std must be above 0", text_);
+      preparation_.scale[c] = static_cast<float>(scale / s);
+      preparation_.shift[c] = static_cast<float>(-m / s);
+      if (preparation_.scale[c] == 0 || !std::isfinite(preparation_.scale[c]) ||
+          !std::isfinite(preparation_.shift[c]))
+        fail(Fault::usage, "data '{}': scale={}, mean={} and std={} leave nothing of the values", text_,
+             scale, m, s);
+    }
+    if (!bounds) return;
+    facts_.valid_range = ValidRange{};
+    for (std::size_t c = 0; c < std::max(width, ranges); ++c)
+      add_range(of_channel(bounds->low, c, 0), of_channel(bounds->high, c, 0), of_channel(mean, c, 0),
+                of_channel(deviation, c, 1));
+  }
+
+  // Puts channels first.
+  void arrange() {
     const std::string layout = spec_.text("layout", "nchw");
     if (layout != "nchw" && layout != "nhwc")
       fail(Fault::usage, "data option layout={}: nchw or nhwc", layout);
@@ -204,60 +241,55 @@ class Prepared final : public Dataset {
     }
     if (facts_.record_shape.size() == 2 && source_->is_8bit())
       facts_.record_shape.insert(facts_.record_shape.begin(), 1);
-    const std::int64_t channels = facts_.record_shape.empty() ? 1 : facts_.record_shape[0];
-    if (spec_.integer("flatten", 0) == 1) facts_.record_shape = {element_count(facts_.record_shape)};
+  }
 
-    const double scale = spec_.number("scale", source_->is_8bit() ? 1.0 / 255 : 1.0);
-    const std::vector<double> mean = spec_.numbers("mean"), deviation = spec_.numbers("std");
-    const std::size_t width = std::max({mean.size(), deviation.size(), std::size_t{1}});
-    const auto check = [&](const std::vector<double>& values, const char* name) {
-      if (values.size() > 1 &&
-          (values.size() != width || static_cast<std::int64_t>(values.size()) != channels)) {
-        fail(Fault::usage, "data '{}': {} numbers in {} for {} channels", text_, values.size(), name,
-             channels);
-      }
-    };
-    check(mean, "mean");
-    check(deviation, "std");
-    preparation_.scale.assign(width, 0);
-    preparation_.shift.assign(width, 0);
-    for (std::size_t c = 0; c < width; ++c) {
-      const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c],
-                   s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
-      if (!(s > 0)) fail(Fault::usage, "data '{}': std must be above 0", text_);
-      preparation_.scale[c] = static_cast<float>(scale / s);
-      preparation_.shift[c] = static_cast<float>(-m / s);
-      if (preparation_.scale[c] == 0 || !std::isfinite(preparation_.scale[c]) ||
-          !std::isfinite(preparation_.shift[c]))
-        fail(Fault::usage, "data '{}': scale={}, mean={} and std={} leave nothing of the values", text_,
-             scale, m, s);
+  // One number for all channels, or one for each; `none` where there is none.
+  static double of_channel(const std::vector<double>& values, std::size_t c, double none) {
+    return values.empty() ? none : values[values.size() == 1 ? 0 : c];
+  }
+
+  // Valid values before mean and std, one pair for all channels or one for each.
+  struct Bounds {
+    std::vector<double> low, high;
+  };
+  std::optional<Bounds> bounds_of_values(double scale) const {
+    if (spec_.has("range")) return bounds_in(spec_.text("range"));
+    if (const auto range = source_->valid_range())
+      return Bounds{{range->low.begin(), range->low.end()}, {range->high.begin(), range->high.end()}};
+    if (source_->is_8bit() && scale > 0) return Bounds{{0}, {255 * scale}};
+    return std::nullopt;
+  }
+
+  // "0:1", or with a pair for each channel "-2.1:2.2+-2:2.4+-1.8:2.6".
+  static Bounds bounds_in(const std::string& text) {
+    Bounds bounds;
+    for (const std::string& part : parts_of(text, "+")) {
+      const std::size_t colon = part.find(':', 1);
+      const DataSpec ends{
+          .path = {},
+          .options = {{"range", part.substr(0, colon)},
+                      {"range's end", colon == std::string::npos ? "" : part.substr(colon + 1)}},
+          .slices = {}};
+      bounds.low.push_back(ends.number("range", 0));
+      bounds.high.push_back(ends.number("range's end", 0));
+      if (!(bounds.low.back() < bounds.high.back()))
+        fail(Fault::usage,
+             "data option range={}: LOW:HIGH such as 0:1, or one such pair for each channel, joined by +; "
+             "before "
+             "mean and std",
+             text);
     }
-    double low = 0, high = source_->is_8bit() ? 255 * scale : 0;
-    if (spec_.has("range")) {
-      const std::string text = spec_.text("range");
-      const std::size_t colon = text.find(':', 1);
-      DataSpec bounds{.path = {},
-                      .options = {{"range", text.substr(0, colon)},
-                                  {"range's end", colon == std::string::npos ? "" : text.substr(colon + 1)}},
-                      .slices = {}};
-      low = bounds.number("range", 0);
-      high = bounds.number("range's end", 0);
-      if (!(low < high))
-        fail(Fault::usage, "data option range={}: LOW:HIGH such as 0:1, before mean and std", text);
-    }
-    if (low < high) {
-      facts_.valid_range = ValidRange{};
-      for (std::size_t c = 0; c < width; ++c) {
-        const double m = mean.empty() ? 0 : mean[mean.size() == 1 ? 0 : c],
-                     s = deviation.empty() ? 1 : deviation[deviation.size() == 1 ? 0 : c];
-        facts_.valid_range->low.push_back(static_cast<float>((low - m) / s));
-        facts_.valid_range->high.push_back(static_cast<float>((high - m) / s));
-        if (!(facts_.valid_range->low[c] < facts_.valid_range->high[c]) ||
-            !std::isfinite(facts_.valid_range->low[c]) || !std::isfinite(facts_.valid_range->high[c]))
-          fail(Fault::usage, "data '{}': range {}:{} is none of 32-bit numbers after mean and std", text_,
-               low, high);
-      }
-    }
+    return bounds;
+  }
+
+  void add_range(double low, double high, double mean, double deviation) {
+    const auto first = static_cast<float>((low - mean) / deviation),
+               last = static_cast<float>((high - mean) / deviation);
+    if (!(first < last) || !std::isfinite(first) || !std::isfinite(last))
+      fail(Fault::usage, "data '{}': range {}:{} is none of 32-bit numbers after mean and std", text_, low,
+           high);
+    facts_.valid_range->low.push_back(first);
+    facts_.valid_range->high.push_back(last);
   }
 
   void transform(float* values, std::size_t elements, std::size_t index) const {
@@ -316,7 +348,7 @@ class Prepared final : public Dataset {
     facts_.class_names = source_->class_names();
     const std::string file = spec_.text("labels");
     if (is_table_name(file)) {
-      const CsvTable table = read_csv(file);
+      const CsvTable table = read_csv(file, decimal_of(spec_));
       const auto rows = rows_by_id(table);
       const std::size_t column =
           spec_.has("label") ? table.column(spec_.text("label")) : table.rows.at(0).size() - 1;
@@ -358,7 +390,7 @@ class Prepared final : public Dataset {
   void read_targets() {
     if (spec_.has("targets")) {
       const std::string file = spec_.text("targets");
-      const CsvTable table = read_csv(file);
+      const CsvTable table = read_csv(file, decimal_of(spec_));
       const auto rows = rows_by_id(table);
       std::vector<std::size_t> columns;
       for (const std::string& name : spec_.words("target")) columns.push_back(table.column(name));
@@ -388,8 +420,9 @@ class Prepared final : public Dataset {
     return values;
   }
 
-  // Class subsets and samples first, then slices in the order written.
+  // Records that a file names, class subsets and samples first, then slices in the order written.
   void choose() {
+    if (spec_.has("ids")) choose_named(spec_.text("ids"));
     const std::vector<std::string> classes = spec_.words("classes");
     if (!classes.empty() || spec_.has("per_class")) {
       if (labels_.empty()) fail(Fault::usage, "data '{}': classes= and per_class= need labels", text_);
@@ -411,6 +444,21 @@ class Prepared final : public Dataset {
       keep(Rng(seed).sample(chosen_.size(),
                             wanted_count("sample", spec_.integer("sample", 0), chosen_.size())));
     for (const Slice& slice : spec_.slices) keep(slice_positions(slice, chosen_.size()));
+  }
+
+  // Those whose ids stand in the file, a line each, in its order.
+  void choose_named(const std::string& file) {
+    std::multimap<std::string, std::size_t> places;
+    for (const std::size_t i : chosen_) places.emplace(id_line(source_->id(i)), i);
+    std::set<std::string> seen;
+    std::vector<std::size_t> named;
+    for (const std::string& line : id_lines(file)) {
+      if (!seen.insert(line).second) fail(Fault::data, "{}: the id '{}' stands there twice", file, line);
+      const auto [begin, end] = places.equal_range(line);
+      if (begin == end) fail(Fault::data, "{}: no record of {} has the id '{}'", file, spec_.path, line);
+      for (auto place = begin; place != end; ++place) named.push_back(place->second);
+    }
+    chosen_ = std::move(named);
   }
 
   // per_class=22+cat:802: 802 records of the class cat and 22 of every other; without a plain number the
@@ -492,24 +540,31 @@ const FormatInfo& format_of(const DataSpec& spec) {
        joined(data_formats().names()));
 }
 
+DatasetPtr open_one(const std::string& text) {
+  const DataSpec spec = parse_spec(text);
+  if (is_named(spec.path)) return open_named(spec);
+  refuse_pointer(spec.path, spec.path);
+  const FormatInfo& format = format_of(spec);
+  check_options(spec, text, format);
+  check_values(spec, text, format);
+  return std::make_shared<Prepared>(spec, text, format.open(spec));
+}
+
 }  // namespace
 
 DatasetPtr open_dataset(const std::string& text) {
   if (text.find('\0') != std::string::npos)
     fail(Fault::usage, "data '{}': a NUL character ends every file name", text.substr(0, text.find('\0')));
-  const DataSpec spec = parse_spec(text);
-  if (is_named(spec.path)) return open_named(spec);
-  refuse_pointer(spec.path, spec.path);
-  try {
-    const FormatInfo& format = format_of(spec);
-    check_options(spec, text, format);
-    check_values(spec, text, format);
-    std::unique_ptr<Source> source = format.open(spec);
-    return std::make_shared<Prepared>(spec, text, std::move(source));
-  } catch (const std::filesystem::filesystem_error& error) {
-    fail(Fault::io, "{}: {}", error.path1().empty() ? spec.path : error.path1().string(),
-         error.code().message());
+  std::vector<DatasetPtr> parts;
+  for (const std::string& part : joined_specs(text)) {
+    try {
+      parts.push_back(open_one(part));
+    } catch (const std::filesystem::filesystem_error& error) {
+      fail(Fault::io, "{}: {}", error.path1().empty() ? part : error.path1().string(),
+           error.code().message());
+    }
   }
+  return joined(std::move(parts));
 }
 
 }  // namespace assay

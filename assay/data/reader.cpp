@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -8,6 +9,8 @@
 
 #include <assay/dataset.h>
 #include "assay/data/given.h"
+#include "assay/data/portions.h"
+#include "assay/support/memory.h"
 
 namespace assay {
 
@@ -34,10 +37,13 @@ struct BatchReader::State {
   void work() {
     try {
       while (!at_end()) {
+        {
+          std::unique_lock lock(mutex);
+          changed.wait(lock, [&] { return stop || ready.size() < ahead; });
+          if (stop) return;
+        }
         Batch next = read();
-        std::unique_lock lock(mutex);
-        changed.wait(lock, [&] { return stop || ready.size() < ahead; });
-        if (stop) return;
+        const std::lock_guard lock(mutex);
         ready.push_back(std::move(next));
         changed.notify_all();
       }
@@ -51,12 +57,24 @@ struct BatchReader::State {
   }
 };
 
+namespace {
+
+// Batches that may be ready beside the one in use: half of the limit on memory, and no more than two
+// gibibytes, holds all of them.
+std::size_t batches_ahead(const Dataset& data, std::size_t batch, std::size_t wanted) {
+  const std::uint64_t most = std::min(memory_limit() / 2, std::uint64_t{2} << 30);
+  const std::uint64_t fit = most / record_bytes(data) / batch;
+  return static_cast<std::size_t>(std::clamp<std::uint64_t>(fit, 2, wanted + 1)) - 1;
+}
+
+}  // namespace
+
 BatchReader::BatchReader(DatasetPtr dataset, std::size_t batch, std::vector<std::size_t> indices,
                          std::size_t ahead)
     : state_(std::make_unique<State>()) {
   state_->dataset = given_data(dataset);
   state_->batch = std::max<std::size_t>(batch, 1);
-  state_->ahead = std::max<std::size_t>(ahead, 1);
+  state_->ahead = batches_ahead(*dataset, state_->batch, std::max<std::size_t>(ahead, 1));
   state_->indices = std::move(indices);
   if (state_->indices.empty()) {
     state_->indices.resize(state_->dataset->size());

@@ -61,6 +61,13 @@ std::string path_of(std::string_view& items, const std::string& spec) {
   return std::move(*path);
 }
 
+// decimal=, is a comma without quotes, too: nothing else can be meant.
+std::optional<std::string> take_value(std::string_view& items, const std::string& key) {
+  if (key != "decimal" || !items.starts_with(',')) return take_part(items, ",");
+  items.remove_prefix(1);
+  return ",";
+}
+
 // Takes key=value off the front.
 void take_option(std::string_view& items, const std::string& text, DataSpec& spec) {
   const std::string_view whole = items.substr(0, items.find(','));
@@ -72,7 +79,7 @@ void take_option(std::string_view& items, const std::string& text, DataSpec& spe
          "\"a,b.npz\"",
          text, whole);
   items.remove_prefix(1);
-  std::optional<std::string> value = take_part(items, ",");
+  std::optional<std::string> value = take_value(items, key);
   if (!value) refuse_quote(text);
   if (value->empty()) fail(Fault::usage, "data '{}': {}= has no value", text, key);
   if (!spec.options.emplace(key, std::move(*value)).second)
@@ -135,6 +142,16 @@ DataSpec parse_spec(const std::string& text) {
     take_option(items, text, spec);
   }
   return spec;
+}
+
+std::string range_option(const ValidRange& range) {
+  std::string text;
+  for (std::size_t c = 0; c < range.low.size(); ++c)
+    text += fmt::format("{}{}:{}", c == 0 ? "range=" : "\n", range.low[c], range.high[c]);
+  // The sign of an exponent would part two channels.
+  std::erase(text, '+');
+  std::ranges::replace(text, '\n', '+');
+  return text;
 }
 
 std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size) {

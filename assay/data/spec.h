@@ -12,6 +12,9 @@ namespace assay {
 // Throws Error{usage} naming what is wrong in the text.
 DataSpec parse_spec(const std::string& text);
 
+// "range=0:1", or with a pair for each channel: a range as an option.
+std::string range_option(const ValidRange& range);
+
 // Positions that the slice takes out of `size` records, ascending.
 std::vector<std::size_t> slice_positions(const Slice& slice, std::size_t size);
 

@@ -12,6 +12,8 @@
 #include <assay/error.h>
 #include <assay/extend/random.h>
 #include "assay/data/content.h"
+#include "assay/data/portions.h"
+#include "assay/support/numbers/abreast.h"
 
 namespace assay {
 namespace {
@@ -24,8 +26,8 @@ struct Moments {
   void add(std::span<const float> values) {
     if (values.empty()) return;
     const auto n = static_cast<double>(values.size());
-    const double of_these = std::accumulate(values.begin(), values.end(), 0.0) / n, apart = of_these - mean;
-    for (const float v : values) squares += (v - of_these) * (v - of_these);
+    const double of_these = sum_abreast(values) / n, apart = of_these - mean;
+    squares += squares_abreast(values, of_these);
     squares += apart * apart * count * n / (count + n);
     mean += apart * n / (count + n);
     count += n;
@@ -34,10 +36,9 @@ struct Moments {
 
 void add_elements(const Array& inputs, DataSummary& summary, Moments& moments) {
   const Array values = inputs.dtype() == DType::float32 ? inputs : inputs.to(DType::float32);
-  for (const float v : values.as<float>()) {
-    summary.low = std::min<double>(summary.low, v);
-    summary.high = std::max<double>(summary.high, v);
-  }
+  const Extremes found = extremes(values.as<float>());
+  summary.low = std::min<double>(summary.low, found.least);
+  summary.high = std::max<double>(summary.high, found.greatest);
   moments.add(values.as<float>());
 }
 
@@ -94,7 +95,7 @@ DataSummary summarise(const DatasetPtr& dataset, Progress& progress) {
   summary.class_records.assign(dataset->class_count(), 0);
   std::map<Hash128, std::size_t> seen;
   Moments moments;
-  BatchReader reader(dataset, 256);
+  BatchReader reader(dataset, records_at_once(*dataset, 256));
   Stage stage(progress, "reading", dataset->size(), "records");
   while (auto batch = reader.next()) {
     add_elements(batch->inputs, summary, moments);
@@ -162,11 +163,9 @@ Image contact_sheet(const Dataset& dataset, std::size_t columns, std::size_t row
                            height * static_cast<int>(groups.size()) + gap, shape[0] == 3 ? 3 : 1);
   std::fill(sheet.pixels.begin(), sheet.pixels.end(), std::uint8_t{96});
   for (std::size_t row = 0; row < groups.size(); ++row) {
-    const Batch batch = dataset.read(groups[row]);
-    const auto values = batch.inputs.as<float>();
-    const std::size_t size = values.size() / groups[row].size();
     for (std::size_t i = 0; i < groups[row].size(); ++i) {
-      const auto record = values.subspan(i * size, size);
+      const Batch batch = dataset.read(std::span(groups[row]).subspan(i, 1));
+      const auto record = batch.inputs.as<float>();
       const float low = range ? range->low[0] : *std::min_element(record.begin(), record.end());
       const float high = range ? range->high[0] : *std::max_element(record.begin(), record.end());
       Image picture = picture_of(record, shape, low, high);

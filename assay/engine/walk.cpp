@@ -6,6 +6,7 @@
 
 #include <assay/dataset.h>
 #include "assay/data/given.h"
+#include "assay/data/portions.h"
 #include "assay/engine/shared_walk.h"
 #include "assay/support/files/frames.h"
 
@@ -22,6 +23,12 @@ std::size_t batch_of(const Session& session, const WalkOptions& options) {
   return options.batch > 0 ? options.batch : session.preferred_batch(options.keeps_values);
 }
 
+// Of these as many as are decoded at a time. Pieces of work do not follow from it: they are the same in every
+// rank, whatever memory its machine has.
+std::size_t read_at_once(const Dataset& dataset, std::size_t batch, const WalkOptions& options) {
+  return options.batch > 0 ? batch : records_at_once(dataset, batch);
+}
+
 }  // namespace
 
 void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options, Progress& progress,
@@ -29,7 +36,7 @@ void walk(const Session& session, DatasetPtr dataset, const WalkOptions& options
   const std::size_t size = options.records ? options.records->size() : given_data(dataset)->size();
   Stage stage(progress, options.stage, size, "records");
   if (size == 0) return;
-  BatchReader reader(dataset, batch_of(session, options),
+  BatchReader reader(dataset, read_at_once(*dataset, batch_of(session, options), options),
                      options.records.value_or(std::vector<std::size_t>()));
   while (const auto batch = reader.next()) {
     visit(*batch, session.bind(*batch));
@@ -58,7 +65,8 @@ void walk_pieces(const Session& session, const DatasetPtr& dataset, const WalkOp
                   });
   while (const auto piece = loop.next()) {
     const auto mine = part(*piece);
-    BatchReader reader(dataset, batch, std::vector<std::size_t>(mine.begin(), mine.end()));
+    BatchReader reader(dataset, read_at_once(*dataset, batch, options),
+                       std::vector<std::size_t>(mine.begin(), mine.end()));
     std::string seen;
     while (const auto next = reader.next()) {
       check_interrupt();

@@ -42,6 +42,7 @@ class Writer {
     std::map<std::string, Array> arrays{
         {"x", Array(levels_ ? DType::uint8 : DType::float32, shape, records(findings))},
         {"ids", name_rows(names_of(findings, seeds_))}};
+    add_facts(seeds_, levels_ ? DType::uint8 : DType::float32, arrays);
     const auto numbers = [&]<typename T>(const std::string& name, T, const auto& of) {
       std::vector<T> values;
       for (const Finding& finding : findings) values.push_back(static_cast<T>(of(finding)));

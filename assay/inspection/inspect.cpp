@@ -11,6 +11,7 @@
 #include <assay/extend/random.h>
 #include <assay/inspection.h>
 #include "assay/data/given.h"
+#include "assay/data/portions.h"
 #include "assay/engine/threads/team.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/state.h"
@@ -201,7 +202,7 @@ class Pass {
     annotations_.probe(dataset_->read(std::span(order_).first(probe)));
     chunk_ = chunk_records();
     constexpr std::size_t least = 16;
-    const std::size_t count = std::min(order_.size(), std::max(chunk_, least));
+    const std::size_t count = std::min(order_.size(), std::max(chunk_, records_at_once(*dataset_, least)));
     std::vector<std::size_t> all(groups_.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<char> wanted(annotations_.size(), 1);

@@ -10,6 +10,7 @@
 #include <assay/error.h>
 #include <assay/evaluate.h>
 #include "assay/data/given.h"
+#include "assay/data/portions.h"
 #include "assay/engine/plain_tensor.h"
 #include "assay/engine/threads/crew.h"
 #include "assay/mutation/record_keys.h"
@@ -298,7 +299,7 @@ class Runner {
   void load(Block& block, std::span<const Place* const> part, std::size_t batch) {
     std::vector<std::size_t> records;
     for (const Place* place : part) records.push_back(place->record);
-    BatchReader reader(dataset_, batch, records);
+    BatchReader reader(dataset_, records_at_once(*dataset_, batch), records);
     while (const auto next = reader.next()) block.add(session_.bind(*next));
   }
 

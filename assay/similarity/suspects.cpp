@@ -7,6 +7,7 @@
 #include <assay/dataset.h>
 #include <assay/error.h>
 #include "assay/data/files/records_file.h"
+#include "assay/data/portions.h"
 #include "assay/data/summary.h"
 #include "assay/support/threads.h"
 
@@ -44,7 +45,7 @@ class Search {
     const std::size_t batch =
         std::clamp<std::size_t>(similarities_at_once / pictures_.size(), Ssim::lanes, 1024) / Ssim::lanes *
         Ssim::lanes;
-    BatchReader reader(training_, batch);
+    BatchReader reader(training_, records_at_once(*training_, batch));
     Stage stage(progress, "comparing", training_->size(), "records");
     while (const auto records = reader.next()) {
       compare(*records);
@@ -67,7 +68,7 @@ class Search {
   }
 
   void read(const DatasetPtr& findings) {
-    BatchReader reader(findings, 256);
+    BatchReader reader(findings, records_at_once(*findings, 256));
     while (const auto batch = reader.next()) {
       const auto values = batch->inputs.as<float>();
       for (std::size_t i = 0; i < batch->indices.size(); ++i)
@@ -146,7 +147,8 @@ std::vector<std::size_t> rank(const std::vector<Suspect>& suspects, const std::s
 std::set<std::string> polluted_ids(const Dataset& training, const std::string& truth) {
   std::set<std::string> ids;
   if (truth.ends_with(".txt")) {
-    ids = read_id_lines(truth);
+    const std::vector<std::string> lines = id_lines(truth);
+    ids = {lines.begin(), lines.end()};
     for (std::size_t i = 0; i < training.size(); ++i) {
       const std::string id = training.id(i), line = id_line(id);
       if (line != id && ids.erase(line) != 0) ids.insert(id);

@@ -86,6 +86,9 @@ double SpecOptions::number(const std::string& name) const {
   const std::string& value = text(name);
   const auto number = number_of<double>(value);
   if (!number) fail(Fault::usage, "{}: option {}={} is not a number", owner_, name, value);
+  if (!fits_networks(*number))
+    fail(Fault::usage, "{}: option {}={} is beyond the numbers that networks compute with", owner_, name,
+         value);
   return *number;
 }
 

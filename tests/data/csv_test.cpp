@@ -64,6 +64,30 @@ TEST(CsvErrors, NumbersBeyondAllClassesAreNotNames) {
   EXPECT_THAT(data->class_names(), ElementsAre("0", "unknown"));
 }
 
+TEST(Csv, DecimalCommas) {
+  const std::string file = put("comma.csv", "a;b;y\n-0,268;1,5e1;0\n+2;,25;1\n");
+  for (const char* option :
+       {",decimal=,,label=y", ",label=y,decimal=,", ",label=y,decimal=comma", ",label=y,decimal=\",\""})
+    EXPECT_THAT(all_values(*open_dataset(file + option)), ElementsAre(-0.268F, 15, 2, 0.25F)) << option;
+  EXPECT_THAT(all_values(*open_dataset(put("bare.csv", "1,5;2,5\n3,5;4,5\n") + ",decimal=,[1:]")),
+              ElementsAre(3.5, 4.5));
+  EXPECT_THAT(all_values(*open_dataset(put("comma.tsv", "1,5\t2\n") + ",decimal=,")), ElementsAre(1.5, 2));
+  const std::string marks = put("marks.csv", "name;steer\n0;0,5\n1;-1,25\n");
+  const auto targets = open_dataset(file + ",ignore=y,decimal=,,targets=" + marks);
+  const std::size_t all[] = {0, 1};
+  EXPECT_THAT(targets->read(all).targets.as<float>(), ElementsAre(0.5, -1.25));
+}
+
+TEST(CsvErrors, DecimalCommasAreNamed) {
+  expect_data_error(Fault::data, {"comma.csv", "'-0,268' in column 'a'", "say decimal=,"},
+                    put("comma.csv", "a;b;y\n-0,268;1;0\n") + ",label=y");
+  expect_data_error(Fault::data, {"say decimal=,"}, put("bare.csv", "1,5;2,5\n3,5;4,5\n"));
+  expect_data_error(Fault::data, {"label '1,0' of record 0", "say decimal=,"},
+                    put("labels.csv", "a;y\n1;1,0\n2;2,0\n") + ",label=y");
+  expect_data_error(Fault::usage, {"decimal=x"}, put("comma.csv", "a;y\n1;0\n") + ",decimal=x");
+  expect_data_error(Fault::data, {"is not a number"}, put("point.csv", "a;b\n1.5;2\n") + ",decimal=,");
+}
+
 TEST(CsvErrors, TwoColumnsOfOneName) {
   const std::string file = put("two.csv", "a,y,y\n0.5,0,1\n0.25,1,0\n");
   expect_data_error(Fault::data, {"two.csv", "2 columns are named 'y'"}, file + ",label=y");

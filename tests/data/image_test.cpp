@@ -1,6 +1,5 @@
 #include "assay/data/files/image.h"
 
-#include <png.h>
 #include <zlib.h>
 
 #include <cmath>
@@ -9,19 +8,6 @@
 
 namespace assay::testing {
 namespace {
-
-std::string png_of(png_uint_32 format, int width, int height, const void* pixels) {
-  png_image png{};
-  png.version = PNG_IMAGE_VERSION;
-  png.width = static_cast<png_uint_32>(width);
-  png.height = static_cast<png_uint_32>(height);
-  png.format = format;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png);
-  std::string bytes(size, '\0');
-  EXPECT_NE(png_image_write_to_memory(&png, bytes.data(), &size, 0, pixels, 0, nullptr), 0) << png.message;
-  bytes.resize(size);
-  return bytes;
-}
 
 TEST(Pictures, PngIsExact) {
   for (const int channels : {1, 3}) {
@@ -61,34 +47,6 @@ TEST(Pictures, JpegOfManyScansIsRefused) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("so many scans"), std::string::npos) << error.what();
   }
-}
-
-TEST(Pictures, TransparentPartsBecomeBlack) {
-  const std::uint8_t pixels[] = {200, 100, 50, 255, 200, 100, 50, 0};
-  EXPECT_THAT(decode_image(png_of(PNG_FORMAT_RGBA, 2, 1, pixels), "x").pixels,
-              ::testing::ElementsAre(200, 100, 50, 0, 0, 0));
-}
-
-// Sixteen-bit shades without a gamma were taken for linear light and came out much brighter.
-TEST(Pictures, SixteenBitsKeepTheirShade) {
-  // libpng's simplified writer always notes a gamma, so the file is put together by the full interface.
-  std::string bytes;
-  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
-  png_infop info = png_create_info_struct(png);
-  png_set_write_fn(
-      png, &bytes,
-      [](png_structp p, png_bytep data, png_size_t n) {
-        static_cast<std::string*>(png_get_io_ptr(p))->append(reinterpret_cast<char*>(data), n);
-      },
-      [](png_structp) {});
-  png_set_IHDR(png, info, 2, 1, 16, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-               PNG_FILTER_TYPE_DEFAULT);
-  png_write_info(png, info);
-  const png_byte row[] = {0x40, 0x40, 0x80, 0x80};
-  png_write_row(png, row);
-  png_write_end(png, nullptr);
-  png_destroy_write_struct(&png, &info);
-  EXPECT_THAT(decode_image(bytes, "x").pixels, ::testing::ElementsAre(0x40, 0x80));
 }
 
 TEST(Pictures, GreyIsLuma) {

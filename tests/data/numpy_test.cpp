@@ -50,6 +50,69 @@ TEST(Npy, EveryElementType) {
               ElementsAre(1, -2, 5.9604645e-8F, 65504));
 }
 
+template <typename T>
+std::string big_endian(std::vector<T> values) {
+  std::string bytes = raw_bytes(values);
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(T))
+    std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                 bytes.begin() + static_cast<std::ptrdiff_t>(at + sizeof(T)));
+  return bytes;
+}
+
+TEST(Npy, BigEndianNumbersAndTexts) {
+  const auto read = [](const std::string& type, const std::string& shape, const std::string& bytes,
+                       bool fortran = false) {
+    const Array array = parse_npy(npy_bytes(header(type, shape, fortran), bytes), "x").to(DType::float32);
+    return std::vector<float>(array.as<float>().begin(), array.as<float>().end());
+  };
+  EXPECT_THAT(read(">f4", "(2,)", big_endian<float>({1.5F, -2})), ElementsAre(1.5, -2));
+  EXPECT_THAT(read(">f8", "(2,)", big_endian<double>({1.5, -2})), ElementsAre(1.5, -2));
+  EXPECT_THAT(read(">i8", "(2,)", big_endian<std::int64_t>({7, -2})), ElementsAre(7, -2));
+  EXPECT_THAT(read(">i2", "(2,)", big_endian<std::int16_t>({700, -2})), ElementsAre(700, -2));
+  EXPECT_THAT(read(">u4", "(1,)", big_endian<std::uint32_t>({1U << 31})), ElementsAre(2147483648.0F));
+  EXPECT_THAT(read(">f2", "(2,)", big_endian<std::uint16_t>({0x3C00, 0xC000})), ElementsAre(1, -2));
+  EXPECT_THAT(read(">f4", "(2, 3)", big_endian<float>({0, 3, 1, 4, 2, 5}), true),
+              ElementsAre(0, 1, 2, 3, 4, 5));
+  const std::string floats =
+      put("big.npy", npy_bytes(header(">f4", "(2, 2)"), big_endian<float>({1, 2, 3, 4})));
+  EXPECT_THAT(all_values(*open_dataset(floats)), ElementsAre(1, 2, 3, 4));
+  const std::string turned =
+      put("turned.npy", npy_bytes(header(">f8", "(2, 2)", true), big_endian<double>({1, 3, 2, 4})));
+  EXPECT_THAT(all_values(*open_dataset(turned)), ElementsAre(1, 2, 3, 4));
+  const std::string tokens =
+      put("tokens.npy", npy_bytes(header(">i8", "(1, 2)"), big_endian<std::int64_t>({7, 300})));
+  const std::size_t first = 0;
+  EXPECT_THAT(open_dataset(tokens)->read(std::span(&first, 1)).inputs.as<std::int64_t>(),
+              ElementsAre(7, 300));
+  const Array texts =
+      parse_npy_texts(npy_bytes(header(">U2", "(1,)"), big_endian<std::uint32_t>({'a', 0xE9})), "x");
+  EXPECT_THAT(texts.as<std::uint8_t>(), ElementsAre('a', 0xC3, 0xA9));
+}
+
+// As the network calls its inputs, when no array has a usual name.
+TEST(Npz, ArraysThatAreLeftAreInputsByTheirNames) {
+  const auto file = [](const std::map<std::string, Array>& arrays) {
+    const std::filesystem::path path = temporary("named.npz");
+    write_npz(path, arrays);
+    return path.string();
+  };
+  const Array tokens = Array::of<std::int64_t>({2, 3}, std::vector<std::int64_t>{1, 2, 3, 4, 5, 6}),
+              mask = Array::of<float>({2, 3}, std::vector<float>(6, 1)),
+              classes = Array::of<std::int64_t>({2}, std::vector<std::int64_t>{1, 0});
+  const auto one = open_dataset(file({{"input_ids", tokens}, {"y", classes}}));
+  EXPECT_EQ(one->record_shape(), (Shape{3}));
+  EXPECT_EQ(one->facts().input_name, "");
+  EXPECT_THAT(labels(*one), ElementsAre(1, 0));
+  const auto two = open_dataset(file({{"input_ids", tokens}, {"attention_mask", mask}, {"labels", classes}}));
+  EXPECT_EQ(two->facts().input_name, "attention_mask");
+  ASSERT_EQ(two->facts().others.size(), 1U);
+  EXPECT_EQ(two->facts().others[0].name, "input_ids");
+  EXPECT_THAT(labels(*two), ElementsAre(1, 0));
+  const Array other = Array::of<float>({5}, std::vector<float>(5, 1));
+  expect_data_error(Fault::data, {"which array holds the inputs?"}, file({{"a", tokens}, {"b", other}}));
+  expect_data_error(Fault::data, {"which array holds the inputs?"}, file({{"y", classes}}));
+}
+
 // Of keys and members of one name the last counts, as in Python's dictionaries and zip files.
 TEST(Npy, OfTwoThingsOfOneNameTheLastCounts) {
   const Array array = parse_npy(
@@ -313,7 +376,6 @@ TEST(NpyErrors, DamagedHeaders) {
   refuse(npy_bytes("{'descr': '<f4', 'shape': (1,)}", "abcd"), "no 'fortran_order'");
   refuse(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': 3}", "abcd"), "no shape");
   refuse(npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,)}", "abcd"), "wrong shape");
-  refuse(npy_bytes(header(">f4", "(1,)"), "abcd"), "big-endian");
   refuse(npy_bytes(header("|O", "(1,)"), "abcd"), "Python objects");
   refuse(npy_bytes(header("<U4", "(1,)"), "abcd"), "'U4' is not known");
   refuse(npy_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "abcd"), "structured");
@@ -340,7 +402,7 @@ TEST(NpyErrors, OutputsThatDoNotFit) {
   const std::string path = temporary("a.npz").string();
   write_npz(path, {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<std::int64_t>({3}, {1, 2, 3})}});
   expect_data_error(Fault::data, {"a.npz", "do not fit 2 records"}, path);
-  write_npz(path, {{"foo", Array::of<float>({2, 1}, {1, 2})}});
+  write_npz(path, {{"bar", Array::of<float>({3, 1}, {1, 2, 3})}, {"foo", Array::of<float>({2, 1}, {1, 2})}});
   expect_data_error(Fault::data, {"a.npz", "foo", "x=NAME"}, path);
   write_npz(path, {{"x", Array::of<float>({2, 1}, {1, 2})}, {"y", Array::of<std::int64_t>({2}, {1, -1})}});
   expect_data_error(Fault::data, {"a.npz", "record '1'", "label -1"}, path);

@@ -1,5 +1,8 @@
 #include <numeric>
 
+#include "assay/data/files/numpy.h"
+#include "assay/data/files/records_file.h"
+#include "assay/data/spec.h"
 #include "files.h"
 
 namespace assay::testing {
@@ -51,13 +54,55 @@ TEST(Prepared, ValuesThatMeanNothingAreRefused) {
   refuse("range=0:1e308", "32-bit numbers");
   refuse("per_class=1+2", "two numbers, 1 and 2");
   refuse("per_class=0:1+0:2", "names class '0' twice");
-  refuse("label=class", "there is no table");
-  refuse("target=angle", "there is no table");
-  refuse("id=name", "there is no table");
+  refuse("label=class", "there is none");
+  refuse("target=angle", "there is none");
+  refuse("id=name", "there is none");
   refuse("labels=", "labels= has no value");
   EXPECT_EQ(open_dataset(path + ",flatten=0")->record_shape(), (Shape{1, 2, 2}));
   EXPECT_EQ(open_dataset(path + ",flatten=1")->record_shape(), (Shape{4}));
   expect_error(Fault::usage, {"NUL"}, [&] { open_dataset(path + std::string("\0x", 2)); });
+}
+
+TEST(Prepared, ARangeForEachChannel) {
+  const std::string file = put("colours.csv", "1,2,3\n4,5,6\n");
+  const auto range = open_dataset(file + ",range=-1:2.5+-2e1:2+0:1/4")->valid_range();
+  ASSERT_TRUE(range);
+  EXPECT_THAT(range->low, ElementsAre(-1, -20, 0));
+  EXPECT_THAT(range->high, ElementsAre(2.5, 2, 0.25));
+  const auto normalised = open_dataset(file + ",mean=0.5/1/0,std=2,range=0:1+0:2+-1:1")->valid_range();
+  EXPECT_THAT(normalised->low, ElementsAre(-0.25, -0.5, -0.5));
+  EXPECT_THAT(normalised->high, ElementsAre(0.25, 0.5, 0.5));
+  EXPECT_EQ(range_option(*range), "range=-1:2.5+-20:2+0:0.25");
+  const ValidRange wide{{-1e20F}, {1e20F}};
+  EXPECT_EQ(open_dataset(file + "," + range_option(wide))->valid_range()->high, wide.high);
+  expect_data_error(Fault::usage, {"2 numbers in range for 3 channels"}, file + ",range=0:1+0:1");
+  for (const char* wrong : {"0:1+", "0:1+1:0:2", "1:1+0:1+0:1", "+0:1", "0:1/0:1", "0:nan"})
+    expect_data_error(Fault::usage, {"range"}, file + ",range=" + wrong);
+}
+
+TEST(Prepared, RecordsThatAFileNamesInItsOrder) {
+  const std::string path = put_twelve();
+  const auto named = open_dataset(path + ",ids=" + put("chosen.txt", "7\n2\n\n11\n"));
+  EXPECT_THAT(ids(*named), ElementsAre("7", "2", "11"));
+  EXPECT_THAT(labels(*named), ElementsAre(2, 4, 4));
+  EXPECT_THAT(ids(*open_dataset(path + ",classes=4,ids=" + put("chosen.txt", "7\n2\n11\n") + "[1:]")),
+              ElementsAre("11"));
+  expect_data_error(Fault::data, {"chosen.txt", "no record", "'12'"},
+                    path + ",ids=" + put("chosen.txt", "12\n"));
+  expect_data_error(Fault::data, {"chosen.txt", "'3' stands there twice"},
+                    path + ",ids=" + put("chosen.txt", "3\n3\n"));
+}
+
+TEST(Prepared, SetsFollowEachOtherInOneSpec) {
+  const std::string path = put_twelve();
+  const auto both = open_dataset(path + "[:2] + " + path + ",classes=4[-1:]");
+  EXPECT_THAT(ids(*both), ElementsAre("0", "1", "11"));
+  EXPECT_THAT(labels(*both), ElementsAre(0, 2, 4));
+  const std::string odd = put("a + b.csv", "1,2,3,4\n");
+  EXPECT_THAT(all_values(*open_dataset("\"" + odd + "\" + \"" + odd + "\"")),
+              ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
+  expect_data_error(Fault::mismatch, {"cannot be joined"}, path + " + \"" + odd + "\"");
+  expect_data_error(Fault::usage, {"a path is needed"}, path + " + ");
 }
 
 TEST(Prepared, PathsWithCommasStandInQuotes) {
@@ -68,6 +113,26 @@ TEST(Prepared, PathsWithCommasStandInQuotes) {
   const std::string marks = put("c,d.csv", "0,3\n1,4\n");
   EXPECT_THAT(labels(*open_dataset("\"" + table + "\",ignore=1,labels=\"" + marks + "\"")),
               ElementsAre(3, 4));
+}
+
+// Written records have the range and the names of classes of those they are.
+TEST(Prepared, WhatIsWrittenKeepsRangeAndClassNames) {
+  const std::string table = put("named.csv", "a,b,c,y\n1,2,3,dog\n4,5,6,a cat\n");
+  const auto data = open_dataset(table + ",label=y,mean=1/2/3,std=1/2/4,range=0:1+0:2+-5:6");
+  const std::filesystem::path file = temporary("kept.npz");
+  const std::size_t all[] = {0, 1};
+  write_records(file, *data, all);
+  const auto again = open_dataset(file.string());
+  EXPECT_EQ(again->class_names(), data->class_names());
+  EXPECT_EQ(again->valid_range()->low, data->valid_range()->low);
+  EXPECT_EQ(again->valid_range()->high, data->valid_range()->high);
+  EXPECT_EQ(all_values(*again), all_values(*data));
+  EXPECT_EQ(labels(*again), labels(*data));
+  EXPECT_EQ(open_dataset(file.string() + ",range=0:9")->valid_range()->high, (std::vector<float>{9}));
+  std::map<std::string, Array> wrong = read_npz(file);
+  wrong.insert_or_assign("valid_range", Array::of<float>({2, 1}, std::vector<float>{1, 1}));
+  write_npz(file, wrong);
+  expect_data_error(Fault::data, {"kept.npz", "no range"}, file.string());
 }
 
 TEST(Prepared, SlicesPutTogetherAreTheWhole) {

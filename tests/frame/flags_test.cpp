@@ -60,7 +60,7 @@ TEST_F(FlagsOfACommand, ReadNumbersAsDecimal) {
   EXPECT_THAT(sizes, ElementsAre(10U, UINT64_MAX));
   for (const char* text : {"0x4", "4.0", "4 ", "", "four", "99999999999", "\xD9\xA4", "1'0"})
     EXPECT_THROW(parse({"--count", text}), CLI::ValidationError) << text;
-  for (const char* text : {"nan", "inf", "1e400", "0x1p3", "", "1,5"})
+  for (const char* text : {"nan", "inf", "1e308", "-1e39", "1e400", "0x1p3", "", "1,5"})
     EXPECT_THROW(parse({"--rate", text}), CLI::ValidationError) << text;
   for (const char* text : {"-1", "18446744073709551616"})
     EXPECT_THROW(parse({"--sizes", text}), CLI::ValidationError) << text;

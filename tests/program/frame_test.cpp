@@ -56,10 +56,10 @@ TEST_F(Frame, APipeGetsPlainTextAndQuietMeansQuiet) {
 }
 
 TEST_F(Frame, JsonFileAndTablesComeTogether) {
-  const Outcome result = assay(std::string(evaluation) + " --json deep/result.json");
+  const Outcome result = assay(std::string(evaluation) + " --json result.json");
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_NE(result.out.find("90.00 %"), std::string::npos);
-  EXPECT_EQ(Json::parse(read_file(folder / "deep" / "result.json"))["facts"]["records"], 200);
+  EXPECT_EQ(Json::parse(read_file(folder / "result.json"))["facts"]["records"], 200);
 }
 
 TEST_F(Frame, ConfigurationFileHasFlagParityAndTheCommandLineWins) {

@@ -19,25 +19,50 @@ namespace {
 constexpr std::size_t longest_field = 1 << 20, most_columns = 1'000'000;
 constexpr std::uint64_t between_checks = 1 << 20;  // bytes
 
-bool to_number(std::string_view text, double& value) {
+// `decimal`: the character between whole and fraction, a point or a comma.
+bool to_number(std::string_view text, char decimal, double& value) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.starts_with('+')) text.remove_prefix(1);
+  std::string with_point;
+  if (decimal == ',') {
+    if (text.find('.') != std::string_view::npos) return false;
+    with_point = text;
+    if (const std::size_t comma = with_point.find(','); comma != std::string::npos) with_point[comma] = '.';
+    text = with_point;
+  }
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   // A number beyond all bounds is a number, not a name.
   if (code == std::errc::result_out_of_range) value = std::numeric_limits<double>::infinity();
   return code != std::errc::invalid_argument && end == text.data() + text.size();
 }
 
-char separator_of(const std::string& text) {
+// Whether the text is a number once commas are decimal.
+bool has_decimal_comma(std::string_view text) {
+  double value = 0;
+  return text.find(',') != std::string_view::npos && to_number(text, ',', value);
+}
+
+char separator_of(const std::string& text, char decimal) {
   const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
   const auto count = [&](char c) { return std::count(line.begin(), line.end(), c); };
+  if (decimal == ',') return count('\t') > count(';') ? '\t' : ';';
   if (count('\t') > count(',') && count('\t') > count(';')) return '\t';
   return count(';') > count(',') ? ';' : ',';
 }
 
-std::vector<std::vector<std::string>> parse(const std::string& text, const std::string& path) {
-  const char separator = separator_of(text);
+// "1,5;2,5" where commas separate: "5;2" is in the middle.
+bool is_split_at_decimal_commas(const CsvTable& table, std::size_t row) {
+  const auto& fields = table.rows[row];
+  return table.separator == ',' && std::ranges::any_of(fields, [](const std::string& field) {
+           double value = 0;
+           const std::size_t semicolon = field.find(';');
+           return semicolon != std::string::npos && to_number(field.substr(0, semicolon), '.', value);
+         });
+}
+
+std::vector<std::vector<std::string>> parse(const std::string& text, const std::string& path,
+                                            char separator) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> row;
   std::string field;
@@ -97,7 +122,7 @@ std::vector<std::vector<std::string>> parse(const std::string& text, const std::
 
 class CsvSource final : public Source {
  public:
-  explicit CsvSource(const DataSpec& spec) : table_(read_csv(spec.path)) {
+  explicit CsvSource(const DataSpec& spec) : table_(read_csv(spec.path, decimal_of(spec))) {
     std::vector<bool> is_output(table_.rows[0].size(), false);
     if (spec.has("label")) {
       label_ = table_.column(spec.text("label"));
@@ -141,21 +166,25 @@ class CsvSource final : public Source {
   // no class numbers are no names either: they would be numbered anew.
   void collect_classes() {
     double largest = -1;
-    std::size_t numbers = 0;
+    std::size_t numbers = 0, commas = 0;
     std::optional<std::size_t> odd;
     for (std::size_t r = 0; r < table_.rows.size(); ++r) {
       const std::string& label = table_.rows[r][*label_];
       if (label.empty())
         fail(Fault::data, "{}: record {} has no label; leave such records out", table_.path, r);
       classes_.push_back(label);
+      commas += has_decimal_comma(label);
       double value = 0;
-      if (!to_number(label, value)) continue;
+      if (!to_number(label, table_.decimal, value)) continue;
       ++numbers;
       largest = std::max(largest, value);
       if (!odd && !(value >= 0 && value < 1e6 && value == std::floor(value))) odd = r;
     }
     std::sort(classes_.begin(), classes_.end());
     classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+    if (numbers < table_.rows.size() && commas == table_.rows.size())
+      fail(Fault::data, "{}: label '{}' of record 0 is a number with a decimal comma; say decimal=,",
+           table_.path, table_.rows[0][*label_]);
     if (numbers < table_.rows.size()) return;
     if (odd)
       fail(
@@ -168,7 +197,7 @@ class CsvSource final : public Source {
       classes_.push_back(std::to_string(c));
     for (auto& row : table_.rows) {
       double value = 0;
-      to_number(row[*label_], value);
+      to_number(row[*label_], table_.decimal, value);
       row[*label_] = std::to_string(static_cast<std::int64_t>(value));
     }
     numeric_ = true;
@@ -191,23 +220,32 @@ std::size_t CsvTable::column(const std::string& name) const {
   if (it != header.end()) return static_cast<std::size_t>(it - header.begin());
   double number = 0;
   const std::size_t width = rows[0].size();
-  if (to_number(name, number) && number >= 0 && number < static_cast<double>(width) &&
+  if (to_number(name, '.', number) && number >= 0 && number < static_cast<double>(width) &&
       number == std::floor(number))
     return static_cast<std::size_t>(number);
   fail(Fault::usage, "{}: no column is named '{}'{}; there are {}", path, name, did_you_mean(name, header),
        header.empty() ? fmt::format("columns 0 to {}", width - 1) : joined(header));
 }
 
-CsvTable read_csv(const std::filesystem::path& path) {
+char decimal_of(const DataSpec& spec) {
+  const std::string text = spec.text("decimal", ".");
+  if (text == "," || text == "comma") return ',';
+  if (text == "." || text == "point") return '.';
+  fail(Fault::usage, "data option decimal={}: a comma or a point", text);
+}
+
+CsvTable read_csv(const std::filesystem::path& path, char decimal) {
   CsvTable table;
   table.path = path.string();
+  table.decimal = decimal;
   std::string text = read_maybe_gzipped(path);
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
-  table.rows = parse(text, table.path);
+  table.separator = separator_of(text, decimal);
+  table.rows = parse(text, table.path, table.separator);
   if (table.rows.empty()) fail(Fault::data, "{}: the table is empty", table.path);
-  const auto is_number = [](const std::string& field) {
+  const auto is_number = [&](const std::string& field) {
     double value = 0;
-    return to_number(field, value);
+    return to_number(field, decimal, value) || has_decimal_comma(field);
   };
   if (std::none_of(table.rows[0].begin(), table.rows[0].end(), is_number)) {
     table.header = std::move(table.rows[0]);
@@ -224,12 +262,15 @@ bool is_table_name(std::string_view name) {
 
 double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
   double value = 0;
-  if (!to_number(table.rows[row][column], value)) {
+  if (!to_number(table.rows[row][column], table.decimal, value)) {
     const std::string name = table.header.empty() ? std::to_string(column) : table.header[column];
     const std::string& field = table.rows[row][column];
     if (field.empty())
       fail(Fault::data, "{}: row {}: column '{}' is empty; fill it in, leave the row out, or say ignore={}",
            table.path, row + 1, name, name);
+    if (table.decimal == '.' && (has_decimal_comma(field) || is_split_at_decimal_commas(table, row)))
+      fail(Fault::data, "{}: row {}: '{}' in column '{}' is a number with a decimal comma; say decimal=,",
+           table.path, row + 1, field, name);
     fail(Fault::data,
          "{}: row {}: '{}' is not a number; if column '{}' holds the class say label={}, else ignore={}",
          table.path, row + 1, field, name, name, name);
@@ -239,7 +280,8 @@ double csv_number(const CsvTable& table, std::size_t row, std::size_t column) {
 
 FormatInfo csv_format() {
   return {"csv",
-          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs",
+          "tables with label=COLUMN, target=COLUMN[+COLUMN], ignore=COLUMN; all other columns are inputs; "
+          "decimal=, where commas are decimal",
           {"ignore"},
           [](const std::filesystem::path& path, std::string_view) { return is_table_name(path.string()); },
           [](const DataSpec& spec) -> std::unique_ptr<Source> { return std::make_unique<CsvSource>(spec); }};

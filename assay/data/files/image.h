@@ -1,6 +1,6 @@
 #pragma once
 
-// Pictures in memory: decoding PNG and JPEG, resizing, writing PNG.
+// Pictures in memory: resizing, turning, writing PNG. Decoding is in picture.h.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,12 +10,13 @@
 
 namespace assay {
 
-// 8-bit pixels, rows from the top, channels side by side (1 grey or 3 RGB).
-struct Image {
+// Pixels in rows from the top, channels side by side (1 grey or 3 RGB).
+template <typename Shade>
+struct Pixels {
   int width = 0, height = 0, channels = 0;
-  std::vector<std::uint8_t> pixels;
-  std::uint8_t& at(int x, int y, int c) { return pixels[place(x, y, c)]; }
-  std::uint8_t at(int x, int y, int c) const { return pixels[place(x, y, c)]; }
+  std::vector<Shade> pixels;
+  Shade& at(int x, int y, int c) { return pixels[place(x, y, c)]; }
+  Shade at(int x, int y, int c) const { return pixels[place(x, y, c)]; }
 
  private:
   std::size_t place(int x, int y, int c) const {
@@ -23,25 +24,27 @@ struct Image {
     return static_cast<std::size_t>(pixel * channels + c);
   }
 };
+using Image = Pixels<std::uint8_t>;
+using DeepImage = Pixels<std::uint16_t>;  // white is 65535
 
 // A black image. REQUIRES 1 or 3 channels.
 Image make_image(int width, int height, int channels);
 
-// Decodes PNG or JPEG, judged by content; what is transparent becomes black, palettes and 16 bits become
-// 8-bit channels. `name` stands in messages. Throws Error{data} for anything else, damaged files and pictures
-// of more than 2^26 pixels.
+// Decodes PNG or JPEG as decode_picture() does, with 16 bits rounded to 8.
 Image decode_image(std::string_view bytes, const std::string& name);
 
 // A PNG whose pixels are numbers: indices into its palette, or shades of grey as they are. Throws Error{data}
-// for colours without a palette, and as decode_image().
+// for colours without a palette and for numbers above 255, and as decode_picture().
 Image decode_indices(std::string_view bytes, const std::string& name);
 
 // Grey by ITU-R 601 luma, or grey repeated in three channels.
-Image with_channels(const Image& image, int channels);
+Image with_channels(Image image, int channels);
+DeepImage with_channels(DeepImage image, int channels);
 
 // Bilinear with half-pixel centres, edges repeated; when shrinking, the triangle is as much wider, so that
 // every pixel counts. Memory for one row besides the result.
-Image resized(const Image& image, int width, int height);
+Image resized(Image image, int width, int height);
+DeepImage resized(DeepImage image, int width, int height);
 
 std::string encode_png(const Image& image);
 // Throws Error{io}.

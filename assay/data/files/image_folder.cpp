@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include "assay/data/files/image.h"
+#include "assay/data/portions.h"
 #include "assay/data/summary.h"
 #include "assay/support/files/file.h"
 
@@ -51,7 +52,7 @@ double change(std::span<const float> values, const Shape& shape, const Image& im
 }  // namespace
 
 PixelScale write_image_folder(const Dataset& data, const fs::path& folder) {
-  constexpr std::size_t together = 256;
+  const std::size_t together = records_at_once(data, 256);
   PixelScale scale = scale_of(data);
   const std::size_t digits = std::to_string(data.class_count() - 1).size(),
                     places = std::to_string(data.size() - 1).size();

@@ -1,5 +1,7 @@
 #include "assay/data/files/npy.h"
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 #include <vector>
@@ -99,8 +101,6 @@ NpyHeader parse_npy_header(std::string_view bytes, const std::string& name) {
 }
 
 std::size_t npy_element_size(const NpyHeader& header, const std::string& name) {
-  if (header.order == '>')
-    fail(Fault::data, "{}: big-endian numbers are not known; save with .astype('<f4')", name);
   if (header.type == "O")
     fail(Fault::data, "{}: it holds Python objects; save plain numbers or texts (.astype(str))", name);
   const std::size_t size = static_cast<std::size_t>(header.type.back() - '0');
@@ -114,6 +114,16 @@ void require_npy_body(const NpyHeader& header, std::uint64_t body, const std::st
     fail(Fault::data, "{}: the npy header promises {} elements {} of type {}, the file holds {} bytes", name,
          count, to_string(header.shape), header.type, body);
   }
+}
+
+bool NpyHeader::is_foreign() const {
+  return order == (std::endian::native == std::endian::little ? '>' : '<');
+}
+
+void npy_to_native(const NpyHeader& header, std::size_t element_size, char* bytes, std::size_t count) {
+  if (!header.is_foreign()) return;
+  for (std::size_t at = 0; at + element_size <= count; at += element_size)
+    std::reverse(bytes + at, bytes + at + element_size);
 }
 
 Array npy_elements(std::string_view type, const Shape& shape, std::string_view bytes,
@@ -164,12 +174,14 @@ std::string npy_turned(std::string_view bytes, const Shape& shape, std::size_t e
 
 Array parse_npy(std::string_view bytes, const std::string& name) {
   const NpyHeader header = parse_npy_header(bytes, name);
-  const std::string_view body = bytes.substr(header.begin);
-  require_npy_body(header, body.size(), name);
-  if (header.fortran && header.shape.size() > 1) {
-    const std::string turned = npy_turned(body, header.shape, npy_element_size(header, name));
-    return npy_elements(header.type, header.shape, turned, name);
-  }
+  const std::string_view stored = bytes.substr(header.begin);
+  require_npy_body(header, stored.size(), name);
+  const bool turned = header.fortran && header.shape.size() > 1;
+  if (!turned && !header.is_foreign()) return npy_elements(header.type, header.shape, stored, name);
+  const std::size_t size = npy_element_size(header, name);
+  std::string body(stored);
+  npy_to_native(header, size, body.data(), body.size());
+  if (turned) body = npy_turned(body, header.shape, size);
   return npy_elements(header.type, header.shape, body, name);
 }
 
@@ -187,11 +199,11 @@ Array parse_npy_texts(std::string_view bytes, const std::string& name) {
   if (!fits || header.shape.size() != 1)
     fail(Fault::data, "{}: texts of type {} and shape {} are not those that the file holds", name,
          header.type, to_string(header.shape));
-  if (wide && header.order == '>')
-    fail(Fault::data, "{}: big-endian texts are not known; save with .astype('<U{}')", name, width);
+  std::string characters(body);
+  if (wide) npy_to_native(header, 4, characters.data(), characters.size());
   std::vector<std::string> texts(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const char* const at = body.data() + i * size;
+    const char* const at = characters.data() + i * size;
     for (std::size_t c = 0; wide && c < width; ++c) {
       std::uint32_t character = 0;
       std::memcpy(&character, at + 4 * c, 4);

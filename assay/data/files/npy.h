@@ -16,6 +16,8 @@ struct NpyHeader {
   Shape shape;
   bool fortran = false;     // columns first
   std::uint64_t begin = 0;  // of the elements, in the file
+  // Whether its numbers have their bytes in another order than this machine's.
+  bool is_foreign() const;
   bool is_text() const { return type.starts_with('U') || type.starts_with('S'); }
 };
 
@@ -26,7 +28,7 @@ inline constexpr std::size_t longest_npy_header = std::size_t{1} << 16;
 // Error{data}.
 NpyHeader parse_npy_header(std::string_view bytes, const std::string& name);
 
-// Bytes of one element of a number. Throws Error{data} for numbers that are big-endian.
+// Bytes of one element of a number. Throws Error{data} for Python objects.
 std::size_t npy_element_size(const NpyHeader& header, const std::string& name);
 // Throws Error{data} unless `body` bytes of elements are as many as the shape says.
 void require_npy_body(const NpyHeader& header, std::uint64_t body, const std::string& name);
@@ -38,11 +40,14 @@ Array npy_elements(std::string_view type, const Shape& shape, std::string_view b
 // The element type that these have.
 DType npy_dtype(std::string_view type, const std::string& name);
 
+// Puts elements of so many bytes into this machine's order.
+void npy_to_native(const NpyHeader& header, std::size_t element_size, char* bytes, std::size_t count);
+
 // Column-major bytes in row-major order.
 std::string npy_turned(std::string_view bytes, const Shape& shape, std::size_t element_size);
 
 // Parses one .npy file. float16 and wider or unsigned integers become the nearest type an Array has; Fortran
-// order is turned. `name` stands in messages. Throws Error{data}.
+// order is turned, and big-endian numbers are. `name` stands in messages. Throws Error{data}.
 Array parse_npy(std::string_view bytes, const std::string& name);
 
 // The texts of a file of them ("<U5", "|S5"), as rows of bytes (name_rows()). Throws Error{data}.

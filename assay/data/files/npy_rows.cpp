@@ -59,9 +59,15 @@ void NpyRows::read(std::size_t row, DType as, void* out) const {
   const std::uint64_t begin = header_.begin + row * row_bytes_;
   const bool as_stored =
       (header_.type == "f4" && as == DType::float32) || (header_.type == "i8" && as == DType::int64);
-  if (as_stored) return bytes_->read(begin, out, row_bytes_);
+  const std::size_t size = npy_element_size(header_, name_);
+  if (as_stored) {
+    bytes_->read(begin, out, row_bytes_);
+    npy_to_native(header_, size, static_cast<char*>(out), row_bytes_);
+    return;
+  }
   std::string bytes(row_bytes_, '\0');
   bytes_->read(begin, bytes.data(), bytes.size());
+  npy_to_native(header_, size, bytes.data(), bytes.size());
   const Array elements =
       npy_elements(header_.type, {static_cast<std::int64_t>(elements_)}, bytes, name_).to(as);
   std::memcpy(out, elements.data(), elements.byte_size());

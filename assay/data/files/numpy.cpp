@@ -147,7 +147,7 @@ std::map<std::string, Array> read_npz(const fs::path& path, std::uint64_t limit)
 
 std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry) {
   if (!entry.header.is_text()) return parse_npy(archive.bytes(entry), archive.title(entry));
-  if (entry.name != "ids") return std::nullopt;
+  if (entry.name != "ids" && entry.name != "class_names") return std::nullopt;
   return parse_npy_texts(archive.bytes(entry), archive.title(entry));
 }
 
@@ -159,6 +159,27 @@ Array name_rows(const std::vector<std::string>& names) {
     std::copy(names[i].begin(), names[i].end(), bytes.begin() + static_cast<std::ptrdiff_t>(i * width));
   return Array::of<std::uint8_t>({static_cast<std::int64_t>(names.size()), static_cast<std::int64_t>(width)},
                                  bytes);
+}
+
+std::vector<std::string> names_in(const Array& rows) {
+  const auto width = static_cast<std::size_t>(rows.shape().at(1));
+  const char* const bytes = reinterpret_cast<const char*>(rows.data());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows.shape()[0]); ++i)
+    names.emplace_back(bytes + i * width, strnlen(bytes + i * width, width));
+  return names;
+}
+
+void add_facts(const Dataset& data, DType stored, std::map<std::string, Array>& arrays) {
+  if (const auto& range = data.valid_range(); range && stored != DType::uint8) {
+    std::vector<float> ends = range->low;
+    ends.insert(ends.end(), range->high.begin(), range->high.end());
+    arrays.emplace("valid_range", Array::of<float>({2, static_cast<std::int64_t>(range->low.size())}, ends));
+  }
+  const std::vector<std::string>& names = data.class_names();
+  bool more = false;
+  for (std::size_t c = 0; c < names.size(); ++c) more |= names[c] != std::to_string(c);
+  if (more) arrays.emplace("class_names", name_rows(names));
 }
 
 std::map<std::string, Array> arrays_of(const Batch& batch) {

@@ -20,12 +20,17 @@ namespace assay {
 std::map<std::string, Array> read_npz(const std::filesystem::path& path,
                                       std::uint64_t limit = std::uint64_t{16} << 30);
 
-// One of them: numbers, or the texts that name records (`ids`) as name_rows(). Nothing for other texts, which
-// are for whoever wrote them.
+// One of them: numbers, or the texts that name records (`ids`) or classes (`class_names`) as name_rows().
+// Nothing for other texts, which are for whoever wrote them.
 std::optional<Array> npz_array(const NpzFile& archive, const NpzEntry& entry);
 
-// Names as an array of numbers, one row of bytes each, filled up with zeros.
+// Names as an array of numbers, one row of bytes each, filled up with zeros; and back.
 Array name_rows(const std::vector<std::string>& names);
+std::vector<std::string> names_in(const Array& rows);
+
+// Adds what is known of all records: `valid_range`, a row of least and one of greatest values, unless inputs
+// are stored as levels (uint8), and `class_names` where they are more than numbers.
+void add_facts(const Dataset& data, DType stored, std::map<std::string, Array>& arrays);
 
 // Records as they are read back: `x`, or several inputs under their names (inputs=), and classes or targets
 // as `y`.

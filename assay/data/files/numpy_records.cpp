@@ -30,20 +30,27 @@ struct OtherRows {
   }
 };
 
+// What stands in an archive beside inputs and outputs.
+struct Told {
+  std::optional<Array> ids = {}, class_names = {}, valid_range = {};
+  std::string passed_over = {};  // texts where outputs are looked for
+};
+
 class NumpySource final : public Source {
  public:
-  NumpySource(const DataSpec& spec, NpyRows inputs, const std::optional<Array>& outputs,
-              const std::optional<Array>& ids = std::nullopt, std::string name = {},
-              std::vector<OtherRows> others = {}, std::string passed_over = {})
+  NumpySource(const DataSpec& spec, NpyRows inputs, const std::optional<Array>& outputs, Told told = {},
+              std::string name = {}, std::vector<OtherRows> others = {})
       : path_(spec.path),
         name_(std::move(name)),
-        passed_over_(std::move(passed_over)),
+        passed_over_(std::move(told.passed_over)),
         inputs_(std::move(inputs)),
         others_(std::move(others)) {
     const Shape& shape = inputs_.shape();
     shape_.assign(shape.begin() + 1, shape.end());
     if (outputs) take_outputs(*outputs);
-    if (ids) take_ids(*ids);
+    if (told.ids) ids_ = names(*told.ids, "ids", size(), "record");
+    if (told.class_names) class_names_ = names(*told.class_names, "class_names", std::nullopt, "class");
+    if (told.valid_range) take_range(*told.valid_range);
     for (const OtherRows& other : others_) require_fitting(other);
   }
 
@@ -73,6 +80,8 @@ class NumpySource final : public Source {
     if (labels_.empty()) return std::nullopt;
     return labels_[index];
   }
+  std::vector<std::string> class_names() const override { return class_names_; }
+  std::optional<ValidRange> valid_range() const override { return range_; }
   bool takes_labels() const override { return path_.ends_with(".npy"); }
   std::vector<float> target(std::size_t index) const override {
     if (width_ == 0) return {};
@@ -111,16 +120,32 @@ class NumpySource final : public Source {
     }
   }
 
-  // One row of bytes per record, filled up with zeros.
-  void take_ids(const Array& ids) {
-    if (ids.dtype() != DType::uint8 || ids.shape().size() != 2 || ids.shape()[0] != inputs_.shape()[0]) {
-      fail(Fault::data, "{}: 'ids' must be one row of bytes (uint8) per record, not {} of {} for {} records",
-           path_, to_string(ids.shape()), to_string(ids.dtype()), inputs_.shape()[0]);
+  // One row of bytes per name, filled up with zeros.
+  std::vector<std::string> names(const Array& rows, const std::string& name, std::optional<std::size_t> count,
+                                 const std::string& of) const {
+    if (rows.dtype() != DType::uint8 || rows.shape().size() != 2 ||
+        (count && rows.shape()[0] != static_cast<std::int64_t>(*count)))
+      fail(Fault::data, "{}: '{}' must be one row of bytes (uint8) per {}, not {} of {} for {} records",
+           path_, name, of, to_string(rows.shape()), to_string(rows.dtype()), inputs_.shape()[0]);
+    return names_in(rows);
+  }
+
+  // A row of least values and one of greatest.
+  void take_range(const Array& range) {
+    const Array ends = range.to(DType::float32);
+    const std::size_t width = static_cast<std::size_t>(ends.count()) / 2;
+    if (ends.shape().empty() || ends.shape()[0] != 2 || width == 0)
+      fail(Fault::data,
+           "{}: 'valid_range' of shape {} is not a least and a greatest value, or such rows by channel",
+           path_, to_string(ends.shape()));
+    const auto values = ends.as<float>();
+    range_ = ValidRange{{values.begin(), values.begin() + static_cast<std::ptrdiff_t>(width)},
+                        {values.begin() + static_cast<std::ptrdiff_t>(width), values.end()}};
+    for (std::size_t c = 0; c < width; ++c) {
+      if (!(range_->low[c] < range_->high[c]))
+        fail(Fault::data, "{}: 'valid_range' holds {} to {}, which is no range", path_, range_->low[c],
+             range_->high[c]);
     }
-    const auto width = static_cast<std::size_t>(ids.shape()[1]);
-    const char* const bytes = reinterpret_cast<const char*>(ids.data());
-    for (std::size_t i = 0; i < size(); ++i)
-      ids_.emplace_back(bytes + i * width, strnlen(bytes + i * width, width));
   }
 
   void require_fitting(const OtherRows& other) const {
@@ -147,7 +172,8 @@ class NumpySource final : public Source {
   std::vector<OtherRows> others_;
   Array targets_;
   std::vector<std::int64_t> labels_;
-  std::vector<std::string> ids_;
+  std::vector<std::string> ids_, class_names_;
+  std::optional<ValidRange> range_;
   std::size_t width_ = 0;
   Shape shape_;
 };
@@ -156,11 +182,13 @@ constexpr std::string_view numbered_classes =
     ": classes are whole numbers from 0 (numpy.unique(y, return_inverse=True)[1]), or names in a table that "
     "labels=FILE.csv names";
 
+bool may_be_text(const std::string& name) { return name == "ids" || name == "class_names"; }
+
 // Names of arrays that may stand for something.
 std::vector<std::string> array_names(const NpzFile& archive) {
   std::vector<std::string> names;
   for (const NpzEntry& entry : archive.entries()) {
-    if (!entry.header.is_text() || entry.name == "ids") names.push_back(entry.name);
+    if (!entry.header.is_text() || may_be_text(entry.name)) names.push_back(entry.name);
   }
   std::ranges::sort(names);
   return names;
@@ -168,7 +196,7 @@ std::vector<std::string> array_names(const NpzFile& archive) {
 
 const NpzEntry* find_array(const NpzFile& archive, const std::string& name) {
   const NpzEntry* const entry = archive.find(name);
-  return entry != nullptr && entry->header.is_text() && name != "ids" ? nullptr : entry;
+  return entry != nullptr && entry->header.is_text() && !may_be_text(name) ? nullptr : entry;
 }
 
 const NpzEntry& array_named(const NpzFile& archive, const DataSpec& spec, const std::string& name) {
@@ -188,6 +216,26 @@ const NpzEntry* array_for(const NpzFile& archive, const DataSpec& spec, const st
     if (const NpzEntry* const entry = find_array(archive, name)) return entry;
   }
   return nullptr;
+}
+
+// Where no array has a usual name: all that are left beside outputs and what is told of records, as many rows
+// each. They have the names of the network's inputs.
+std::vector<OtherRows> remaining_inputs(const NpzFile& archive, const DataSpec& spec,
+                                        const std::vector<std::string>& usual_y) {
+  const std::string y = spec.text("y");
+  std::vector<OtherRows> inputs;
+  for (const NpzEntry& entry : archive.entries()) {
+    const bool other = entry.header.is_text() || may_be_text(entry.name) || entry.name == "valid_range" ||
+                       entry.name == y ||
+                       (y.empty() && std::ranges::find(usual_y, entry.name) != usual_y.end());
+    if (other) continue;
+    const bool fits =
+        !entry.header.shape.empty() && (inputs.empty() || entry.header.shape[0] == inputs[0].rows.shape()[0]);
+    if (!fits) return {};
+    inputs.push_back({entry.name, NpyRows(archive, entry)});
+  }
+  if (inputs.size() == 1) inputs[0].name.clear();
+  return inputs;
 }
 
 // inputs=ids+mask: one array for each input of the network, which has the same name.
@@ -218,13 +266,15 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
     inputs = named_inputs(archive, spec);
   } else if (const NpzEntry* const x = array_for(archive, spec, "x", usual_x)) {
     inputs.push_back({"", NpyRows(archive, *x)});
-  } else {
+  } else if (part.empty()) {
+    inputs = remaining_inputs(archive, spec, usual_y);
+  }
+  if (inputs.empty())
     fail(Fault::data,
          "{}: which array holds the inputs? there are {}; say x=NAME, or inputs=NAME+NAME of a network that "
          "takes "
          "several",
          spec.path, joined(array_names(archive)));
-  }
   const auto whole = [&](const NpzEntry* entry) {
     return entry == nullptr ? std::nullopt : npz_array(archive, *entry);
   };
@@ -237,16 +287,21 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
     return spec.text("x") == name || std::ranges::find(inputs, name, &OtherRows::name) != inputs.end();
   });
   const auto outputs = whole(array_for(archive, spec, "y", other_y));
-  const auto ids = whole(ids_are_input ? nullptr : archive.find("ids"));
-  // Texts where outputs are looked for.
-  std::string passed_over;
+  const NpzEntry* const class_names = archive.find("class_names");
+  const bool are_names =
+      class_names != nullptr && (class_names->header.is_text() ||
+                                 (class_names->header.type == "u1" && class_names->header.shape.size() == 2));
+  Told told{whole(ids_are_input ? nullptr : archive.find("ids")),
+            whole(are_names ? class_names : nullptr),
+            whole(archive.find("valid_range")),
+            {}};
   for (const std::string& name : other_y) {
-    if (!outputs && passed_over.empty() && archive.find(name) != nullptr) passed_over = name;
+    if (!outputs && told.passed_over.empty() && archive.find(name) != nullptr) told.passed_over = name;
   }
   OtherRows first = std::move(inputs.front());
   inputs.erase(inputs.begin());
-  return std::make_unique<NumpySource>(spec, std::move(first.rows), outputs, ids, std::move(first.name),
-                                       std::move(inputs), std::move(passed_over));
+  return std::make_unique<NumpySource>(spec, std::move(first.rows), outputs, std::move(told),
+                                       std::move(first.name), std::move(inputs));
 }
 
 std::unique_ptr<Source> open_numpy(const DataSpec& spec) {

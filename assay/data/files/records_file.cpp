@@ -5,19 +5,15 @@
 
 #include "assay/data/files/numpy.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/parse.h"
 #include "assay/support/text/visible.h"
 
 namespace assay {
 
 void write_records(const std::filesystem::path& path, const Dataset& data,
                    std::span<const std::size_t> positions) {
-  const Batch batch = data.read(positions);
-  std::map<std::string, Array> arrays{{"x", batch.inputs}};
-  if (data.has_labels())
-    arrays.emplace("y",
-                   Array::of<std::int64_t>({static_cast<std::int64_t>(batch.labels.size())}, batch.labels));
-  else if (data.target_width() > 0)
-    arrays.emplace("y", batch.targets);
+  std::map<std::string, Array> arrays = arrays_of(data.read(positions));
+  add_facts(data, data.dtype(), arrays);
   write_npz(path, arrays);
 }
 
@@ -30,14 +26,9 @@ void write_ids(const std::filesystem::path& path, const Dataset& data,
   write_file(path, text);
 }
 
-std::set<std::string> read_id_lines(const std::filesystem::path& path) {
-  std::set<std::string> ids;
-  const std::string text = read_file(path);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    if (end > begin) ids.insert(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+std::vector<std::string> id_lines(const std::filesystem::path& path) {
+  std::vector<std::string> ids = parts_of(read_file(path), "\n");
+  std::erase(ids, "");
   return ids;
 }
 

@@ -3,15 +3,16 @@
 // Chosen records as files: with all they hold, or by their ids.
 
 #include <filesystem>
-#include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <assay/dataset.h>
 
 namespace assay {
 
-// The records at `positions` as arrays x and, where there are labels or targets, y, in NumPy's .npz format.
+// The records at `positions` as arrays x, or several inputs under their names, and, where there are labels or
+// targets, y, in NumPy's .npz format, with the valid range and the names of classes where they are known.
 // Throws Error{io}.
 void write_records(const std::filesystem::path& path, const Dataset& data,
                    std::span<const std::size_t> positions);
@@ -24,6 +25,6 @@ void write_ids(const std::filesystem::path& path, const Dataset& data,
                std::span<const std::size_t> positions);
 
 // The lines of a file of ids; empty lines are none. Throws Error{io}.
-std::set<std::string> read_id_lines(const std::filesystem::path& path);
+std::vector<std::string> id_lines(const std::filesystem::path& path);
 
 }  // namespace assay

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <assay/error.h>
+#include "assay/data/portions.h"
 #include "assay/inspection/asked_hypotheses.h"
 #include "assay/inspection/units/unit_source.h"
 #include "assay/support/files/hash.h"
@@ -61,7 +62,7 @@ std::vector<Behaviour> behaviours_of(AskedHypotheses& asked, const std::vector<s
     all[i].positions = static_cast<std::size_t>(element_count(asked.positions_of(hypotheses[i])));
   }
   Stage stage(progress, "annotating", records->size(), "records");
-  BatchReader reader(records, records_together);
+  BatchReader reader(records, records_at_once(*records, records_together));
   while (const std::optional<Batch> batch = reader.next()) {
     const AskedHypotheses::Values values = asked.annotate(*batch, annotators);
     const std::vector<char> padding = asked.padding(*batch);

@@ -21,6 +21,21 @@ ASSAY_VECTORISED double sum_of_all(const float* numbers, std::size_t count) {
   return all;
 }
 
+ASSAY_VECTORISED double squares_of_all(const float* numbers, std::size_t count, double about) {
+  double sums[abreast] = {}, all = 0;
+  std::size_t begin = 0;
+  for (; begin + abreast <= count; begin += abreast) {
+    for (std::size_t i = 0; i < abreast; ++i) {
+      const double apart = numbers[begin + i] - about;
+      sums[i] += apart * apart;
+    }
+  }
+  for (std::size_t i = 0; begin + i < count; ++i)
+    sums[i] += (numbers[begin + i] - about) * (numbers[begin + i] - about);
+  for (const double sum : sums) all += sum;
+  return all;
+}
+
 ASSAY_VECTORISED Extremes extremes_of_all(const float* numbers, std::size_t count) {
   float least[abreast], greatest[abreast];
   std::fill_n(least, abreast, std::numeric_limits<float>::infinity());
@@ -42,6 +57,10 @@ ASSAY_VECTORISED Extremes extremes_of_all(const float* numbers, std::size_t coun
 }  // namespace
 
 double sum_abreast(std::span<const float> numbers) { return sum_of_all(numbers.data(), numbers.size()); }
+
+double squares_abreast(std::span<const float> numbers, double about) {
+  return squares_of_all(numbers.data(), numbers.size(), about);
+}
 
 Extremes extremes(std::span<const float> numbers) { return extremes_of_all(numbers.data(), numbers.size()); }
 

@@ -76,6 +76,23 @@ std::optional<std::string> take_part(std::string_view& rest, std::string_view st
   return std::nullopt;
 }
 
+std::vector<std::string> joined_specs(const std::string& text) {
+  constexpr std::string_view plus = " + ";
+  std::vector<std::string> specs(1);
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool opens = at == 0 || text[at - 1] == ',' || text[at - 1] == '=' || text[at - 1] == ' ';
+    if (text[at] == '"' && (quoted || opens)) quoted = !quoted;
+    if (!quoted && std::string_view(text).substr(at).starts_with(plus)) {
+      specs.emplace_back();
+      at += plus.size() - 1;
+    } else {
+      specs.back() += text[at];
+    }
+  }
+  return specs;
+}
+
 std::string part_in_quotes(const std::string& text, std::string_view stops) {
   if (text.find_first_of(stops) == std::string::npos && !text.starts_with('"')) return text;
   std::string quoted = "\"";
@@ -128,11 +145,13 @@ std::vector<std::filesystem::path> paths_in(const std::string& text) {
   };
   add(text);
   paths.emplace_back(text + ".data");
-  for (std::string_view rest = text; !rest.empty();
-       rest.remove_prefix(std::min<std::size_t>(1, rest.size()))) {
-    auto part = take_part(rest, ",[]=");
-    if (!part) break;
-    add(std::move(*part));
+  for (const std::string& spec : joined_specs(text)) {
+    for (std::string_view rest = spec; !rest.empty();
+         rest.remove_prefix(std::min<std::size_t>(1, rest.size()))) {
+      auto part = take_part(rest, ",[]=");
+      if (!part) break;
+      add(std::move(*part));
+    }
   }
   return paths;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,9 +34,16 @@ std::optional<Number> number_of(std::string_view text) {
   return number;
 }
 
+// Whether networks, which compute in 32 bits, can take the number: 1e308 is infinite to them.
+inline bool fits_networks(double number) { return std::abs(number) <= std::numeric_limits<float>::max(); }
+
 // Takes the part up to one of `stops` off the front of `rest`; of what stands in double quotes ("" is one)
 // all that is inside. Nothing where a quote is never closed or more text stands after it.
 std::optional<std::string> take_part(std::string_view& rest, std::string_view stops);
+
+// The data specs of "a.npz[:100] + b.npz", whose records follow each other; one for a text without " + "
+// outside of quotes.
+std::vector<std::string> joined_specs(const std::string& text);
 
 // `text` in double quotes where take_part() would end it at one of `stops` or take a quote off.
 std::string part_in_quotes(const std::string& text, std::string_view stops);

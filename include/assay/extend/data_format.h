@@ -50,6 +50,8 @@ class Source {
   virtual DType dtype() const { return DType::float32; }  // or int64 for tokens
   // True for 8-bit images, whose values are 0 to 255 until they are scaled.
   virtual bool is_8bit() const { return false; }
+  // Of the values before mean and std, where the file tells it.
+  virtual std::optional<ValidRange> valid_range() const { return std::nullopt; }
   virtual std::string id(std::size_t index) const { return std::to_string(index); }
   virtual std::optional<std::int64_t> label(std::size_t) const { return std::nullopt; }
   virtual std::vector<std::string> class_names() const { return {}; }

@@ -1,0 +1,18 @@
+#pragma once
+
+// How many records are read at a time, so that what is decoded stays within the limit on memory.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <assay/dataset.h>
+
+namespace assay {
+
+// Bytes of one record, with all inputs and targets.
+std::uint64_t record_bytes(const Dataset& data);
+
+// `wanted` records, or as many fewer, but one, as an eighth of the limit on memory or a gibibyte holds.
+std::size_t records_at_once(const Dataset& data, std::size_t wanted);
+
+}  // namespace assay
