@@ -47,7 +47,7 @@ Pixels<Shade> black(int width, int height, int channels) {
 }
 
 template <typename Shade>
-Pixels<Shade> converted(Pixels<Shade> image, int channels) {
+Pixels<Shade> recoloured(Pixels<Shade> image, int channels) {
   if (image.channels == channels) return image;
   Pixels<Shade> result = black<Shade>(image.width, image.height, channels);
   const std::size_t count = static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
@@ -94,8 +94,8 @@ Pixels<Shade> scaled(Pixels<Shade> image, int width, int height) {
 
 Image make_image(int width, int height, int channels) { return black<std::uint8_t>(width, height, channels); }
 
-Image with_channels(Image image, int channels) { return converted(std::move(image), channels); }
-DeepImage with_channels(DeepImage image, int channels) { return converted(std::move(image), channels); }
+Image with_channels(Image image, int channels) { return recoloured(std::move(image), channels); }
+DeepImage with_channels(DeepImage image, int channels) { return recoloured(std::move(image), channels); }
 
 Image resized(Image image, int width, int height) { return scaled(std::move(image), width, height); }
 DeepImage resized(DeepImage image, int width, int height) { return scaled(std::move(image), width, height); }
