@@ -22,22 +22,23 @@ std::vector<report::Measurement> figures_of(const report::Document& document) {
   return figures;
 }
 
-// Every document has this figure, so that no step in particular measured it: the gate is on all of them.
-Outcome of_all_steps(Outcome outcome, std::span<const StepResult> results) {
-  const report::Gate asked = outcome.gate;
-  std::vector<std::string> failing;
+// Every document has this figure, so that no step in particular measured it: the gate is on all of them, and
+// its outcome is the worst step's.
+Outcome of_all_steps(const Outcome& asked, std::span<const StepResult> results) {
+  std::vector<report::Measurement> figures;
   for (const StepResult& result : results) {
-    const report::Gate decided = report::evaluate(asked, figures_of(result.document));
-    const bool first_failure = !decided.passed && failing.empty();
-    if (!decided.passed) failing.push_back(result.step.name);
-    if (outcome.step.empty() || first_failure)
-      outcome = {outcome.requirement, decided, result.step.name, result.file};
+    figures.push_back(figures_of(result.document).back());
+    figures.back().context = result.step.name;
   }
-  if (!failing.empty())
-    outcome.gate.reason =
-        fmt::format("fails for {} of {} steps: {}", failing.size(), results.size(), joined(failing));
-  else if (results.size() > 1)
-    outcome.gate.reason = fmt::format("holds for each of {} steps", results.size());
+  Outcome outcome = asked;
+  outcome.gate.context = "*";
+  outcome.gate = report::evaluate(outcome.gate, figures);
+  const auto worst =
+      std::ranges::find(results, outcome.gate.context, [](const StepResult& r) { return r.step.name; });
+  if (worst == results.end()) return asked;
+  outcome.step = worst->step.name;
+  outcome.file = worst->file;
+  outcome.gate.context.clear();
   return outcome;
 }
 
@@ -72,7 +73,7 @@ std::vector<Outcome> outcomes_of(const Study& study, std::span<const StepResult>
       Outcome outcome{r, gate, "", ""};
       outcome.gate.reason = "no step measured it";
       if (requirement.step.empty() && gate.criterion == "warnings") {
-        outcomes.push_back(of_all_steps(std::move(outcome), results));
+        outcomes.push_back(of_all_steps(outcome, results));
         continue;
       }
       for (const StepResult& result : results) {

@@ -225,6 +225,57 @@ std::string place(const Measurement& m) {
   return fmt::format("{}[{}]", m.criterion, joined(selectors, ","));
 }
 
+// "512 of 1000 (51.20 %)", or a measure's value; empty where there is none.
+std::string figure_of(const Gate& gate) {
+  if (gate.coverable.empty()) return gate.value ? fmt::format("{}", *gate.value) : "";
+  const std::string share = gate.value ? fmt::format(" ({})", percent(*gate.value)) : "";
+  return fmt::format("{} of {}{}", gate.covered, gate.coverable, share);
+}
+
+// A figure with what the gate says of it.
+struct Decided {
+  const Measurement* figure;
+  Gate gate;
+  Number number;
+};
+
+// Failures before what holds, figures without a value before others, then by how far each is from the demand.
+bool is_worse(const Decided& a, const Decided& b) {
+  if (a.gate.passed != b.gate.passed) return b.gate.passed;
+  const bool a_undefined = !a.number.undefined.empty(), b_undefined = !b.number.undefined.empty();
+  if (a_undefined || b_undefined) return a_undefined && !b_undefined;
+  if (a.gate.relation != b.gate.relation) return a.gate.relation < b.gate.relation;
+  const auto order = compare(a.number.ratio, b.number.ratio);
+  return a.gate.relation == ">=" ? order < 0 : order > 0;
+}
+
+// All figures that the gate is about; equal ones stay in the order of the measurements.
+std::vector<Decided> worst_first(const Gate& gate, std::span<const Measurement> measurements) {
+  const Ratio demand = of_decimal(gate.threshold);
+  std::vector<Decided> all;
+  for (const Measurement* m : chosen_by(gate, measurements)) {
+    all.push_back({m, gate, number_of(*m)});
+    decide_written(all.back().gate, *m, demand);
+  }
+  std::ranges::stable_sort(all, is_worse);
+  return all;
+}
+
+// "fails for 2 of 5: kmnc[layer=b] 1 of 10 (10.00 %), kmnc[layer=a] 4 of 10 (40.00 %)", the worst first.
+std::string failures_of(std::span<const Decided> worst_first) {
+  constexpr std::size_t most_named = 12;
+  std::vector<std::string> failing;
+  for (const Decided& one : worst_first) {
+    if (one.gate.passed) break;
+    const std::string figure = figure_of(one.gate);
+    failing.push_back(place(*one.figure) + (figure.empty() ? "" : " " + figure));
+  }
+  const std::size_t count = failing.size();
+  const std::string more = count > most_named ? fmt::format(" and {} more", count - most_named) : "";
+  failing.resize(std::min(count, most_named));
+  return fmt::format("fails for {} of {}: {}{}", count, worst_first.size(), joined(failing), more);
+}
+
 // a - b, both exact.
 Ratio difference(const Ratio& a, const Ratio& b) {
   const ExactCount left = a.numerator.times(b.denominator), right = b.numerator.times(a.denominator);
@@ -280,40 +331,19 @@ Gate ratchet_of(const Measurement& then, std::span<const Measurement> measuremen
 std::string_view base_name(std::string_view criterion) { return criterion.substr(0, criterion.find('[')); }
 
 Gate evaluate(Gate gate, std::span<const Measurement> measurements) {
-  constexpr std::size_t most_named = 12;
   gate.passed = false;
-  const Ratio demand = of_decimal(gate.threshold);
-  const std::vector<const Measurement*> asked = chosen_by(gate, measurements);
-  std::optional<Gate> outcome, failure;
-  double worst = 0;
-  std::vector<std::string> failing;
-  for (const Measurement* m : asked) {
-    Gate decided = gate;
-    decide_written(decided, *m, demand);
-    const auto is_worse = [&] { return m->higher_is_better ? m->value < worst : m->value > worst; };
-    if (!outcome || is_worse()) {
-      outcome = decided;
-      worst = m->value;
-    }
-    if (decided.passed) continue;
-    if (!failure) failure = decided;
-    failing.push_back(place(*m));
+  const std::vector<Decided> all = worst_first(gate, measurements);
+  if (all.empty()) {
+    gate.reason = nothing_selected(gate, measurements);
+    if (gate.relation == "=") gate.relation = ">=";
+    return gate;
   }
-  if (failure && asked.size() > 1) {
-    const std::string more =
-        failing.size() > most_named ? fmt::format(" and {} more", failing.size() - most_named) : "";
-    const std::size_t count = failing.size();
-    failing.resize(std::min(failing.size(), most_named));
-    failure->reason += fmt::format("{}fails for {} of {}: {}{}", failure->reason.empty() ? "" : "; ", count,
-                                   asked.size(), joined(failing), more);
-  }
-  if (failure) return *failure;
-  if (outcome && asked.size() > 1)
-    outcome->reason = fmt::format("the worst of {} figures, all of which hold", asked.size());
-  if (outcome) return *outcome;
-  gate.reason = nothing_selected(gate, measurements);
-  if (gate.relation == "=") gate.relation = ">=";
-  return gate;
+  Gate worst = all.front().gate;
+  if (all.size() == 1) return worst;
+  worst.reason =
+      worst.passed ? fmt::format("the worst of {} figures, all of which hold", all.size())
+                   : fmt::format("{}{}{}", worst.reason, worst.reason.empty() ? "" : "; ", failures_of(all));
+  return worst;
 }
 
 std::string impossible(const Gate& gate, std::span<const Measurement> measurements) {
@@ -354,13 +384,7 @@ std::vector<Gate> no_worse_than(const Document& baseline, std::span<const Measur
 }
 
 std::string outcome_of(const Gate& gate) {
-  std::string text;
-  if (!gate.coverable.empty()) {
-    text = fmt::format("{} of {}", gate.covered, gate.coverable);
-    if (gate.value) text += fmt::format(" ({})", percent(*gate.value));
-  } else if (gate.value) {
-    text = fmt::format("{}", *gate.value);
-  }
+  std::string text = figure_of(gate);
   if (!text.empty() && !gate.reason.empty()) text += ": ";
   return text + gate.reason;
 }

@@ -139,7 +139,7 @@ TEST_F(StudyTest, AGateOnWarningsIsOnAllSteps) {
   EXPECT_FALSE(is_met(0, outcomes));
   EXPECT_TRUE(is_met(1, outcomes));
   EXPECT_EQ(outcomes[0].step, "coverage");
-  EXPECT_THAT(outcomes[0].gate.reason, HasSubstr("fails for 1 of 2 steps: coverage"));
+  EXPECT_THAT(outcomes[0].gate.reason, HasSubstr("fails for 1 of 2: warnings[layer=all,context=coverage] "));
 }
 
 TEST_F(StudyTest, WarningsAndFailedGatesOfStepsAreThoseOfThePack) {

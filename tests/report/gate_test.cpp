@@ -196,6 +196,34 @@ TEST(Gate, AFailingStarNamesTheLayers) {
   EXPECT_THAT(gate.reason, HasSubstr("fails for 1 of 3: kmnc[layer=conv2]"));
 }
 
+TEST(Gate, IsDecidedByTheWorstFigureAndNamesAllThatFail) {
+  const std::vector<Measurement> layers{counted("kmnc", "a", "5", "10"), counted("kmnc", "b", "9", "10"),
+                                        counted("kmnc", "c", "1", "10"), counted("kmnc", "d", "4", "10")};
+  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.6"), layers);
+  EXPECT_EQ(gate.layer, "c");
+  EXPECT_EQ(gate.covered, "1");
+  EXPECT_EQ(gate.reason,
+            "fails for 3 of 4: kmnc[layer=c] 1 of 10 (10.00 %), kmnc[layer=d] 4 of 10 (40.00 %), "
+            "kmnc[layer=a] 5 of 10 (50.00 %)");
+  // At most: the greatest is the worst, and so it is where everything holds.
+  const std::vector<Measurement> losses{measured("loss", 0.5, false), measured("loss[kind=x]", 0.9, false),
+                                        measured("loss[kind=y]", 0.7, false)};
+  EXPECT_EQ(evaluate(parse_gate("loss[kind=x]<=0.6"), losses).value, 0.9);
+  const std::vector<Measurement> variants(losses.begin() + 1, losses.end());
+  EXPECT_EQ(evaluate(parse_gate("loss<=0.6"), variants).value, 0.9);
+  EXPECT_EQ(evaluate(parse_gate("loss<=1"), variants).value, 0.9);
+  EXPECT_EQ(evaluate(parse_gate("loss>=0.8"), variants).value, 0.7) << "the relation decides what is worse";
+}
+
+TEST(Gate, AFigureWithoutAValueIsTheWorst) {
+  const std::vector<Measurement> layers{counted("kmnc", "a", "0", "10"), counted("kmnc", "b", "0", "0")};
+  const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.6"), layers);
+  EXPECT_EQ(gate.layer, "b");
+  EXPECT_THAT(
+      gate.reason,
+      HasSubstr("nothing is coverable, so the coverage is undefined; fails for 2 of 2: kmnc[layer=b]"));
+}
+
 TEST(Gate, StarAsksForEveryLayer) {
   EXPECT_TRUE(passes("kmnc[layer=*]=0.6", sample_measurements()));
   const Gate gate = evaluate(parse_gate("kmnc[layer=*]=0.65"), sample_measurements());
