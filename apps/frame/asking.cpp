@@ -95,15 +95,9 @@ report::Document ask(const Program& program, const std::string& command, const F
   give_flags(flags, posed);
   posed.settings.json = "-";  // as detailed as for a file
   forget_interrupt();
-  try {
-    report::Document document = answer(program, posed.flags, *posed.command, posed.settings, progress);
-    posed.command->result_written();
-    return document;
-  } catch (const Error& error) {
-    const std::string message = program.with_flags(error.what());
-    if (message == error.what()) throw;
-    throw Error(error.fault(), message);
-  }
+  report::Document document = answer(program, posed.flags, *posed.command, posed.settings, progress);
+  posed.command->result_written();
+  return document;
 }
 
 }  // namespace assay::frame

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "apps/frame/help.h"
+#include "apps/frame/wording.h"
 #include "assay/support/machine.h"
 #include "assay/support/ranks/ranks.h"
 #include "assay/support/text/parse.h"
@@ -35,11 +36,7 @@ void add_common_provenance(report::Document& document, const Program& program, c
 }
 
 // Whoever reads the headline alone is told, too.
-void name_warnings(report::Document& document, const Program& program) {
-  for (report::Warning& warning : document.warnings) {
-    warning.text = program.with_flags(std::move(warning.text));
-    warning.cause = program.with_flags(std::move(warning.cause));
-  }
+void name_warnings(report::Document& document) {
   if (document.warnings.empty()) return;
   std::vector<std::string> ids;
   for (const report::Warning& warning : document.warnings) {
@@ -59,6 +56,22 @@ std::string no_seed(const std::string& text) {
   if (number_of<std::int64_t>(text).value_or(-1) >= 0) return "";
   return fmt::format("'{}' is not a whole number from 0 to {}", text,
                      std::numeric_limits<std::int64_t>::max());
+}
+
+// The command's document, in the library's words.
+report::Document answered(const Program& program, const CLI::App& sub, Command& command,
+                          const Settings& settings, Progress& progress) {
+  program.prepare(settings);
+  if (ranks().first()) check_outputs(command.outputs(), sub, settings);
+  Context context{settings, progress};
+  const auto start = std::chrono::steady_clock::now();
+  report::Document document = command.run(context);
+  ranks().leave_to_first();
+  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
+  document.command = sub.get_name();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  add_common_provenance(document, program, sub, context, seconds);
+  return document;
 }
 
 }  // namespace
@@ -111,20 +124,15 @@ void declare_common(CLI::App& app, Settings& settings) {
 
 report::Document answer(const Program& program, const CLI::App& sub, Command& command,
                         const Settings& settings, Progress& progress) {
-  program.prepare(settings);
-  if (ranks().first()) check_outputs(command.outputs(), sub, settings);
-  Context context{settings, progress};
-  const auto start = std::chrono::steady_clock::now();
-  report::Document document = command.run(context);
-  ranks().leave_to_first();
-  document.warnings.insert(document.warnings.begin(), context.warnings.begin(), context.warnings.end());
-  document.command = sub.get_name();
-  document.headline = program.with_flags(std::move(document.headline));
-  for (std::string& notice : document.notices) notice = program.with_flags(std::move(notice));
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  add_common_provenance(document, program, sub, context, seconds);
-  name_warnings(document, program);
-  return document;
+  const Wording wording(program, sub);
+  try {
+    report::Document document = answered(program, sub, command, settings, progress);
+    wording.reword(document);
+    name_warnings(document);
+    return document;
+  } catch (const Error& error) {
+    throw Error(error.fault(), wording(error.what()));
+  }
 }
 
 }  // namespace assay::frame

@@ -289,7 +289,8 @@ int failed(Fault fault, const std::string& message) {
 Error error_of(const std::system_error& error) {
   const bool memory = error.code() == std::errc::not_enough_memory,
              threads = error.code() == std::errc::resource_unavailable_try_again;
-  if (threads) return {Fault::resources, "the system gives no more threads (ulimit -u); use fewer threads"};
+  if (threads)
+    return {Fault::resources, "the system gives no more threads (ulimit -u); use a smaller --threads"};
   return {memory ? Fault::resources : Fault::io, error.what()};
 }
 
@@ -300,18 +301,17 @@ bool says_no_memory(const std::exception& error) {
 
 // Calls `work`, and `tell` with what it throws.
 template <typename Work, typename Tell>
-int with_errors_told(const Program& program, const Work& work, const Tell& tell) {
+int with_errors_told(const Work& work, const Tell& tell) {
   try {
     return work();
   } catch (const Error& error) {
-    return tell(Error(error.fault(), program.with_flags(error.what())));
+    return tell(error);
   } catch (const std::bad_alloc&) {
     return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
   } catch (const std::length_error&) {
     return tell(Error(Fault::resources, "a list longer than there can be memory for; use a smaller --batch"));
   } catch (const std::system_error& error) {
-    const Error told = error_of(error);
-    return tell(Error(told.fault(), program.with_flags(told.what())));
+    return tell(error_of(error));
   } catch (const std::exception& error) {
     if (says_no_memory(error)) return tell(Error(Fault::resources, "out of memory; use a smaller --batch"));
     return tell(Error(Fault::internal, std::string("internal error, please report it: ") + error.what()));
@@ -321,7 +321,6 @@ int with_errors_told(const Program& program, const Work& work, const Tell& tell)
 // The one that writes and speaks.
 int run_first(const Program& program, int argc, char** argv, Ranks& all) {
   return with_errors_told(
-      program,
       [&] {
         const int code = run(program, argc, argv);
         all.close();
@@ -345,7 +344,6 @@ int run_beside(const Program& program, int argc, char** argv, Ranks& all) {
   const int nowhere = ::open("/dev/null", O_WRONLY);
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, stream);
   return with_errors_told(
-      program,
       [&] {
         try {
           run(program, argc, argv);
@@ -373,9 +371,8 @@ int run_launched(const Program& program, int argc, char** argv) {
 void run_program(const Program& program, int argc, char** argv) {
   occupy_standard_streams();
   take_signals();
-  const int code = with_errors_told(
-      program, [&] { return run_launched(program, argc, argv); },
-      [](const Error& error) { return failed(error.fault(), error.what()); });
+  const int code = with_errors_told([&] { return run_launched(program, argc, argv); },
+                                    [](const Error& error) { return failed(error.fault(), error.what()); });
   std::cout.flush();
   // The tables of libraries are left to the system: taking them down is an eighth of a short command's time.
   std::_Exit(code);
