@@ -11,7 +11,14 @@ See docs/python.md.
 
 from __future__ import annotations
 
-from . import _assay
+from ._beside import refuse_imports_that_clash, refuse_libraries_that_clash
+
+refuse_libraries_that_clash()
+
+from . import _assay  # noqa: E402
+
+refuse_imports_that_clash()
+
 from ._data import Data, data
 from ._model import Layer, Model, load
 from ._own import (

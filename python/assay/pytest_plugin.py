@@ -61,10 +61,10 @@ def gates(*texts: str) -> Callable[[Callable[..., Result]], Any]:
                     pytrace=False,
                 )
             judgement = result.gate(given["gate"])
-            given["record_property"]("assay_gate", judgement["described"])
+            given["request"].node.user_properties.append(("assay_gate", judgement["described"]))
             assert judgement["passed"], f"{judgement['described']} {judgement['reason']}".strip()
 
-        asked = [*own, *(name for name in ("gate", "record_property", "request") if name not in own)]
+        asked = [*own, *(name for name in ("gate", "request") if name not in own)]
         judged.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
             [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in asked]
         )

@@ -7,18 +7,26 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace assay::python {
 namespace {
 
-std::optional<at::ScalarType> type_of(const py::dtype& dtype) {
-  const std::string type = std::string(1, dtype.kind()) + std::to_string(dtype.itemsize());
+// Types are asked by NumPy's attributes: the structs behind them differ between NumPy 1 and 2.
+std::string type_name(const py::handle& dtype) {
+  return py::str(dtype.attr("str")).cast<std::string>().substr(1);
+}
+
+std::optional<at::ScalarType> type_of(const py::handle& dtype) {
+  const std::string type = type_name(dtype);
   static const std::map<std::string, at::ScalarType> types{
       {"f4", at::kFloat}, {"f8", at::kDouble}, {"f2", at::kHalf}, {"i8", at::kLong}, {"i4", at::kInt},
       {"i2", at::kShort}, {"i1", at::kChar},   {"u1", at::kByte}, {"b1", at::kBool}};
   if (const auto it = types.find(type); it != types.end()) return it->second;
   return std::nullopt;
 }
+
+py::ssize_t item_bytes(const py::handle& array) { return array.attr("itemsize").cast<py::ssize_t>(); }
 
 std::string text_of(const py::handle& object) { return py::str(object).cast<std::string>(); }
 
@@ -31,11 +39,12 @@ std::string text_of(const py::handle& object) { return py::str(object).cast<std:
 
 // Whether a tensor can lie where the array lies.
 bool shareable(const py::array& array) {
-  const bool native = array.dtype().attr("isnative").cast<bool>();
+  const py::ssize_t bytes = item_bytes(array);
+  const bool native = array.attr("dtype").attr("isnative").cast<bool>();
   const bool aligned = array.attr("flags").attr("aligned").cast<bool>();
   if (!native || !aligned) return false;
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis) {
-    if (array.strides(axis) < 0 || array.strides(axis) % array.itemsize() != 0) return false;
+    if (array.strides(axis) < 0 || array.strides(axis) % bytes != 0) return false;
   }
   return true;
 }
@@ -48,15 +57,16 @@ void release(PyObject* object) {
 }
 
 Tensor tensor_of_numpy(py::array array) {
-  const auto type = type_of(array.dtype());
-  if (!type) fail_type(array.dtype());
+  const py::object dtype = array.attr("dtype");
+  const auto type = type_of(dtype);
+  if (!type) fail_type(dtype);
   if (!shareable(array)) {
-    const py::object native = array.dtype().attr("newbyteorder")("=");
+    const py::object native = dtype.attr("newbyteorder")("=");
     array = py::module_::import("numpy").attr("array")(array, native, py::arg("order") = "C");
   }
   std::vector<std::int64_t> sizes(array.shape(), array.shape() + array.ndim()), strides;
   for (py::ssize_t axis = 0; axis < array.ndim(); ++axis)
-    strides.push_back(array.strides(axis) / array.itemsize());
+    strides.push_back(array.strides(axis) / item_bytes(array));
   PyObject* const owner = array.ptr();
   void* const data = const_cast<void*>(array.data());
   Py_INCREF(owner);
@@ -86,24 +96,24 @@ Tensor tensor_of_dlpack(const py::handle& object) {
   return tensor;
 }
 
-py::dtype dtype_of(at::ScalarType type) {
+const char* dtype_of(at::ScalarType type) {
   switch (type) {
     case at::kFloat:
-      return py::dtype::of<float>();
+      return "float32";
     case at::kDouble:
-      return py::dtype::of<double>();
+      return "float64";
     case at::kLong:
-      return py::dtype::of<std::int64_t>();
+      return "int64";
     case at::kInt:
-      return py::dtype::of<std::int32_t>();
+      return "int32";
     case at::kShort:
-      return py::dtype::of<std::int16_t>();
+      return "int16";
     case at::kChar:
-      return py::dtype::of<std::int8_t>();
+      return "int8";
     case at::kByte:
-      return py::dtype::of<std::uint8_t>();
+      return "uint8";
     case at::kBool:
-      return py::dtype::of<bool>();
+      return "bool";
     default:
       fail(Fault::internal, "there is no NumPy array of {}", toString(type));
   }
@@ -132,7 +142,11 @@ py::array numpy_of(const Tensor& given) {
     tensor = tensor.to(at::kFloat);
   auto* const kept = new Tensor(std::move(tensor));
   const py::capsule owner(kept, [](void* pointer) { delete static_cast<Tensor*>(pointer); });
-  return py::array(dtype_of(kept->scalar_type()), kept->sizes().vec(), kept->data_ptr(), owner);
+  std::vector<py::ssize_t> strides;
+  for (const std::int64_t stride : kept->strides())
+    strides.push_back(stride * static_cast<py::ssize_t>(kept->element_size()));
+  return py::array(py::dtype(dtype_of(kept->scalar_type())), kept->sizes().vec(), strides, kept->data_ptr(),
+                   owner);
 }
 
 py::array numpy_of(const Array& array) { return numpy_of(to_tensor(array)); }

@@ -175,13 +175,16 @@ def test_accuracy(assay_results):
 """
     )
     found = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "assay.pytest_plugin", "-p", "no:cacheprovider", "--assay-report", str(tmp_path / "r.html"), str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", "-p", "assay.pytest_plugin", "-p", "no:cacheprovider", "--assay-report", str(tmp_path / "r.html"), "--junitxml", str(tmp_path / "junit.xml"), str(tmp_path)],
         cwd=inside,
         capture_output=True,
         text=True,
     )
     assert "1 failed, 3 passed" in found.stdout, found.stdout + found.stderr
     assert "nc=1.0" in found.stdout and (tmp_path / "r.html").stat().st_size > 1000
+    # The default form of pytest's XML takes no record_property; the judgement is in it without a warning.
+    assert "warning" not in found.stdout.lower(), found.stdout
+    assert "nc=0.01" in (tmp_path / "junit.xml").read_text()
 
 
 def run_pytest(folder, text, *options):
