@@ -31,56 +31,34 @@ std::string folder_of_path(const std::string& path) {
   return parts.front() == "assay" && parts.size() > 2 && parts[1] != extending ? parts[1] : "";
 }
 
-// Folder by name of public header.
-class Face {
- public:
-  explicit Face(const std::vector<Source>& sources) {
-    std::map<std::string, std::set<std::string>> holders;  // of sources by their names
-    for (const Source& source : sources) {
-      const std::string folder = folder_of_path(source.path);
-      folders_.insert(folder);
-      // Directly in a folder of the library: model/keras/layer.cpp is not where <assay/layer.h> is
-      // implemented.
-      if (parts_of(source.path, '/').size() == 3 && !folder.starts_with("apps/"))
-        holders[source.path.substr(source.path.rfind('/') + 1)].insert(folder);
-    }
-    for (const Source& source : sources) {
-      if (!source.path.starts_with(face)) continue;
-      const std::string file = parts_of(source.path, '/').back(), name = file.substr(0, file.rfind('.'));
-      const std::set<std::string>& of_source = holders[name + ".cpp"];
-      if (folders_.contains(name))
-        owners_[name] = name;
-      else if (of_source.size() == 1)
-        owners_[name] = *of_source.begin();
-    }
-  }
+bool is_public(const std::string& path) {
+  const std::vector<std::string> parts = parts_of(path, '/');
+  return path.starts_with(face) ||
+         (parts.front() == "assay" && (parts.size() == 2 || (parts.size() == 3 && parts[1] == extending)));
+}
 
-  // Of any file of ours and of what an #include line says; empty: nobody's.
-  std::string folder_of(const std::string& path) const {
-    const std::vector<std::string> parts = parts_of(path, '/');
-    const bool is_public = path.starts_with(face) || (parts.front() == "assay" && parts.size() == 2) ||
-                           (parts.front() == "assay" && parts[1] == extending);
-    if (!is_public) return folder_of_path(path);
-    const auto owner = owners_.find(parts.back().substr(0, parts.back().rfind('.')));
-    return owner == owners_.end() ? "" : owner->second;
-  }
+// "extend/rule.h" of "assay/extend/rule.h", as includes name it, or of "include/assay/extend/rule.h".
+std::string public_name(const std::string& path) {
+  return path.substr(path.starts_with(face) ? face.size() : std::string("assay/").size());
+}
 
- private:
-  std::set<std::string> folders_;
-  std::map<std::string, std::string> owners_;
-};
+// Of any file of ours and of what an #include line says; empty: of none.
+std::string folder_of(const std::string& path, const Owners& owners) {
+  if (!is_public(path)) return folder_of_path(path);
+  const auto owner = owners.find(public_name(path));
+  return owner == owners.end() ? "" : owner->second;
+}
 
 }  // namespace
 
-Arrows arrows_of(const std::vector<Source>& sources) {
-  const Face owners(sources);
+Arrows arrows_of(const std::vector<Source>& sources, const Owners& owners) {
   Arrows arrows;
   for (const Source& source : sources) {
-    const std::string from = owners.folder_of(source.path);
+    const std::string from = folder_of(source.path, owners);
     if (from.empty()) continue;
     std::set<std::string>& targets = arrows[from];
     for (const std::string& include : includes_of(source.text)) {
-      const std::string to = owners.folder_of(include);
+      const std::string to = folder_of(include, owners);
       if (!to.empty() && to != from) targets.insert(to);
     }
   }
@@ -104,6 +82,44 @@ std::vector<Row> table_of(const std::string& page) {
     }
   }
   return rows;
+}
+
+Owners owners_of(const std::string& page) {
+  Owners owners;
+  std::string folder;
+  bool inside = false;
+  for (const std::string& line : parts_of(page, '\n')) {
+    if (line.starts_with("| header")) {
+      inside = true;
+      folder = line.find("`extend/`") == std::string::npos ? "" : extending + "/";
+    } else if (!line.starts_with("|")) {
+      inside = false;
+    } else if (inside && !line.starts_with("|---")) {
+      const std::vector<std::string> cells = parts_of(line, '|');
+      for (const std::string& name : parts_of(cells.at(1), ','))
+        owners[folder + trimmed(name)] = trimmed(cells.at(3));
+    }
+  }
+  return owners;
+}
+
+std::vector<std::string> ownership_faults(const std::vector<Source>& sources, const Owners& owners) {
+  std::set<std::string> headers, folders;
+  for (const Source& source : sources) {
+    if (is_public(source.path)) headers.insert(public_name(source.path));
+    folders.insert(folder_of_path(source.path));
+  }
+  std::vector<std::string> found;
+  for (const std::string& header : headers)
+    if (!owners.contains(header))
+      found.push_back(fmt::format("<assay/{}> has no row that says from where it is", header));
+  for (const auto& [header, folder] : owners) {
+    if (!headers.contains(header))
+      found.push_back(fmt::format("<assay/{}> has a row and does not exist", header));
+    if (!folders.contains(folder))
+      found.push_back(fmt::format("<assay/{}> is from {}, which has no sources", header, folder));
+  }
+  return found;
 }
 
 std::vector<std::string> disagreements(const Arrows& arrows, const std::vector<Row>& table) {

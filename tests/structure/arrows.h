@@ -14,10 +14,18 @@ namespace assay::structure {
 // Folders of assay/ by their names, and "apps".
 using Arrows = std::map<std::string, std::set<std::string>>;
 
-// Arrows that the #include lines draw, for every folder that has a source. A public header
-// (include/assay/X.h) belongs to the folder X, else to the one folder that itself holds a source X.cpp, else
-// to nobody: anyone may include it.
-Arrows arrows_of(const std::vector<Source>& sources);
+// The folder that implements a public header, by the header's name: "rule.h" or "extend/rule.h".
+using Owners = std::map<std::string, std::string>;
+
+// The tables of public headers ("| header | what for | from |") of the page.
+Owners owners_of(const std::string& page);
+
+// Public headers without an owner, and owners and headers that do not exist, as sentences.
+std::vector<std::string> ownership_faults(const std::vector<Source>& sources, const Owners& owners);
+
+// Arrows that the #include lines draw, for every folder that has a source. A public header counts as its
+// owner's.
+Arrows arrows_of(const std::vector<Source>& sources, const Owners& owners);
 
 // One row of the table "folder | may include".
 struct Row {

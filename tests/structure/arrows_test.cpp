@@ -14,9 +14,7 @@ using testing::IsEmpty;
 
 std::vector<Source> sources() { return sources_below({"assay", "apps", "include"}); }
 
-std::vector<Row> rows() {
-  return table_of(read_file(std::string(ASSAY_SOURCE_DIR) + "/docs/architecture.md"));
-}
+std::string page() { return read_file(std::string(ASSAY_SOURCE_DIR) + "/docs/architecture.md"); }
 
 const std::vector<Source> small{
     {"assay/low/a.cpp", "#include <map>\n#include \"assay/low/a.h\"\n"},
@@ -25,24 +23,31 @@ const std::vector<Source> small{
 };
 
 TEST(Arrows, AreReadFromTheIncludes) {
-  EXPECT_EQ(arrows_of(small), (Arrows{{"low", {}}, {"high", {"low"}}, {"apps/one", {"high"}}}));
+  EXPECT_EQ(arrows_of(small, {}), (Arrows{{"low", {}}, {"high", {"low"}}, {"apps/one", {"high"}}}));
   std::vector<Source> two = small;
   two.push_back({"apps/two/c.cpp", "#include \"apps/one/b.h\"\n"});
-  EXPECT_EQ(arrows_of(two).at("apps/two"), std::set<std::string>{"apps/one"});
+  EXPECT_EQ(arrows_of(two, {}).at("apps/two"), std::set<std::string>{"apps/one"});
 }
 
-TEST(Arrows, APublicHeaderBelongsToTheFolderThatMakesIt) {
+TEST(Arrows, APublicHeaderBelongsToItsOwner) {
+  const Owners owners{{"a.h", "high"}, {"extend/word.h", "low"}};
   std::vector<Source> all = small;
-  all.push_back({"include/assay/high.h", "#include \"assay/a.h\"\n#include \"assay/word.h\"\n"});
-  all.push_back({"include/assay/a.h", ""});
-  all.push_back({"include/assay/word.h", ""});
-  all[0].text = "#include \"assay/high.h\"\n";
-  EXPECT_EQ(arrows_of(all), (Arrows{{"low", {"high"}}, {"high", {"low"}}, {"apps/one", {"high"}}}));
-  all[0].text = "#include \"assay/extend/high.h\"\n";
-  all.push_back({"include/assay/extend/high.h", ""});
-  EXPECT_EQ(arrows_of(all).at("low"), std::set<std::string>{"high"});
-  all[0].text = "#include \"assay/word.h\"\n";
-  EXPECT_EQ(arrows_of(all).at("low"), std::set<std::string>());
+  all.push_back({"include/assay/a.h", "#include \"assay/extend/word.h\"\n"});
+  all.push_back({"include/assay/extend/word.h", ""});
+  all[0].text = "#include <assay/a.h>\n";
+  EXPECT_EQ(arrows_of(all, owners), (Arrows{{"low", {"high"}}, {"high", {"low"}}, {"apps/one", {"high"}}}));
+  EXPECT_THAT(ownership_faults(all, owners), IsEmpty());
+  all.push_back({"include/assay/new.h", ""});
+  EXPECT_THAT(ownership_faults(all, {{"a.h", "high"}, {"extend/word.h", "lwo"}, {"gone.h", "low"}}),
+              ElementsAre("<assay/new.h> has no row that says from where it is",
+                          "<assay/extend/word.h> is from lwo, which has no sources",
+                          "<assay/gone.h> has a row and does not exist"));
+}
+
+TEST(Arrows, OwnersAreReadFromThePage) {
+  EXPECT_EQ(owners_of("| header | what for | from |\n|---|---|---|\n| `a.h`, `b.h` | x | `low` |\n\n"
+                      "| header in `extend/` | what for | from |\n|---|---|---|\n| `c.h` | y | `high` |\n"),
+            (Owners{{"a.h", "low"}, {"b.h", "low"}, {"extend/c.h", "high"}}));
 }
 
 TEST(Arrows, DisagreementsAreSaid) {
@@ -51,23 +56,26 @@ TEST(Arrows, DisagreementsAreSaid) {
       "|\n\n| x | y |\n";
   const std::vector<Row> good = table_of(page);
   ASSERT_EQ(good.size(), 3U);
-  EXPECT_THAT(disagreements(arrows_of(small), good), IsEmpty());
+  EXPECT_THAT(disagreements(arrows_of(small, {}), good), IsEmpty());
   std::vector<Row> without_arrow = good;
   without_arrow[2].may_include.insert("low");
-  EXPECT_THAT(disagreements(arrows_of(small), without_arrow),
+  EXPECT_THAT(disagreements(arrows_of(small, {}), without_arrow),
               ElementsAre("apps/one includes \"high\", its row says \"high, low\""));
-  EXPECT_THAT(disagreements(arrows_of(small), {good[1], good[0], good[2]}),
+  EXPECT_THAT(disagreements(arrows_of(small, {}), {good[1], good[0], good[2]}),
               ElementsAre("high -> low: the table has no low above high"));
-  EXPECT_THAT(disagreements(arrows_of(small), {good[0], good[1]}),
+  EXPECT_THAT(disagreements(arrows_of(small, {}), {good[0], good[1]}),
               ElementsAre("apps/one has no row; it includes \"high\""));
-  Arrows circle = arrows_of(small);
+  Arrows circle = arrows_of(small, {});
   circle["low"].insert("high");
   EXPECT_THAT(disagreements(circle, good), ElementsAre("low includes \"high\", its row says \"\""));
 }
 
 TEST(Arrows, AreThoseOfTheTable) {
-  ASSERT_FALSE(rows().empty()) << "docs/architecture.md has no table \"folder | may include\"";
-  EXPECT_THAT(disagreements(arrows_of(sources()), rows()), IsEmpty());
+  const std::vector<Row> rows = table_of(page());
+  const Owners owners = owners_of(page());
+  ASSERT_FALSE(rows.empty()) << "docs/architecture.md has no table \"folder | may include\"";
+  EXPECT_THAT(ownership_faults(sources(), owners), IsEmpty());
+  EXPECT_THAT(disagreements(arrows_of(sources(), owners), rows), IsEmpty());
 }
 
 TEST(PublicHeaders, AnInternalIncludeIsFound) {
