@@ -58,7 +58,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_RECOMMENDS libopenblas0-openmp)
 # What cmake/AssayDependencies.cmake asks for.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "cmake, pkg-config, libtorch-dev, libonnx-dev, \
 libprotobuf-dev, libhdf5-dev, libzip-dev, libarchive-dev, zlib1g-dev, libpng-dev, libjpeg-dev, libcli11-dev, \
-libsqlite3-dev, libre2-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
+libsqlite3-dev, libre2-dev, libhwy-dev, libtomlplusplus-dev, nlohmann-json3-dev, libfmt-dev")
 if(ASSAY_HAS_ONEDNN)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libdnnl-dev")
 endif()

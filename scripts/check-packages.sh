@@ -34,6 +34,7 @@ has libassay-dev 'usr/include/assay/.*\.h'
 has libassay-dev usr/lib/.*/assayConfig.cmake
 has libassay-dev 'usr/lib/.*libassay\.(a|so)'
 needs libassay-dev libtorch-dev
+needs libassay-dev libhwy-dev
 if ls "$work"/debs/python3-assay_*.deb >/dev/null 2>&1; then
   has python3-assay 'usr/lib/python3/dist-packages/assay/_assay.*\.so'
   has python3-assay usr/lib/python3/dist-packages/assay/__init__.py
