@@ -18,14 +18,14 @@
 namespace assay {
 namespace {
 
-constexpr std::uint64_t largest = std::uint64_t{1} << 26;  // pixels
+constexpr std::uint64_t most_pixels_decoded = std::uint64_t{1} << 26;  // pixels
 constexpr int most_scans =
     100;  // of a progressive JPEG; encoders write about ten, each costs the whole picture
 
 void check_size(std::uint64_t width, std::uint64_t height, const std::string& name) {
-  if (width == 0 || height == 0 || width * height > largest) {
+  if (width == 0 || height == 0 || width * height > most_pixels_decoded) {
     fail(Fault::data, "{}: a picture of {} x {} pixels is not reasonable (at most {} pixels)", name, width,
-         height, largest);
+         height, most_pixels_decoded);
   }
 }
 
@@ -245,7 +245,7 @@ Image decode_jpeg(std::string_view bytes, const std::string& name) {
   JpegErrors errors{};
   Image image;
   const auto take = [](Image& target, unsigned width, unsigned height, int channels) {
-    if (width == 0 || height == 0 || std::uint64_t{width} * height > largest ||
+    if (width == 0 || height == 0 || std::uint64_t{width} * height > most_pixels_decoded ||
         (channels != 1 && channels != 3 && channels != 4))
       return false;
     target = make_image(static_cast<int>(width), static_cast<int>(height), channels);

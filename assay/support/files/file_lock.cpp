@@ -18,7 +18,7 @@ namespace assay {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::chrono::milliseconds moment{50};
+constexpr std::chrono::milliseconds between_tries{50};
 
 }  // namespace
 
@@ -57,7 +57,7 @@ bool FileLock::take(Taken taken) {
     fail(Fault::data,
          "{}: there is a file of this name that is not a lock; move it away, or use another place",
          path_.string());
-  if (!locked && taken == Taken::wait) std::this_thread::sleep_for(moment);
+  if (!locked && taken == Taken::wait) std::this_thread::sleep_for(between_tries);
   if (!locked && taken == Taken::refuse)
     fail(Fault::io, "{}: another run is changing this file; wait for its end, or use another place",
          fs::path(path_).replace_extension().string());
