@@ -6,14 +6,15 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include <assay/error.h>
 #include "assay/engine/threads/engine_threads.h"
-#include "assay/support/threads.h"
+#include "assay/support/spare_threads.h"
 
 namespace {
 
@@ -105,27 +106,21 @@ bool says_no_room(const std::string& reasons) {
          reasons.find("annot allocate") != std::string::npos;
 }
 
-// OpenBLAS makes its threads as it is loaded, and waits for ever for those that it did not get.
-class BlasThreads {
- public:
-  BlasThreads() : told_(std::getenv(variable) != nullptr) {
-    if (!told_) ::setenv(variable, std::to_string(assay::available_threads()).c_str(), 1);
-  }
-  ~BlasThreads() {
-    if (!told_) ::unsetenv(variable);
-  }
-  BlasThreads(const BlasThreads&) = delete;
-  BlasThreads& operator=(const BlasThreads&) = delete;
-
- private:
-  static constexpr const char* variable = "OPENBLAS_NUM_THREADS";
-  bool told_;
-};
+// libtorch and its BLAS make a thread for each core as they begin, and wait for ever for those that they do
+// not get.
+void require_all_threads() {
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency()),
+                    had = assay::threads_to_be_had(cores);
+  if (had < cores)
+    assay::fail(assay::Fault::resources,
+                "libtorch, which this needs, makes {} threads, and the system gives {} (ulimit -u)", cores,
+                had);
+}
 
 // By the name that the linker would have written down, or where the program was built with it. Global,
 // because plug-ins take functions from it, too.
 void* load() {
-  const BlasThreads threads;
+  require_all_threads();
   void* library = nullptr;
   std::string reasons;
   for (const char* const file : {ASSAY_LIBTORCH_NAME, ASSAY_LIBTORCH_FILE}) {
