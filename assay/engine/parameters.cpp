@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "assay/engine/padding.h"
+
 namespace assay {
 namespace {
 
@@ -18,16 +20,27 @@ void fold(std::vector<float>& weights, std::vector<float>& bias, const Affine& a
   }
 }
 
+SlidingWindow window_without_padding(const Node& node, Ints kernel) {
+  const std::size_t rank = kernel.size();
+  return {.kernel = std::move(kernel),
+          .strides = entries(node, "strides", rank, 1),
+          .dilations = entries(node, "dilations", rank, 1),
+          .left = {},
+          .right = {}};
+}
+
 }  // namespace
+
+Ints entries(const Node& node, std::string_view attribute, std::size_t count, std::int64_t fallback) {
+  Ints values = node.integers(attribute, {});
+  if (values.empty()) values.assign(count, fallback);
+  return values;
+}
 
 SlidingWindow sliding_window(const Node& node, const Shape& input, const Shape& output, Ints kernel) {
   const std::size_t rank = input.size() - 2;
-  SlidingWindow window{.kernel = std::move(kernel),
-                       .strides = node.integers("strides", Ints(rank, 1)),
-                       .dilations = node.integers("dilations", Ints(rank, 1)),
-                       .left = {},
-                       .right = {}};
-  const Ints pads = node.integers("pads", Ints(2 * rank, 0));
+  SlidingWindow window = window_without_padding(node, std::move(kernel));
+  const Ints pads = entries(node, "pads", 2 * rank, 0);
   const std::string automatic = node.text("auto_pad", "NOTSET");
   for (std::size_t d = 0; d < rank; ++d) {
     const std::int64_t extent = (window.kernel[d] - 1) * window.dilations[d] + 1;
@@ -37,6 +50,24 @@ SlidingWindow sliding_window(const Node& node, const Shape& input, const Shape& 
     if (automatic == "SAME_LOWER") left = (std::max<std::int64_t>(needed, 0) + 1) / 2;
     window.left.push_back(left);
     window.right.push_back(needed - left);
+  }
+  return window;
+}
+
+SlidingWindow transposed_window(const Node& node, const Shape& input, const Shape& output, Ints kernel) {
+  const std::size_t rank = input.size() - 2;
+  SlidingWindow window = window_without_padding(node, std::move(kernel));
+  const Ints pads = entries(node, "pads", 2 * rank, 0), added = entries(node, "output_padding", rank, 0);
+  const std::string automatic = node.text("auto_pad", "NOTSET");
+  const bool by_size = automatic.starts_with("SAME") || !node.integers("output_shape", {}).empty();
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::int64_t extent = (window.kernel[d] - 1) * window.dilations[d] + 1;
+    const std::int64_t full = (input[d + 2] - 1) * window.strides[d] + extent + added[d];
+    const std::int64_t cut = std::max<std::int64_t>(full - output[d + 2], 0);
+    const std::int64_t declared = automatic == "VALID" ? 0 : pads[d];
+    const std::int64_t left = !by_size ? declared : automatic == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+    window.left.push_back(left);
+    window.right.push_back(cut - left);
   }
   return window;
 }

@@ -8,6 +8,7 @@
 
 #include "assay/engine/lanes/operators.h"
 #include "assay/engine/lanes/winograd.h"
+#include "assay/engine/padding.h"
 
 namespace assay::lanes {
 namespace {
@@ -487,7 +488,7 @@ void compile_convolution(Compiler& compiler, const Node& node) {
 }
 
 bool supports_transposed(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
-  return supports_kernel(graph, node, shape_of) && node.text("auto_pad", "NOTSET") == "NOTSET";
+  return supports_kernel(graph, node, shape_of);
 }
 
 void compile_transposed(Compiler& compiler, const Node& node) {
@@ -502,13 +503,7 @@ void compile_transposed(Compiler& compiler, const Node& node) {
   const ValueId id = compiler.absorb_rectifier(node.outputs[0], parts.finish);
 
   // The convolution that goes from the result to the operand, turned.
-  const Ints pads = node.integers("pads", Ints(2 * kernel.size(), 0));
-  const SlidingWindow window{
-      .kernel = kernel,
-      .strides = node.integers("strides", Ints(kernel.size(), 1)),
-      .dilations = node.integers("dilations", Ints(kernel.size(), 1)),
-      .left = Ints(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(kernel.size())),
-      .right = {}};
+  const SlidingWindow window = transposed_window(node, input, output, kernel);
   parts.reads = turned(window_reads(window, spatial(output), spatial(input)), parts.out.channel_step);
   parts.weight = [&](std::int64_t g, std::int64_t u, std::int64_t c, std::int64_t k) {
     return ((g * parts.in.channels + c) * parts.out.channels + u) * parts.kernel + k;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "assay/engine/lanes/operators.h"
+#include "assay/engine/padding.h"
 
 namespace assay::lanes {
 namespace {
@@ -104,7 +105,7 @@ bool supports_pooling(const Graph&, const Node& node, const ShapeOf& shape_of) {
   const SlidingWindow window = pool_window(node, input, output);
   const bool average = !node.op.ends_with("MaxPool");
   bool partial = node.text("auto_pad", "NOTSET") != "NOTSET";
-  const Ints pads = node.integers("pads", Ints(2 * window.kernel.size(), 0));
+  const Ints pads = entries(node, "pads", 2 * window.kernel.size(), 0);
   for (std::size_t d = 0; d < window.kernel.size(); ++d) {
     const std::int64_t extent = (window.kernel[d] - 1) * window.dilations[d] + 1;
     // Windows that lie wholly in the padding have no agreed value.

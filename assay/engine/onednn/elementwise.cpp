@@ -57,7 +57,8 @@ bool eltwise_of(const Graph& graph, const Node& node, Eltwise& eltwise) {
   else if (node.op == "Clip") {
     eltwise = {dnnl::algorithm::eltwise_clip, std::numeric_limits<float>::lowest(),
                std::numeric_limits<float>::max()};
-    return clip_bound(graph, node, 1, eltwise.alpha) && clip_bound(graph, node, 2, eltwise.beta);
+    return clip_bound(graph, node, 1, eltwise.alpha) && clip_bound(graph, node, 2, eltwise.beta) &&
+           eltwise.alpha <= eltwise.beta;
   } else {
     return false;
   }
@@ -126,9 +127,11 @@ void compile_binary(Compiler& compiler, const Node& node) {
 }
 
 bool supports_normalisation(const Graph& graph, const Node& node, const ShapeOf& shape_of) {
+  const Shape& shape = shape_of(node.inputs[0]);
+  // Which axes a fused sum goes along is ambiguous where one behind the channels has a single position.
+  if (std::any_of(shape.begin() + 2, shape.end(), [](std::int64_t size) { return size == 1; })) return false;
   Affine affine;
-  return affine_of(graph, node, affine) &&
-         static_cast<std::int64_t>(affine.scale.size()) == shape_of(node.inputs[0])[1];
+  return affine_of(graph, node, affine) && static_cast<std::int64_t>(affine.scale.size()) == shape[1];
 }
 
 void compile_normalisation(Compiler& compiler, const Node& node) {

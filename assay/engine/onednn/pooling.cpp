@@ -1,6 +1,7 @@
 #include <string>
 
 #include "assay/engine/onednn/families.h"
+#include "assay/engine/padding.h"
 
 namespace assay::onednn {
 namespace {
@@ -18,7 +19,7 @@ Windows windows_of(const Node& node, const Dims& input, const Dims& output) {
   pooling.average = node.op == "AveragePool" || node.op == "GlobalAveragePool";
   pooling.counts_padding = node.integer("count_include_pad", 0) != 0;
   const std::size_t rank = sliding.kernel.size();
-  const Dims pads = node.integers("pads", Dims(2 * rank, 0));
+  const Dims pads = entries(node, "pads", 2 * rank, 0);
   const bool declared = node.text("auto_pad", "NOTSET") == "NOTSET";
   for (std::size_t d = 0; d < rank; ++d) {
     pooling.padded |= sliding.left[d] != 0 || sliding.right[d] > 0;
