@@ -67,7 +67,8 @@ bool is_usual_recurrence(const Graph& graph, const Node& node) {
   using N = RecurrentNode;
   const Cell* const cell = cell_of(node);
   if (cell == nullptr || has_input(node, lengths_input) || has_input(node, peephole_input)) return false;
-  if (node.has("clip") || node.integer("input_forget", 0) != 0) return false;
+  // Of a quantised LSTM states are rounded from step to step.
+  if (node.has("clip") || node.integer("input_forget", 0) != 0 || node.has("quantised_state")) return false;
   const std::string direction = node.text("direction", "forward");
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") return false;
   if (!usual_activations(node, *cell)) return false;

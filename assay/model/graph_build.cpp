@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <numeric>
-#include <queue>
 
 #include <assay/error.h>
 #include <assay/graph.h>
 #include <assay/model.h>
+#include "assay/model/stable_order.h"
 #include "assay/support/files/hash.h"
 
 namespace assay {
@@ -108,28 +108,17 @@ class Needed {
   std::vector<Mark> marks_;
 };
 
-// Kahn's algorithm with the lowest index first: keeps the author's order wherever it is already valid.
+// The nodes that are needed, in the author's order wherever that is valid.
 std::vector<int> sorted(std::span<const Node> nodes, const Needed& needed, const Producers& producers) {
-  std::vector<int> waiting(nodes.size(), 0), order;
-  std::vector<std::vector<int>> readers(nodes.size());
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+  std::vector<std::vector<int>> before(nodes.size());
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     if (!needed.has(n)) continue;
     for (const ValueId in : nodes[n].inputs) {
-      const int before = producers.of_input(in, nodes[n]);
-      if (before < 0) continue;
-      ++waiting[n];
-      readers[at(before)].push_back(static_cast<int>(n));
-    }
-    if (waiting[n] == 0) ready.push(static_cast<int>(n));
-  }
-  while (!ready.empty()) {
-    order.push_back(ready.top());
-    ready.pop();
-    for (const int reader : readers[at(order.back())]) {
-      if (--waiting[at(reader)] == 0) ready.push(reader);
+      if (const int producer = producers.of_input(in, nodes[n]); producer >= 0) before[n].push_back(producer);
     }
   }
+  std::vector<int> order = stable_order(before);
+  std::erase_if(order, [&](int n) { return !needed.has(at(n)); });
   return order;
 }
 

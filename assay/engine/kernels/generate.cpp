@@ -49,10 +49,10 @@ Outputs constant_of_shape(const Call& call) {
     const auto* array = std::get_if<Array>(&found->second);
     if (!array || array->count() != 1)
       fail(Fault::model, "attribute 'value' must be a tensor of one element");
-    value = to_tensor(*array).reshape({1});
+    value = to_tensor(*array);
   }
   check_size(dims, value.element_size());
-  return {value.to(call.input(0).device()).expand(dims).contiguous()};
+  return {value.reshape({}).to(call.input(0).device()).expand(dims).contiguous()};
 }
 
 Outputs range(const Call& call) {

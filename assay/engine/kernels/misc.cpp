@@ -38,11 +38,14 @@ Outputs cast(const Call& call) {
   const Tensor& x = call.input(0);
   if (!call.node.has("to")) fail(Fault::model, "attribute 'to' is missing");
   const std::int64_t type = call.node.integer("to", 1);
-  // Types that are held in wider ones round to what they can be.
+  // Types that are held in wider ones round, or wrap, to what they can be.
   if (type == 10) return {x.to(at::kHalf).to(at::kFloat)};
   if (type == 16) return {x.to(at::kBFloat16).to(at::kFloat)};
   if (type >= 17 && type <= 20)
     return {to_float8(x, static_cast<Float8>(type), call.node.integer("saturate", 1) != 0)};
+  if (type == 4) return {at::bitwise_and(x.to(at::kLong), 0xffff).to(at::kInt)};
+  if (type == 5) return {x.to(at::kLong).to(at::kShort).to(at::kInt)};
+  if (type == 12) return {at::bitwise_and(x.to(at::kLong), std::int64_t{0xffffffff})};
   if (type == 21) return {at::clamp(at::round(x.to(at::kFloat)), 0, 15).to(at::kByte)};
   if (type == 22) return {at::clamp(at::round(x.to(at::kFloat)), -8, 7).to(at::kChar)};
   return {x.to(scalar_type_of(type))};

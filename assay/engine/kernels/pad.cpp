@@ -1,5 +1,7 @@
 // Pad: constants, reflections, repeated edges or wrapped content around a tensor; negative amounts crop.
 
+#include <algorithm>
+
 #include "assay/engine/kernels/parts/support.h"
 
 namespace assay::operators {
@@ -44,6 +46,12 @@ Tensor pad_constant(const Call& call, const Tensor& x, const Padding& padding) {
   return at::constant_pad_nd(x, pads, call.number(2, 0));
 }
 
+// What is taken away at an end.
+Ints cropped(Ints amounts) {
+  for (std::int64_t& amount : amounts) amount = std::min<std::int64_t>(amount, 0);
+  return amounts;
+}
+
 }  // namespace
 
 Outputs pad(const Call& call) {
@@ -60,11 +68,15 @@ Outputs pad(const Call& call) {
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
     fail(Fault::model, "mode '{}' is none of constant, reflect, edge, wrap", mode);
   }
+  // What is removed is not there to be continued or wrapped.
+  x = pad_constant(call, x, {cropped(padding.begin), cropped(padding.end)});
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (padding.begin[i] == 0 && padding.end[i] == 0) continue;
+    const std::int64_t begin = std::max<std::int64_t>(padding.begin[i], 0),
+                       end = std::max<std::int64_t>(padding.end[i], 0);
+    if (begin == 0 && end == 0) continue;
     const auto axis = static_cast<std::int64_t>(i);
     if (x.size(axis) == 0) fail(Fault::model, "axis {} is empty and cannot be continued", i);
-    x = at::index_select(x, axis, sources(mode, x.size(axis), padding.begin[i], padding.end[i], x.device()));
+    x = at::index_select(x, axis, sources(mode, x.size(axis), begin, end, x.device()));
   }
   return {x};
 }

@@ -1,6 +1,7 @@
 // Quantisation. Quantised numbers travel as whole numbers in floating point: exact, and gradients pass
 // through the rounding as if it were not there (Bengio et al. 2013), not through saturation.
 
+#include "assay/engine/kernels/parts/quantised.h"
 #include "assay/engine/kernels/parts/float8.h"
 #include "assay/engine/kernels/parts/support.h"
 
@@ -35,6 +36,20 @@ Tensor spread(const Call& call, const Tensor& parameter, const Tensor& x) {
          block);
   check_size(x.sizes().vec(), 2 * x.element_size());
   return at::repeat_interleave(parameter, block, axis).narrow(axis, 0, size);
+}
+
+// By one scale for the whole tensor.
+struct DynamicallyQuantised {
+  Tensor whole, scale, zero;
+};
+
+DynamicallyQuantised dynamically_quantised(const Tensor& x) {
+  if (!x.is_floating_point() || x.numel() == 0) fail(Fault::model, "floating-point numbers are needed");
+  const Tensor low = at::clamp_max(at::min(x.detach()), 0), high = at::clamp_min(at::max(x.detach()), 0);
+  const Tensor scale = (high - low) / 255;
+  const Tensor divisor = at::where(scale == 0, at::ones_like(scale), scale);
+  const Tensor zero = at::clamp(at::round(-low / divisor), 0, 255);
+  return {at::clamp(rounded(x / divisor) + zero, 0, 255), scale, zero};
 }
 
 struct Limits {
@@ -102,13 +117,13 @@ Outputs dequantize_linear(const Call& call) {
 }
 
 Outputs dynamic_quantize_linear(const Call& call) {
-  const Tensor& x = call.input(0);
-  if (!x.is_floating_point() || x.numel() == 0) fail(Fault::model, "floating-point numbers are needed");
-  const Tensor low = at::clamp_max(at::min(x.detach()), 0), high = at::clamp_min(at::max(x.detach()), 0);
-  Tensor scale = (high - low) / 255;
-  const Tensor divisor = at::where(scale == 0, at::ones_like(scale), scale);
-  const Tensor zero = at::clamp(at::round(-low / divisor), 0, 255);
-  return {at::clamp(rounded(x / divisor) + zero, 0, 255), scale, zero.to(at::kByte)};
+  const auto [whole, scale, zero] = dynamically_quantised(call.input(0));
+  return {whole, scale, zero.to(at::kByte)};
+}
+
+Tensor dynamically_rounded(const Tensor& x) {
+  const auto [whole, scale, zero] = dynamically_quantised(x);
+  return (whole - zero) * scale;
 }
 
 }  // namespace assay::operators

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "assay/engine/kernels/parts/quantised.h"
 #include "assay/engine/kernels/parts/recurrent.h"
 
 namespace assay::operators {
@@ -185,7 +186,8 @@ Outputs gru(const Call& call) {
 // i, f = f(X W' + H R' + P * C + bias); C' = f * C + i * g(X W' + H R' + bias);
 // o = f(X W' + H R' + P * C' + bias); H' = o * h(C'). Gates lie in the order i, o, f, c; peepholes i, o, f.
 Outputs lstm(const Call& call) {
-  const bool coupled = call.node.integer("input_forget", 0) != 0;
+  const bool coupled = call.node.integer("input_forget", 0) != 0,
+             quantised = call.node.integer("quantised_state", 0) != 0;
   return run_directions(
       Recurrence(call, 4, {"Sigmoid", "Tanh", "Tanh"}), 2, [=](const Direction& one) -> Step {
         std::vector<Tensor> peephole(3);
@@ -194,7 +196,8 @@ Outputs lstm(const Call& call) {
           return weight.defined() ? gate + weight * cell : gate;
         };
         return [=](const Tensor& x, const State& state) -> State {
-          const auto gates = at::addmm(x, state[0], one.recurrent).chunk(4, 1);
+          const Tensor hidden = quantised ? dynamically_rounded(state[0]) : state[0];
+          const auto gates = at::addmm(x, hidden, one.recurrent).chunk(4, 1);
           const Tensor& cell = state[1];
           const Tensor in = one.functions[0](peep(gates[0], peephole[0], cell));
           const Tensor forget = coupled ? 1 - in : one.functions[0](peep(gates[2], peephole[2], cell));

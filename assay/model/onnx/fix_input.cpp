@@ -1,7 +1,10 @@
 // An input that becomes a constant: the network is read anew, so that what follows from it is folded.
 
+#include <algorithm>
+
 #include <assay/adapt.h>
 #include <assay/error.h>
+#include <assay/model.h>
 
 #include "assay/model/onnx/reader.h"
 #include "assay/model/onnx/write.h"
@@ -9,21 +12,76 @@
 namespace assay {
 namespace {
 
+using onnx_format::write_tensor;
+
 Array filled_with(const Value& input, double number) {
-  for (const std::int64_t size : input.shape) {
-    if (size < 0)
-      fail(Fault::usage, "input '{}' has the shape {}; one that is open cannot be fixed", input.name,
-           to_string(input.shape));
-  }
   const std::vector<double> values(static_cast<std::size_t>(element_count(input.shape)), number);
   return Array::of<double>(input.shape, values).to(input.dtype);
 }
 
+onnx::NodeProto& add_node(onnx::GraphProto& graph, const std::string& op, const std::string& output) {
+  onnx::NodeProto& node = *graph.add_node();
+  node.set_op_type(op);
+  node.set_name(output);
+  node.add_output(output);
+  return node;
+}
+
+void set_integer(onnx::NodeProto& node, const std::string& name, std::int64_t value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
+// The number as often as there are records along the first open axis: as many as along that of another input.
+// Further open axes have one position.
+void add_repeated(onnx::GraphProto& graph, const Value& input, const Value& other, double number,
+                  const GraphBuilder& names) {
+  const auto open = [](const Value& value) {
+    return std::ranges::find(value.shape, -1) - value.shape.begin();
+  };
+  const auto fresh = [&](const char* role) { return names.unused_name(input.name + "/" + role); };
+  const std::string one = fresh("number"), records = fresh("records"), sizes = fresh("sizes");
+  write_tensor(Array::of<double>({}, std::vector{number}).to(input.dtype), one, *graph.add_initializer());
+  onnx::NodeProto& shape = add_node(graph, "Shape", records);
+  shape.add_input(other.name);
+  set_integer(shape, "start", open(other));
+  set_integer(shape, "end", open(other) + 1);
+  onnx::NodeProto& all = add_node(graph, "Concat", sizes);
+  set_integer(all, "axis", 0);
+  for (std::ptrdiff_t axis = 0; axis < std::ssize(input.shape); ++axis) {
+    const std::int64_t size = input.shape[static_cast<std::size_t>(axis)];
+    if (axis == open(input)) {
+      all.add_input(records);
+      continue;
+    }
+    const std::string fixed = names.unused_name(fmt::format("{}/size_{}", input.name, axis));
+    write_tensor(Array::of<std::int64_t>({1}, std::vector{std::max<std::int64_t>(size, 1)}), fixed,
+                 *graph.add_initializer());
+    all.add_input(fixed);
+  }
+  onnx::NodeProto& expand = add_node(graph, "Expand", input.name);
+  expand.set_name(names.unused_name(input.name + "/expand"));
+  expand.add_input(one);
+  expand.add_input(sizes);
+}
+
+// What has an open axis, but for the input.
+const Value* open_input(const Graph& graph, ValueId but) {
+  for (const ValueId id : graph.inputs()) {
+    if (id != but && std::ranges::find(graph.value(id).shape, -1) != graph.value(id).shape.end())
+      return &graph.value(id);
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-Graph with_fixed_input(const Graph& graph, std::string_view input, double value) {
+Graph with_fixed_input(const Graph& graph, std::string_view input, double number) {
   onnx::ModelProto model = onnx_format::body_model(graph);
-  auto& inputs = *model.mutable_graph()->mutable_input();
+  onnx::GraphProto& proto = *model.mutable_graph();
+  auto& inputs = *proto.mutable_input();
   const auto id = graph.find_value(input);
   int place = -1;
   for (int i = 0; i < inputs.size(); ++i) {
@@ -32,8 +90,16 @@ Graph with_fixed_input(const Graph& graph, std::string_view input, double value)
   if (place < 0 || !id) fail(Fault::usage, "network '{}' has no input '{}'", graph.name(), input);
   if (inputs.size() == 1)
     fail(Fault::usage, "input '{}' is the only one of network '{}' and cannot be fixed", input, graph.name());
-  onnx_format::write_tensor(filled_with(graph.value(*id), value), std::string(input),
-                            *model.mutable_graph()->add_initializer());
+  const Value& value = graph.value(*id);
+  const bool open = std::ranges::find(value.shape, -1) != value.shape.end();
+  const Value* const other = open ? open_input(graph, *id) : nullptr;
+  if (other != nullptr) {
+    add_repeated(proto, value, *other, number, GraphBuilder(graph));
+  } else {
+    Value whole = value;
+    for (std::int64_t& size : whole.shape) size = std::max<std::int64_t>(size, 1);
+    write_tensor(filled_with(whole, number), std::string(input), *proto.add_initializer());
+  }
   inputs.DeleteSubrange(place, 1);
   return onnx_format::Reader(std::move(model), {}, graph.name()).body();
 }

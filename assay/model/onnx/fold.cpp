@@ -1,6 +1,7 @@
 #include "assay/model/onnx/fold.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <assay/error.h>
 #include "assay/model/onnx/proto.h"
@@ -71,6 +72,24 @@ std::optional<ScalePositions> scale_positions(const Node& node, const Shape& sha
   return scales == expected ? std::optional(found) : std::nullopt;
 }
 
+// Whether the ONNX type has every number of the array; beyond it depends on the kernel. Of whole types.
+bool is_within_range(const Array& array, int type) {
+  const bool to_real = type == onnx::TensorProto::FLOAT || type == onnx::TensorProto::DOUBLE;
+  if (to_real || type == onnx::TensorProto::BOOL) return true;
+  if (array.dtype() != DType::float32 && array.dtype() != DType::float64) {
+    const Array wide = array.to(DType::int64);
+    return std::ranges::all_of(wide.as<std::int64_t>(),
+                               [&](std::int64_t number) { return wrapped(type, number) == number; });
+  }
+  constexpr double most = 9e18;
+  const Array wide = array.to(DType::float64);
+  return std::ranges::all_of(wide.as<double>(), [&](double number) {
+    if (!(std::abs(number) < most)) return false;
+    const auto whole = static_cast<std::int64_t>(number);
+    return wrapped(type, whole) == whole;
+  });
+}
+
 }  // namespace
 
 std::optional<Array> dequantised_constant(const Node& node, const OnnxGraph& graph) {
@@ -136,6 +155,8 @@ std::optional<Array> Folder::fold(const Node& node, const OnnxGraph& graph) {
     return std::nullopt;  // it rounds
   const DType type = held_as(to < 0 || to > 1000 ? -1 : static_cast<int>(to),
                              fmt::format("the result of {}", node.describe()));
+  if (!is_within_range(*input, static_cast<int>(to)))
+    return std::nullopt;  // what becomes of it is the cast's
   if (type != input->dtype() && !afford(input->count(), type)) return std::nullopt;
   return input->to(type);
 }

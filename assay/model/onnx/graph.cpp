@@ -4,6 +4,8 @@
 
 #include <assay/error.h>
 #include <assay/extend/operator_traits.h>
+#include "assay/model/element_type.h"
+#include "assay/model/onnx/proto.h"
 
 namespace assay::onnx_format {
 std::string OnnxGraph::unique(std::set<std::string>& names, const std::string& base) {
@@ -53,6 +55,9 @@ ValueId OnnxGraph::new_constant(const std::string& base, Array array) {
 ValueId OnnxGraph::new_value(const std::string& base) { return value(unique_value_name(base)); }
 
 void OnnxGraph::add(Node node) {
+  std::vector<std::string> names;
+  for (const ValueId out : node.outputs) names.push_back(out == no_value ? std::string() : name(out));
+  infer_types(node, names);
   if (!node.outputs.empty() && node.outputs[0] != no_value) {
     const auto found = rank_after(node);
     if (found) {
@@ -96,10 +101,25 @@ const Shape* OnnxGraph::declared(ValueId id) const {
   return found == declared_.end() ? nullptr : &found->second;
 }
 
-std::optional<int> OnnxGraph::declared_type(ValueId id) const {
-  if (id == no_value) return std::nullopt;
-  const auto found = types_.find(builder_.values()[static_cast<std::size_t>(id)].name);
-  return found == types_.end() ? std::nullopt : std::optional(found->second);
+std::optional<int> OnnxGraph::element_type(const std::string& name) const {
+  if (const auto found = types_.find(name); found != types_.end()) return found->second;
+  const auto id = ids_.find(name);
+  const Array* array = id == ids_.end() ? nullptr : constant(id->second);
+  return array == nullptr ? std::nullopt : std::optional(onnx_type(array->dtype()));
+}
+
+std::optional<int> OnnxGraph::element_type(ValueId id) const {
+  return id == no_value ? std::nullopt : element_type(name(id));
+}
+
+void OnnxGraph::infer_types(const Node& node, const std::vector<std::string>& outputs) {
+  const auto input = [&](std::size_t i) {
+    return i < node.inputs.size() ? element_type(node.inputs[i]) : std::nullopt;
+  };
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o].empty() || types_.contains(outputs[o])) continue;
+    if (const auto type = result_type(node, o, input)) types_.emplace(outputs[o], *type);
+  }
 }
 
 std::optional<std::int64_t> OnnxGraph::rank(ValueId id) const {

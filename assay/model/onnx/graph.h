@@ -34,15 +34,19 @@ class OnnxGraph {
   // For an input of a body: what define_input() was told is not meant.
   void forget_shape(const std::string& name) { declared_.erase(name); }
   void declare_output(const std::string& name, DType dtype, Shape shape);
-  // The ONNX element type that the file states for a value, which Assay may hold in another.
+  // The ONNX element type of a value, which Assay may hold in another: as the file states it, or as it
+  // follows from the node that computes the value.
   void declare_type(const std::string& name, int onnx_type) { types_[name] = onnx_type; }
-  std::optional<int> declared_type(ValueId id) const;
+  std::optional<int> element_type(const std::string& name) const;
+  std::optional<int> element_type(ValueId id) const;
+  // Notes what follows for outputs of these names ("": none) whose types are not stated.
+  void infer_types(const Node& node, const std::vector<std::string>& outputs);
 
   // A constant, or an output for a node, with a fresh name near `base`.
   ValueId new_constant(const std::string& base, Array array);
   ValueId new_value(const std::string& base);
 
-  // Appends a node and notes the ranks of its outputs.
+  // Appends a node and notes the ranks and element types of its outputs.
   void add(Node node);
 
   const Array* constant(ValueId id) const;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "assay/model/onnx/proto.h"
+
 namespace assay::onnx_format {
 namespace {
 
@@ -85,8 +87,9 @@ std::optional<Known::Numbers> Known::computed(const Node& node) {
     auto all = elements(node.inputs[0]);
     const std::int64_t to = node.integer("to", 0);
     if (!all || !is_whole_type(to)) return std::nullopt;
-    if (to == truth_type) {
-      for (std::int64_t& one : *all) one = one == open ? open : one != 0 ? 1 : 0;
+    for (std::int64_t& one : *all) {
+      if (one == open) continue;
+      one = to == truth_type ? (one != 0 ? 1 : 0) : wrapped(static_cast<int>(to), one);
     }
     return all;
   }
@@ -166,10 +169,11 @@ std::optional<Known::Numbers> Known::combined(const Node& node) {
   if (!a || !b || a->empty() || b->empty()) return std::nullopt;
   if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return std::nullopt;
   Numbers result;
+  const int type = graph_.element_type(node.outputs[0]).value_or(0);
   for (std::size_t i = 0; i < std::max(a->size(), b->size()); ++i) {
     const auto one = apply(node.op, (*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
     if (!one) return std::nullopt;
-    result.push_back(*one);
+    result.push_back(*one == open ? open : wrapped(type, *one));
   }
   return result;
 }

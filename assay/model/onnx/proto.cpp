@@ -156,6 +156,25 @@ int onnx_type(DType dtype) {
   return onnx::TensorProto::UNDEFINED;
 }
 
+std::int64_t wrapped(int type, std::int64_t number) {
+  switch (type) {
+    case onnx::TensorProto::UINT8:
+      return static_cast<std::uint8_t>(number);
+    case onnx::TensorProto::INT8:
+      return static_cast<std::int8_t>(number);
+    case onnx::TensorProto::UINT16:
+      return static_cast<std::uint16_t>(number);
+    case onnx::TensorProto::INT16:
+      return static_cast<std::int16_t>(number);
+    case onnx::TensorProto::INT32:
+      return static_cast<std::int32_t>(number);
+    case onnx::TensorProto::UINT32:
+      return static_cast<std::uint32_t>(number);
+    default:
+      return number;
+  }
+}
+
 std::string type_name(int type) {
   constexpr const char* short_names[] = {"float8e4m3fn",   "float8e4m3fnuz", "float8e5m2",
                                          "float8e5m2fnuz", "uint4",          "int4"};

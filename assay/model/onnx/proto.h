@@ -38,6 +38,14 @@ constexpr bool is_short_type(std::int64_t type) { return type >= float8e4m3fn &&
 // The ONNX type of an element type.
 int onnx_type(DType dtype);
 
+// Whole numbers of 16 bits and of 32 bits without sign are held in wider types.
+constexpr bool is_narrow_integer(std::int64_t type) {
+  return type == onnx::TensorProto::UINT16 || type == onnx::TensorProto::INT16 ||
+         type == onnx::TensorProto::UINT32;
+}
+// The number as whole numbers of the ONNX type keep it: modulo their range.
+std::int64_t wrapped(int onnx_type, std::int64_t number);
+
 // "float16"; "type 99" for one that ONNX 1.12 does not know.
 std::string type_name(int onnx_type);
 

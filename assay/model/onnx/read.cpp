@@ -15,6 +15,7 @@ namespace onnx_format {
 namespace {
 
 constexpr int deepest_calls = 32;
+constexpr std::string_view input_role = "graph input";
 
 bool is_standard(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 
@@ -29,6 +30,15 @@ int opset_in(const Imports& imports) {
          import.version(), oldest_opset, newest_opset, canonical_opset);
   }
   return 0;
+}
+
+bool uses_standard_operators(const onnx::GraphProto& graph) {
+  return std::ranges::any_of(graph.node(), [](const onnx::NodeProto& node) {
+    return is_standard(node.domain()) ||
+           std::ranges::any_of(node.attribute(), [](const onnx::AttributeProto& attribute) {
+             return attribute.has_g() && uses_standard_operators(attribute.g());
+           });
+  });
 }
 
 Shape declared_shape(const onnx::TensorShapeProto& proto, std::string_view what) {
@@ -53,9 +63,12 @@ Reader::Reader(onnx::ModelProto model, std::filesystem::path folder, std::string
     : model_(std::move(model)), folder_(std::move(folder)), tensors_(folder_), graph_(std::move(name)) {}
 
 Graph Reader::read() {
+  sort_nodes(model_);
   const onnx::GraphProto& graph = model_.graph();
   opset_ = opset_in(model_.opset_import());
-  if (opset_ == 0) fail(Fault::model, "the file names no version of the standard operator set");
+  if (opset_ == 0 && uses_standard_operators(graph))
+    fail(Fault::model, "the file names no version of the standard operator set");
+  if (opset_ == 0) opset_ = canonical_opset;
   reserve_names(graph);
   read_initializers();
   read_inputs(graph);
@@ -120,7 +133,7 @@ void Reader::read_inputs(const onnx::GraphProto& graph) {
   for (const auto& input : graph.input()) {
     if (input.name().empty()) fail(Fault::model, "a graph input has no name");
     if (graph_.is_mentioned(input.name()) && graph_.constant(graph_.value(input.name())) != nullptr) continue;
-    auto [dtype, shape] = type_of(input, "graph input");
+    auto [dtype, shape] = type_of(input, input_role);
     if (!shape && !is_body_) {
       fail(Fault::unsupported,
            "graph input '{}' has no shape; export the model with a declared number of axes", input.name());
@@ -147,7 +160,7 @@ void Reader::read_outputs(const onnx::GraphProto& graph) {
       left_out += fmt::format("{}'{}'", left_out.empty() ? "" : ", ", output.name());
       continue;
     }
-    if (sequences_.contains(output.name()) || optionals_.contains(output.name())) {
+    if (is_sequence_or_optional(output.name())) {
       fail(Fault::unsupported,
            "graph output '{}' is a sequence or an optional value; export the network with tensors as outputs",
            output.name());
@@ -169,14 +182,23 @@ void Reader::read_outputs(const onnx::GraphProto& graph) {
   }
 }
 
+bool Reader::is_sequence_or_optional(const std::string& name) const {
+  return sequences_.contains(name) || optionals_.contains(name) || stacked_.contains(name);
+}
+
 Reader::Type Reader::type_of(const onnx::ValueInfoProto& info, std::string_view role) {
   const std::string what = fmt::format("{} '{}'", role, info.name());
-  if (!info.has_type()) return {};
+  // A type without a kind, or a tensor without one of elements, says as much as none: that of an output
+  // follows from the nodes.
+  const auto kind = info.type().value_case();
+  const bool untyped = kind == onnx::TypeProto::VALUE_NOT_SET ||
+                       (info.type().has_tensor_type() &&
+                        info.type().tensor_type().elem_type() == onnx::TensorProto::UNDEFINED);
+  if (untyped) return inferred_type(info, role);
   if (!info.type().has_tensor_type()) {
     fail(Fault::unsupported, "{} is not a tensor but a sequence, map, optional or sparse tensor", what);
   }
   const auto& tensor = info.type().tensor_type();
-  if (is_body_ && tensor.elem_type() == onnx::TensorProto::UNDEFINED) return {};
   Type type{.dtype = held_as(tensor.elem_type(), what), .shape = std::nullopt};
   graph_.declare_type(info.name(), tensor.elem_type());
   if (tensor.elem_type() != onnx_type(type.dtype)) {
@@ -187,11 +209,24 @@ Reader::Type Reader::type_of(const onnx::ValueInfoProto& info, std::string_view 
   return type;
 }
 
+Reader::Type Reader::inferred_type(const onnx::ValueInfoProto& info, std::string_view role) {
+  const std::string what = fmt::format("{} '{}'", role, info.name());
+  Type type;
+  if (info.type().tensor_type().has_shape())
+    type.shape = declared_shape(info.type().tensor_type().shape(), what);
+  if (const auto known = graph_.element_type(info.name())) {
+    type.dtype = held_as(*known, what);
+  } else if (role == input_role && !is_body_ && info.has_type()) {
+    fail(Fault::model, "{} has no element type", what);
+  }
+  return type;
+}
+
 // Shapes are hints here (the rank decides how an old Softmax is read), so that odd entries are passed over.
 template <typename List>
 void Reader::declare_shapes(const List& list) {
   for (const auto& info : list) {
-    if (info.type().has_tensor_type())
+    if (info.type().tensor_type().elem_type() != onnx::TensorProto::UNDEFINED)
       graph_.declare_type(info.name(), info.type().tensor_type().elem_type());
     if (!info.type().tensor_type().has_shape() || info.type().tensor_type().shape().dim_size() > 64) continue;
     Shape shape;
@@ -223,15 +258,26 @@ void Reader::read_node(const onnx::NodeProto& proto, int index) {
 void Reader::read_operator(const onnx::NodeProto& proto, Node node) {
   read_attributes(proto, node);
   for (const auto& name : proto.input()) {
-    if (sequences_.contains(name) || optionals_.contains(name)) {
+    if (is_sequence_or_optional(name)) {
       fail(Fault::unsupported, "{}: its input '{}' is a sequence or an optional value", node.describe(),
            name);
     }
     node.inputs.push_back(graph_.value(name));
   }
+  infer_types(proto, node);
   if (proto.output_size() == 1 && fold(proto.output(0), node)) return;
   for (const auto& name : proto.output()) node.outputs.push_back(graph_.value(name));
   add_upgraded(graph_, std::move(node), opset_);
+}
+
+// A tensor that fills the output may be held in another type than it has.
+void Reader::infer_types(const onnx::NodeProto& proto, const Node& node) {
+  for (const auto& attribute : proto.attribute()) {
+    const bool fills = node.op == "Constant" || node.op == "ConstantOfShape";
+    if (fills && attribute.has_t() && proto.output_size() == 1)
+      graph_.declare_type(proto.output(0), attribute.t().data_type());
+  }
+  if (node.op != "Constant") graph_.infer_types(node, {proto.output().begin(), proto.output().end()});
 }
 
 bool Reader::fold(const std::string& output, const Node& node) {

@@ -52,15 +52,15 @@ bool Reader::read_classical(const onnx::NodeProto& proto, const Node& node) {
   return true;
 }
 
-// Of a classifier's outputs, class and scores, the scores are the network's.
+// Of a classifier's outputs, class and scores, classes that are texts are left out.
 void Reader::read_columns(onnx::NodeProto proto, Node node) {
   node.op.insert(0, classical_domain);
   if (proto.op_type() == "LinearClassifier") {
     if (proto.output_size() != 2) fail(Fault::model, "{}: it has no scores", node.describe());
-    dropped_.insert(proto.output(0));
-    proto.mutable_output()->DeleteSubrange(0, 1);
     for (auto& one : *proto.mutable_attribute()) {
-      if (one.name() != "classlabels_strings") continue;
+      if (one.name() != "classlabels_strings" || one.strings_size() == 0) continue;
+      dropped_.insert(proto.output(0));
+      proto.mutable_output()->DeleteSubrange(0, 1);
       const std::int64_t count = one.strings_size();
       one.Clear();
       one.set_name("texts");

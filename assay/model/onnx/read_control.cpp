@@ -109,7 +109,11 @@ void Reader::read_loop(const onnx::NodeProto& proto, const Node& node) {
     fail(Fault::model, "{}: {} inputs, {} outputs, and a body of {} inputs and {} outputs do not fit",
          node.describe(), proto.input_size(), proto.output_size(), body.input_size(), body.output_size());
   }
-  if (!unroll_loop(proto, node, body)) keep_bodies(proto, node, {"body"});
+  if (unroll_loop(proto, node, body)) return;
+  onnx::NodeProto kept = proto;
+  while (stack_collected(kept, node)) {
+  }
+  keep_bodies(kept, node, {"body"});
 }
 
 bool Reader::unroll_loop(const onnx::NodeProto& proto, const Node& node, const onnx::GraphProto& body) {
@@ -279,7 +283,7 @@ Graph Reader::read_body(onnx::GraphProto body, const std::set<std::string>& capt
     auto& info = *body.add_input();
     info.set_name(one);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();
-    tensor.set_elem_type(graph_.declared_type(id).value_or(onnx::TensorProto::FLOAT));
+    tensor.set_elem_type(graph_.element_type(id).value_or(onnx::TensorProto::FLOAT));
     const auto rank = graph_.rank(id);
     if (!rank) continue;
     tensor.mutable_shape();
@@ -300,12 +304,30 @@ Graph Reader::read_body(onnx::GraphProto body, const std::set<std::string>& capt
   return reader.body();
 }
 
+// Inputs of a loop's body have the types of what is handed to them, whether the body states them or not.
+void Reader::state_types(const onnx::NodeProto& proto, const Node& node, onnx::GraphProto& body) const {
+  const auto state = [&](int input, std::optional<int> type) {
+    if (input >= body.input_size() || !type) return;
+    if (body.input(input).has_type() && !body.input(input).type().has_tensor_type()) return;
+    auto& tensor = *body.mutable_input(input)->mutable_type()->mutable_tensor_type();
+    if (tensor.elem_type() == onnx::TensorProto::UNDEFINED) tensor.set_elem_type(*type);
+  };
+  if (node.op == "Loop") {
+    state(0, onnx::TensorProto::INT64);
+    state(1, onnx::TensorProto::BOOL);
+  }
+  const int leading = node.op == "Scan" && opset_ < 9 ? 1 : 0;
+  for (int i = node.op == "Loop" ? 2 : leading; i < proto.input_size(); ++i)
+    state(i - leading, graph_.element_type(proto.input(i)));
+}
+
 void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vector<std::string>& bodies) {
   // Names inside are unlike those around, whatever becomes of either.
   std::vector<onnx::GraphProto> graphs;
   std::set<std::string> captured;
   for (const std::string& attribute : bodies) {
     onnx::GraphProto body = body_in(proto, node, attribute);
+    state_types(proto, node, body);
     Names names;
     const auto fresh = [&](const std::string& name) {
       if (!name.empty()) names[name] = graph_.unique_value_name(below(node.name, name));
@@ -315,7 +337,7 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
     for (const auto& inner : body.node()) std::ranges::for_each(inner.output(), fresh);
     rename(body, names);
     for (const std::string& name : captured_names(body)) {
-      if (sequences_.contains(name) || optionals_.contains(name))
+      if (is_sequence_or_optional(name))
         fail(Fault::unsupported,
              "{}: the sequence or optional value '{}' is read inside a branch or loop that is "
              "run as a network of its own",
@@ -332,7 +354,7 @@ void Reader::keep_bodies(const onnx::NodeProto& proto, Node node, const std::vec
     graphs.push_back(std::move(body));
   }
   for (const std::string& name : proto.input()) {
-    if (sequences_.contains(name) || optionals_.contains(name))
+    if (is_sequence_or_optional(name))
       fail(Fault::unsupported,
            "{}: input '{}' is a sequence or an optional value, and the number of rounds is not "
            "known",

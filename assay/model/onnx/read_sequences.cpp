@@ -26,6 +26,30 @@ const std::string& needed(const onnx::NodeProto& proto, const Node& node, int in
   return proto.input(input);
 }
 
+bool reads(const onnx::NodeProto& node, const std::string& name) {
+  if (std::ranges::find(node.input(), name) != node.input().end()) return true;
+  return std::ranges::any_of(node.attribute(), [&](const onnx::AttributeProto& attribute) {
+    return attribute.has_g() && captured_names(attribute.g()).contains(name);
+  });
+}
+
+// The node that alone reads the sequence and appends to it what becomes the other name; -1: there is none.
+int appending_node(const onnx::GraphProto& body, const std::string& before, const std::string& after) {
+  int found = -1;
+  for (int n = 0; n < body.node_size(); ++n) {
+    if (!reads(body.node(n), before)) continue;
+    const onnx::NodeProto& node = body.node(n);
+    const bool appends = node.op_type() == "SequenceInsert" && node.input(0) == before &&
+                         !is_given(node, 2) && is_given(node, 1) && node.output_size() == 1 &&
+                         node.output(0) == after;
+    if (!appends || found >= 0) return -1;
+    found = n;
+  }
+  const bool read_again =
+      std::ranges::any_of(body.node(), [&](const auto& node) { return reads(node, after); });
+  return read_again ? -1 : found;
+}
+
 }  // namespace
 
 const std::vector<std::string>& Reader::sequence(const onnx::NodeProto& proto, const Node& node,
@@ -50,8 +74,80 @@ std::size_t Reader::position_in(const onnx::NodeProto& proto, const Node& node, 
   return static_cast<std::size_t>(at);
 }
 
+bool Reader::stack_collected(onnx::NodeProto& loop, const Node& node) {
+  onnx::GraphProto* body = nullptr;
+  for (auto& attribute : *loop.mutable_attribute()) {
+    if (attribute.name() == "body") body = attribute.mutable_g();
+  }
+  for (int input = 2; input < loop.input_size(); ++input) {
+    const auto initial = sequences_.find(loop.input(input));
+    if (initial == sequences_.end()) continue;
+    const std::string after = body->output(input - 1).name();
+    const int appends =
+        initial->second.empty() ? appending_node(*body, body->input(input).name(), after) : -1;
+    if (appends < 0)
+      fail(
+          Fault::unsupported,
+          "{}: of sequences that pass through a loop of unknown rounds only those are known that begin empty "
+          "and get one element at their end each round; '{}' is another",
+          node.describe(), loop.input(input));
+    const std::string element = body->node(appends).input(1), sequence = loop.output(input - 2);
+    body->mutable_node()->DeleteSubrange(appends, 1);
+    body->mutable_input()->DeleteSubrange(input, 1);
+    body->mutable_output()->DeleteSubrange(input - 1, 1);
+    body->add_output()->set_name(element);
+    loop.mutable_input()->DeleteSubrange(input, 1);
+    loop.mutable_output()->DeleteSubrange(input - 2, 1);
+    const std::string stacked = graph_.unique_value_name(below(node.name, "elements"));
+    loop.add_output(stacked);
+    if (!sequence.empty()) stacked_[sequence] = stacked;
+    return true;
+  }
+  return false;
+}
+
+// Elements along their own axis, or along a new one.
+void Reader::join_stacked(const onnx::NodeProto& proto, const Node& node, const std::string& stacked) {
+  const bool fresh = integer_in(proto, "new_axis", 0) != 0;
+  const std::int64_t axis = integer_in(proto, "axis", 0);
+  if (axis == 0) {
+    if (fresh) return alias(stacked, proto.output(0));
+    // The size of what remains is that of an element.
+    const std::string sizes = graph_.unique_value_name(below(node.name, "sizes"));
+    add("Shape", sizes, {stacked}, sizes, {{"start", std::int64_t{2}}});
+    const std::string target = graph_.unique_value_name(below(node.name, "joined"));
+    add("Concat", target, {constant(below(node.name, "rows"), {-1}), sizes}, target,
+        {{"axis", std::int64_t{0}}});
+    return add("Reshape", node.name, {stacked, target}, proto.output(0));
+  }
+  fail(Fault::unsupported, "{}: elements that a loop collects can be joined along their first axis, not {}",
+       node.describe(), axis);
+}
+
+bool Reader::read_stacked(const onnx::NodeProto& proto, const Node& node) {
+  const auto found = is_given(proto, 0) ? stacked_.find(proto.input(0)) : stacked_.end();
+  if (found == stacked_.end()) return false;
+  const std::string stacked = found->second, &output = proto.output(0);
+  if (node.op == "Identity") {
+    stacked_[output] = stacked;
+  } else if (node.op == "SequenceAt") {
+    add("Gather", node.name, {stacked, needed(proto, node, 1)}, output, {{"axis", std::int64_t{0}}});
+  } else if (node.op == "SequenceLength") {
+    const std::string sizes = graph_.unique_value_name(below(node.name, "sizes"));
+    add("Shape", sizes, {stacked}, sizes, {{"start", std::int64_t{0}}, {"end", std::int64_t{1}}});
+    add("Squeeze", node.name, {sizes, constant(below(node.name, "axis"), {0})}, output);
+  } else if (node.op == "ConcatFromSequence") {
+    join_stacked(proto, node, stacked);
+  } else {
+    fail(Fault::unsupported,
+         "{}: its sequence has as many elements as a loop has rounds, which are not known", node.describe());
+  }
+  return true;
+}
+
 bool Reader::read_sequence(const onnx::NodeProto& proto, const Node& node) {
   if (proto.output_size() == 0) return false;
+  if (read_stacked(proto, node)) return true;
   const std::string& output = proto.output(0);
   if (node.op == "SequenceEmpty") {
     sequences_[output] = {};

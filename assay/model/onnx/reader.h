@@ -13,6 +13,7 @@
 #include "assay/model/onnx/fold.h"
 #include "assay/model/onnx/graph.h"
 #include "assay/model/onnx/known.h"
+#include "assay/model/onnx/order.h"
 #include "assay/model/onnx/proto.h"
 #include "assay/model/onnx/tensor.h"
 
@@ -39,10 +40,12 @@ class Reader {
   void read_inputs(const onnx::GraphProto& graph);
   void read_outputs(const onnx::GraphProto& graph);
   Type type_of(const onnx::ValueInfoProto& info, std::string_view role);
+  Type inferred_type(const onnx::ValueInfoProto& info, std::string_view role);
   template <typename List>
   void declare_shapes(const List& list);
   void read_node(const onnx::NodeProto& proto, int index);
   void read_operator(const onnx::NodeProto& proto, Node node);
+  void infer_types(const onnx::NodeProto& proto, const Node& node);
   bool fold(const std::string& output, const Node& node);
   std::string node_name(const onnx::NodeProto& proto, int index);
   [[noreturn]] void refuse_domain(const onnx::NodeProto& proto, const Node& node) const;
@@ -72,15 +75,22 @@ class Reader {
                    const std::vector<std::string>& wanted, const std::string& prefix);
   void stack(const std::vector<std::string>& parts, std::int64_t axis, const std::string& output,
              const Node& node);
+  void state_types(const onnx::NodeProto& proto, const Node& node, onnx::GraphProto& body) const;
   // A node whose bodies run as networks of their own; each of `bodies` is an attribute of the file's node.
   void keep_bodies(const onnx::NodeProto& proto, Node node, const std::vector<std::string>& bodies);
   Graph read_body(onnx::GraphProto body, const std::set<std::string>& captured, const std::string& name);
 
   // read_sequences.cpp
+  bool is_sequence_or_optional(const std::string& name) const;
   bool read_sequence(const onnx::NodeProto& proto, const Node& node);
   void split_to_sequence(const onnx::NodeProto& proto, const Node& node);
   void concat_sequence(const onnx::NodeProto& proto, const Node& node);
   void map_sequence(const onnx::NodeProto& proto, const Node& node);
+  // Turns a loop's sequence to which every round appends one element into what rounds give one after another.
+  // False where there is none.
+  bool stack_collected(onnx::NodeProto& loop, const Node& node);
+  bool read_stacked(const onnx::NodeProto& proto, const Node& node);
+  void join_stacked(const onnx::NodeProto& proto, const Node& node, const std::string& stacked);
   std::size_t position_in(const onnx::NodeProto& proto, const Node& node, int input, std::int64_t count);
   const std::vector<std::string>& sequence(const onnx::NodeProto& proto, const Node& node, int input) const;
   bool read_optional(const onnx::NodeProto& proto, const Node& node);
@@ -99,6 +109,8 @@ class Reader {
   // Sequences and optional values exist while reading only: names of their elements; of what they hold.
   std::map<std::string, std::vector<std::string>> sequences_;
   std::map<std::string, std::optional<std::string>> optionals_;
+  // Sequences of as many elements as a loop has rounds: the value that has them along its first axis.
+  std::map<std::string, std::string> stacked_;
   std::set<std::string> dropped_;  // texts, values behind them or operators of classical machine learning
   std::map<std::string, std::string>
       named_;  // output of a dropped node that names its input's columns -> that input

@@ -34,15 +34,21 @@ int required_opset(const Node& node) {
       node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel_symmetric") {
     return 19;
   }
-  if (node.op == "Swish") {
-    fail(Fault::unsupported,
-         "{}: operator sets up to {} lack it; replace it by Sigmoid and Mul before writing", node.describe(),
-         newest_written_opset);
-  }
   if (node.op == "DFT" || node.op == "GridSample" || node.op == "AffineGrid") return 20;
   if (node.op == "QuantizeLinear" && node.has("output_dtype")) return 21;
   if (node.op == "DequantizeLinear" && node.has("block_size")) return 21;
   return canonical_opset;
+}
+
+// Bodies are read again by Assay alone; files are for everyone.
+void require_writable(const Node& node) {
+  if (node.op == "Swish")
+    fail(Fault::unsupported,
+         "{}: operator sets up to {} lack it; replace it by Sigmoid and Mul before writing", node.describe(),
+         newest_written_opset);
+  if (node.has("quantised_state"))
+    fail(Fault::unsupported,
+         "{}: no standard operator quantises its state at each step; it cannot be written", node.describe());
 }
 
 int ir_version(int opset) { return opset <= 18 ? 8 : opset <= 20 ? 9 : 10; }
@@ -65,6 +71,7 @@ class Writer {
   onnx::ModelProto model() {
     int opset = canonical_opset;
     for (const Node& node : graph_.nodes()) {
+      if (!is_body_) require_writable(node);
       opset = std::max(opset, required_opset(node));
       for (const std::string& body : bodies_of(node)) {
         const std::int64_t inside = body_in_file(node, body, {}).opset_import(0).version();

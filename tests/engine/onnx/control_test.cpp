@@ -212,7 +212,21 @@ TEST(Branches, AreWrittenOutWhereTheInputThatDecidesIsFixed) {
   const Session session(with_fixed_input(graph, "rate", 16000), {.threads = 1});
   EXPECT_EQ(session.layers().size(), 1U);
   expect_error(Fault::usage, {"no input 'speed'"}, [&] { with_fixed_input(graph, "speed", 1); });
-  expect_error(Fault::usage, {"'x'", "open"}, [&] { with_fixed_input(graph, "x", 1); });
+}
+
+TEST(FixedInputs, OfOpenShapesAreTheNumberForAsManyRecordsAsThereAre) {
+  OnnxFile file = file_of({-1, 2});
+  file.input("offset", {-1, -1});
+  file.node("Add", {"x", "offset"}, {"y"});
+  file.output("y");
+  const Graph graph = with_fixed_input(file.read(), "offset", 2.5);
+  ASSERT_EQ(graph.inputs().size(), 1U);
+  for (const std::int64_t rows : {1, 3}) {
+    const Session session(graph, {.threads = 1});
+    const Tensors given{{graph.inputs()[0], at::zeros({rows, 2})}};
+    const Tensor sum = session.run(given, graph.outputs()).at(graph.outputs()[0]);
+    EXPECT_TRUE(at::equal(sum, at::full({rows, 2}, 2.5F)));
+  }
 }
 
 TEST(Loops, OfAKnownNumberOfRoundsAreWrittenOut) {
@@ -502,7 +516,7 @@ TEST(LinearModels, AreALayerAndWhatMakesProbabilities) {
     set(made, "post_transform", transform.c_str());
     file.output("label");
     file.output("y");
-    return run(file, {1, 2}, {1, 2})[0];
+    return run(file, {1, 2}, {1, 2})[1];
   };
   const auto near = [](const std::vector<float>& values) {
     return ::testing::Pointwise(::testing::FloatNear(1e-6F), values);

@@ -200,14 +200,25 @@ void type_attribute(Upgrade& u, const char* attribute) {
   const DType held = held_as(narrow, fmt::format("attribute '{}' of {}", attribute, u.node.describe()));
   u.node.attributes[attribute] = std::int64_t{onnx_type(held)};
 }
-// Types that are held in wider ones, which a cast to them rounds to.
+// Types that are held in wider ones, which a cast to them rounds or cuts to.
 bool is_rounded_to(std::int64_t type) {
-  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16 || is_short_type(type);
+  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16 || is_short_type(type) ||
+         is_narrow_integer(type);
+}
+
+// Whether every number of the first type is one of the second.
+bool is_within(std::optional<int> type, std::int64_t other) {
+  using T = onnx::TensorProto;
+  if (type == other) return true;
+  const bool byte = type == T::UINT8 || type == T::BOOL;
+  if (other == T::UINT16) return byte;
+  if (other == T::INT16) return byte || type == T::INT8;
+  return other == T::UINT32 && (byte || type == T::UINT16);
 }
 
 void cast_to_held_type(Upgrade& u) {
   const std::int64_t to = u.node.integer("to", 0);
-  if (is_rounded_to(to) && u.has_input(0)) {
+  if (is_rounded_to(to) && u.has_input(0) && !is_within(u.graph.element_type(u.node.inputs[0]), to)) {
     std::map<std::string, Attribute> attributes{{"to", to}};
     if (u.node.has("saturate")) attributes["saturate"] = u.node.integer("saturate", 1);
     u.node.inputs[0] = u.before("rounded", "Cast", {u.node.inputs[0]}, std::move(attributes));
@@ -217,7 +228,7 @@ void cast_to_held_type(Upgrade& u) {
 }
 // Towards a type that Assay holds in another one, where the file tells.
 void cast_like_to_cast(Upgrade& u) {
-  const auto type = u.has_input(1) ? u.graph.declared_type(u.node.inputs[1]) : std::nullopt;
+  const auto type = u.has_input(1) ? u.graph.element_type(u.node.inputs[1]) : std::nullopt;
   if (!type || !is_rounded_to(*type)) return;
   u.node.op = "Cast";
   u.node.inputs.resize(1);
@@ -354,20 +365,14 @@ void dropout_for_inference(Upgrade& u) {
   u.node.inputs.resize(2);
 }
 
-// Unsigned numbers that are held in a wider signed type keep to the bits that they have.
-void keep_to_own_bits(Upgrade& u) {
-  const auto type = u.has_input(0) ? u.graph.declared_type(u.node.inputs[0]) : std::nullopt;
-  if (type == onnx::TensorProto::UINT64) {
-    fail(Fault::unsupported, "{}: bits of uint64 numbers cannot be held", u.node.describe());
-  }
-  if (type == onnx::TensorProto::UINT16) {
-    const Array mask = Array::of<std::int32_t>({}, std::vector<std::int32_t>{0xffff});
-    u.behind("own_bits", "BitwiseAnd", u.constant("mask", mask));
-  }
-  if (type == onnx::TensorProto::UINT32) {
-    const Array mask = Array::of<std::int64_t>({}, std::vector<std::int64_t>{0xffffffff});
-    u.behind("own_bits", "BitwiseAnd", u.constant("mask", mask));
-  }
+// Results of whole numbers that are held in a wider type keep to the width of their own.
+void keep_own_width(Upgrade& u) {
+  const auto type = u.graph.element_type(u.node.outputs[0]);
+  if (!type || !is_narrow_integer(*type)) return;
+  u.behind("held", "Cast");
+  u.nodes_behind.back().attributes["to"] = std::int64_t{onnx_type(held_as(*type, u.node.describe()))};
+  u.behind("own_width", "Cast");
+  u.nodes_behind.back().attributes["to"] = std::int64_t{*type};
 }
 
 constexpr UpgradeRule rules[] = {
@@ -398,7 +403,24 @@ constexpr UpgradeRule rules[] = {
     {"RoiAlign", 16, region_from_corner},
     {"DFT", 20, transform_axis_to_input},
     {"GridSample", every_opset, grid_mode_names},
-    {"BitwiseNot", every_opset, keep_to_own_bits},
+    {"Abs", every_opset, keep_own_width},
+    {"Add", every_opset, keep_own_width},
+    {"BitShift", every_opset, keep_own_width},
+    {"BitwiseNot", every_opset, keep_own_width},
+    {"CumSum", every_opset, keep_own_width},
+    {"Div", every_opset, keep_own_width},
+    {"Einsum", every_opset, keep_own_width},
+    {"Gemm", every_opset, keep_own_width},
+    {"MatMul", every_opset, keep_own_width},
+    {"Mul", every_opset, keep_own_width},
+    {"Neg", every_opset, keep_own_width},
+    {"Pow", every_opset, keep_own_width},
+    {"ReduceL1", every_opset, keep_own_width},
+    {"ReduceProd", every_opset, keep_own_width},
+    {"ReduceSum", every_opset, keep_own_width},
+    {"ReduceSumSquare", every_opset, keep_own_width},
+    {"Sub", every_opset, keep_own_width},
+    {"Sum", every_opset, keep_own_width},
     {"Resize", 11, resize_from_corner},  // before Upsample becomes one
     {"Upsample", 9, upsample_scales_to_input},
     {"Upsample", every_opset, resize_from_corner},

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <assay/error.h>
+#include "assay/model/onnx/proto.h"
 #include "assay/model/onnx/upgrades/upgrade.h"
 
 namespace assay::onnx_format {
@@ -62,6 +63,35 @@ ValueId shared(Upgrade& u, std::string_view role, ValueId x, std::int64_t heads,
                   {{"axis", std::int64_t{1}}});
 }
 
+// Whether some row of a mask that is constant leaves no position, or may.
+bool may_leave_no_position(const Upgrade& u, ValueId mask) {
+  const Array* const given = u.graph.constant(mask);
+  if (given == nullptr || given->shape().empty() || given->count() == 0) return true;
+  const auto length = static_cast<std::size_t>(given->shape().back());
+  const Array numbers = given->to(DType::float32);
+  const auto values = numbers.as<float>();
+  const float never = given->dtype() == DType::boolean ? 0.0F : -std::numeric_limits<float>::infinity();
+  for (std::size_t row = 0; row < values.size(); row += length) {
+    const auto of_row = values.subspan(row, length);
+    if (std::ranges::all_of(of_row, [&](float value) { return value == never; })) return true;
+  }
+  return false;
+}
+
+// A softmax along rows; rows that a mask leaves no position have no weights.
+ValueId weights_of(Upgrade& u, ValueId scores) {
+  const std::map<std::string, Attribute> last{{"axis", std::int64_t{-1}}};
+  const bool causal = u.node.integer("is_causal", 0) != 0;
+  if (!u.has_input(3) || (!causal && !may_leave_no_position(u, u.node.inputs[3])))
+    return u.before("weights", "Softmax", {scores}, last);
+  const ValueId most = u.before("greatest", "ReduceMax", {scores, u.integers("last", {-1})});
+  const ValueId none =
+      u.before("none", "Equal", {most, u.real("never", -std::numeric_limits<float>::infinity())});
+  const ValueId zero = u.real("zero", 0);
+  const ValueId some = u.before("some_scores", "Where", {none, zero, scores});
+  return u.before("weights", "Where", {none, zero, u.before("some_weights", "Softmax", {some}, last)});
+}
+
 // Vaswani et al., "Attention is all you need", 2017; grouped as in Ainslie et al., 2023.
 void attention(Upgrade& u) {
   // The number of heads is said of three axes only.
@@ -106,9 +136,7 @@ void attention(Upgrade& u) {
   const std::int64_t mode = u.node.integer("qk_matmul_output_mode", 0);
   if (mode == 0) u.forward(3, scores);
   if (u.has_input(3)) {
-    const bool truth = u.graph.declared_type(u.node.inputs[3]) == 9 ||
-                       (u.graph.constant(u.node.inputs[3]) != nullptr &&
-                        u.graph.constant(u.node.inputs[3])->dtype() == DType::boolean);
+    const bool truth = u.graph.element_type(u.node.inputs[3]) == onnx::TensorProto::BOOL;
     scores = truth ? masked(u, "masked", scores, u.node.inputs[3])
                    : u.before("biased", "Add", {scores, u.node.inputs[3]});
   }
@@ -124,7 +152,7 @@ void attention(Upgrade& u) {
                       {u.before("cap_tanh", "Tanh", {u.before("uncapped", "Div", {scores, cap})}), cap});
   }
   if (mode == 2) u.forward(3, scores);
-  const ValueId weights = u.before("weights", "Softmax", {scores}, {{"axis", std::int64_t{-1}}});
+  const ValueId weights = weights_of(u, scores);
   if (mode == 3) u.forward(3, weights);
   u.node.attributes.clear();
   u.node.outputs.resize(1);

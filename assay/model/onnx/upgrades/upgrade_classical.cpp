@@ -23,7 +23,7 @@ ValueId column_input(const Upgrade& u, std::size_t i) {
 // Input `i` as real numbers; whole ones are taken, too.
 ValueId real_input(Upgrade& u, std::size_t i) {
   const ValueId x = column_input(u, i);
-  const int type = u.graph.declared_type(x).value_or(onnx::TensorProto::FLOAT);
+  const int type = u.graph.element_type(x).value_or(onnx::TensorProto::FLOAT);
   if (held_as(type, u.node.describe()) == DType::float32) return x;
   return u.before("real", "Cast", {x}, {{"to", std::int64_t{onnx::TensorProto::FLOAT}}});
 }
@@ -140,13 +140,38 @@ void linear_regressor(Upgrade& u) {
   transform(u, linear(u, x, u.node.integer("targets", 1)));
 }
 
-// The node's only output are the scores. One row of coefficients is that of the second of two classes.
+// The class of each record, [N]: that of the greatest score, or with one row of coefficients whether it is
+// positive.
+ValueId named_class(Upgrade& u, ValueId scores, std::int64_t rows) {
+  const std::vector<std::int64_t> labels = u.node.integers("classlabels_ints", {});
+  if (rows == 1) {
+    const bool both = labels.size() == 2;
+    const ValueId positive = u.before("positive", "Greater", {scores, u.real("zero", 0)});
+    const ValueId label = u.before("label", "Where",
+                                   {positive, u.integer("one_label", both ? labels[1] : 1),
+                                    u.integer("other_label", both ? labels[0] : 0)});
+    return u.before("label_of_record", "Reshape", {label, u.integers("one_axis", {-1})});
+  }
+  const ValueId position =
+      u.before("greatest", "ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  if (labels.empty()) return position;
+  if (std::ssize(labels) != rows)
+    fail(Fault::model, "{}: {} class labels for {} scores", u.node.describe(), labels.size(), rows);
+  return u.before("label", "Gather", {u.integers("labels", labels), position});
+}
+
+// (class, scores), or scores alone where classes are texts. One row of coefficients is that of the second of
+// two classes.
 void linear_classifier(Upgrade& u) {
   const ValueId x = real_input(u, 0);
   const std::int64_t rows = std::max<std::int64_t>(1, std::ssize(u.node.reals("intercepts", {})));
   const auto classes =
       std::max(std::ssize(u.node.integers("classlabels_ints", {})), u.node.integer("texts", 0));
   const ValueId scores = linear(u, x, rows);
+  if (u.node.outputs.size() == 2) {
+    if (u.node.outputs[0] != no_value) u.forward(0, named_class(u, scores, rows));
+    u.node.outputs.erase(u.node.outputs.begin());
+  }
   if (rows != 1 || classes != 2) return transform(u, scores);
   if (u.node.text("post_transform", "NONE") == "LOGISTIC") {
     const ValueId first = u.before("first", "Neg", {scores});

@@ -108,7 +108,7 @@ void integer_product(Upgrade& u) {
 // What is quantised to a type that Assay holds in a wider one keeps to the range of its own.
 void quantise_to_declared_type(Upgrade& u) {
   u.node.attributes.erase("precision");
-  const auto type = u.has_input(2) ? u.graph.declared_type(u.node.inputs[2]) : std::nullopt;
+  const auto type = u.has_input(2) ? u.graph.element_type(u.node.inputs[2]) : std::nullopt;
   if (type && onnx_type(held_as(*type, u.node.describe())) != *type)
     u.node.attributes["output_dtype"] = std::int64_t{*type};
   if (u.node.has("output_dtype") && u.node.integer("output_dtype", 0) == 0)
@@ -201,22 +201,71 @@ void product_to_float(Upgrade& u) {
   if (bias != no_value) u.behind("biased", "Add", bias);
 }
 
-// A in float32, quantised on the way by one scale for the whole tensor; (A, B, scale, zero point, bias).
-void dynamic_product(Upgrade& u) {
-  require_inputs(u, {0, 1, 2});
-  const Quantised b{u.node.inputs[1], u.node.inputs[2], input_or_none(u, 3)};
-  const ValueId bias = input_or_none(u, 4);
+// What is in float32, quantised on the way by one scale for the whole tensor.
+Quantised dynamically_quantised(Upgrade& u, ValueId x) {
   const std::string name = u.graph.unique_node_name(fmt::format("{}/a_quantised", u.node.name));
   const Quantised a{u.graph.new_value(name), u.graph.new_value(name + "/scale"),
                     u.graph.new_value(name + "/zero")};
   u.graph.add({.name = name,
                .op = "DynamicQuantizeLinear",
-               .inputs = {u.node.inputs[0]},
+               .inputs = {x},
                .outputs = {a.value, a.scale, a.zero},
                .attributes = {}});
+  return a;
+}
+
+// (A, B, scale, zero point, bias)
+void dynamic_product(Upgrade& u) {
+  require_inputs(u, {0, 1, 2});
+  const Quantised b{u.node.inputs[1], u.node.inputs[2], input_or_none(u, 3)};
+  const ValueId bias = input_or_none(u, 4);
+  const Quantised a = dynamically_quantised(u, u.node.inputs[0]);
   u.node.op = "MatMul";
   u.node.inputs = {dequantised(u, "a", a, 0), dequantised(u, "b", b, last_axis(u, b.value))};
   if (bias != no_value) u.behind("biased", "Add", bias);
+}
+
+// Weights of a quantised LSTM, [directions, columns, 4 * hidden], as the standard's [directions, 4 * hidden,
+// columns] in float32; scales and zero points are one a direction, or one for each of its gates' units.
+ValueId recurrent_weights(Upgrade& u, std::string_view role, std::size_t input, std::size_t first_scale) {
+  require_inputs(u, {input, first_scale});
+  const Array *const whole = u.graph.constant(u.node.inputs[input]), *const scale = u.graph.constant(
+                                                                         u.node.inputs[first_scale]);
+  const bool has_zero = u.has_input(first_scale + 1);
+  const Array* const zero = has_zero ? u.graph.constant(u.node.inputs[first_scale + 1]) : nullptr;
+  if (whole == nullptr || scale == nullptr || (has_zero && zero == nullptr))
+    fail(Fault::unsupported, "{}: weights that are not constants", u.node.describe());
+  const Shape& shape = whole->shape();
+  if (shape.size() != 3 || scale->dtype() != DType::float32 ||
+      (scale->count() != shape[0] && scale->count() != shape[0] * shape[2]) ||
+      (has_zero && zero->count() != scale->count()))
+    fail(Fault::model, "{}: {} scales do not fit weights of the shape {}", u.node.describe(), scale->count(),
+         to_string(shape));
+  const Array numbers = whole->to(DType::float32);
+  const Array zeros = has_zero ? zero->to(DType::float32) : Array::zeros(DType::float32, scale->shape());
+  const std::int64_t columns = shape[1], rows = shape[2], each = scale->count() == shape[0] ? 1 : rows;
+  std::vector<float> values(static_cast<std::size_t>(whole->count()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    const std::int64_t direction = at / (columns * rows), column = at / rows % columns, row = at % rows;
+    const auto one = static_cast<std::size_t>(direction * each + row % each);
+    values[static_cast<std::size_t>((direction * rows + row) * columns + column)] =
+        (numbers.as<float>()[i] - zeros.as<float>()[one]) * scale->as<float>()[one];
+  }
+  return u.constant(role, Array::of<float>({shape[0], rows, columns}, values));
+}
+
+// An LSTM whose input and state are quantised on the way, each by one scale for all records of a batch.
+void dynamic_lstm(Upgrade& u) {
+  require_inputs(u, {0, 1, 2});
+  const ValueId weights = recurrent_weights(u, "weights", 1, 8),
+                recurrent = recurrent_weights(u, "recurrent_weights", 2, 10);
+  u.node.op = "LSTM";
+  u.node.inputs.resize(8, no_value);
+  u.node.inputs[0] = dequantised(u, "x", dynamically_quantised(u, u.node.inputs[0]), 0);
+  u.node.inputs[1] = weights;
+  u.node.inputs[2] = recurrent;
+  u.node.attributes["quantised_state"] = std::int64_t{1};
 }
 
 struct QuantisedRule {
@@ -228,6 +277,7 @@ struct QuantisedRule {
 constexpr QuantisedRule quantised_rules[] = {
     {"ConvInteger", false, integer_product},
     {"DequantizeLinear", true, [](Upgrade&) {}},
+    {"DynamicQuantizeLSTM", true, dynamic_lstm},
     {"DynamicQuantizeMatMul", true, dynamic_product},
     {"MatMulInteger", false, integer_product},
     {"MatMulIntegerToFloat", true, product_to_float},

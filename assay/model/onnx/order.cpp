@@ -1,0 +1,82 @@
+#include "assay/model/onnx/order.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "assay/model/onnx/body.h"
+#include "assay/model/stable_order.h"
+
+namespace assay::onnx_format {
+namespace {
+
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+// What a node reads, what its bodies capture included.
+std::set<std::string> read_names(const onnx::NodeProto& node) {
+  std::set<std::string> names(node.input().begin(), node.input().end());
+  for (const auto& attribute : node.attribute()) {
+    if (attribute.has_g()) names.merge(captured_names(attribute.g()));
+  }
+  names.erase("");
+  return names;
+}
+
+// For each node the places of those that make what it reads.
+std::vector<std::vector<int>> makers_of(const Nodes& nodes) {
+  std::map<std::string, int> made;
+  for (int n = 0; n < nodes.size(); ++n) {
+    for (const std::string& name : nodes[n].output()) made.emplace(name, n);
+  }
+  std::vector<std::vector<int>> makers(static_cast<std::size_t>(nodes.size()));
+  for (int n = 0; n < nodes.size(); ++n) {
+    for (const std::string& name : read_names(nodes[n])) {
+      const auto found = made.find(name);
+      if (found != made.end()) makers[static_cast<std::size_t>(n)].push_back(found->second);
+    }
+  }
+  return makers;
+}
+
+bool in_order(const std::vector<std::vector<int>>& makers) {
+  for (std::size_t n = 0; n < makers.size(); ++n) {
+    if (std::ranges::any_of(makers[n], [&](int maker) { return maker >= static_cast<int>(n); })) return false;
+  }
+  return true;
+}
+
+void sort_nodes(Nodes& nodes) {
+  const auto makers = makers_of(nodes);
+  if (in_order(makers)) return;
+  std::vector<int> order = stable_order(makers);
+  std::vector<bool> placed(makers.size());
+  for (const int n : order) placed[static_cast<std::size_t>(n)] = true;
+  for (int n = 0; n < nodes.size(); ++n) {
+    if (!placed[static_cast<std::size_t>(n)]) order.push_back(n);
+  }
+  Nodes sorted;
+  sorted.Reserve(nodes.size());
+  for (const int n : order) sorted.Add()->Swap(nodes.Mutable(n));
+  nodes.Swap(&sorted);
+}
+
+void sort_all(Nodes& nodes) {
+  for (auto& node : nodes) {
+    for (auto& attribute : *node.mutable_attribute()) {
+      if (attribute.has_g()) sort_all(*attribute.mutable_g()->mutable_node());
+      for (auto& graph : *attribute.mutable_graphs()) sort_all(*graph.mutable_node());
+    }
+  }
+  sort_nodes(nodes);
+}
+
+}  // namespace
+
+void sort_nodes(onnx::ModelProto& model) {
+  sort_all(*model.mutable_graph()->mutable_node());
+  for (auto& function : *model.mutable_functions()) sort_all(*function.mutable_node());
+}
+
+}  // namespace assay::onnx_format
