@@ -144,6 +144,32 @@ TEST(Records, AnInputIsNoLabelBecauseOfItsName) {
   EXPECT_TRUE(open_dataset(path + ",inputs=x+y,y=y")->has_labels());
 }
 
+// The state of a streaming network has its records along the second axis.
+TEST(Records, MayLieAlongAnotherAxis) {
+  const std::string path = temporary("axis.npz").string();
+  const std::vector<float> numbers{1, 2, 3, 4, 5, 6};
+  write_npz(path, {{"x", Array::of<float>({3, 2}, numbers)},
+                   {"s", Array::of<float>({1, 3, 2}, numbers)},
+                   {"t", Array::of<float>({2, 3}, numbers)},
+                   {"square", Array::of<float>({3, 3}, std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9})}});
+  const std::size_t second[] = {1};
+  const auto other = [&](const std::string& options) {
+    const Batch batch = open_dataset(path + options)->read(second);
+    const auto values = batch.others.at(0).values.as<float>();
+    return std::vector<float>(values.begin(), values.end());
+  };
+  EXPECT_EQ(other(",inputs=x+s"), (std::vector<float>{3, 4}));
+  EXPECT_EQ(other(",inputs=x+t"), (std::vector<float>{2, 5}));
+  EXPECT_EQ(other(",inputs=x+square"), (std::vector<float>{4, 5, 6}));
+  EXPECT_EQ(other(",inputs=x+square,axis=square:1"), (std::vector<float>{2, 5, 8}));
+  EXPECT_EQ(other(",inputs=x+square,axis=square:-1"), (std::vector<float>{2, 5, 8}));
+  EXPECT_EQ(open_dataset(path + ",x=t,axis=1")->size(), 3U);
+  EXPECT_EQ(open_dataset(path + ",inputs=x+s")->facts().others.at(0).record_shape, (Shape{1, 2}));
+  expect_data_error(Fault::usage, {"axis=2", "[3, 2]"}, path + ",inputs=x+s,axis=x:2");
+  expect_data_error(Fault::usage, {"axis=u:1 names no input"}, path + ",inputs=x+s,axis=u:1");
+  expect_data_error(Fault::usage, {"axis=1 is of which input"}, path + ",inputs=x+s,axis=1");
+}
+
 TEST(Records, OfSeveralInputsNeedArraysThatFit) {
   const DatasetPtr arrays = from_arrays({{"picture", pictures()}, {"mask", masks()}}, classes());
   const std::string path = temporary("fit.npz").string();

@@ -1,5 +1,6 @@
 #include "assay/data/files/npy_rows.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include <assay/error.h>
@@ -38,6 +39,10 @@ void NpyRows::take_header(NpyHeader header) {
   dtype_ = npy_dtype(header_.type, name_);
   if (shape().empty())
     fail(Fault::data, "{}: the inputs are a single number; records along the first axis are needed", name_);
+  take_sizes();
+}
+
+void NpyRows::take_sizes() {
   elements_ = static_cast<std::size_t>(element_count({shape().begin() + 1, shape().end()}));
   row_bytes_ = elements_ * npy_element_size(header_, name_);
 }
@@ -53,6 +58,30 @@ void NpyRows::turn(const fs::path& path) {
   bytes_ = StoredBytes::unpacked(
       path, rows.size(), [&](const auto& take) { take(rows); }, rows.size());
   header_.begin = 0;
+}
+
+void NpyRows::put_records_first(std::int64_t axis) {
+  const auto rank = std::ssize(shape());
+  if (axis < -rank || axis >= rank)
+    fail(Fault::usage, "{}: axis={} is not an axis of the shape {}", name_, axis, to_string(shape()));
+  const auto at = header_.shape.begin() + (axis < 0 ? axis + rank : axis);
+  const auto count = [](auto begin, auto end) {
+    return static_cast<std::size_t>(element_count({begin, end}));
+  };
+  const std::size_t records = static_cast<std::size_t>(*at), before = count(header_.shape.begin(), at),
+                    each = count(at + 1, header_.shape.end()) * npy_element_size(header_, name_);
+  require_memory(2 * before * records * each, name_);
+  std::string stored(before * records * each, '\0'), rows;
+  bytes_->read(header_.begin, stored.data(), stored.size());
+  rows.reserve(stored.size());
+  for (std::size_t record = 0; record < records; ++record) {
+    for (std::size_t b = 0; b < before; ++b) rows.append(stored, (b * records + record) * each, each);
+  }
+  bytes_ = StoredBytes::unpacked(
+      name_, rows.size(), [&](const auto& take) { take(rows); }, rows.size());
+  header_.begin = 0;
+  std::rotate(header_.shape.begin(), at, at + 1);
+  take_sizes();
 }
 
 void NpyRows::read(std::size_t row, DType as, void* out) const {

@@ -19,6 +19,9 @@ class NpyRows {
   explicit NpyRows(const std::filesystem::path& file, std::uint64_t in_memory = most_in_memory);
   NpyRows(const NpzFile& archive, const NpzEntry& entry, std::uint64_t in_memory = most_in_memory);
 
+  // Records lie along that axis, from the end where it is negative: it is put in front, in memory. Throws
+  // Error{usage} where there is none.
+  void put_records_first(std::int64_t axis);
   // Records first.
   const Shape& shape() const { return header_.shape; }
   DType dtype() const { return dtype_; }
@@ -27,6 +30,7 @@ class NpyRows {
 
  private:
   void take_header(NpyHeader header);
+  void take_sizes();
   void turn(const std::filesystem::path& path);
 
   std::string name_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include <assay/dataset.h>
@@ -12,6 +13,7 @@
 #include "assay/data/files/npy_rows.h"
 #include "assay/data/files/numpy.h"
 #include "assay/support/files/file.h"
+#include "assay/support/text/parse.h"
 #include "assay/support/text/text.h"
 
 namespace assay {
@@ -151,8 +153,11 @@ class NumpySource final : public Source {
   void require_fitting(const OtherRows& other) const {
     const Shape& shape = other.rows.shape();
     if (shape[0] != inputs_.shape()[0] || element_count(shape) == 0)
-      fail(Fault::data, "{}: input '{}' of shape {} does not fit {} records of input '{}'", path_, other.name,
-           to_string(shape), inputs_.shape()[0], name_);
+      fail(Fault::data,
+           "{}: input '{}' of shape {} does not fit {} records of input '{}'; where its records lie along "
+           "another "
+           "axis, say axis={}:NUMBER",
+           path_, other.name, to_string(shape), inputs_.shape()[0], name_, other.name);
   }
 
   static bool is_one_hot(std::span<const float> values, std::size_t width) {
@@ -252,6 +257,65 @@ std::vector<OtherRows> named_inputs(const NpzFile& archive, const DataSpec& spec
   return inputs;
 }
 
+// axis=1 of the only input, axis=state:1+memory:1 of some of several: where records lie. Returns whether it
+// says something of the input.
+bool put_as_told(const DataSpec& spec, OtherRows& input, bool is_only) {
+  for (const std::string& part : spec.words("axis")) {
+    const std::size_t colon = part.rfind(':');
+    if (colon == std::string::npos && !is_only)
+      fail(Fault::usage, "{}: axis={} is of which input? say axis=NAME:{}", spec.path, part, part);
+    if (colon != std::string::npos && part.substr(0, colon) != input.name) continue;
+    const auto axis =
+        number_of<std::int64_t>(std::string_view(part).substr(colon == std::string::npos ? 0 : colon + 1));
+    if (!axis)
+      fail(Fault::usage, "{}: axis={}: the number of an axis is needed, such as axis=1 or axis=state:1",
+           spec.path, part);
+    input.rows.put_records_first(*axis);
+    return true;
+  }
+  return false;
+}
+
+void require_named_inputs(const DataSpec& spec, const std::vector<OtherRows>& inputs) {
+  for (const std::string& part : spec.words("axis")) {
+    const std::size_t colon = part.rfind(':');
+    if (colon == std::string::npos ||
+        std::ranges::find(inputs, part.substr(0, colon), &OtherRows::name) != inputs.end())
+      continue;
+    fail(Fault::usage, "{}: axis={} names no input; inputs= does", spec.path, part);
+  }
+}
+
+// How many records there are: what most inputs have along their first axis, the greatest of such numbers.
+std::int64_t count_of(const std::vector<OtherRows>& inputs, const std::optional<Array>& outputs) {
+  if (outputs && !outputs->shape().empty()) return outputs->shape()[0];
+  std::map<std::int64_t, std::size_t> votes;
+  for (const OtherRows& input : inputs) ++votes[input.rows.shape()[0]];
+  std::int64_t best = 0;
+  for (const auto& [count, of_that] : votes) {
+    if (of_that >= votes[best]) best = count;
+  }
+  return best;
+}
+
+// Records first in all inputs: as axis= says, or along the only axis that has as many positions as there are
+// records, where that is not the first one.
+void put_records_first(const DataSpec& spec, std::vector<OtherRows>& inputs,
+                       const std::optional<Array>& outputs) {
+  require_named_inputs(spec, inputs);
+  std::vector<OtherRows*> untold;
+  for (OtherRows& input : inputs) {
+    if (!put_as_told(spec, input, inputs.size() == 1)) untold.push_back(&input);
+  }
+  if (inputs.size() == 1) return;
+  const std::int64_t records = count_of(inputs, outputs);
+  for (OtherRows* const input : untold) {
+    const Shape& shape = input->rows.shape();
+    if (shape[0] != records && std::ranges::count(shape, records) == 1)
+      input->rows.put_records_first(std::ranges::find(shape, records) - shape.begin());
+  }
+}
+
 std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   const NpzFile archive(spec.path);
   const std::string part = spec.text("part");
@@ -298,6 +362,7 @@ std::unique_ptr<Source> open_npz(const DataSpec& spec) {
   for (const std::string& name : other_y) {
     if (!outputs && told.passed_over.empty() && archive.find(name) != nullptr) told.passed_over = name;
   }
+  put_records_first(spec, inputs, outputs);
   OtherRows first = std::move(inputs.front());
   inputs.erase(inputs.begin());
   return std::make_unique<NumpySource>(spec, std::move(first.rows), outputs, std::move(told),
@@ -320,7 +385,10 @@ std::unique_ptr<Source> open_numpy(const DataSpec& spec) {
          spec.path, y);
   std::optional<Array> outputs;
   if (!y.empty() && !is_table_name(y)) outputs = parse_npy(read_file(y), y);
-  return std::make_unique<NumpySource>(spec, NpyRows(spec.path), outputs);
+  std::vector<OtherRows> inputs;
+  inputs.push_back({"", NpyRows(spec.path)});
+  put_records_first(spec, inputs, outputs);
+  return std::make_unique<NumpySource>(spec, std::move(inputs[0].rows), outputs);
 }
 
 }  // namespace
@@ -330,7 +398,7 @@ FormatInfo numpy_format() {
       "numpy",
       ".npy arrays (labels: y=FILE.npy) and .npz archives; x=NAME and y=NAME choose arrays, part=test takes "
       "x_test and y_test",
-      {"x", "y", "part", "inputs"},
+      {"x", "y", "part", "inputs", "axis"},
       [](const fs::path& path, std::string_view head) {
         return head.starts_with("\x93NUMPY") || (head.starts_with("PK") && path.extension() == ".npz");
       },
