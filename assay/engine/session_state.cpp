@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <assay/error.h>
+#include <assay/model.h>
 #include "assay/engine/backend.h"
 #include "assay/engine/kernels/memory.h"
 #include "assay/engine/layers/layer_table.h"
@@ -86,6 +87,18 @@ bool about_inputs(const Error& error) {
          error.fault() == Fault::mismatch;
 }
 
+// What groups of as many records give must be of one shape.
+void require_joinable(const Graph& graph, ValueId id, std::span<const Tensor> groups) {
+  for (const Tensor& one : groups) {
+    if (one.sizes() == groups[0].sizes()) continue;
+    fail(
+        Fault::unsupported,
+        "network '{}': value '{}' has the shape {} for some records and {} for others, which do not make one "
+        "array",
+        graph.name(), graph.value(id).name, to_string(groups[0].sizes().vec()), to_string(one.sizes().vec()));
+  }
+}
+
 // A batch of the size that a file fixes is tried up to so many numbers.
 constexpr std::int64_t most_probed_elements = std::int64_t{1} << 26;
 
@@ -111,6 +124,7 @@ Session::State::State(Graph graph_, SessionOptions options_)
   set_engine_threads(options.threads);
   set_memory_limit(options.memory_limit);
   require_kernels(graph);
+  settle_open_axes();
   give_batch_axis();
   constants = Constants(graph, device, memory_limit());
   settle_batch();
@@ -129,25 +143,51 @@ bool Session::State::nothing_folded_from(std::span<const ValueId> learned) const
 
 void Session::State::give_batch_axis() {
   if (!takes_single_record(graph, shapes)) return;
+  const bool told = !shapes.first.empty() || !shapes.named.empty();
   std::optional<Graph> several;
   try {
+    if (!told && leads_with_records(graph, device)) return;  // a batch of that size
     several = with_batch_axis(graph, device);
   } catch (const Error& error) {
     if (!about_inputs(error)) throw;  // made-up inputs do not suit every network
+    if (!told) return;
   }
-  const bool told = !shapes.first.empty() || !shapes.named.empty();
-  if (!several && !told) return;  // a vector may as well be a batch of numbers
-  if (!several) {
-    fail(Fault::unsupported,
-         "network '{}' is exported for a single record, without an axis for batches ({}), and several "
-         "records do not "
-         "pass through it side by side; export it with a dynamic batch axis",
-         graph.name(), to_string(graph.value(graph.inputs()[0]).shape));
-  }
+  if (!several) return take_records_alone();
   graph = std::move(*several);
   notices.emplace_back(
       "the network is exported for a single record; an axis for batches was put in front, and outputs "
       "are unchanged");
+}
+
+// Where several records do not pass through the network side by side.
+void Session::State::take_records_alone() {
+  std::optional<Graph> one = with_axis_of_one(graph);
+  if (!one)
+    fail(Fault::unsupported,
+         "network '{}' is exported for a single record, without an axis for batches ({}), and gives an input "
+         "or a constant; export it with a dynamic batch axis",
+         graph.name(), to_string(graph.value(graph.inputs()[0]).shape));
+  graph = std::move(*one);
+}
+
+// The only open axis of an input may be a width instead of that of the records: what is told of records says
+// so.
+void Session::State::settle_open_axes() {
+  GraphBuilder edit(graph);
+  bool changed = false;
+  for (const ValueId id : graph.inputs()) {
+    const Shape &declared = graph.value(id).shape, &told = shapes.of(graph, id);
+    if (told.empty() || declared.empty() || declared[0] != 1 || std::ranges::count(declared, -1) != 1)
+      continue;
+    Shape by_open_axis = declared;
+    by_open_axis.erase(std::ranges::find(by_open_axis, -1));
+    if (fit_record(told, by_open_axis) || !fit_record(told, {declared.begin() + 1, declared.end()})) continue;
+    Shape whole = told;
+    whole.insert(whole.begin(), 1);
+    edit.set_type(id, graph.value(id).dtype, whole);
+    changed = true;
+  }
+  if (changed) graph = edit.build();
 }
 
 // A network exported for one batch size is made to take any, if that can be done without changing a result;
@@ -397,6 +437,7 @@ Tensors Session::State::forward_grouped(const Tensors& given, const Wanted& want
   Tensors results;
   for (auto& [id, list] : pieces) {
     const int axis = axis_of(id);
+    if (axis >= 0) require_joinable(graph, id, list);
     results.emplace(id, axis < 0 ? list[0] : at::cat(list, axis).narrow(axis, 0, records * multiple_of(id)));
   }
   return results;

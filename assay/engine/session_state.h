@@ -77,7 +77,9 @@ struct Session::State {
   bool may_use_back_ends() const;
   void settle_back_ends() const;
   std::vector<ValueInfo> probe() const;
+  void settle_open_axes();
   void give_batch_axis();
+  void take_records_alone();
   void settle_batch();
   void settle_squeezes();
   void free_the_batch();

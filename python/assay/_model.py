@@ -108,7 +108,8 @@ class Model:
         self._network.write(os.fspath(path))
 
     def predict(self, x: Any, *, progress: Progress = None) -> tuple[Array, Array | None]:
-        """Outputs [n, ...] float32, and the classes [n] that they name (None for regression)."""
+        """Outputs [n, ...] in whatever shape the network gives them, and the classes [n] that they name (None where
+        they are no row of scores for each record, and for regression)."""
         found = self._network.predictions(make_data(x)._records, self._run, listener_of(progress))
         return found[0], found[1] if len(found) > 1 else None
 
@@ -274,6 +275,8 @@ def load(
     example: Any = None,
     *,
     weights: str | os.PathLike[str] | None = None,
+    fix: Mapping[str, float] | None = None,
+    decision: str | int | None = None,
     threads: int = 0,
     device: str = "cpu",
     batch: int = 0,
@@ -291,6 +294,10 @@ def load(
     weights
         A .safetensors file that holds all weights of the network under their names (``Model.weights``), in place of
         its own.
+    fix
+        Inputs that are one number for all records, by name, such as a sampling rate: ``{"sr": 16000}``.
+    decision
+        The output that decides, by name or number from 0, where the network has several.
     threads, device, batch
         How the model's own methods run it: threads (0: all cores), ``"cpu"`` or ``"cuda"``, records per batch (0:
         chosen for the network). Analyses take their own.
@@ -303,15 +310,29 @@ def load(
         For damaged, hostile or unknown files.
     UnsupportedError
         Naming node and operator that Assay cannot do.
+    UsageError
+        For inputs and outputs that the network has not.
     MismatchError
         Naming what ``weights`` has and the network has not, or the other way round, and shapes that differ.
     """
     if isinstance(source, Model):
-        return source if weights is None else source._edited(source._network.with_weights_of(os.fspath(weights)))
-    network = _network_of(source, example, name)
+        network = _adapted(source._network, weights, fix, decision)
+        return source if network is source._network else source._edited(network)
+    network = _adapted(_network_of(source, example, name), weights, fix, decision)
+    return Model(network, threads, device, batch)
+
+
+def _adapted(
+    network: Any,
+    weights: str | os.PathLike[str] | None,
+    fix: Mapping[str, float] | None,
+    decision: str | int | None,
+) -> Any:
     if weights is not None:
         network = network.with_weights_of(os.fspath(weights))
-    return Model(network, threads, device, batch)
+    for name, number in (fix or {}).items():
+        network = network.with_fixed_input(name, float(number))
+    return network if decision is None else network.with_decision(str(decision))
 
 
 def _network_of(source: Any, example: Any, name: str) -> Any:

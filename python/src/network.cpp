@@ -4,10 +4,12 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
 #include <assay/adapt.h>
+#include <assay/error.h>
 #include <assay/evaluate.h>
 #include <assay/model.h>
 #include <assay/relevance.h>
@@ -166,23 +168,41 @@ std::vector<py::array> activations(Network& network, const Records& data,
                    });
 }
 
-// Decision values [n, outputs], and classes [n] where there are any.
+// Labels may stand in front of scores.
+ValueId first_of_reals(const Graph& graph) {
+  const auto real = [&](ValueId id) { return graph.value(id).dtype == DType::float32; };
+  const auto found = std::ranges::find_if(graph.outputs(), real);
+  return found == graph.outputs().end() ? graph.outputs()[0] : *found;
+}
+
+// The classes that scores name; nothing where they are no row of scores for each record.
+std::optional<std::vector<std::int64_t>> classes_of(const Session& session, const Tensor& logits,
+                                                    std::size_t records) {
+  try {
+    return predicted_classes(session, logits, records);
+  } catch (const Error& error) {
+    if (error.fault() != Fault::unsupported && error.fault() != Fault::mismatch) throw;
+    return std::nullopt;
+  }
+}
+
+// Values of the output that decides, [n, ...], and classes [n] where that is one row of scores for each
+// record.
 std::vector<py::array> predictions(Network& network, const Records& data, const RunOptions& run,
                                    const py::object& progress) {
   const Session& session = network.session(&data.set->facts(), run.threads, run.device);
-  const ValueId logits = session.logits(), output = session.graph().outputs()[0];
-  const bool regression = data.set->target_width() > 0;
+  const ValueId logits = session.logits(), output = first_of_reals(session.graph());
+  bool names = data.set->target_width() == 0;
   const std::vector<ValueId> wanted{logits, output};
   return collected(session, data, run.batch, progress, "predictions",
                    [&](const Batch& batch, const Tensors& given) {
                      const Tensors values = session.run(given, wanted);
                      const auto n = static_cast<std::int64_t>(batch.indices.size());
                      std::vector<Tensor> found{by_record(session, output, values.at(output), n)};
-                     if (!regression) {
-                       const std::vector<std::int64_t> classes =
-                           predicted_classes(session, values.at(logits), batch.indices.size());
-                       found.push_back(at::tensor(classes, at::kLong));
-                     }
+                     const auto classes =
+                         names ? classes_of(session, values.at(logits), batch.indices.size()) : std::nullopt;
+                     names = classes.has_value();
+                     if (names) found.push_back(at::tensor(*classes, at::kLong));
                      return found;
                    });
 }
@@ -371,6 +391,14 @@ void bind_network(py::module_& module) {
       .def("with_weights_of",
            [](const Network& n, const std::string& file) {
              return Network{unlocked([&] { return with_weights(n.graph, file); })};
+           })
+      .def("with_fixed_input",
+           [](const Network& n, const std::string& input, double value) {
+             return Network{unlocked([&] { return with_fixed_input(n.graph, input, value); })};
+           })
+      .def("with_decision",
+           [](const Network& n, const std::string& output) {
+             return Network{unlocked([&] { return with_decision(n.graph, output); })};
            })
       .def("without_node", &without_node)
       .def("with_outputs", &with_outputs)

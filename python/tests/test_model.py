@@ -55,6 +55,23 @@ def test_predictions(model, arrays):
     assert (model(x) == outputs).all()
 
 
+def test_values_of_any_shape_are_predicted(model, arrays):
+    x, _ = arrays
+    maps = model.with_outputs(["conv1"])
+    outputs, classes = maps.predict(x[:4])
+    assert classes is None and outputs.shape[0] == 4 and outputs.ndim == 4
+
+
+def test_the_output_that_decides_is_chosen(model, arrays):
+    x, _ = arrays
+    names = [list(model.outputs)[0], "conv1"]
+    both = model.with_outputs(names)
+    assert list(assay.load(both, decision="conv1").outputs)[0] == "conv1"
+    assert (assay.load(both, decision=1).predict(x[:2])[0] == model.with_outputs(["conv1"]).predict(x[:2])[0]).all()
+    with pytest.raises(assay.UsageError, match="no input 'rate'"):
+        assay.load(both, fix={"rate": 16000})
+
+
 def test_gradients_are_those_of_differences(model, arrays):
     x = np.random.default_rng(2).random((4, 1, 28, 28)).astype(np.float32)  # no ties for pooling to break
     logits = [layer.name for layer in model.layers()][-1]

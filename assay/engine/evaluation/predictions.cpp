@@ -85,6 +85,8 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
   const ValueId logits = session.logits(), output = deciding_output(session.graph(), logits);
   const std::vector<ValueId> wanted{output, logits};
   const bool regression = given_data(dataset)->target_width() > 0;
+  // Without anything to compare with, outputs of any shape are wanted for their values.
+  const bool judged = regression || dataset->has_labels() || class_count(session) > 0;
   Predictions all;
   Evaluator evaluator(session, *dataset);
   std::vector<Tensor> outputs, targets;
@@ -92,7 +94,11 @@ Predictions predict(const Session& session, DatasetPtr dataset, const WalkOption
     const Tensors values = session.run(given, wanted);
     const Tensor rows =
         rows_of_output(session, output, values.at(output), static_cast<std::int64_t>(batch.indices.size()));
-    Said said{evaluator.ask(batch, values.at(logits)), floats_of(rows), {}, rows.sizes().vec(), {}};
+    const auto answers = [&]() -> Evaluator::Answers {
+      if (judged) return evaluator.ask(batch, values.at(logits));
+      return {batch.indices, finite_rows(rows, batch.indices.size()), {}, {}, {}};
+    };
+    Said said{answers(), floats_of(rows), {}, rows.sizes().vec(), {}};
     if (regression) {
       said.targets = floats_of(to_tensor(batch.targets));
       said.target_shape = batch.targets.shape();
