@@ -12,7 +12,9 @@ double multiply_adds(const Graph& graph, const Node& node, const ShapeOf& shape_
   const OperatorTraits* const traits = traits_of(node.op);
   if (traits == nullptr) return 0;
   const auto shape = [&](std::size_t input) -> const Shape& {
+    static const Shape none;
     const ValueId id = node.inputs.at(input);
+    if (id == no_value) return none;  // an optional operand that is left out
     return graph.is_constant(id) ? graph.constant(id).shape() : shape_of(id);
   };
   const auto count = [](const Shape& of) { return static_cast<double>(element_count(of)); };
