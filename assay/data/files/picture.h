@@ -27,8 +27,8 @@ struct Picture {
 };
 
 // Decodes PNG or JPEG, judged by content. Palettes become RGB, few bits eight; gammas and colour profiles are
-// not looked at; CMYK and YCCK are taken to be inverted, as Adobe writes them. `name` stands in messages. Throws
-// Error{data} for anything else, damaged files and pictures of more than 2^26 pixels.
+// not looked at; CMYK and YCCK are taken to be inverted, as Adobe writes them. `name` stands in messages.
+// Throws Error{data} for anything else, damaged files and pictures of more than 2^26 pixels.
 Picture decode_picture(std::string_view bytes, const std::string& name, const PictureOptions& options = {});
 
 }  // namespace assay
