@@ -22,9 +22,6 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DEST
   COMPONENT program)
 
 if(TARGET assay_program)
-  if(ASSAY_SHARED)
-    set_target_properties(assay_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  endif()
   install(TARGETS assay_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   if(TARGET assay_mpi)
     install(TARGETS assay_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/assay COMPONENT mpi)

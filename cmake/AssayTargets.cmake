@@ -14,6 +14,18 @@ if(ASSAY_SANITIZE)
   target_link_options(assay_settings INTERFACE -fsanitize=${ASSAY_SANITIZE})
 endif()
 
+# assay_search_path(TARGET FOLDER...): where a target that is installed looks for libraries, in the build folder as after its
+# installation: in these folders of shared builds, seen from itself, and in those of the libraries that it was linked with, unless
+# the system looks there anyway. CMake's own change of the path at installation needs an empty part in what is built, and an empty
+# part is the folder in which somebody stands.
+function(assay_search_path target)
+  set(own "")
+  if(ASSAY_SHARED)
+    list(TRANSFORM ARGN PREPEND "\$ORIGIN/" OUTPUT_VARIABLE own)
+  endif()
+  set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH_USE_LINK_PATH ON INSTALL_RPATH "${own}")
+endfunction()
+
 # Tests of one folder are compiled together: what one names at the top, another may name in a function.
 add_library(assay_tests_together INTERFACE)
 target_compile_options(assay_tests_together INTERFACE $<$<BOOL:${ASSAY_UNITY}>:-Wno-shadow>)

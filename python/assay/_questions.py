@@ -466,7 +466,8 @@ def _name_the_program(command: str, given: Given) -> None:
             if not isinstance(item, (str, os.PathLike, bool, int, float)):
                 raise UsageError(f"{command}() is about files: give '{name}' by the name of its file")
     beside = os.path.join(os.path.dirname(_assay.__file__), "..", "..", "bin", "assay")  # as in a build folder
-    program = beside if os.access(beside, os.X_OK) else shutil.which("assay")
+    folders = os.pathsep.join(folder for folder in os.get_exec_path() if os.path.isabs(folder))
+    program = beside if os.access(beside, os.X_OK) else shutil.which("assay", path=folders)
     if program is None:
         raise FileError(f"{command}() runs the commands of the program 'assay', which is not in PATH; install it")
     _assay.set_program(os.path.realpath(program))

@@ -5,11 +5,13 @@
 // for a library that is linked. The list of functions is made from the program's own archives (symbols.sh).
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <assay/error.h>
@@ -117,14 +119,30 @@ void require_all_threads() {
                 had);
 }
 
-// By the name that the linker would have written down, or where the program was built with it. Global,
-// because plug-ins take functions from it, too.
+// Beside libtorch's core library, which the program is linked with. Empty: not known.
+std::string file_beside_core() {
+  std::string file;
+  dl_iterate_phdr(
+      [](dl_phdr_info* loaded, std::size_t, void* found) {
+        const std::string_view path = loaded->dlpi_name;
+        const std::size_t slash = path.rfind('/');
+        if (!path.starts_with('/') || !path.substr(slash + 1).starts_with("libc10.so")) return 0;
+        *static_cast<std::string*>(found) = std::string(path.substr(0, slash + 1)) + ASSAY_LIBTORCH_NAME;
+        return 1;
+      },
+      &file);
+  return file;
+}
+
+// By absolute names alone: beside its core library, or where the program was built with it. Global, because
+// plug-ins take functions from it.
 void* load() {
   require_all_threads();
   void* library = nullptr;
   std::string reasons;
-  for (const char* const file : {ASSAY_LIBTORCH_NAME, ASSAY_LIBTORCH_FILE}) {
-    if (library == nullptr) library = dlopen(file, RTLD_NOW | RTLD_GLOBAL);
+  for (const std::string& file : {file_beside_core(), std::string(ASSAY_LIBTORCH_FILE)}) {
+    if (library != nullptr || file.empty()) continue;
+    library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr) reasons += std::string(reasons.empty() ? "" : "; ") + dlerror();
   }
   if (library == nullptr && says_no_room(reasons))

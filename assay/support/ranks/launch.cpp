@@ -34,6 +34,7 @@ std::size_t declared_ranks() {
 fs::path module_file() {
   std::error_code code;
   const fs::path folder = fs::read_symlink("/proc/self/exe", code).parent_path();
+  if (!folder.is_absolute()) return {};
   for (const fs::path& file : {folder / module_name, folder / ASSAY_MODULE_FOLDER / module_name}) {
     if (fs::exists(file, code)) return file;
   }
