@@ -7,6 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/log"
 "$work/prefix/bin/assay" --version
+"$source/tests/program/search_path_test.sh" "$work/prefix"
 grep -q evaluate "$work/prefix/share/bash-completion/completions/assay"
 grep -q '^.TH "ASSAY' "$work/prefix/share/man/man1/assay-evaluate.1"
 cp -r "$source/examples/embed" "$work/embed"
