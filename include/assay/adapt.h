@@ -25,8 +25,8 @@ Graph with_decision(const Graph& graph, std::string_view output);
 std::size_t output_position(const Graph& graph, std::string_view output);
 
 // The input of that name is the number, for all records; branches and loops that then follow from constants
-// are written out. Throws Error{usage} where there is no such input, it is the only one, or its shape is
-// open.
+// are written out. Its first open axis is that of the records where another input has an open axis; other
+// open axes have one position. Throws Error{usage} where there is no such input, or it is the only one.
 Graph with_fixed_input(const Graph& graph, std::string_view input, double value);
 
 // "float32", "float16" or "bfloat16".
