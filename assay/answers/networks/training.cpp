@@ -72,8 +72,7 @@ report::Document train(const TrainingQuestion& question, const Setting& setting,
   training::TrainingResult result =
       training::train_chosen(graph, data, validation, recipe, question.constants, session, progress,
                              wanted.empty() ? nullptr : &auxiliary);
-  std::vector<report::Warning> warnings =
-      training_warnings(result, session, *data, recipe, validation.get());
+  std::vector<report::Warning> warnings = training_warnings(result, session, *data, recipe, validation.get());
   for (report::Warning& warning : results::influence_warnings(Session(graph, session), data.get()))
     warnings.push_back(std::move(warning));
   result.graph = in_form_of_file(result.graph, form);
