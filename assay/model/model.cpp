@@ -4,6 +4,7 @@
 
 #include <assay/adapt.h>
 #include <assay/error.h>
+#include "assay/model/foreign.h"
 #include "assay/model/keras/read.h"
 #include "assay/model/named.h"
 #include "assay/support/files/file.h"
@@ -19,16 +20,8 @@ namespace fs = std::filesystem;
 // ONNX files are protobuf messages, which end at 2 GiB.
 constexpr std::uint64_t largest_onnx = std::uint64_t{1} << 31;
 
-[[noreturn]] void fail_saved_model(const fs::path& folder) {
-  fail(Fault::unsupported,
-       "is a TensorFlow SavedModel, which is not read; save the model with model.save('net.keras'), or "
-       "export it:\n"
-       "  python -m tf2onnx.convert --saved-model {} --output net.onnx",
-       folder.string());
-}
-
 [[noreturn]] void fail_folder(const fs::path& path) {
-  if (fs::exists(path / "saved_model.pb")) fail_saved_model(path);
+  if (fs::exists(path / "saved_model.pb")) refuse_saved_model(path);
   if (fs::exists(path / "config.json") &&
       (fs::exists(path / "model.weights.h5") || fs::exists(path / "model.weights.json"))) {
     fail(Fault::unsupported,
@@ -47,23 +40,6 @@ std::string first_bytes(const fs::path& path) {
   return read_start(path, 8);
 }
 
-// What torch.save() writes: an archive whose first entry is NAME/data.pkl.
-bool is_torch_archive(const fs::path& path, const std::string& start) {
-  if (!start.starts_with("PK\x03\x04")) return false;
-  return read_start(path, 512).find("/data.pkl") != std::string::npos;
-}
-
-[[noreturn]] void fail_torch(const fs::path& path) {
-  fail(Fault::unsupported,
-       "is a file of PyTorch: weights without their network, or code of Python's. Export the network where "
-       "its "
-       "class is known, and give that file:\n"
-       "  net.eval()  # with its weights loaded, net.load_state_dict(torch.load('{}'))\n"
-       "  example = torch.zeros(1, 3, 32, 32)  # one record, as the network takes it\n"
-       "  torch.onnx.export(net, example, '{}', input_names=['x'], dynamic_axes={{'x': {{0: 'n'}}}})",
-       path.filename().string(), path.stem().string() + ".onnx");
-}
-
 // "net.onnx,weights=net.safetensors": where the second part begins, if there is one.
 constexpr std::string_view weights_key = ",weights=";
 
@@ -71,7 +47,7 @@ Graph read_by_content(const fs::path& path) {
   const std::string start = first_bytes(path);
   if (start.empty()) fail(Fault::model, "the file is empty");
   if (path.filename() == "saved_model.pb")
-    fail_saved_model(path.has_parent_path() ? path.parent_path() : fs::path("."));
+    refuse_saved_model(path.has_parent_path() ? path.parent_path() : fs::path("."));
   if (path.extension() == ".safetensors")
     fail(Fault::unsupported,
          "holds weights without their network; name both: NETWORK.onnx,weights={}, where the network's "
@@ -80,11 +56,15 @@ Graph read_by_content(const fs::path& path) {
          path.string());
   refuse_pointer(path, path.string());
   if (start == "\x89HDF\r\n\x1a\n") return read_keras_h5(path);
-  if (is_torch_archive(path, start)) fail_torch(path);
+  refuse_foreign(path, start);
   if (start.starts_with("PK\x03\x04")) return read_keras_zip(path);
   if (path.extension() == ".json") return read_keras_h5(path);
-  if (start.starts_with("\x80\x02") || start.starts_with("\x80\x04")) fail_torch(path);
-  return read_onnx(read_file(path, largest_onnx), path.parent_path(), path.stem().string());
+  try {
+    return read_onnx(read_file(path, largest_onnx), path.parent_path(), path.stem().string());
+  } catch (const Error& error) {
+    if (std::string_view(error.what()).starts_with("not an ONNX model")) refuse_foreign_name(path);
+    throw;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Damaged, hostile and unsupported files: each is an Error that names what is wrong.
 
 #include <gtest/gtest.h>
+#include <zip.h>
 
 #include <assay/extend/random.h>
 #include "assay/support/files/file.h"
@@ -326,7 +327,7 @@ TEST(ReadModel, NamesTheFileAndKnowsFormatsByTheirContent) {
   write_file(folder / "model", "");
   refuse_file(Fault::model, {"empty"});
   write_file(folder / "model", "\x80\x02}q");
-  refuse_file(Fault::unsupported, {"file of PyTorch", "torch.onnx.export"});
+  refuse_file(Fault::unsupported, {"is a pickle", "torch.onnx.export"});
   write_file(folder / "model", "some text that is nothing");
   refuse_file(Fault::model, {"not an ONNX model"});
   write_file(folder / "model", good().bytes());
@@ -345,6 +346,63 @@ TEST(ReadModel, NamesTheFileAndKnowsFormatsByTheirContent) {
     expect_error(Fault::unsupported, {"SavedModel", "tf2onnx.convert --saved-model " + folder.string()},
                  [&] { read_model(saved); });
   }
+}
+
+// A zip archive with these entries, stored as they are.
+void write_archive(const std::filesystem::path& path, const std::vector<std::string>& names) {
+  std::filesystem::remove(path);
+  int code = 0;
+  zip_t* archive = zip_open(path.c_str(), ZIP_CREATE, &code);
+  for (const std::string& name : names)
+    zip_file_add(archive, name.c_str(), zip_source_buffer(archive, "{}", 2, 0), ZIP_FL_ENC_UTF_8);
+  zip_close(archive);
+}
+
+TEST(ReadModel, SaysWhatFilesOfOtherKindsAreAndHowToComeToOnnx) {
+  const auto folder = fresh_folder("assay_foreign");
+  const auto refuse = [&](const std::string& name, const Names& parts) {
+    expect_error(Fault::unsupported, parts, [&] { read_model(folder / name); });
+  };
+  const auto refuse_archive = [&](const std::string& name, const std::vector<std::string>& entries,
+                                  const Names& parts) {
+    write_archive(folder / name, entries);
+    refuse(name, parts);
+  };
+  refuse_archive("net.pt", {"net/data.pkl", "net/data/0"},
+                 {"file of PyTorch", "load_state_dict(torch.load('net.pt'))"});
+  refuse_archive("net.jit", {"net/data.pkl", "net/code/__torch__.py", "net/constants.pkl"},
+                 {"TorchScript", "torch.jit.load('net.jit')", "net.onnx"});
+  refuse_archive("net.pt2", {"net/archive_format", "net/models/model.json"},
+                 {"torch.export", "torch.export.load('net.pt2')"});
+  refuse_archive("old.pt2", {"serialized_exported_program.json", "version"},
+                 {"torch.export.load('old.pt2')"});
+  refuse_archive("fast.pt2", {"net/archive_format", "net/data/aotinductor/model/x.so"}, {"compiled code"});
+  refuse_archive("data.npz", {"x.npy", "y.npy"}, {"arrays of NumPy", "give it as data"});
+  refuse_archive("packed.zip", {"folder/net.onnx"}, {"holds an ONNX file", "unpack it"});
+  const std::pair<const char*, std::pair<std::string, Names>> kinds[] = {
+      {"net.tflite",
+       {std::string("\x1c\0\0\0TFL3", 8), {"TensorFlow Lite", "--tflite net.tflite --output net.onnx"}}},
+      {"net.ort", {std::string("\x18\0\0\0ORTM", 8), {"ONNX Runtime", ".onnx file that it was made from"}}},
+      {"net.gguf", {"GGUF\x03", {"llama.cpp"}}},
+      {"x.npy", {"\x93NUMPY\x01", {"arrays of NumPy"}}},
+      {"old.pth",
+       {std::string("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15), {"file of PyTorch"}}},
+      {"forest.pkl",
+       {"\x80\x04\x95sklearn.ensemble._forest",
+        {"is a pickle", "sklearn", "skl2onnx.to_onnx", "'forest.onnx'"}}},
+      {"trees.pkl", {"\x80\x05xgboost.core", {"is a pickle", "convert_xgboost"}}},
+      {"text.pkl", {"(dp0\nS'a'\n", {"is a pickle"}}},
+      {"any.bin", {"\x80\x03}q", {"is a pickle"}}},
+      {"graph.pb", {"\x0a\x07\x0a\x01x", {"frozen graph", "--graphdef graph.pb"}}},
+      {"net.caffemodel", {"\x0a\x01x", {"Caffe"}}},
+      {"photo.png", {"\x89PNG\r\n", {"is a picture"}}}};
+  for (const auto& [name, kind] : kinds) {
+    write_file(folder / name, kind.first);
+    SCOPED_TRACE(name);
+    refuse(name, kind.second);
+  }
+  write_file(folder / "net.plan", good().bytes());  // the content decides
+  EXPECT_EQ(read_model(folder / "net.plan").nodes().size(), 2U);
 }
 
 }  // namespace

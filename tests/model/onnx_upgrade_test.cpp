@@ -58,6 +58,17 @@ INSTANTIATE_TEST_SUITE_P(Everywhere, AxesAttribute,
                                          std::pair{"ReduceProd", 17}, std::pair{"ReduceSumSquare", 17}),
                          [](const auto& each) { return each.param.first; });
 
+TEST(Upgrade, WhatKerasLeavesOfTensorFlowInItsExports) {
+  const Graph graph = one_node(18, "Erfc").read();
+  EXPECT_EQ(node_of(graph, "n").op, "Sub");
+  EXPECT_EQ(floats_at(graph, "n", 0), std::vector{1.0f});
+  const ValueId erf = node_of(graph, "n").inputs[1];
+  EXPECT_EQ(graph.nodes()[static_cast<std::size_t>(graph.producer(erf))].op, "Erf");
+  for (const char* call : {"StatefulPartitionedCall", "PartitionedCall"})
+    expect_error(Fault::unsupported, {"function of TensorFlow", "net.keras"},
+                 [&] { one_node(18, call).read(); });
+}
+
 TEST(Upgrade, SplitSizesBecomeAnInputAndEqualPartsACount) {
   const auto parts = [](int opset, bool sizes) {
     OnnxFile file(opset);

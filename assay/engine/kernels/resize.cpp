@@ -192,8 +192,9 @@ Interpolation read_interpolation(const Call& call) {
   how.coordinates = call.node.text("coordinate_transformation_mode", "half_pixel");
   how.nearest_mode = call.node.text("nearest_mode", "round_prefer_floor");
   how.cubic_a = call.node.real("cubic_coeff_a", -0.75f);
-  how.exclude_outside = how.mode == "cubic" && call.node.integer("exclude_outside", 0) != 0;
   how.antialias = call.node.integer("antialias", 0) != 0;
+  how.exclude_outside = (how.mode == "cubic" || (how.mode == "linear" && how.antialias)) &&
+                        call.node.integer("exclude_outside", 0) != 0;
   if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
     fail(Fault::model, "mode '{}' is none of nearest, linear, cubic", how.mode);
   }

@@ -103,7 +103,7 @@ class Assembler {
   KerasTensor graph_input(const KerasLayer& layer) {
     auto shape = layer.config.shape("batch_shape");
     if (!shape) shape = layer.config.shape("batch_input_shape");
-    if (!shape || shape->size() < 2) {
+    if (!shape || shape->empty()) {
       fail(Fault::model, "{}: no input shape is recorded; build the model (or add an Input) before saving it",
            layer.config.where());
     }
@@ -179,7 +179,9 @@ class Assembler {
                                    : given.causal    ? "'use_causal_mask'"
                                    : given.pair_mask ? "'attention_mask'"
                                    : given.scores    ? "'return_attention_scores'"
-                                                     : given.unsupported_argument;
+                                   : given.reversed && layer.config.class_name() != "ReversibleEmbedding"
+                                       ? "'reverse'"
+                                       : given.unsupported_argument;
       if (argument.empty()) return;
       fail(Fault::unsupported,
            "{}: call argument {} is not supported; call the layer with tensors only, or export the "

@@ -199,8 +199,10 @@ class CallReader {
         call_.causal = true;
       } else if (key == "return_attention_scores") {
         call_.scores = true;
-      } else if (key == "training" && !is_true(value)) {
-        continue;
+      } else if (key == "training" && (!is_true(value) || keras3_)) {
+        continue;  // Keras 3 records what layers take by default; predict() overrides it
+      } else if (key == "reverse") {
+        call_.reversed = is_true(value);
       } else {
         call_.unsupported_argument = "'" + key + "'";
       }
@@ -249,8 +251,8 @@ class ModelReader {
 
  private:
   static bool is_model(const std::string& class_name, const json& config) {
-    return class_name == "Sequential" ||
-           (config.is_object() && config.contains("layers") && config["layers"].is_array());
+    return class_name == "Sequential" || (class_name != "Pipeline" && config.is_object() &&
+                                          config.contains("layers") && config["layers"].is_array());
   }
 
   // Arithmetic that is written outside layers: Keras 3 names the module, Keras 2 has classes of its own.

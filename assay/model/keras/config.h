@@ -30,6 +30,7 @@ struct KerasCall {
   std::optional<KerasRef> pair_mask;  // attention_mask
   bool causal = false;                // use_causal_mask
   bool scores = false;                // return_attention_scores
+  bool reversed = false;              // reverse, of ReversibleEmbedding
   std::string unsupported_argument;   // a call argument we would have to honour; empty when there is none
   // Of an operation: {"args": [...], "kwargs": {...}}, with {"tensor": i} where input i stands.
   std::shared_ptr<const nlohmann::json> arguments;

@@ -74,6 +74,10 @@ void upgrade_keras1(std::string& class_name, json& config) {
   gather_kernel_size(config, {"nb_row", "nb_col"});
   gather_kernel_size(config, {"kernel_dim1", "kernel_dim2", "kernel_dim3"});
   if (class_name == "Dense") rename(config, "output_dim", "units");
+  if (class_name == "LSTM" || class_name == "GRU" || class_name == "SimpleRNN") {
+    rename(config, "output_dim", "units");
+    rename(config, "inner_activation", "recurrent_activation");
+  }
   if (class_name == "UpSampling1D") rename(config, "length", "size");
   if (config.contains("data_format") && config["data_format"].is_string()) {
     if (config["data_format"] == "tf") config["data_format"] = "channels_last";

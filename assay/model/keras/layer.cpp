@@ -66,6 +66,15 @@ bool LayerBuilder::weights_are_named() const {
   return weights_.paths.empty() || weights_.paths.front().find("/vars/") == std::string::npos;
 }
 
+void LayerBuilder::skip_own_weights() {
+  const auto group = [&] {
+    const std::string& path = weights_.paths[weights_.next];
+    return path.substr(0, path.rfind('/'));
+  };
+  if (!more_weights()) return;
+  for (const std::string own = group(); more_weights() && group() == own;) skip_weight();
+}
+
 Shape LayerBuilder::next_shape() const {
   return more_weights() ? graph_.weights->describe(weights_.paths[weights_.next]).shape : Shape{};
 }

@@ -104,6 +104,9 @@ class LayerBuilder {
   // The layer's next weight, as float32. Throws Error{model} naming layer, weight, expected and found shape.
   Array weight(std::string_view label, const Shape& expected);
   void skip_weight() { ++weights_.next; }  // leaves it unread
+  // Leaves unread what a file that lists weights by their parts has for the layer itself, before those of the
+  // layer in it.
+  void skip_own_weights();
   bool more_weights() const { return weights_.next < weights_.paths.size(); }
   // Whether the file lists a layer's weights by their names (.h5), and not by their parts (.keras).
   bool weights_are_named() const;

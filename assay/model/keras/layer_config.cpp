@@ -152,6 +152,43 @@ LayerConfig LayerConfig::child(const std::string& key) const {
                      std::make_shared<const json>(std::move(config)));
 }
 
+std::vector<LayerConfig> LayerConfig::children(const std::string& key) const {
+  const json* list = find(key);
+  if (!list) return {};
+  if (!list->is_array() || list->size() > 1000) wrong(key, "a list of layers");
+  std::vector<LayerConfig> result;
+  for (const json& item : *list) {
+    const LayerConfig one(class_name_, where_, std::make_shared<const json>(json{{key, item}}));
+    result.push_back(one.child(key));
+  }
+  return result;
+}
+
+namespace {
+
+// The mode of the first policy of quantised weights: the layer's, or that of a part of it.
+std::string quantised_mode(const json& policy) {
+  if (policy.is_object() && policy.contains("class_name") && policy["class_name"].is_string()) {
+    const std::string name = policy["class_name"].get<std::string>();
+    const json config = policy.value("config", json::object());
+    for (const char* kind : {"Quantized", "Float8", "GPTQ", "AWQ", "Int4", "Int8"}) {
+      if (name.find(kind) == std::string::npos || !name.ends_with("DTypePolicy")) continue;
+      return config.is_object() && config.contains("mode") && config["mode"].is_string()
+                 ? config["mode"].get<std::string>()
+                 : name;
+    }
+  }
+  if (!policy.is_structured()) return "";
+  for (const json& part : policy) {
+    if (std::string mode = quantised_mode(part); !mode.empty()) return mode;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string LayerConfig::quantisation() const { return quantised_mode(value("dtype")); }
+
 const json& LayerConfig::value(const std::string& key) const {
   static const json nothing;
   const json* found = find(key);

@@ -43,9 +43,13 @@ class LayerConfig {
   // A nested {"class_name": ..., "config": {...}}. Also accepts a plain string: its class name, with no
   // config.
   LayerConfig child(const std::string& key) const;
+  // A list of nested configs; empty when absent.
+  std::vector<LayerConfig> children(const std::string& key) const;
   // The config of an RNN as a chain of layers of its cells (LSTMCell: LSTM), which all but the last return
   // their steps.
   std::vector<LayerConfig> cells() const;
+  // How model.quantize() stored the layer's weights ("int8", "int4", "float8", ...); empty where it did not.
+  std::string quantisation() const;
   // The value as JSON; null when absent.
   const nlohmann::json& value(const std::string& key) const;
 

@@ -202,9 +202,9 @@ class NumberedWeights final : public KerasWeights {
       }
       for (auto& [number, path] : by_number) result.push_back(std::move(path));
     }
-    for (const char* part :
-         {"cell", "forward_layer", "backward_layer", "layer", "query_dense", "_query_dense", "key_dense",
-          "_key_dense", "value_dense", "_value_dense", "output_dense", "_output_dense"}) {
+    for (const char* part : {"cell", "forward_layer", "backward_layer", "layer", "query_dense",
+                             "_query_dense", "key_dense", "_key_dense", "gate_dense", "_gate_dense",
+                             "value_dense", "_value_dense", "output_dense", "_output_dense"}) {
       collect(join_path(group, part), depth + 1, result);
     }
   }

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include <assay/session.h>
 #include "assay/engine/kernel.h"
 #include "assay/model/keras/read.h"
 
@@ -125,8 +126,11 @@ Graph Network::read() const {
 
 Values Network::run(const Values& input) const { return run_graph(read(), {input}).front(); }
 
-std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inputs, bool as_is) {
-  std::map<ValueId, Tensor> known;
+namespace {
+
+// The graph's inputs, channels first where they are pictures.
+Tensors given_values(const Graph& graph, const std::vector<Values>& inputs, bool as_is) {
+  Tensors known;
   for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
     const Value& declared = graph.value(graph.inputs()[i]);
     Tensor x = tensor_of(inputs.at(i));
@@ -139,6 +143,28 @@ std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inp
     }
     known[graph.inputs()[i]] = x;
   }
+  return known;
+}
+
+std::vector<Values> outputs_of(const Graph& graph, const Tensors& known, bool as_is) {
+  std::vector<Values> outputs;
+  for (const ValueId id : graph.outputs()) {
+    Tensor y = known.at(id);
+    if (!as_is && y.dim() >= 4) y = y.permute(to_last(static_cast<std::size_t>(y.dim()))).contiguous();
+    outputs.push_back(values_of(y));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+std::vector<Values> run_session(const Graph& graph, const std::vector<Values>& inputs, bool as_is) {
+  const Session session{graph};
+  return outputs_of(graph, session.run(given_values(graph, inputs, as_is), graph.outputs()), as_is);
+}
+
+std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inputs, bool as_is) {
+  Tensors known = given_values(graph, inputs, as_is);
   for (std::size_t i = 0; i < graph.values().size(); ++i) {
     const auto id = static_cast<ValueId>(i);
     if (graph.is_constant(id)) known[id] = to_tensor(graph.constant(id));
@@ -152,23 +178,17 @@ std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inp
       if (node.outputs[i] != no_value) known[node.outputs[i]] = results.at(i);
     }
   }
-  std::vector<Values> outputs;
-  for (const ValueId id : graph.outputs()) {
-    Tensor y = known.at(id);
-    if (!as_is && y.dim() >= 4) y = y.permute(to_last(static_cast<std::size_t>(y.dim()))).contiguous();
-    outputs.push_back(values_of(y));
-  }
-  return outputs;
+  return outputs_of(graph, known, as_is);
 }
 
-::testing::AssertionResult same(const Values& actual, const Values& expected) {
+::testing::AssertionResult same(const Values& actual, const Values& expected, double tolerance) {
   if (actual.shape != expected.shape) {
     return ::testing::AssertionFailure()
            << "shape " << to_string(actual.shape) << " instead of " << to_string(expected.shape);
   }
   for (std::size_t i = 0; i < actual.data.size(); ++i) {
     const double wanted = expected.data[i];
-    if (!(std::abs(actual.data[i] - wanted) <= 1e-4 * std::max(1.0, std::abs(wanted)))) {
+    if (!(std::abs(actual.data[i] - wanted) <= tolerance * std::max(1.0, std::abs(wanted)))) {
       return ::testing::AssertionFailure()
              << "element " << i << " is " << actual.data[i] << " instead of " << wanted;
     }

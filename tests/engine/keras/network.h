@@ -42,8 +42,11 @@ class Network {
 // and from channels first, unless `as_is`.
 std::vector<Values> run_graph(const Graph& graph, const std::vector<Values>& inputs, bool as_is = false);
 
-// Same shape, and values within 1e-4 (relative to the larger of 1 and the value).
-::testing::AssertionResult same(const Values& actual, const Values& expected);
+// The same by a session, with the back ends that it picks.
+std::vector<Values> run_session(const Graph& graph, const std::vector<Values>& inputs, bool as_is = false);
+
+// Same shape, and values within a tolerance (relative to the larger of 1 and the value).
+::testing::AssertionResult same(const Values& actual, const Values& expected, double tolerance = 1e-4);
 
 // ---- second writings
 // -------------------------------------------------------------------------------------------

@@ -52,6 +52,16 @@ KerasTensor softmax(ActivationWriter& write, const char* op, std::int64_t axis) 
   return write.result(op, {write.x().value}, {{"axis", stored}});
 }
 
+// Exponentials that sum to 1 over several axes together.
+KerasTensor softmax_of_axes(ActivationWriter& write, std::vector<std::int64_t> axes) {
+  write.restore_keras_layout();
+  for (std::int64_t& axis : axes)
+    axis = static_cast<std::int64_t>(write.layer().keras_axis(axis, write.x().rank()));
+  const ValueId list = write.layer().constant("axes", integers(axes));
+  const ValueId total = write.step("ReduceLogSumExp", "total", {write.x().value, list});
+  return write.result("Exp", {write.step("Sub", "log", {write.x().value, total})});
+}
+
 KerasTensor clip(ActivationWriter& write, ValueId x, double low, double high) {
   return write.result("Clip", {x, write.number("min", low), write.number("max", high)});
 }
@@ -173,8 +183,9 @@ KerasTensor gated(ActivationWriter& write) {
   return result;
 }
 
-// max(x - t, 0) along the last axis, with the t that makes the sum 1 (Martins and Astudillo 2016): of the
-// values in falling order those for which 1 + k x_k is above the sum of the first k.
+// max(x - t, 0) along the last axis, after Martins and Astudillo 2016: of the values in falling order those
+// count for which 1 + k x_k is above the sum of the first k. Keras takes the sum of all these sums for t, not
+// the last of them, so that its results need not sum to 1.
 KerasTensor sparsemax(ActivationWriter& write) {
   write.restore_keras_layout();
   LayerBuilder& layer = write.layer();
@@ -192,7 +203,7 @@ KerasTensor sparsemax(ActivationWriter& write) {
   const ValueId above =
       write.step("Greater", "above", {write.step("Add", "plus", {scaled, write.number("one", 1)}), sums});
   const ValueId kept = write.step("Cast", "kept", {above}, {{"to", std::int64_t{1}}});
-  const ValueId sum = write.step("ReduceSum", "sum", {write.step("Mul", "taken", {falling, kept}), last});
+  const ValueId sum = write.step("ReduceSum", "sum", {write.step("Mul", "taken", {sums, kept}), last});
   const ValueId excess = write.step("Sub", "excess", {sum, write.number("one", 1)});
   const ValueId threshold =
       write.step("Div", "threshold", {excess, write.step("ReduceSum", "number", {kept, last})});
@@ -260,6 +271,8 @@ KerasTensor apply(ActivationWriter& write, const LayerConfig& config) {
     return general_relu(write, config.real("negative_slope", config.real("alpha", 0.3)), 0, {});
   if (name == "ThresholdedReLU") return general_relu(write, 0, config.real("theta", 1), {});
   if (name == "ReLU") return relu_layer(write, config);
+  if (name == "Softmax" && config.integers("axis").size() > 1)
+    return softmax_of_axes(write, config.integers("axis"));
   if (name == "Softmax") return softmax(write, "Softmax", config.integer("axis", -1));
   write.layer().unsupported(fmt::format("activation '{}'", name),
                             "use a built-in activation or export the model to ONNX");

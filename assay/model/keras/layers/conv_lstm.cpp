@@ -20,7 +20,11 @@ class ConvolutionalLstm {
         filters_(layer.config().size("filters", 0)),
         first_(layer.channels_first_config()) {}
 
-  KerasTensors build(const KerasTensor& input) {
+  KerasTensors build(std::span<const KerasTensor> inputs) {
+    if (inputs.size() != 1 && inputs.size() != 3)
+      layer_.invalid(
+          fmt::format("is called with {} tensors; it takes its input, and two states", inputs.size()));
+    const KerasTensor& input = inputs[0];
     if (!input.masked_by.empty())
       layer_.unsupported(fmt::format("the mask of layer '{}'", input.masked_by), "leave the mask out");
     if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
@@ -31,6 +35,10 @@ class ConvolutionalLstm {
       layer_.unsupported(fmt::format("{} steps", steps), fmt::format("use at most {}", most_steps));
     const Shape positions = products(x, steps);
     const bool backwards = layer_.config().flag("go_backwards", false);
+    if (inputs.size() == 3) {
+      h_ = state_of(inputs[1]);
+      c_ = state_of(inputs[2]);
+    }
     std::vector<ValueId> states;
     for (std::int64_t t = 0; t < steps; ++t) states.push_back(step(backwards ? steps - 1 - t : t, t));
     return results(x, steps, positions, states);
@@ -40,6 +48,12 @@ class ConvolutionalLstm {
   ValueId add(const char* op, const std::string& suffix, std::vector<ValueId> operands,
               std::map<std::string, Attribute> attributes = {}) {
     return layer_.add(op, suffix, std::move(operands), std::move(attributes), suffix);
+  }
+
+  // A state that is given, with the filters in front of the positions.
+  ValueId state_of(const KerasTensor& state) {
+    layer_.require_rank(state, rank_ + 2);
+    return first_ ? layer_.as_keras(state).value : layer_.as_channels_first(state).value;
   }
 
   // A kernel [window..., in, out] as [out, in, window...].
@@ -174,7 +188,7 @@ class ConvolutionalLstm {
 }  // namespace
 
 KerasTensors convolutional_lstm(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  return ConvolutionalLstm(layer).build(layer.single(inputs));
+  return ConvolutionalLstm(layer).build(inputs);
 }
 
 }  // namespace assay::keras

@@ -1,7 +1,5 @@
 // Dense, EinsumDense and Embedding.
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cctype>
 
@@ -21,14 +19,9 @@ Array rows_by_channel(const Array& kernel, const Shape& block) {
   return transposed(kernel.reshaped(unfolded), order).reshaped(kernel.shape());
 }
 
-// Whether Keras quantised the layer to int8 (model.quantize("int8")).
+// Whether Keras quantised the layer to int8 (model.quantize("int8")); other ways are refused with the class.
 bool quantised(LayerBuilder& layer) {
-  const auto& policy = layer.config().value("dtype");
-  if (!policy.is_object() || policy.value("class_name", "") != "QuantizedDTypePolicy") return false;
-  const std::string mode =
-      policy.contains("config") && policy["config"].is_object() ? policy["config"].value("mode", "") : "";
-  if (mode != "int8")
-    layer.unsupported(fmt::format("quantisation '{}'", mode), "save the model before quantize()");
+  if (layer.config().quantisation().empty()) return false;
   layer.notice("its kernel is de-quantised; its input is not rounded as Keras rounds it");
   return true;
 }
@@ -154,11 +147,10 @@ KerasTensors einsum_dense(LayerBuilder& layer, std::span<const KerasTensor> inpu
   return {activate(layer, result)};
 }
 
-KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const KerasTensor x = layer.as_keras(layer.single(inputs));
-  const std::int64_t words = layer.config().size("input_dim", 0);
-  const std::int64_t width = layer.config().size("output_dim", 0);
-  const ValueId table = layer.constant("embeddings", layer.weight("embeddings", {words, width}));
+namespace {
+
+// The rows of a table that the input names.
+KerasTensor looked_up(LayerBuilder& layer, const KerasTensor& x, ValueId table, std::int64_t width) {
   ValueId indices = x.value;
   if (x.dtype != DType::int64 && x.dtype != DType::int32) {
     indices = layer.add("Cast", "_indices", {indices}, {{"to", std::int64_t{7}}}, "_indices");  // 7: int64
@@ -173,6 +165,45 @@ KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs)
     const ValueId word = layer.add("Cast", "_is_word", {indices}, {{"to", truth}}, "_is_word");
     if (x.rank() == 2) result.mask = layer.add("Cast", "_mask", {word}, {{"to", whole}}, "_mask");
   }
+  return result;
+}
+
+ValueId embedding_table(LayerBuilder& layer) {
+  const Shape shape{layer.config().size("input_dim", 0), layer.config().size("output_dim", 0)};
+  return layer.constant("embeddings", layer.weight("embeddings", shape));
+}
+
+}  // namespace
+
+KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const KerasTensor x = layer.as_keras(layer.single(inputs));
+  const ValueId table = embedding_table(layer);
+  return {looked_up(layer, x, table, layer.config().size("output_dim", 0))};
+}
+
+// An embedding whose table also turns features into scores of words, as language models have it (Press and
+// Wolf 2016).
+KerasTensors reversible_embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const KerasTensor x = layer.as_keras(layer.single(inputs));
+  const std::int64_t words = layer.config().size("input_dim", 0),
+                     width = layer.config().size("output_dim", 0);
+  const ValueId table = embedding_table(layer);
+  const bool tied = layer.config().flag("tie_weights", true);
+  const Array own = tied ? Array() : layer.weight("reverse_embeddings", {width, words});
+  if (!layer.call().reversed) return {looked_up(layer, x, table, width)};
+  const bool capped = layer.config().has("logit_soft_cap");
+  const ValueId kernel = tied ? layer.add("Transpose", "_turned", {table},
+                                          {{"perm", std::vector<std::int64_t>{1, 0}}}, "_turned")
+                              : layer.constant("reverse_embeddings", own);
+  const std::string_view suffix = capped ? "_scores" : "";
+  KerasTensor result = x.with(layer.add("MatMul", suffix, {x.value, kernel}, {}, suffix)).without_mask();
+  result.shape.back() = words;
+  if (!capped) return {result};
+  const ValueId cap =
+      layer.constant("cap", scalar(static_cast<float>(layer.config().real("logit_soft_cap", 1))));
+  const ValueId part = layer.add("Div", "_part", {result.value, cap}, {}, "_part");
+  const ValueId bent = layer.add("Tanh", "_bent", {part}, {}, "_bent");
+  result.value = layer.add("Mul", "", {bent, cap}, {}, "");
   return {result};
 }
 

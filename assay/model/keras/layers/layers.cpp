@@ -21,11 +21,18 @@ using enum MaskPassage;
 constexpr std::array kinds{
     LayerKind{"Activation", keras::activation, passed},
     LayerKind{"ActivityRegularization", keras::identity, passed},
+    LayerKind{"AdaptiveAveragePooling1D", keras::adaptive_average_pooling, dropped},
+    LayerKind{"AdaptiveAveragePooling2D", keras::adaptive_average_pooling, dropped},
+    LayerKind{"AdaptiveAveragePooling3D", keras::adaptive_average_pooling, dropped},
+    LayerKind{"AdaptiveMaxPooling1D", keras::adaptive_max_pooling, dropped},
+    LayerKind{"AdaptiveMaxPooling2D", keras::adaptive_max_pooling, dropped},
+    LayerKind{"AdaptiveMaxPooling3D", keras::adaptive_max_pooling, dropped},
     LayerKind{"Add", keras::add, passed},
     LayerKind{"AdditiveAttention", keras::additive_attention, passed},
     LayerKind{"AlphaDropout", keras::identity, passed},
     LayerKind{"Attention", keras::attention, passed},
     LayerKind{"AugMix", keras::identity},
+    LayerKind{"AutoContrast", keras::auto_contrast},
     LayerKind{"Average", keras::average, passed},
     LayerKind{"AveragePooling1D", keras::average_pooling, dropped},
     LayerKind{"AveragePooling2D", keras::average_pooling, dropped},
@@ -47,6 +54,7 @@ constexpr std::array kinds{
     LayerKind{"Cropping1D", keras::cropping, dropped},
     LayerKind{"Cropping2D", keras::cropping, dropped},
     LayerKind{"Cropping3D", keras::cropping, dropped},
+    LayerKind{"CustomScaleLayer", keras::scaled_sum},
     LayerKind{"CutMix", keras::identity},
     LayerKind{"Dense", keras::dense, passed},
     LayerKind{"DepthwiseConv1D", keras::depthwise_convolution, dropped},
@@ -57,6 +65,7 @@ constexpr std::array kinds{
     LayerKind{"ELU", keras::advanced_activation, passed},
     LayerKind{"EinsumDense", keras::einsum_dense},
     LayerKind{"Embedding", keras::embedding},
+    LayerKind{"Equalization", keras::identity},
     LayerKind{"Flatten", keras::flatten, dropped},
     LayerKind{"GRU", keras::recurrent, passed},
     LayerKind{"GaussianDropout", keras::identity, passed},
@@ -68,16 +77,22 @@ constexpr std::array kinds{
     LayerKind{"GlobalMaxPooling2D", keras::global_max_pooling, dropped},
     LayerKind{"GlobalMaxPooling3D", keras::global_max_pooling, dropped},
     LayerKind{"GroupNormalization", keras::group_normalization},
+    LayerKind{"GroupQueryAttention", keras::grouped_query_attention, passed},
+    LayerKind{"GroupedQueryAttention", keras::grouped_query_attention, passed},
     LayerKind{"Identity", keras::identity},
     LayerKind{"IntegerLookup", keras::integer_lookup},
     LayerKind{"LSTM", keras::recurrent, passed},
     LayerKind{"LayerNormalization", keras::layer_normalization, passed},
+    LayerKind{"LayerScale", keras::layer_scale},
     LayerKind{"LeakyReLU", keras::advanced_activation, passed},
+    LayerKind{"LocallyConnected1D", keras::locally_connected, dropped},
+    LayerKind{"LocallyConnected2D", keras::locally_connected, dropped},
     LayerKind{"Masking", keras::masking},
     LayerKind{"MaxPooling1D", keras::max_pooling, dropped},
     LayerKind{"MaxPooling2D", keras::max_pooling, dropped},
     LayerKind{"MaxPooling3D", keras::max_pooling, dropped},
     LayerKind{"Maximum", keras::maximum, passed},
+    LayerKind{"MelSpectrogram", keras::mel_spectrogram, dropped},
     LayerKind{"Minimum", keras::minimum, passed},
     LayerKind{"MixUp", keras::identity},
     LayerKind{"MultiHeadAttention", keras::multi_head_attention, passed},
@@ -85,13 +100,16 @@ constexpr std::array kinds{
     LayerKind{"Normalization", keras::normalization},
     LayerKind{"PReLU", keras::parametric_relu, passed},
     LayerKind{"Permute", keras::permute, dropped},
+    LayerKind{"Pipeline", keras::pipeline},
     LayerKind{"RMSNormalization", keras::rms_normalization},
     LayerKind{"RNN", keras::recurrent_cells, passed},
     LayerKind{"RandAugment", keras::identity},
     LayerKind{"RandomBrightness", keras::identity},
+    LayerKind{"RandomColorDegeneration", keras::identity},
     LayerKind{"RandomColorJitter", keras::identity},
     LayerKind{"RandomContrast", keras::identity},
     LayerKind{"RandomCrop", keras::random_crop, dropped},
+    LayerKind{"RandomElasticTransform", keras::identity},
     LayerKind{"RandomErasing", keras::identity},
     LayerKind{"RandomFlip", keras::identity},
     LayerKind{"RandomGaussianBlur", keras::identity},
@@ -113,15 +131,20 @@ constexpr std::array kinds{
     LayerKind{"Rescaling", keras::rescaling},
     LayerKind{"Reshape", keras::reshape, dropped},
     LayerKind{"Resizing", keras::resizing, dropped},
+    LayerKind{"ReversibleEmbedding", keras::reversible_embedding},
+    LayerKind{"STFTSpectrogram", keras::stft_spectrogram, dropped},
     LayerKind{"SeparableConv1D", keras::separable_convolution, dropped},
     LayerKind{"SeparableConv2D", keras::separable_convolution, dropped},
     LayerKind{"SimpleRNN", keras::recurrent, passed},
     LayerKind{"Softmax", keras::advanced_activation},
+    LayerKind{"Solarization", keras::identity},
     LayerKind{"SpatialDropout1D", keras::identity, passed},
     LayerKind{"SpatialDropout2D", keras::identity},
     LayerKind{"SpatialDropout3D", keras::identity},
     LayerKind{"SpectralNormalization", keras::spectral_normalization},
+    LayerKind{"StochasticDepth", keras::identity},
     LayerKind{"Subtract", keras::subtract, passed},
+    LayerKind{"SyncBatchNormalization", keras::batch_normalization, passed},
     LayerKind{"ThresholdedReLU", keras::advanced_activation, passed},
     LayerKind{"TimeDistributed", keras::time_distributed, passed},
     LayerKind{"UnitNormalization", keras::unit_normalization, passed},
@@ -133,43 +156,57 @@ constexpr std::array kinds{
     LayerKind{"ZeroPadding3D", keras::zero_padding, dropped},
 };
 
-// Classes of Keras that are not translated: whoever writes one does not mean another.
-constexpr std::array<std::string_view, 31> others{"AdaptiveAveragePooling1D",
-                                                  "AdaptiveAveragePooling2D",
-                                                  "AdaptiveAveragePooling3D",
-                                                  "AdaptiveMaxPooling1D",
-                                                  "AdaptiveMaxPooling2D",
-                                                  "AdaptiveMaxPooling3D",
-                                                  "AutoContrast",
-                                                  "CuDNNGRU",
-                                                  "CuDNNLSTM",
-                                                  "Equalization",
-                                                  "FlaxLayer",
-                                                  "GRUCell",
-                                                  "GroupedQueryAttention",
-                                                  "HashedCrossing",
-                                                  "Hashing",
-                                                  "Highway",
-                                                  "JaxLayer",
-                                                  "LSTMCell",
-                                                  "LocallyConnected1D",
-                                                  "LocallyConnected2D",
-                                                  "MaxoutDense",
-                                                  "MelSpectrogram",
-                                                  "STFTSpectrogram",
-                                                  "SimpleRNNCell",
-                                                  "Solarization",
-                                                  "StackedRNNCells",
-                                                  "StringLookup",
-                                                  "SyncBatchNormalization",
-                                                  "TFSMLayer",
-                                                  "TextVectorization",
-                                                  "TorchModuleWrapper"};
+constexpr const char* holds_code = "it holds code of another library; export the model to ONNX instead";
+constexpr const char* reads_text =
+    "it takes text, which networks here do not; cut the model behind it, keras.Model(LAYER.output, "
+    "model.output), "
+    "and give the numbers that it makes as data";
+constexpr const char* needs_a_kernel =
+    "load the model in Keras 2 or 3, which reads it as LSTM or GRU, and save it";
+constexpr const char* works_on_data = "apply it to the data, and leave it out of the model";
+constexpr const char* is_no_layer = "a cell stands in an RNN layer";
+
+// Classes of Keras that are not translated, and what to do instead.
+struct OtherLayer {
+  std::string_view class_name;
+  const char* remedy;
+};
+constexpr std::array others{
+    OtherLayer{"ContrastLimitedAdaptiveHistogramEqualization", works_on_data},
+    OtherLayer{"CuDNNGRU", needs_a_kernel},
+    OtherLayer{"CuDNNLSTM", needs_a_kernel},
+    OtherLayer{"FlaxLayer", holds_code},
+    OtherLayer{"GRUCell", is_no_layer},
+    OtherLayer{"HashedCrossing", reads_text},
+    OtherLayer{"Hashing", reads_text},
+    OtherLayer{"Highway", "write it with Dense, Multiply and Add"},
+    OtherLayer{"JaxLayer", holds_code},
+    OtherLayer{"LSTMCell", is_no_layer},
+    OtherLayer{"MaxNumBoundingBoxes", works_on_data},
+    OtherLayer{"MaxoutDense", "write it with Dense and Maximum"},
+    OtherLayer{"SimpleRNNCell", is_no_layer},
+    OtherLayer{"StackedRNNCells", is_no_layer},
+    OtherLayer{"StringLookup", reads_text},
+    OtherLayer{"TFSMLayer", holds_code},
+    OtherLayer{"TextVectorization", reads_text},
+    OtherLayer{"TorchModuleWrapper", holds_code},
+};
+
+// Weights that model.quantize() made are other numbers than their layer's.
+void refuse_quantised(const LayerConfig& config) {
+  const std::string mode = config.quantisation();
+  if (mode.empty() || (mode == "int8" && config.class_name() == "Dense")) return;
+  fail(Fault::unsupported,
+       "{}: its weights are quantised ({}), which is read of Dense with int8 only; save the model before "
+       "model.quantize()",
+       config.where(), mode);
+}
 
 }  // namespace
 
 BuildLayer find_keras_layer(const LayerConfig& config) {
   const std::string& name = config.class_name();
+  refuse_quantised(config);
   for (const LayerKind& kind : kinds) {
     if (kind.class_name == name) return kind.build;
   }
@@ -180,10 +217,11 @@ BuildLayer find_keras_layer(const LayerConfig& config) {
          "Activation, ...) or export the model to ONNX",
          config.where());
   }
+  const auto other = std::ranges::find(others, name, &OtherLayer::class_name);
+  if (other != others.end())
+    fail(Fault::unsupported, "{}: layers of this class are not read; {}", config.where(), other->remedy);
   std::vector<std::string> names;
-  if (std::ranges::find(others, name) == others.end()) {
-    for (const LayerKind& kind : kinds) names.emplace_back(kind.class_name);
-  }
+  for (const LayerKind& kind : kinds) names.emplace_back(kind.class_name);
   fail(Fault::unsupported, "{}: layers of this class cannot be read{}; export the model to ONNX instead",
        config.where(), did_you_mean(name, names));
 }

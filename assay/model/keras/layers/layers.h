@@ -12,6 +12,7 @@ namespace assay::keras {
 // dense.cpp
 KerasTensors dense(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors reversible_embedding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 KerasTensors einsum_dense(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
@@ -38,8 +39,21 @@ KerasTensors average_pooling(LayerBuilder& layer, std::span<const KerasTensor> i
 KerasTensors global_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors adaptive_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors adaptive_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// pictures.cpp
 KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors random_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors auto_contrast(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// sound.cpp
+KerasTensors mel_spectrogram(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors stft_spectrogram(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+
+// local.cpp
+KerasTensors locally_connected(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // norm.cpp
 KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -50,6 +64,7 @@ KerasTensors spectral_normalization(LayerBuilder& layer, std::span<const KerasTe
 KerasTensors unit_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors rescaling(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors layer_scale(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // activation.cpp
 KerasTensors activation(LayerBuilder& layer, std::span<const KerasTensor> inputs);
@@ -58,6 +73,7 @@ KerasTensors parametric_relu(LayerBuilder& layer, std::span<const KerasTensor> i
 
 // attention.cpp
 KerasTensors multi_head_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors grouped_query_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors additive_attention(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
@@ -70,7 +86,6 @@ KerasTensors permute(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors repeat_vector(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors zero_padding(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs);
-KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors masking(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // merge.cpp
@@ -82,20 +97,22 @@ KerasTensors maximum(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors minimum(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors concatenate(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors scaled_sum(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 
 // recurrent.cpp
 KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> inputs);
+KerasTensors pipeline(LayerBuilder& layer, std::span<const KerasTensor> inputs);
 // The results of `apply` for every step of the input: steps are folded into the batch and unfolded again.
 KerasTensors each_step(LayerBuilder& layer, std::span<const KerasTensor> inputs,
                        const std::function<KerasTensors(const KerasTensor&)>& apply);
 
 // recurrent_cells.cpp
 KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs);
-// Bidirectional of a layer of several cells.
-KerasTensors bidirectional_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs,
-                                 const LayerConfig& config, const std::string& merge);
+// Bidirectional of a layer that has no node for both directions: several cells, or convolutions.
+KerasTensors bidirectional_layers(LayerBuilder& layer, std::span<const KerasTensor> inputs,
+                                  const LayerConfig& config, const std::string& merge, BuildLayer build);
 
 // Number of spatial dimensions a class name ends with ("Conv2DTranspose": 2); 0 when it names none.
 std::size_t spatial_rank(const std::string& class_name);

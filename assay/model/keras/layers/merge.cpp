@@ -205,4 +205,17 @@ KerasTensors dot(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   return {result};
 }
 
+// x + scale * y, the end of a block of Inception-ResNet
+KerasTensors scaled_sum(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  if (inputs.size() != 2)
+    layer.invalid(fmt::format("is called with {} tensors instead of two", inputs.size()));
+  KerasTensors parts = aligned(layer, inputs, true);
+  const auto scale = static_cast<float>(layer.config().real("scale", 1));
+  parts[1].value =
+      layer.add("Mul", "_scaled", {parts[1].value, layer.constant("scale", scalar(scale))}, {}, "_scaled");
+  KerasTensor result = merged_like(layer, parts);
+  result.value = layer.add("Add", "", {parts[0].value, parts[1].value}, {}, "");
+  return {result};
+}
+
 }  // namespace assay::keras

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "assay/model/keras/arrays.h"
 #include "assay/model/keras/layers/layers.h"
@@ -9,14 +10,33 @@
 namespace assay::keras {
 namespace {
 
-// The tensor stored so that the (only) normalised axis is at position 1.
-KerasTensor axis_at_one(LayerBuilder& layer, const KerasTensor& x, std::int64_t fallback) {
+// The axis that is normalised.
+std::size_t channel_axis(const LayerBuilder& layer, const KerasTensor& x, std::int64_t fallback) {
   const auto axes = layer.config().integers("axis");
   if (axes.size() > 1) layer.unsupported("normalising several axes", "use one axis, usually -1");
   const std::size_t axis = layer.keras_axis(axes.empty() ? fallback : axes[0], x.rank());
-  if (axis == 1) return layer.as_keras(x);
-  if (axis + 1 == x.rank()) return layer.as_channels_first(x);
-  layer.unsupported(fmt::format("axis {} of rank {}", axis, x.rank()), "normalise the last axis, or axis 1");
+  if (axis == 0) layer.unsupported("normalising the batch axis", "normalise an axis of the records");
+  return axis;
+}
+
+// What `normalise` makes of x stored so that its axis is at position 1, stored as x was again where the axis
+// is neither the first nor the last one of Keras.
+KerasTensor with_axis_at_one(LayerBuilder& layer, const KerasTensor& x, std::size_t axis, const char* suffix,
+                             const std::function<KerasTensor(const KerasTensor&, const char*)>& normalise) {
+  if (axis == 1) return normalise(layer.as_keras(x), suffix);
+  if (axis + 1 == x.rank()) return normalise(layer.as_channels_first(x), suffix);
+  std::vector<std::int64_t> order{0, static_cast<std::int64_t>(axis)}, back{0};
+  for (std::size_t i = 1; i < x.rank(); ++i) {
+    if (i != axis) order.push_back(static_cast<std::int64_t>(i));
+    back.push_back(i == axis ? 1 : static_cast<std::int64_t>(i < axis ? i + 1 : i));
+  }
+  const KerasTensor plain = layer.as_keras(x);
+  KerasTensor turned =
+      plain.with(layer.add("Transpose", "_turned", {plain.value}, {{"perm", order}}, "_turned"));
+  for (std::size_t i = 0; i < order.size(); ++i)
+    turned.shape[i] = x.shape[static_cast<std::size_t>(order[i])];
+  const KerasTensor normal = normalise(turned, "_normal");
+  return plain.with(layer.add("Transpose", "_turned_back", {normal.value}, {{"perm", back}}, suffix));
 }
 
 std::int64_t channels_of(const LayerBuilder& layer, const KerasTensor& x) {
@@ -74,6 +94,24 @@ KerasTensor normalised_anywhere(LayerBuilder& layer, const KerasTensor& x,
   return x.with(value);
 }
 
+KerasTensor batch_normalised(LayerBuilder& layer, const KerasTensor& x, const char* suffix) {
+  const std::int64_t channels = channels_of(layer, x);
+  const Array gamma = vector_weight(layer, "scale", "gamma", channels, 1);
+  const Array beta = vector_weight(layer, "center", "beta", channels, 0);
+  const Array mean = layer.weight("moving_mean", {channels});
+  const Array variance = layer.weight("moving_variance", {channels});
+  if (layer.config().flag("renorm", false)) {  // three more, for training
+    for (int i = 0; i < 3 && layer.more_weights(); ++i) layer.skip_weight();
+  }
+  const std::map<std::string, Attribute> attributes{
+      {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))},
+      {"momentum", static_cast<float>(layer.config().real("momentum", 0.99))}};
+  return x.with(layer.add("BatchNormalization", suffix,
+                          {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta),
+                           layer.constant("moving_mean", mean), layer.constant("moving_variance", variance)},
+                          attributes, suffix));
+}
+
 std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
 
 // x with its channels at position 1.
@@ -96,21 +134,13 @@ KerasTensor group_normalised(LayerBuilder& layer, const KerasTensor& x, const ch
 // (x - mean) / sqrt(variance + epsilon) * gamma + beta (Ioffe and Szegedy 2015), with the statistics of
 // training.
 KerasTensors batch_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const KerasTensor x = axis_at_one(layer, layer.single(inputs), -1);
+  const KerasTensor& x = layer.single(inputs);
   if (layer.config().integer("mode", 0) != 0)
     layer.unsupported("mode other than 0 (Keras 1)", "normalise by feature");
-  const std::int64_t channels = channels_of(layer, x);
-  const Array gamma = vector_weight(layer, "scale", "gamma", channels, 1);
-  const Array beta = vector_weight(layer, "center", "beta", channels, 0);
-  const Array mean = layer.weight("moving_mean", {channels});
-  const Array variance = layer.weight("moving_variance", {channels});
-  const std::map<std::string, Attribute> attributes{
-      {"epsilon", static_cast<float>(layer.config().real("epsilon", 1e-3))},
-      {"momentum", static_cast<float>(layer.config().real("momentum", 0.99))}};
-  return {x.with(layer.add("BatchNormalization", "",
-                           {x.value, layer.constant("gamma", gamma), layer.constant("beta", beta),
-                            layer.constant("moving_mean", mean), layer.constant("moving_variance", variance)},
-                           attributes, ""))};
+  return {with_axis_at_one(layer, x, channel_axis(layer, x, -1), "",
+                           [&](const KerasTensor& stored, const char* suffix) {
+                             return batch_normalised(layer, stored, suffix);
+                           })};
 }
 
 KerasTensors layer_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
@@ -151,22 +181,32 @@ KerasTensors group_normalization(LayerBuilder& layer, std::span<const KerasTenso
     const KerasTensor result = group_normalised(layer, one, "_normal");
     return {flat.with(layer.add("Squeeze", "_flat", {result.value, axis}, {}, ""))};
   }
-  return {group_normalised(layer, axis_at_one(layer, given, -1), "")};
+  return {with_axis_at_one(
+      layer, given, channel_axis(layer, given, -1), "",
+      [&](const KerasTensor& x, const char* suffix) { return group_normalised(layer, x, suffix); })};
 }
 
-// x / sqrt(mean of x^2 + epsilon) * scale (Zhang and Sennrich 2019)
+// x / sqrt(mean of x^2 + epsilon) * scale (Zhang and Sennrich 2019), over the last axes
 KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const KerasTensor x = layer.as_keras(layer.single(inputs));
-  const auto axes = layer.config().integers("axis");
-  if (axes.size() > 1 || (axes.size() == 1 && layer.keras_axis(axes[0], x.rank()) + 1 != x.rank()))
-    layer.unsupported("normalising axes other than the last", "use axis -1");
-  const Array scale = layer.weight("scale", {layer.known(x, x.rank() - 1)});
+  auto axes = layer.config().integers("axis");
+  if (axes.empty()) axes = {-1};
+  for (std::int64_t& axis : axes) axis = static_cast<std::int64_t>(layer.keras_axis(axis, x.rank()));
+  std::sort(axes.begin(), axes.end());
+  Shape shape;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t place = x.rank() - axes.size() + i;
+    if (place == 0 || axes[i] != static_cast<std::int64_t>(place))
+      layer.unsupported("normalising axes other than the last ones", "use axis -1");
+    shape.push_back(layer.known(x, place));
+  }
+  const Array scale = layer.weight("scale", shape);
   const auto epsilon = static_cast<float>(layer.config().real("epsilon", 1e-6));
   const auto step = [&](const char* op, const char* suffix, std::vector<ValueId> operands) {
     return layer.add(op, suffix, std::move(operands), {}, suffix);
   };
   const ValueId square = step("Mul", "_square", {x.value, x.value});
-  const ValueId mean = step("ReduceMean", "_mean", {square, layer.constant("axes", integers({-1}))});
+  const ValueId mean = step("ReduceMean", "_mean", {square, layer.constant("axes", integers(axes))});
   const ValueId shifted = step("Add", "_shifted", {mean, layer.constant("epsilon", scalar(epsilon))});
   const ValueId normal = step("Div", "_normal", {x.value, step("Sqrt", "_spread", {shifted})});
   return {x.with(step("Mul", "", {normal, layer.constant("scale", scale)}))};
@@ -176,13 +216,17 @@ KerasTensors rms_normalization(LayerBuilder& layer, std::span<const KerasTensor>
 // used.
 KerasTensors spectral_normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const LayerConfig config = layer.config().child("layer");
-  // Keras 3 stores the vector that finds it in front of the layer's weights, .h5 files behind them.
-  const Shape first = layer.next_shape();
-  const bool in_front = first.size() == 2 && first[0] == 1 && !layer.weights_are_named();
-  if (in_front) layer.skip_weight();
+  // The vector that finds that value, and in newer files the kernel once more: in front of the layer's
+  // weights in .keras files, in .h5 files the vector follows them.
+  const bool named = layer.weights_are_named();
+  if (!named) layer.skip_own_weights();
   LayerBuilder inner = layer.inner(config);
   KerasTensors results = find_keras_layer(config)(inner, inputs);
-  if (!in_front && layer.more_weights()) layer.skip_weight();
+  if (layer.keras_major() >= 3 && inputs[0].dtype == DType::int64) {  // Keras gives the type of its input
+    results[0].value = layer.add("Cast", "_whole", {results[0].value}, {{"to", std::int64_t{7}}}, "_whole");
+    results[0].dtype = DType::int64;
+  }
+  if (named && layer.more_weights()) layer.skip_weight();
   return results;
 }
 
@@ -203,30 +247,74 @@ KerasTensors unit_normalization(LayerBuilder& layer, std::span<const KerasTensor
   return {x.with(step("Div", "", {x.value, length}))};
 }
 
-// (x - mean) / max(sqrt(variance), 1e-7), with statistics given in the config or learned by adapt().
+namespace {
+
+// Statistics for some axes of x, to be broadcast along the others; those given in the config may have fewer
+// axes (or none), which are the last ones of those.
+Array along_axes(LayerBuilder& layer, const KerasTensor& x, const std::vector<std::size_t>& axes,
+                 const std::vector<float>& values) {
+  if (values.size() == 1) return scalar(values[0]);
+  Shape shape(x.rank(), 1);
+  std::int64_t count = 1;
+  for (auto axis = axes.rbegin(); axis != axes.rend() && count < static_cast<std::int64_t>(values.size());
+       ++axis)
+    count *= shape[*axis] = layer.known(x, *axis);
+  if (count != static_cast<std::int64_t>(values.size()))
+    layer.invalid(fmt::format("has {} numbers for an input of shape {}", values.size(), to_string(x.shape)));
+  return Array::of(shape, values);
+}
+
+std::vector<std::size_t> kept_axes(const LayerBuilder& layer, const KerasTensor& x) {
+  std::vector<std::size_t> axes;
+  if (!layer.config().has("axis")) return axes;
+  for (const std::int64_t axis : layer.config().integers("axis"))
+    axes.push_back(layer.keras_axis(axis, x.rank()));
+  std::sort(axes.begin(), axes.end());
+  if (!axes.empty() && axes[0] == 0)
+    layer.unsupported("statistics for each record", "leave the batch axis out");
+  return axes;
+}
+
+}  // namespace
+
+// (x - mean) / max(sqrt(variance), 1e-7), or its inverse, with statistics given in the config or learned by
+// adapt().
 KerasTensors normalization(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  KerasTensor x = layer.single(inputs);
-  if (x.layout == Layout::flattened) x = layer.as_keras(x);
-  if (layer.config().flag("invert", false)) layer.unsupported("invert", "use Rescaling");
-  const auto axes =
-      layer.config().has("axis") ? layer.config().integers("axis") : std::vector<std::int64_t>{};
-  if (axes.size() > 1 || (axes.size() == 1 && layer.keras_axis(axes[0], x.rank()) + 1 != x.rank())) {
-    layer.unsupported("statistics for axes other than the last", "use axis -1 or None");
-  }
+  const KerasTensor& given = layer.single(inputs);
+  const std::vector<std::size_t> axes = kept_axes(layer, given);
+  const bool by_last = axes.empty() || (axes.size() == 1 && axes[0] + 1 == given.rank());
+  const KerasTensor x = by_last && given.layout != Layout::flattened ? given : layer.as_keras(given);
   std::vector<float> mean = floats(layer.config().reals("mean")),
                      variance = floats(layer.config().reals("variance"));
   if (mean.empty()) {
-    const Shape shape = axes.empty() ? Shape{} : Shape{layer.known(x, x.rank() - 1)};
+    Shape shape;
+    for (const std::size_t axis : axes) shape.push_back(layer.known(x, axis));
     const Array m = layer.weight("mean", shape), v = layer.weight("variance", shape);
     mean.assign(m.as<float>().begin(), m.as<float>().end());
     variance.assign(v.as<float>().begin(), v.as<float>().end());
     if (layer.more_weights()) layer.skip_weight();  // how many records adapt() saw
   }
   for (float& value : variance) value = std::max(std::sqrt(value), 1e-7F);
-  const ValueId centred = layer.add(
-      "Sub", "_centred", {x.value, layer.constant("mean", per_channel(layer, x, mean))}, {}, "_centred");
-  return {x.with(
-      layer.add("Div", "", {centred, layer.constant("deviation", per_channel(layer, x, variance))}, {}, ""))};
+  const auto constant = [&](const char* label, const std::vector<float>& values) {
+    return layer.constant(label,
+                          by_last ? per_channel(layer, x, values) : along_axes(layer, x, axes, values));
+  };
+  const bool inverse = layer.config().flag("invert", false);
+  const ValueId first = inverse ? constant("deviation", variance) : constant("mean", mean);
+  const ValueId second = inverse ? constant("mean", mean) : constant("deviation", variance);
+  const char* between = inverse ? "_spread" : "_centred";
+  const ValueId half = layer.add(inverse ? "Mul" : "Sub", between, {x.value, first}, {}, between);
+  return {x.with(layer.add(inverse ? "Add" : "Div", "", {half, second}, {}, ""))};
+}
+
+// x * gamma (Touvron et al. 2021), of networks such as ConvNeXt
+KerasTensors layer_scale(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  KerasTensor x = layer.single(inputs);
+  if (x.layout == Layout::flattened) x = layer.as_keras(x);
+  const Array gamma = layer.weight("gamma", {layer.known(x, x.rank() - 1)});
+  Shape shape = gamma.shape();
+  if (x.layout == Layout::channels_first) shape.insert(shape.end(), x.rank() - 2, 1);
+  return {x.with(layer.add("Mul", "", {x.value, layer.constant("gamma", gamma.reshaped(shape))}, {}, ""))};
 }
 
 // x * scale + offset

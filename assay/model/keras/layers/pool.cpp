@@ -1,4 +1,4 @@
-// Pooling, up-sampling, and pictures of other sizes.
+// Pooling and up-sampling.
 
 #include <algorithm>
 
@@ -73,94 +73,108 @@ KerasTensors global_average_pooling(LayerBuilder& layer, std::span<const KerasTe
   return {result};
 }
 
-namespace {
-
-// Pictures of height and width `size`, between pixel centres.
-KerasTensor resized(LayerBuilder& layer, const Image& x, ValueId picture, const Shape& size,
-                    std::map<std::string, Attribute> mode) {
-  mode["coordinate_transformation_mode"] = std::string("half_pixel");
-  mode["axes"] = std::vector<std::int64_t>{2, 3};
-  const ValueId sizes = layer.constant("sizes", integers(size));
-  const ValueId value = layer.add("Resize", "", {picture, no_value, no_value, sizes}, std::move(mode), "");
-  return image_result(layer, x, value, x.channels, size);
-}
-
-}  // namespace
-
 KerasTensors up_sampling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const std::size_t rank = spatial_rank(layer.class_name());
   const Image x = as_image(layer, inputs, rank);
   const auto size = layer.config().sizes("size", rank, 2);
   const std::string method = layer.config().text("interpolation", "nearest");
-  std::map<std::string, Attribute> attributes;
+  Shape positions;
+  for (std::size_t i = 0; i < rank; ++i)
+    positions.push_back(x.positions[i] < 0 ? -1 : x.positions[i] * size[i]);
+  if (rank == 2 && method != "nearest" && method != "bilinear") {
+    if (positions[0] < 0 || positions[1] < 0)
+      layer.invalid("the size of its pictures must be known; give the model's Input a full shape");
+    return {interpolated(layer, x, x.tensor.value, positions, {.method = method})};
+  }
+  std::map<std::string, Attribute> attributes{{"mode", std::string("linear")},
+                                              {"coordinate_transformation_mode", std::string("half_pixel")}};
   if (method == "nearest") {
     attributes = {{"mode", std::string("nearest")},
                   {"coordinate_transformation_mode", std::string("asymmetric")},
                   {"nearest_mode", std::string("floor")}};
-  } else if (method == "bilinear") {
-    attributes = {{"mode", std::string("linear")},
-                  {"coordinate_transformation_mode", std::string("half_pixel")}};
-  } else {
-    layer.unsupported(fmt::format("interpolation '{}'", method), "use nearest or bilinear");
   }
   std::vector<float> scales{1, 1};
-  Shape positions;
-  for (std::size_t i = 0; i < rank; ++i) {
-    scales.push_back(static_cast<float>(size[i]));
-    positions.push_back(x.positions[i] < 0 ? -1 : x.positions[i] * size[i]);
-  }
+  scales.insert(scales.end(), size.begin(), size.end());
   const ValueId factors =
       layer.constant("scales", Array::of(Shape{static_cast<std::int64_t>(scales.size())}, scales));
   const ValueId value = layer.add("Resize", "", {x.tensor.value, no_value, factors}, attributes, "");
   return {image_result(layer, x, value, x.channels, positions)};
 }
 
-// Pictures of another size, between pixel centres.
-KerasTensors resizing(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const Image x = as_image(layer, inputs, 2);
-  for (const char* key : {"crop_to_aspect_ratio", "pad_to_aspect_ratio", "antialias"}) {
-    if (layer.config().flag(key, false)) layer.unsupported(key, "leave it out");
+namespace {
+
+// The windows of one axis: position i takes the elements from floor(i * from / to) up to ceil((i + 1) * from
+// / to), so that their widths are `narrow` or one more.
+struct Windows {
+  std::int64_t narrow = 0;
+  std::vector<std::int64_t> places;  // of each position, among all windows of both widths
+};
+
+Windows adaptive_windows(std::int64_t from, std::int64_t to) {
+  Windows windows{.narrow = (from + to - 1) / to, .places = {}};
+  for (std::int64_t i = 0; i < to; ++i) {
+    const std::int64_t first = i * from / to, width = ((i + 1) * from + to - 1) / to - first;
+    const std::int64_t narrow_ones = from - windows.narrow + 1;
+    windows.places.push_back(width == windows.narrow ? first : first + narrow_ones);
   }
-  const std::string method = layer.config().text("interpolation", "bilinear");
-  std::map<std::string, Attribute> mode;
-  if (method == "nearest") {
-    mode = {{"mode", std::string("nearest")}, {"nearest_mode", std::string("round_prefer_ceil")}};
-  } else if (method == "bilinear") {
-    mode = {{"mode", std::string("linear")}};
-  } else {
-    layer.unsupported(fmt::format("interpolation '{}'", method), "use nearest or bilinear");
-  }
-  const Shape size{layer.config().size("height", 0), layer.config().size("width", 0)};
-  return {resized(layer, x, x.tensor.value, size, std::move(mode))};
+  return windows;
 }
 
-// In use, Keras 2 resizes the largest window in the middle that has the ratio of the sides asked for. Keras 3
-// did so, too, until it gave pictures as they came.
-KerasTensors random_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const Image x = as_image(layer, inputs, 2);
-  const Shape size{layer.config().size("height", 0), layer.config().size("width", 0)};
-  if (x.positions == size) return identity(layer, inputs);
-  if (layer.keras_major() >= 3) {
-    layer.unsupported("pictures of another size than its own, for which versions of Keras 3 differ",
-                      "put a Resizing layer in front of it");
+// Windows of one axis and of one width, wherever they start.
+ValueId pooled_along(LayerBuilder& layer, const char* op, ValueId x, std::size_t rank, std::size_t axis,
+                     std::int64_t width, const std::string& suffix) {
+  std::vector<std::int64_t> window(rank, 1);
+  window[axis] = width;
+  return layer.add(op, suffix, {x},
+                   {{"kernel_shape", window}, {"strides", std::vector<std::int64_t>(rank, 1)}}, suffix);
+}
+
+ValueId adapted(LayerBuilder& layer, const char* op, ValueId x, std::size_t rank, std::size_t axis,
+                std::int64_t from, std::int64_t to, const std::string& suffix) {
+  const Windows windows = adaptive_windows(from, to);
+  const std::string label = fmt::format("_axis{}", axis);
+  ValueId all = pooled_along(layer, op, x, rank, axis, windows.narrow, label + "_narrow");
+  const std::int64_t stored = static_cast<std::int64_t>(axis) + 2;
+  if (windows.narrow < from) {
+    const ValueId wide = pooled_along(layer, op, x, rank, axis, windows.narrow + 1, label + "_wide");
+    all = layer.add("Concat", label + "_windows", {all, wide}, {{"axis", stored}}, label + "_windows");
   }
-  std::vector<std::int64_t> starts, ends;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::int64_t extent = x.positions[i], other = x.positions[1 - i];
-    if (extent < 1 || other < 1)
-      layer.invalid("the size of its pictures must be known; give the model's Input a full shape");
-    const std::int64_t fitting = std::min(extent, other * size[i] / size[1 - i]);
-    if (fitting < 1)
-      layer.invalid(fmt::format("cannot cut {} from {}", to_string(size), to_string(x.positions)));
-    starts.push_back((extent - fitting) / 2);
-    ends.push_back(starts.back() + fitting);
+  return layer.add("Gather", label, {all, layer.constant(label.substr(1), integers(windows.places))},
+                   {{"axis", stored}}, suffix);
+}
+
+KerasTensors adaptive_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs, const char* op) {
+  const std::size_t rank = spatial_rank(layer.class_name());
+  const Image x = as_image(layer, inputs, rank);
+  const auto size = layer.config().sizes("output_size", rank, 1);
+  std::vector<std::int64_t> step;
+  bool even = true;  // windows side by side
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (x.positions[i] < 1)
+      layer.invalid("the size of its input must be known; give the model's Input a full shape");
+    if (size[i] > std::int64_t{1} << 20) layer.invalid(fmt::format("gives {} positions", size[i]));
+    even = even && x.positions[i] % size[i] == 0;
+    step.push_back(x.positions[i] / size[i]);
   }
-  const ValueId window =
-      layer.add("Slice", "_window",
-                {x.tensor.value, layer.constant("starts", integers(starts)),
-                 layer.constant("ends", integers(ends)), layer.constant("axes", integers({2, 3}))},
-                {}, "_window");
-  return {resized(layer, x, window, size, {{"mode", std::string("linear")}})};
+  if (even) {
+    const ValueId value =
+        layer.add(op, "", {x.tensor.value}, {{"kernel_shape", step}, {"strides", step}}, "");
+    return {image_result(layer, x, value, x.channels, size)};
+  }
+  ValueId value = x.tensor.value;
+  for (std::size_t i = 0; i < rank; ++i)
+    value = adapted(layer, op, value, rank, i, x.positions[i], size[i],
+                    i + 1 == rank ? "" : fmt::format("_axis{}", i));
+  return {image_result(layer, x, value, x.channels, size)};
+}
+
+}  // namespace
+
+KerasTensors adaptive_max_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return adaptive_pooling(layer, inputs, "MaxPool");
+}
+KerasTensors adaptive_average_pooling(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  return adaptive_pooling(layer, inputs, "AveragePool");
 }
 
 }  // namespace assay::keras

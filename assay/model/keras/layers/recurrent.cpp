@@ -54,10 +54,33 @@ void append(std::vector<float>& to, const Array& from) {
   to.insert(to.end(), from.as<float>().begin(), from.as<float>().end());
 }
 
+// Keras 1 stored kernel, recurrent kernel and bias of each gate apart, an LSTM's in the order i, c, f, o.
+void read_gates_apart(LayerBuilder& layer, const Cell& cell, std::int64_t features, std::int64_t units,
+                      RecurrentWeights& weights) {
+  std::vector<Array> kernels, recurrent, biases;
+  for (std::size_t gate = 0; gate < cell.order.size(); ++gate) {
+    kernels.push_back(layer.weight("kernel of a gate", {features, units}));
+    recurrent.push_back(layer.weight("recurrent kernel of a gate", {units, units}));
+    biases.push_back(layer.weight("bias of a gate", {units}));
+  }
+  if (cell.op == "LSTM") {
+    for (std::vector<Array>* list : {&kernels, &recurrent, &biases}) std::swap((*list)[1], (*list)[2]);
+  }
+  weights.biased = true;
+  for (const int gate : cell.order) {
+    const auto place = static_cast<std::size_t>(gate);
+    append(weights.input, transposed(kernels[place], {1, 0}));
+    append(weights.recurrent, transposed(recurrent[place], {1, 0}));
+    append(weights.bias, biases[place]);
+  }
+}
+
 // Reads kernel, recurrent kernel and bias of one direction.
 void read_direction(LayerBuilder& layer, const Cell& cell, std::int64_t features, std::int64_t units,
                     bool two_biases, RecurrentWeights& weights) {
   const auto width = static_cast<std::int64_t>(cell.order.size()) * units;
+  if (width != units && layer.next_shape() == Shape{features, units})
+    return read_gates_apart(layer, cell, features, units, weights);
   append(weights.input,
          transposed(reorder_gates(layer.weight("kernel", {features, width}), cell.order, units), {1, 0}));
   append(
@@ -120,7 +143,8 @@ class Recurrent {
         layer_(directions_of_.front()),
         cell_(cell_of(layer_)),
         directions_(directions_of_.size()),
-        merge_(std::move(merge)) {}
+        apart_(merge == "none"),
+        merge_(apart_ ? "concat" : std::move(merge)) {}
 
   KerasTensors build(std::span<const KerasTensor> inputs) {
     if (inputs.empty()) layer_.invalid("is called without tensors");
@@ -144,6 +168,7 @@ class Recurrent {
     if (layer_.config().flag("stateful", false)) layer_.notice("its state starts from zero for every batch");
     run(x, inputs.subspan(1));
     KerasTensors outputs{sequences_ ? all_steps(x) : last_step(x)};
+    if (apart_) outputs = parted(outputs[0]);
     if (layer_.config().flag("return_state", false)) states(x, outputs);
     return outputs;
   }
@@ -327,6 +352,16 @@ class Recurrent {
     return result;
   }
 
+  // The directions apart, as merge_mode None gives them.
+  KerasTensors parted(const KerasTensor& both) {
+    const std::array<std::string_view, 2> names{"_forward", "_backward"};
+    const auto parts = layer_.add("Split", "_split", {both.value},
+                                  {{"axis", std::int64_t{-1}}, {"num_outputs", std::int64_t{2}}}, names);
+    KerasTensors result{both.with(parts[0]), both.with(parts[1])};
+    for (KerasTensor& one : result) one.shape.back() = units_;
+    return result;
+  }
+
   // return_state: the last h (and c) as further outputs, of the forward direction before the other.
   void states(const KerasTensor& x, KerasTensors& outputs) {
     const ValueId axis = layer_.constant("direction_axis", integers({0}));
@@ -354,6 +389,7 @@ class Recurrent {
   LayerBuilder& layer_;
   const Cell& cell_;
   std::size_t directions_;
+  bool apart_;
   std::string merge_;
   std::int64_t units_ = 0;
   bool backwards_ = false, sequences_ = false;
@@ -400,12 +436,14 @@ KerasTensors recurrent(LayerBuilder& layer, std::span<const KerasTensor> inputs)
 
 KerasTensors bidirectional(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   const std::string merge = layer.config().text("merge_mode", "none");
-  if (merge != "concat" && merge != "sum" && merge != "ave" && merge != "mul") {
-    layer.unsupported(fmt::format("merge_mode '{}'", merge), "use concat, sum, ave or mul");
+  if (merge != "concat" && merge != "sum" && merge != "ave" && merge != "mul" && merge != "none") {
+    layer.unsupported(fmt::format("merge_mode '{}'", merge), "use concat, sum, ave, mul or None");
   }
   const LayerConfig config = layer.config().child("layer");
+  if (config.class_name().starts_with("ConvLSTM"))
+    return bidirectional_layers(layer, inputs, config, merge, convolutional_lstm);
   if (config.class_name() == "RNN" && config.cells().size() > 1)
-    return bidirectional_cells(layer, inputs, config, merge);
+    return bidirectional_layers(layer, inputs, config, merge, recurrent_cells);
   const LayerBuilder forward = layer.inner(single_cell(config));
   return Recurrent({forward, backward_of(layer, forward)}, merge).build(inputs);
 }
@@ -454,6 +492,20 @@ KerasTensors time_distributed(LayerBuilder& layer, std::span<const KerasTensor> 
     LayerBuilder step = layer.inner_named(config, "_step");
     return build(step, std::span(&one, 1));
   });
+}
+
+// Layers that augment or prepare data, one after the other.
+KerasTensors pipeline(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
+  const std::vector<LayerConfig> parts = layer.config().children("layers");
+  if (parts.empty()) return identity(layer, inputs);
+  KerasTensors x(inputs.begin(), inputs.end());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const BuildLayer build = find_keras_layer(parts[i]);
+    LayerBuilder one = i + 1 < parts.size() ? layer.inner_named(parts[i], fmt::format("_layer{}", i))
+                                            : layer.inner(parts[i]);
+    x = build(one, x);
+  }
+  return x;
 }
 
 }  // namespace assay::keras

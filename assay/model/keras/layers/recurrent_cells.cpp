@@ -1,4 +1,4 @@
-// Cells on top of each other: RNN of StackedRNNCells, in one direction or in both.
+// Cells on top of each other: RNN of StackedRNNCells; and two directions that are layers apart.
 
 #include <nlohmann/json.hpp>
 
@@ -13,19 +13,19 @@ namespace {
 
 // The steps of a backward direction, which Keras computes from the last one, in the order of the others.
 KerasTensor turned_round(LayerBuilder& layer, const KerasTensor& steps) {
-  return steps.with(
-      layer.add("Slice", "_turned",
-                {steps.value, layer.constant("first", integers({-1})),
-                 layer.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
-                 layer.constant("time_axis", integers({1})), layer.constant("step", integers({-1}))},
-                {}, "_turned"));
+  return steps.with(layer.add("Slice", "_turned",
+                              {steps.value, layer.constant("first", integers({-1})),
+                               layer.constant("beyond", integers({std::numeric_limits<std::int64_t>::min()})),
+                               layer.constant("time_axis", integers({stored_axis(steps, 1)})),
+                               layer.constant("step", integers({-1}))},
+                              {}, "_turned"));
 }
 
 // The same layer in the other direction.
-LayerConfig backwards(const LayerConfig& where, const nlohmann::json& layer) {
-  nlohmann::json config = layer["config"];
+LayerConfig backwards(const LayerConfig& layer, const nlohmann::json& written) {
+  nlohmann::json config = written["config"];
   config["go_backwards"] = true;
-  return {"RNN", where.where(), std::make_shared<const nlohmann::json>(std::move(config))};
+  return {layer.class_name(), layer.where(), std::make_shared<const nlohmann::json>(std::move(config))};
 }
 
 KerasTensors merged(LayerBuilder& layer, const KerasTensors& directions, const std::string& mode) {
@@ -62,28 +62,30 @@ KerasTensors recurrent_cells(LayerBuilder& layer, std::span<const KerasTensor> i
   return x;
 }
 
-// Each direction is a stack of its own; they meet behind their last cells.
-KerasTensors bidirectional_cells(LayerBuilder& layer, std::span<const KerasTensor> inputs,
-                                 const LayerConfig& config, const std::string& merge) {
-  if (inputs.size() != 1) layer.unsupported("an initial state of several cells", "let it start from zero");
-  if (config.flag("return_state", false))
-    layer.unsupported("the states of several cells in both directions", "return the steps");
+// Each direction is built alone; they meet at their ends, in front of the states of both.
+KerasTensors bidirectional_layers(LayerBuilder& layer, std::span<const KerasTensor> inputs,
+                                  const LayerConfig& config, const std::string& merge, BuildLayer build) {
+  if (inputs.size() != 1) layer.unsupported("an initial state of these layers", "let it start from zero");
   if (config.flag("go_backwards", false))
     layer.unsupported("go_backwards inside Bidirectional", "leave it out");
   if (!inputs[0].masked_by.empty())
     layer.unsupported(fmt::format("the mask of layer '{}'", inputs[0].masked_by),
                       "set its mask_zero to false");
-  const bool own = layer.config().has("backward_layer");
-  if (own && layer.config().child("backward_layer").class_name() != "RNN")
+  const char* key = layer.config().has("backward_layer") ? "backward_layer" : "layer";
+  const LayerConfig other = layer.config().child(key);
+  if (other.class_name() != config.class_name())
     layer.unsupported("a backward_layer of another class", "make both directions alike");
-  const nlohmann::json& back = layer.config().value(own ? "backward_layer" : "layer");
   LayerBuilder forward = layer.inner_named(config, "_forward");
-  LayerBuilder backward = layer.inner_named(backwards(layer.config(), back), "_backward");
-  KerasTensors directions{recurrent_cells(forward, inputs)[0], recurrent_cells(backward, inputs)[0]};
+  LayerBuilder backward = layer.inner_named(backwards(other, layer.config().value(key)), "_backward");
+  const KerasTensors there = build(forward, inputs), back = build(backward, inputs);
+  KerasTensors directions{there[0], back[0]};
   if (directions[0].rank() != directions[1].rank())
     layer.invalid("one of its directions returns all steps, the other the last one");
-  if (directions[1].rank() == 3) directions[1] = turned_round(layer, directions[1]);
-  return merged(layer, directions, merge);
+  if (config.flag("return_sequences", false)) directions[1] = turned_round(layer, directions[1]);
+  KerasTensors results = merge == "none" ? directions : merged(layer, directions, merge);
+  results.insert(results.end(), there.begin() + 1, there.end());
+  results.insert(results.end(), back.begin() + 1, back.end());
+  return results;
 }
 
 }  // namespace assay::keras

@@ -59,7 +59,11 @@ KerasTensors dropout(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
 
 KerasTensors flatten(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
   KerasTensor x = layer.single(inputs);
-  if (x.rank() < 2) layer.invalid("its input has no features");
+  if (x.rank() == 1) {
+    x.value = layer.add("Unsqueeze", "", {x.value, layer.constant("features", integers({1}))}, {}, "");
+    x.shape.push_back(1);
+    return {x};
+  }
   const std::int64_t size = flat_size(x);
   // Keras counts position by position, also when data_format puts the channels first. Stored channel by
   // channel, the numbering differs unless there is one channel or one position.
@@ -173,32 +177,6 @@ KerasTensors cropping(LayerBuilder& layer, std::span<const KerasTensor> inputs) 
     starts.push_back(before);
     ends.push_back(after == 0 ? std::numeric_limits<std::int64_t>::max() : -after);
     axes.push_back(stored_axis(x, axis));
-  }
-  result.value = layer.add("Slice", "",
-                           {x.value, layer.constant("starts", integers(starts)),
-                            layer.constant("ends", integers(ends)), layer.constant("axes", integers(axes))},
-                           {}, "");
-  return {result};
-}
-
-// The middle of pictures.
-KerasTensors center_crop(LayerBuilder& layer, std::span<const KerasTensor> inputs) {
-  const KerasTensor& x = layer.single(inputs);
-  layer.require_rank(x, 4);
-  KerasTensor result = x;
-  std::vector<std::int64_t> starts, ends, axes;
-  for (std::size_t i = 0; i < 2; ++i) {
-    const std::size_t axis = first_position(layer) + i;
-    const std::int64_t size = layer.config().size(i == 0 ? "height" : "width", 0),
-                       extent = layer.known(x, axis);
-    if (size > extent) {
-      layer.unsupported(fmt::format("cropping {} positions to {}", extent, size),
-                        "resize before with a Resizing layer");
-    }
-    starts.push_back((extent - size) / 2);
-    ends.push_back(starts.back() + size);
-    axes.push_back(stored_axis(x, axis));
-    result.shape[axis] = size;
   }
   result.value = layer.add("Slice", "",
                            {x.value, layer.constant("starts", integers(starts)),

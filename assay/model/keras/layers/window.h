@@ -28,6 +28,15 @@ Image as_image(LayerBuilder& layer, std::span<const KerasTensor> inputs, std::si
 KerasTensor image_result(const LayerBuilder& layer, const Image& like, ValueId value, std::int64_t channels,
                          const Shape& positions);
 
+struct Interpolation {
+  std::string method = "bilinear";
+  bool antialias = false;  // a picture that becomes smaller is blurred as far as that asks for
+  Shape from = {};         // the positions of the picture; empty: those of the layer's input
+};
+// `picture` [n, channels, rows, columns] in another size, between pixel centres, as the layer's result.
+KerasTensor interpolated(LayerBuilder& layer, const Image& like, ValueId picture, const Shape& size,
+                         const Interpolation& how);
+
 // Number of positions along each axis after the window. Throws Error{model} when the window does not fit.
 Shape positions_after(const LayerBuilder& layer, const Shape& positions, const Window& window);
 

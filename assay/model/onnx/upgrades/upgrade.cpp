@@ -375,7 +375,27 @@ void keep_own_width(Upgrade& u) {
   u.nodes_behind.back().attributes["to"] = std::int64_t{*type};
 }
 
+// What exports of Keras under JAX keep of TensorFlow: 1 - erf(x).
+void erfc_by_erf(Upgrade& u) {
+  if (!u.has_input(0)) fail(Fault::model, "{}: input 0 is missing", u.node.describe());
+  const ValueId erf = u.before("erf", "Erf", {u.node.inputs[0]});
+  u.node.op = "Sub";
+  u.node.inputs = {u.real("one", 1), erf};
+  u.node.attributes.clear();
+}
+
+void refuse_tensorflow_call(Upgrade& u) {
+  fail(Fault::unsupported,
+       "{}: calls a function of TensorFlow that the file does not hold, so that no program can run it; give "
+       "the "
+       "model as it is (model.save('net.keras')), or export it under another back end (KERAS_BACKEND=torch)",
+       u.node.describe());
+}
+
 constexpr UpgradeRule rules[] = {
+    {"Erfc", every_opset, erfc_by_erf},
+    {"StatefulPartitionedCall", every_opset, refuse_tensorflow_call},
+    {"PartitionedCall", every_opset, refuse_tensorflow_call},
     {"Add", 7, align_second_operand},
     {"And", 7, align_second_operand},
     {"Div", 7, align_second_operand},
