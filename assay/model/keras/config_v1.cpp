@@ -24,6 +24,7 @@ constexpr std::array classes{
     Rename{"Deconvolution2D", "Conv2DTranspose"},
     Rename{"SeparableConvolution2D", "SeparableConv2D"},
     Rename{"Convolution2DTranspose", "Conv2DTranspose"},
+    Rename{"GroupQueryAttention", "GroupedQueryAttention"},  // Keras 3's public name, in .keras files
 };
 
 constexpr std::array keys{

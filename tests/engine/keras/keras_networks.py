@@ -61,9 +61,16 @@ class Writer:
         np.savez(self.folder / f"{name}.npz", **arrays)
         model.save(self.folder / f"{name}.keras")
         if h5:
-            model.save(self.folder / f"{name}.h5")
+            self.save_h5(model, self.folder / f"{name}.h5")
         if refused is not None:
             self.refused.append(f"{name}\t{refused}")
+
+    @staticmethod
+    def save_h5(model, path):
+        try:
+            model.save(path)
+        except TypeError:  # layers with a generator of random numbers, which Keras cannot write in this format
+            path.unlink(missing_ok=True)
 
     def chain(self, name, shape, make, refused=None, h5=True, x=None, dtype=None):
         """Layers one after the other, as a functional and as a Sequential model."""

@@ -325,7 +325,7 @@ TEST(KerasAttention, GroupsOfHeadsShareKeysAndValuesWithinAWindow) {
   const std::string base = "layers/grouped_query_attention/_";
   const auto y =
       run3({input3("x", "[null, 3, 2]"),
-            node_json("GroupedQueryAttention", "a",
+            node_json("GroupQueryAttention", "a",
                       R"("head_dim": 1, "num_query_heads": 2, "num_key_value_heads": 1, "use_bias": false,
                                     "use_gate": true, "sliding_window": 2)",
                       call3(tensor_json("x") + ", " + tensor_json("x"), R"("use_causal_mask": true)"))},

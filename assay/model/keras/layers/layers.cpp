@@ -77,7 +77,6 @@ constexpr std::array kinds{
     LayerKind{"GlobalMaxPooling2D", keras::global_max_pooling, dropped},
     LayerKind{"GlobalMaxPooling3D", keras::global_max_pooling, dropped},
     LayerKind{"GroupNormalization", keras::group_normalization},
-    LayerKind{"GroupQueryAttention", keras::grouped_query_attention, passed},
     LayerKind{"GroupedQueryAttention", keras::grouped_query_attention, passed},
     LayerKind{"Identity", keras::identity},
     LayerKind{"IntegerLookup", keras::integer_lookup},
