@@ -208,10 +208,10 @@ constexpr std::array extensions{
     KnownName{".param", give_source},
     KnownName{".ckpt", tensorflow_weights},
     KnownName{".index", tensorflow_weights},
-    Extension{
+    KnownName{
         ".caffemodel",
         "is a network of Caffe, which is not read; convert it to ONNX (caffe2onnx), and give that file"},
-    Extension{
+    KnownName{
         ".prototxt",
         "is a network of Caffe, which is not read; convert it to ONNX (caffe2onnx), and give that file"},
     KnownName{".params", "holds weights of MXNet; export its network as ONNX with mx.onnx.export_model"},
