@@ -10,6 +10,7 @@ namespace assay::app {
 using frame::check_result_replaced;
 using frame::Command;
 using frame::CommandInfo;
+using frame::Configured;
 using frame::Context;
 using frame::EffectiveOptions;
 using frame::Flags;

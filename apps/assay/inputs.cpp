@@ -45,7 +45,7 @@ Session ModelInput::open(Context& context, const Dataset* dataset) {
 }
 
 void DataInput::declare(Flags& flags, bool positional) {
-  flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
+  option_ = flags.add((positional ? flag_ + "," : "") + "--" + flag_ + " SPEC", spec_, help_);
 }
 
 DatasetPtr DataInput::open() const {

@@ -41,6 +41,7 @@ class DataInput {
   void declare(Flags& flags, bool positional = false);
   bool given() const { return !spec_.empty(); }
   const std::string& spec() const { return spec_; }
+  const CLI::Option* option() const { return option_; }
   // Throws Error{usage} when the flag was not given.
   DatasetPtr open() const;
   // Null then.
@@ -48,6 +49,7 @@ class DataInput {
 
  private:
   std::string flag_, help_, spec_;
+  const CLI::Option* option_ = nullptr;
 };
 
 // --expect-accuracy A [--tolerance T] [--tolerance-above T]: the check before every analysis.

@@ -56,6 +56,12 @@ void prepare_machine(const Settings& settings) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::string>> pack_versions() {
+  std::vector<std::pair<std::string, std::string>> versions = component_versions();
+  versions.insert(versions.begin() + 1, {"commit", commit()});
+  return versions;
+}
+
 const frame::Program& program() {
   static const frame::Program all{
       .name = "assay",

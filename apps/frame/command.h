@@ -13,6 +13,7 @@
 
 #include <assay/progress.h>
 #include <assay/report.h>
+#include "apps/frame/config.h"
 #include "apps/frame/flags.h"
 #include "apps/frame/outputs.h"
 #include "apps/frame/recorded_options.h"
@@ -24,6 +25,8 @@ struct Settings {
   std::string json;                               // result document as a file, "-" for standard output
   std::map<std::string, std::string> renderings;  // file by name of renderer
   std::string config;                             // assay.toml
+  bool config_is_found = false;                   // in the current folder: neither named nor trusted
+  bool trust = false;                             // that one may run code and write elsewhere
   std::vector<std::string> plugins;               // files loaded beside the catalogues' own entries
   bool quiet = false, force = false, strict = false;
   std::uint64_t seed = 1;
@@ -50,8 +53,16 @@ class Command {
   // Adds the subcommand's own flags. None is required here: a value may come from assay.toml, so run()
   // checks.
   virtual void declare(Flags& flags) = 0;
-  // What run() will write besides the renderings; they are tried before it is called.
+  // Which options have their values from a configuration file, before anything else is asked.
+  virtual void configured(const Configured&, const Settings&) {}
+  // What run() will write besides the renderings; they are tried before it is called. Of flags that
+  // Flags::add_output() declares, and of files beside these.
   virtual std::vector<Output> outputs() const { return {}; }
+  // What run() will read that no flag names.
+  virtual std::vector<NamedPath> inputs(const Settings&) const { return {}; }
+  // Whether an assay.toml that was found in the current folder may name plug-ins. Not where people look at
+  // what others have made.
+  virtual bool plugins_of_folder() const { return true; }
   // Whether several ranks can work on it together (ranks.h). If so, run() calls leave_to_first() before it
   // writes anything that no journal is, and not before all shared loops.
   virtual bool shared() const { return false; }

@@ -30,7 +30,7 @@ using Seen = std::set<const CLI::Option*>;
 // Options of `command` named by the keys of `table`; returns keys that are not options of it.
 std::vector<std::string> apply_table(const std::filesystem::path& file, const Words& words,
                                      const toml::table& table, CLI::App& command, const Seen& given,
-                                     Seen& done) {
+                                     Configured& done) {
   std::vector<std::string> unknown;
   for (const auto& [key, node] : table) {
     if (node.is_table() || node.is_array_of_tables()) continue;
@@ -38,7 +38,9 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
     CLI::Option* option = find_option(command, name);
     if (option == nullptr) {
       unknown.emplace_back(key.str());
-    } else if (!given.contains(option) && done.insert(option).second) {
+    } else if (name == "trust" || name == "config") {
+      fail(Fault::usage, "{}: --{} stands on the command line only", place_in(file, node), name);
+    } else if (!given.contains(option) && done.emplace(option, place_in(file, node)).second) {
       give_values(*option, texts_of(file, node), place_in(file, node));
     }
   }
@@ -47,9 +49,11 @@ std::vector<std::string> apply_table(const std::filesystem::path& file, const Wo
 
 }  // namespace
 
-void apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root, CLI::App& command) {
+Configured apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root,
+                        CLI::App& command) {
   const toml::table table = read_toml(file);
-  Seen given, done;
+  Seen given;
+  Configured done;
   for (CLI::Option* option : command.get_options()) {
     if (option->count() > 0) given.insert(option);
   }
@@ -82,6 +86,7 @@ void apply_config(const std::filesystem::path& file, const Words& words, CLI::Ap
     }
   }
   apply_table(file, words, table, command, given, done);
+  return done;
 }
 
 }  // namespace assay::frame

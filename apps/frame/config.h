@@ -5,14 +5,20 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <map>
+#include <string>
 
 #include "apps/frame/words.h"
 
 namespace assay::frame {
 
+// Options whose values come from a configuration file, and where they stand there: "assay.toml:3".
+using Configured = std::map<const CLI::Option*, std::string>;
+
 // Gives the values in the file to those options of `command` that the command line left unset. `root` holds
 // all subcommands, to recognise names. Throws Error{usage} with file and line for unknown names (and the
-// nearest known one) and wrong types.
-void apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root, CLI::App& command);
+// nearest known one), wrong types, and what stands on the command line only.
+Configured apply_config(const std::filesystem::path& file, const Words& words, CLI::App& root,
+                        CLI::App& command);
 
 }  // namespace assay::frame

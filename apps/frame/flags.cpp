@@ -27,6 +27,24 @@ CLI::Option* Flags::placed(CLI::Option* option, const std::string& type) const {
   return option;
 }
 
+// A check that takes everything: what is known of an option beside its values.
+CLI::Option* Flags::marked(CLI::Option* option, const char* mark) {
+  return option->check(CLI::Validator([](std::string&) { return std::string(); }, "", mark));
+}
+
+bool Flags::has_mark(const CLI::Option& option, const char* mark) {
+  try {
+    for (int i = 0;; ++i) {
+      if (const_cast<CLI::Option&>(option).get_validator(i)->get_name() == mark) return true;
+    }
+  } catch (const CLI::OptionNotFound&) {
+    return false;
+  }
+}
+
+bool is_written(const CLI::Option& option) { return Flags::has_mark(option, Flags::written_mark); }
+bool runs_code(const CLI::Option& option) { return Flags::has_mark(option, Flags::code_mark); }
+
 std::vector<const CLI::Option*> Flags::named(std::initializer_list<const char*> names) const {
   std::vector<const CLI::Option*> options;
   for (const char* name : names) options.push_back(app_.get_option(name));

@@ -75,6 +75,19 @@ class Flags {
     return add(names, value, help)->check(check);
   }
 
+  // A flag that names a file or a folder that is written. What a flag names otherwise is read: which of the
+  // two holds for a flag depends on no other one.
+  template <typename T, typename... Check>
+  CLI::Option* add_output(const std::string& names, T& value, const std::string& help,
+                          const Check&... check) {
+    return marked(add(names, value, help, check...), written_mark);
+  }
+  // A flag that names code that will run.
+  template <typename T>
+  CLI::Option* add_code(const std::string& names, T& value, const std::string& help) {
+    return marked(add(names, value, help), code_mark);
+  }
+
   // A text below the command's summary in its help.
   void describe(const std::string& text) { app_.description(app_.get_description() + "\n\n" + text); }
   // Those of these names ("--count"), which are declared already.
@@ -85,6 +98,11 @@ class Flags {
   void skip_other_words() { app_.validate_positionals(); }
 
  private:
+  friend bool is_written(const CLI::Option& option);
+  friend bool runs_code(const CLI::Option& option);
+  static constexpr const char *written_mark = "written", *code_mark = "code";
+  static CLI::Option* marked(CLI::Option* option, const char* mark);
+  static bool has_mark(const CLI::Option& option, const char* mark);
   static std::pair<std::string, std::string> parts_of_names(const std::string& names);
   CLI::Option* placed(CLI::Option* option, const std::string& type) const;
 
@@ -97,6 +115,9 @@ std::string name_of(const CLI::Option& option);
 // "--count-layer", "states".
 std::string flag_of(const CLI::Option& option);
 bool is_switch(const CLI::Option& option);
+// What add_output() and add_code() have declared.
+bool is_written(const CLI::Option& option);
+bool runs_code(const CLI::Option& option);
 
 // All names by which options can be given, without dashes.
 std::vector<std::string> long_names(const CLI::App& app);

@@ -1,6 +1,8 @@
 #include "apps/frame/outputs.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 
 #include "apps/frame/command.h"
 #include "apps/frame/flags.h"
@@ -15,35 +17,46 @@ std::vector<Output> with_renderings(std::vector<Output> outputs, const Settings&
   if (settings.json != "-") outputs.push_back({"--json", settings.json});
   for (const auto& [name, file] : settings.renderings) {
     const bool folder = report::renderers().find(name).render_files != nullptr;
-    outputs.push_back({"--" + name, file, folder ? Output::Kind::folder : Output::Kind::file});
+    outputs.push_back({"--" + name,
+                       file,
+                       folder ? Output::Kind::folder : Output::Kind::file,
+                       {name == "csv" ? "*.csv" : "*"}});
   }
   std::erase_if(outputs, [](const Output& output) { return output.path.empty(); });
   return outputs;
 }
 
-// What the options name that are no outputs.
-std::vector<NamedPath> inputs_of(const CLI::App& command, const std::vector<Output>& outputs,
-                                 const Settings& settings) {
-  std::vector<NamedPath> inputs;
+bool names_files(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return std::ranges::any_of(std::array{"FILE", "SPEC", "COMMAND"},
+                             [&](const char* word) { return type.find(word) != std::string::npos; });
+}
+
+// What the options name that are no outputs. A folder counts as a whole where it is what the option is about.
+void add_inputs(const CLI::App& command, const std::vector<Output>& outputs, std::vector<NamedPath>& inputs) {
   for (const CLI::Option* option : command.get_options()) {
-    const std::string flag = flag_of(*option);
-    const bool written = std::ranges::find(outputs, flag, &Output::name) != outputs.end();
-    const std::string type = option->get_type_name();
-    if (written || (type.find("FILE") == std::string::npos && type.find("SPEC") == std::string::npos))
-      continue;
+    const bool written = std::ranges::find(outputs, flag_of(*option), &Output::name) != outputs.end();
+    if (written || !names_files(*option)) continue;
     for (const std::string& text : option->results()) {
-      for (std::filesystem::path& path : paths_in(text)) inputs.emplace_back(std::move(path), flag);
+      const std::string about = text.substr(0, text.find_first_of(",["));
+      for (const std::filesystem::path& path : paths_in(text)) {
+        std::error_code code;
+        if (path == about || path == text || !std::filesystem::is_directory(path, code))
+          inputs.emplace_back(path, flag_of(*option));
+      }
     }
   }
-  inputs.emplace_back(settings.config, "--config");
-  return inputs;
 }
 
 }  // namespace
 
-void check_outputs(const std::vector<Output>& declared, const CLI::App& command, const Settings& settings) {
-  const std::vector<Output> outputs = with_renderings(declared, settings);
-  assay::check_outputs(outputs, inputs_of(command, outputs, settings));
+void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPath>& inputs,
+                   const CLI::App& command, const Settings& settings) {
+  const std::vector<Output> written = with_renderings(outputs, settings);
+  std::vector<NamedPath> read = inputs;
+  add_inputs(command, written, read);
+  read.emplace_back(settings.config, "--config");
+  assay::check_outputs(written, read);
 }
 
 void check_result_replaced(const std::string& model_hash, const Settings& settings) {

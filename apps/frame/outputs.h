@@ -13,8 +13,9 @@ namespace assay::frame {
 
 struct Settings;
 
-// With all renderings, against everything that `command`'s other options name.
-void check_outputs(const std::vector<Output>& outputs, const CLI::App& command, const Settings& settings);
+// With all renderings, against everything that `command`'s other options name, and `inputs`.
+void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPath>& inputs,
+                   const CLI::App& command, const Settings& settings);
 
 // The result document that --json will write does not replace one of another network, unless --force is
 // given.

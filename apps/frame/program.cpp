@@ -62,7 +62,7 @@ std::string no_seed(const std::string& text) {
 report::Document answered(const Program& program, const CLI::App& sub, Command& command,
                           const Settings& settings, Progress& progress) {
   program.prepare(settings);
-  if (ranks().first()) check_outputs(command.outputs(), sub, settings);
+  if (ranks().first()) check_outputs(command.outputs(), command.inputs(settings), sub, settings);
   Context context{settings, progress};
   const auto start = std::chrono::steady_clock::now();
   report::Document document = command.run(context);
@@ -87,20 +87,23 @@ Posed::Posed(const CommandInfo& info)
 
 void declare_common(CLI::App& app, Settings& settings) {
   Flags flags(app, common_group), outputs(app, outputs_group);
-  flags.add("--json FILE", settings.json,
-            "write the result document to FILE ('-': standard output, instead of tables)");
+  flags.add_output("--json FILE", settings.json,
+                   "write the result document to FILE ('-': standard output, instead of tables)");
   for (const report::Renderer& renderer : report::renderers()) {
     const std::string kind = renderer.render_files ? "FOLDER" : "FILE";
-    outputs.add(
+    outputs.add_output(
         fmt::format("--{} {}{}", renderer.name, kind, renderer.render_files ? "" : renderer.extension),
         settings.renderings[renderer.name], fmt::format("write the {} to {}", renderer.summary, kind));
   }
   flags.add("--config FILE", settings.config, "read flags from FILE (default: ./assay.toml where it exists)");
   flags
-      .add("--plugin FILE.so", settings.plugins,
-           "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
-           "(docs/plugins.md)")
+      .add_code("--plugin FILE.so", settings.plugins,
+                "load FILE, a shared library that adds criteria, attacks, operators, ... of your own "
+                "(docs/plugins.md)")
       ->allow_extra_args(false);
+  flags.add(
+      "--trust", settings.trust,
+      "let an assay.toml of the current folder load plug-ins, run programs and write outside the folder");
   flags.add("--quiet", settings.quiet, "no progress, only the result");
   flags.add("--force", settings.force, "replace a state, profile or result that holds something else");
   flags.add("--strict", settings.strict, "end with exit code 9 where the result has warnings");

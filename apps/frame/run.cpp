@@ -21,6 +21,7 @@
 #include "apps/frame/manual.h"
 #include "apps/frame/program.h"
 #include "apps/frame/terminal.h"
+#include "apps/frame/trust.h"
 #include "assay/support/conditions.h"
 #include "assay/support/deaf_work.h"
 #include "assay/support/files/file.h"
@@ -30,6 +31,7 @@
 namespace assay::frame {
 namespace {
 
+constexpr const char* folder_config = "assay.toml";
 constexpr int gate_failed = 2, warned = 9, signal_base = 128;  // docs/exit-codes.md, as all codes
 
 volatile std::sig_atomic_t stopped_by = 0;  // the signal that asked for an end
@@ -127,9 +129,25 @@ void render(const report::Document& document, const Settings& settings) {
   flush_standard_output();
 }
 
+// Values of the file that was named, or of the one in the current folder as far as it is trusted.
+void configure(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
+  const bool found = settings.config.empty() && std::filesystem::exists(folder_config);
+  if (found) settings.config = folder_config;
+  if (settings.config.empty()) return;
+  Configured configured = apply_config(settings.config, program.words, root, sub);
+  const CLI::Option* const plugin = sub.get_option("--plugin");
+  if (found && !command.plugins_of_folder() && configured.erase(plugin) > 0) {
+    settings.plugins.clear();
+    say(fmt::format("assay: plug-ins that {} names are not loaded by `{}`; name them with --plugin",
+                    settings.config, sub.get_name()));
+  }
+  settings.config_is_found = found && !settings.trust && !is_trusted(".");
+  if (settings.config_is_found) refuse_untrusted(configured);
+  command.configured(configured, settings);
+}
+
 int run_command(const Program& program, CLI::App& root, CLI::App& sub, Command& command, Settings& settings) {
-  if (settings.config.empty() && std::filesystem::exists("assay.toml")) settings.config = "assay.toml";
-  if (!settings.config.empty()) apply_config(settings.config, program.words, root, sub);
+  configure(program, root, sub, command, settings);
   for (const std::string& file : settings.plugins) program.load_plugin(file);
   if (!ranks().alone() && !command.shared())
     fail(Fault::usage,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -90,17 +91,62 @@ std::vector<std::string> gates_of(const report::Document& document) {
   return texts;
 }
 
-// What a document says beside its figures. Sentences hold figures: where these are only close, they may
-// differ.
+// With 0 for every number.
+std::string without_numbers(const std::string& text) {
+  std::string masked;
+  for (const char c : text) {
+    const bool digit = (c >= '0' && c <= '9') || c == '.';
+    if (!digit)
+      masked += c;
+    else if (!masked.ends_with('0'))
+      masked += '0';
+  }
+  return masked;
+}
+
+// What a document says beside its figures. Sentences hold figures: where these are only close, their numbers
+// may differ.
 void compare_words(const report::Document& then, const report::Document& now, FigureComparison& result) {
   if (gates_of(then) != gates_of(now)) result.different.emplace_back("gates: their outcome is another");
-  if (result.close > 0) return;
+  const auto comparable = [&](const std::string& text) {
+    return result.close > 0 ? without_numbers(text) : text;
+  };
+  const auto warnings = [&](const report::Document& document) {
+    std::vector<std::string> texts = warnings_of(document);
+    std::ranges::transform(texts, texts.begin(), comparable);
+    return texts;
+  };
   const auto sentence = [](const report::Document& document) {
     return document.headline.substr(0, document.headline.find(" [doubtful: "));
   };
-  if (warnings_of(then) != warnings_of(now)) result.different.emplace_back("warnings: there are others");
-  if (sentence(then) != sentence(now))
+  if (warnings(then) != warnings(now)) result.different.emplace_back("warnings: there are others");
+  if (comparable(sentence(then)) != comparable(sentence(now)))
     result.different.push_back(fmt::format("headline: '{}', now '{}'", sentence(then), sentence(now)));
+}
+
+// Content hashes of networks and records.
+void compare_hashes(const report::Document& then, const report::Document& now, FigureComparison& result) {
+  const auto hashes_of = [](const report::Document& document) {
+    std::map<std::string, Cell> hashes;
+    for (const auto& [key, value] : document.provenance)
+      if (key.find("_hash") != std::string::npos) hashes.emplace(key, value);
+    return hashes;
+  };
+  if (hashes_of(then) != hashes_of(now))
+    result.different.emplace_back("hashes: they are of another network or of other records");
+}
+
+// What a result has lost since it was made.
+void compare_absent(const report::Document& then, const report::Document& now, FigureComparison& result) {
+  for (const report::Fact& fact : now.facts) {
+    if (!is_of_the_run(fact.id) &&
+        std::ranges::find(then.facts, fact.id, &report::Fact::id) == then.facts.end())
+      result.different.push_back(fact.id + ": the result in the pack lacks it");
+  }
+  for (const report::Table& table : now.tables) {
+    if (std::ranges::find(then.tables, table.id, &report::Table::id) == then.tables.end())
+      result.different.push_back(table.id + ": the result in the pack lacks the table");
+  }
 }
 
 }  // namespace
@@ -120,6 +166,8 @@ FigureComparison compare_figures(const report::Document& then, const report::Doc
     else
       comparer.compare(table, *found);
   }
+  compare_absent(then, now, comparer.result);
+  compare_hashes(then, now, comparer.result);
   compare_words(then, now, comparer.result);
   return comparer.result;
 }

@@ -8,6 +8,7 @@
 
 #include <assay/error.h>
 #include <assay/gate.h>
+#include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/traceability.h"
@@ -110,7 +111,7 @@ std::vector<std::string> command_of(const Step& step, const GatherOptions& optio
     command.push_back("--" + flag);
     if (!value.empty()) command.push_back(value);
   };
-  if (!options.config.empty()) add("config", options.config.string());
+  if (!options.config.empty() && options.config_is_named) add("config", options.config.string());
   command.insert(command.end(), step.arguments.begin(), step.arguments.end());
   command.push_back("--json=" + (options.folder / result_file(step)).string());
   for (const auto& [flag, value] : options.flags) add(flag, value);
@@ -161,6 +162,23 @@ StepResult collect_step(const Step& step, const GatherOptions& options) {
   return result;
 }
 
+// Files in the folder of an ONNX network that it names: they hold weights of it.
+std::vector<fs::path> external_data(const fs::path& network) {
+  std::vector<fs::path> files;
+  std::error_code code;
+  if (!fs::is_regular_file(network, code)) return files;
+  const std::string bytes = read_file(network);
+  if (bytes.find("location") == std::string::npos) return files;
+  const fs::path folder = network.parent_path();
+  for (fs::recursive_directory_iterator entry(folder.empty() ? "." : folder, code), end;
+       !code && entry != end; entry.increment(code)) {
+    const fs::path name = entry->path().lexically_relative(folder.empty() ? "." : folder);
+    if (entry->is_regular_file(code) && bytes.find(name.generic_string()) != std::string::npos)
+      files.push_back(folder / name);
+  }
+  return files;
+}
+
 // Files that the text of an option names: a network with what lies beside it, a data set with its labels.
 std::vector<fs::path> named_files(const std::string& text) {
   std::vector<fs::path> files;
@@ -173,27 +191,32 @@ std::vector<fs::path> named_files(const std::string& text) {
   };
   for (const fs::path& path : paths_in(text)) {
     add(path);
-    if (!path.empty()) add(path.string() + ".data");
-    // Labels of IDX images lie beside them under this name.
-    std::string name = path.filename().string();
-    const std::size_t images = name.find("images-idx3");
-    if (images != std::string::npos) add(path.parent_path() / name.replace(images, 11, "labels-idx1"));
+    if (path.extension() == ".onnx") std::ranges::for_each(external_data(path), add);
   }
   return files;
 }
 
+// What the files of an option are, by its name.
+const std::map<std::string, std::string>& roles() {
+  static const std::map<std::string, std::string> all = [] {
+    std::map<std::string, std::string> named{{"model", "network"},
+                                             {"train", "training data"},
+                                             {"test", "test data"},
+                                             {"data", "data"},
+                                             {"profile", "profile"}};
+    for (const std::string& name : read_options()) named.emplace(name, "input");
+    return named;
+  }();
+  return all;
+}
+
 std::vector<InputFile> inputs_of(const std::vector<StepResult>& results) {
-  static const std::map<std::string, std::string> roles{{"--model", "network"},
-                                                        {"--train", "training data"},
-                                                        {"--test", "test data"},
-                                                        {"--data", "data"},
-                                                        {"--profile", "profile"}};
   std::vector<InputFile> inputs;
   for (const StepResult& result : results) {
-    for (std::size_t i = 0; i + 1 < result.typed.size(); ++i) {
-      const auto role = roles.find(result.typed[i]);
-      if (role == roles.end()) continue;
-      for (const fs::path& file : named_files(result.typed[i + 1])) {
+    for (const auto& [name, value] : named_values(result.typed)) {
+      const auto role = roles().find(name);
+      if (role == roles().end()) continue;
+      for (const fs::path& file : named_files(value)) {
         const auto known = std::ranges::find(inputs, file.string(), &InputFile::path);
         if (known == inputs.end())
           inputs.push_back({role->second, file.string(), sha256_of_file(file), fs::file_size(file)});

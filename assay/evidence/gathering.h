@@ -40,6 +40,7 @@ struct GatherOptions {
   std::filesystem::path config;  // configuration file of all steps; may be empty
   // Flags of every step that does not have them itself, without dashes; no value: a switch.
   std::vector<std::pair<std::string, std::string>> flags;
+  bool config_is_named = true;  // to the steps, too; else they find it themselves, and trust it as little
 };
 
 // Runs or collects all steps. Throws Error{mismatch} for a step that fails otherwise than by a gate or a

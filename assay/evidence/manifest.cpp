@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include <assay/error.h>
 #include "assay/evidence/signature.h"
@@ -28,6 +29,38 @@ std::string inside(const std::string& path) {
   return path;
 }
 
+ManifestStep step_of(const Json& json) {
+  return {json.at("name").get<std::string>(),
+          inside(json.at("file").get<std::string>()),
+          json.at("command").get<std::vector<std::string>>(),
+          json.value("of", std::string()),
+          json.value("collected", std::string()),
+          json.value("exit_code", 0)};
+}
+
+// What the report says besides results and files.
+void read_report_parts(const Json& json, Manifest& manifest) {
+  for (const char* part : {"requirements", "not_done", "machine", "signed"})
+    manifest.tells_report = manifest.tells_report && json.contains(part);
+  if (!manifest.tells_report) return;
+  for (const Json& one : json.at("requirements"))
+    manifest.requirements.push_back({one.at("id").get<std::string>(), one.at("text").get<std::string>(),
+                                     one.at("gates").get<std::vector<std::string>>(),
+                                     one.at("step").get<std::string>()});
+  manifest.not_done = json.at("not_done").get<std::vector<std::string>>();
+  for (const Json& one : json.at("machine"))
+    manifest.machine.emplace_back(one.at(0).get<std::string>(), one.at(1).get<std::string>());
+  manifest.is_signed = json.at("signed").get<bool>();
+}
+
+template <typename Part>
+void require_once(const std::vector<Part>& parts, std::string Part::*name) {
+  std::set<std::string> seen;
+  for (const Part& part : parts) {
+    if (!seen.insert(part.*name).second) throw std::runtime_error("'" + part.*name + "' occurs twice");
+  }
+}
+
 }  // namespace
 
 std::vector<PackFile> files_in(const fs::path& pack) {
@@ -51,7 +84,20 @@ void write_manifest(const Manifest& manifest, const fs::path& pack) {
   for (const auto& [name, version] : manifest.program) json["program"][name] = version;
   json["steps"] = Json::array();
   for (const ManifestStep& step : manifest.steps)
-    json["steps"].push_back({{"name", step.name}, {"file", step.file}, {"command", step.typed}});
+    json["steps"].push_back({{"name", step.name},
+                             {"file", step.file},
+                             {"command", step.typed},
+                             {"of", step.command},
+                             {"collected", step.collected},
+                             {"exit_code", step.exit_code}});
+  json["requirements"] = Json::array();
+  for (const Requirement& one : manifest.requirements)
+    json["requirements"].push_back(
+        {{"id", one.id}, {"text", one.text}, {"gates", one.gates}, {"step", one.step}});
+  json["not_done"] = manifest.not_done;
+  json["machine"] = Json::array();
+  for (const auto& [name, value] : manifest.machine) json["machine"].push_back({name, value});
+  json["signed"] = manifest.is_signed;
   json["inputs"] = Json::array();
   for (const InputFile& input : manifest.inputs)
     json["inputs"].push_back(
@@ -65,6 +111,8 @@ void write_manifest(const Manifest& manifest, const fs::path& pack) {
 Manifest read_manifest(const fs::path& pack) {
   const fs::path file = pack / manifest_name;
   std::error_code unknown;
+  if (!is_plain_or_missing(file))
+    fail(Fault::data, "{} is not a plain file; packs hold nothing else", file.string());
   if (!fs::is_regular_file(file, unknown))
     fail(Fault::io,
          "{} is no evidence pack: it has no {}; name the folder that `assay evidence` wrote, unpacked",
@@ -78,10 +126,8 @@ Manifest read_manifest(const fs::path& pack) {
     manifest.created = json.at("created").get<std::string>();
     for (const auto& [name, version] : json.at("program").items())
       manifest.program.emplace_back(name, version.get<std::string>());
-    for (const Json& step : json.at("steps"))
-      manifest.steps.push_back({step.at("name").get<std::string>(),
-                                inside(step.at("file").get<std::string>()),
-                                step.at("command").get<std::vector<std::string>>()});
+    for (const Json& step : json.at("steps")) manifest.steps.push_back(step_of(step));
+    read_report_parts(json, manifest);
     for (const Json& input : json.at("inputs"))
       manifest.inputs.push_back({input.at("role").get<std::string>(), input.at("path").get<std::string>(),
                                  input.at("sha256").get<std::string>(),
@@ -90,6 +136,8 @@ Manifest read_manifest(const fs::path& pack) {
       manifest.files.push_back({inside(entry.at("path").get<std::string>()),
                                 entry.at("sha256").get<std::string>(),
                                 entry.at("bytes").get<std::uint64_t>()});
+    require_once(manifest.files, &PackFile::path);
+    require_once(manifest.steps, &ManifestStep::name);
     return manifest;
   } catch (const Error&) {
     throw;
@@ -112,7 +160,12 @@ std::vector<std::string> differences(const Manifest& manifest, const fs::path& p
     if (there != found.end()) found.erase(there);
   }
   for (const auto& [path, file] : found) different.push_back("not listed: " + path);
-  if (fs::exists(pack / journal_name))
+  if (manifest.files.empty()) different.emplace_back("the manifest lists no file");
+  for (const ManifestStep& step : manifest.steps) {
+    if (std::ranges::find(manifest.files, step.file, &PackFile::path) == manifest.files.end())
+      different.push_back("not in the manifest: " + step.file);
+  }
+  if (fs::exists(fs::symlink_status(pack / journal_name)))
     different.push_back("not finished: give the command that makes the pack once more");
   return different;
 }

@@ -23,21 +23,31 @@ struct PackFile {
 struct ManifestStep {
   std::string name, file;          // of its result document
   std::vector<std::string> typed;  // empty: collected
+  std::string command, collected;  // as in a Step
+  int exit_code = 0;
 };
 
 struct Manifest {
   std::string title, created;
   std::vector<std::pair<std::string, std::string>> program;  // versions by name
+  std::vector<std::pair<std::string, std::string>> machine;  // what it ran on
   std::vector<PackFile> files;                               // all but manifest, signature and journal
   std::vector<InputFile> inputs;
   std::vector<ManifestStep> steps;
+  std::vector<Requirement> requirements;
+  std::vector<std::string> not_done;
+  bool is_signed = false;
+  // Whether it says all that the report is made of, besides the results. Manifests of earlier versions do
+  // not.
+  bool tells_report = true;
 };
 
 // All files in a pack that a manifest lists, by path, with their hashes.
 std::vector<PackFile> files_in(const std::filesystem::path& pack);
 
 void write_manifest(const Manifest& manifest, const std::filesystem::path& pack);
-// Throws Error{data} for what is no manifest, and for paths that lead out of the pack.
+// Throws Error{data} for what is no manifest, for links in its place, for paths that lead out of the pack and
+// for files and steps that occur twice.
 Manifest read_manifest(const std::filesystem::path& pack);
 
 // What is not as the manifest says: "changed: results/cover.json", "missing: ...", "not listed: ...", and

@@ -30,11 +30,12 @@ void require_file_name(const std::string& name, std::string_view what) {
 
 bool is_output_option(std::string_view name, bool learns) {
   static const std::set<std::string_view> outputs{
-      "json",           "html",       "junit",       "sarif",    "markdown",      "csv",
-      "elements",       "state",      "append",      "out",      "matrix",        "made-dir",
-      "killing-subset", "write",      "sheet",       "ids",      "scores",        "cache",
-      "quiet",          "force",      "strict",      "config",   "journal-every", "plugin",
-      "out-dir",        "checkpoint", "predictions", "heatmaps", "store",         "prune"};
+      "json",           "html",    "junit",      "sarif",       "markdown", "csv",
+      "elements",       "state",   "append",     "out",         "matrix",   "made-dir",
+      "killing-subset", "write",   "sheet",      "ids",         "scores",   "cache",
+      "quiet",          "force",   "strict",     "trust",       "config",   "journal-every",
+      "plugin",         "out-dir", "checkpoint", "predictions", "heatmaps", "store",
+      "prune"};
   return outputs.contains(name) || (learns && name == "profile");
 }
 
@@ -85,23 +86,51 @@ bool is_part_of_pack(const std::string& path, const Study& study) {
          });
 }
 
-std::vector<Outcome> write_pack(const PackContents& contents, const fs::path& folder) {
-  const std::vector<Outcome> outcomes = outcomes_of(contents.study, contents.results);
+Manifest manifest_of(const PackContents& contents) {
+  Manifest manifest;
+  manifest.title = contents.study.title;
+  manifest.created = contents.created;
+  manifest.program = contents.program;
+  manifest.machine = contents.machine;
+  manifest.inputs = contents.inputs;
+  manifest.requirements = contents.study.requirements;
+  manifest.not_done = contents.study.not_done;
+  manifest.is_signed = contents.is_signed;
+  for (const StepResult& result : contents.results)
+    manifest.steps.push_back({result.step.name, result.file, result.typed, result.step.command,
+                              result.step.collected, result.exit_code});
+  return manifest;
+}
+
+std::map<std::string, std::string> made_files(const PackContents& contents,
+                                              std::span<const Outcome> outcomes) {
+  std::map<std::string, std::string> files;
   std::vector<report::Document> documents;
   for (const StepResult& result : contents.results) documents.push_back(result.document);
-  if (!documents.empty()) write_file(folder / "pages" / "report.html", report::to_html(documents));
-  write_file(folder / "traceability" / "requirements.csv",
-             report::to_csv(requirement_table(contents.study, outcomes, contents.results)));
-  write_file(folder / "traceability" / "records.csv", report::to_csv(record_table(contents.results)));
-  const Text headings = headings_text();
-  write_file(folder / "technical-documentation.md", headings.markdown());
-  Manifest manifest{contents.study.title, contents.created, contents.program, {}, contents.inputs, {}};
-  for (const StepResult& result : contents.results)
-    manifest.steps.push_back({result.step.name, result.file, result.typed});
-  write_file(folder / "bom.cdx.json", bill_of_materials(manifest, contents.results));
-  const Text text = report_text(contents, outcomes, files_in(folder));
-  write_file(folder / "REPORT.md", text.markdown());
-  write_file(folder / "REPORT.html", text.html(contents.study.title));
+  if (!documents.empty()) files["pages/report.html"] = report::to_html(documents);
+  files["traceability/requirements.csv"] =
+      report::to_csv(requirement_table(contents.study, outcomes, contents.results));
+  files["traceability/records.csv"] = report::to_csv(record_table(contents.results));
+  files["technical-documentation.md"] = headings_text().markdown();
+  files["bom.cdx.json"] = bill_of_materials(manifest_of(contents), contents.results);
+  return files;
+}
+
+std::map<std::string, std::string> made_reports(const PackContents& contents,
+                                                std::span<const Outcome> outcomes,
+                                                std::vector<PackFile> files) {
+  constexpr const char *markdown = "REPORT.md", *page = "REPORT.html";
+  std::erase_if(files, [&](const PackFile& file) { return file.path == markdown || file.path == page; });
+  const Text text = report_text(contents, outcomes, files);
+  return {{markdown, text.markdown()}, {page, text.html(contents.study.title)}};
+}
+
+std::vector<Outcome> write_pack(const PackContents& contents, const fs::path& folder) {
+  const std::vector<Outcome> outcomes = outcomes_of(contents.study, contents.results);
+  for (const auto& [path, text] : made_files(contents, outcomes)) write_file(folder / path, text);
+  for (const auto& [path, text] : made_reports(contents, outcomes, files_in(folder)))
+    write_file(folder / path, text);
+  Manifest manifest = manifest_of(contents);
   manifest.files = files_in(folder);
   write_manifest(manifest, folder);
   return outcomes;

@@ -4,6 +4,7 @@
 // that somebody else can check (docs/evidence.md).
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -36,6 +37,17 @@ void require_file_name(const std::string& name, std::string_view what);
 // Whether a file of this path in the pack, with /, is one that the study makes, or that a kill has left half
 // made.
 bool is_part_of_pack(const std::string& path, const Study& study);
+
+// The manifest of a pack, without its files.
+Manifest manifest_of(const PackContents& contents);
+
+// What is made of results and studies, by path: page, traceability, bill of materials and headings; and the
+// reports, which list the other `files` of the pack.
+std::map<std::string, std::string> made_files(const PackContents& contents,
+                                              std::span<const Outcome> outcomes);
+std::map<std::string, std::string> made_reports(const PackContents& contents,
+                                                std::span<const Outcome> outcomes,
+                                                std::vector<PackFile> files);
 
 // Writes reports, cards, traceability, bill of materials, headings and at last the manifest into a folder
 // that holds the results (and states) of the steps. Returns what every requirement came to.

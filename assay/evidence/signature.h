@@ -15,6 +15,9 @@ bool can_sign();
 // holds. Throws Error{io} with what ssh-keygen says.
 void sign_manifest(const std::filesystem::path& pack, const std::filesystem::path& key);
 
+// Whether there is a file that is not a link, or nothing at all.
+bool is_plain_or_missing(const std::filesystem::path& file);
+
 struct SignatureCheck {
   bool there = false, good = false;
   std::string text;  // what was found: by which key, whether it is one of the trusted

@@ -1,43 +1,26 @@
 #include "assay/evidence/verification.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <set>
+#include <map>
 
 #include <assay/error.h>
 #include "assay/evidence/comparison.h"
 #include "assay/evidence/manifest.h"
 #include "assay/evidence/pack.h"
+#include "assay/evidence/repetition.h"
+#include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
 #include "assay/support/process.h"
 #include "assay/support/text/parse.h"
+#include "assay/support/text/shell.h"
 #include "assay/support/text/text.h"
 
 namespace assay::evidence {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Commands that only measure.
-const std::set<std::string>& repeatable_commands() {
-  static const std::set<std::string> names{"model", "data",   "evaluate", "importance",
-                                           "cover", "mutate", "select"};
-  return names;
-}
-
-std::vector<std::string> flags_of(const std::vector<std::string>& typed) {
-  std::vector<std::string> flags;
-  for (const std::string& word : typed) {
-    if (word.starts_with("--")) flags.push_back(word.substr(2, word.find('=') - 2));
-  }
-  return flags;
-}
 
 report::Gate check_of(std::string text, bool passed, std::string reason) {
   report::Gate gate;
@@ -49,26 +32,51 @@ report::Gate check_of(std::string text, bool passed, std::string reason) {
   return gate;
 }
 
-// A folder that nobody else can have prepared, gone when this is.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (fs::temp_directory_path() / "assay-verify-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      fail(Fault::io, "{} cannot be made: {}", name, std::strerror(errno));
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code code;
-    fs::remove_all(path_, code);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
+report::Document result_in(const fs::path& file) {
+  return report::read_document(read_file(file), file.string());
+}
 
- private:
-  fs::path path_;
-};
+// What the pack was made of, as far as its manifest and results tell.
+PackContents contents_of(const Manifest& manifest, const fs::path& pack) {
+  PackContents contents;
+  contents.study.title = manifest.title;
+  contents.study.requirements = manifest.requirements;
+  contents.study.not_done = manifest.not_done;
+  contents.inputs = manifest.inputs;
+  contents.program = manifest.program;
+  contents.machine = manifest.machine;
+  contents.created = manifest.created;
+  contents.is_signed = manifest.is_signed;
+  for (const ManifestStep& step : manifest.steps) {
+    contents.study.steps.push_back({step.name, step.command, {}, step.collected});
+    contents.results.push_back(
+        {contents.study.steps.back(), result_in(pack / step.file), step.exit_code, step.typed, step.file});
+  }
+  return contents;
+}
+
+// Files that come out otherwise when they are made of the results once more.
+std::vector<std::string> differing_reports(const Manifest& manifest, const fs::path& pack) {
+  const PackContents contents = contents_of(manifest, pack);
+  const std::vector<Outcome> outcomes = outcomes_of(contents.study, contents.results);
+  std::map<std::string, std::string> made = made_files(contents, outcomes);
+  made.merge(made_reports(contents, outcomes, manifest.files));
+  std::vector<std::string> different;
+  for (const auto& [path, text] : made) {
+    std::error_code code;
+    if (!fs::is_regular_file(pack / path, code) || read_file(pack / path) != text) different.push_back(path);
+  }
+  return different;
+}
+
+// The command that a result says it is of, without its outputs.
+std::vector<std::string> recorded_command(const report::Document& document) {
+  for (const auto& [key, value] : document.provenance) {
+    const auto* const options = std::get_if<std::string>(&value);
+    if (key == "options" && options != nullptr) return repeatable(document.command, *options);
+  }
+  return {document.command};
+}
 
 class Verification {
  public:
@@ -79,54 +87,108 @@ class Verification {
     check_files();
     check_signed();
     check_inputs();
-    const bool again = options_.rerun != "none";
-    if (again) repeat(progress);
+    check_commands();
+    check_reports();
+    if (options_.rerun != "none") repeat(progress);
     const auto failed =
         std::ranges::count_if(document_.gates, [](const report::Gate& gate) { return !gate.passed; });
-    document_.headline =
-        failed == 0
-            ? fmt::format("{}: {} files are as they were made; {}", pack_.string(), manifest_.files.size(),
-                          again ? "figures came out the same" : "no command was run again")
-            : fmt::format("{}: {} of {} checks failed", pack_.string(), failed, document_.gates.size());
+    document_.headline = failed == 0
+                             ? fmt::format("{}: {} files are as the manifest says; {}; {}", pack_.string(),
+                                           manifest_.files.size(), signed_text_, repeated_text())
+                             : fmt::format("{}: {} of {} checks failed; {}", pack_.string(), failed,
+                                           document_.gates.size(), signed_text_);
     document_.facts = {{"title", "title", manifest_.title}, {"created", "made", manifest_.created}};
     return std::move(document_);
   }
 
  private:
-  void check_files() {
-    const std::vector<std::string> different = differences(manifest_, pack_);
+  void check(std::string name, const std::vector<std::string>& faults, std::string good) {
     document_.gates.push_back(
-        check_of("files", different.empty(),
-                 different.empty() ? fmt::format("{} files have their SHA-256", manifest_.files.size())
-                                   : joined(different, "; ")));
+        check_of(std::move(name), faults.empty(), faults.empty() ? std::move(good) : joined(faults, "; ")));
+  }
+
+  void check_files() {
+    files_are_there_ = true;
+    const std::vector<std::string> different = differences(manifest_, pack_);
+    for (const ManifestStep& step : manifest_.steps)
+      files_are_there_ = files_are_there_ && fs::is_regular_file(pack_ / step.file);
+    check("files", different, fmt::format("{} files have their SHA-256", manifest_.files.size()));
   }
 
   void check_signed() {
-    const SignatureCheck check = check_signature(pack_, options_.signers, options_.identity);
-    if (check.there || !options_.signers.empty())
-      document_.gates.push_back(check_of("signature", check.good, check.text));
+    const SignatureCheck found = check_signature(pack_, options_.signers, options_.identity);
+    const bool asked = !options_.signers.empty();
+    trusted_ = found.good && asked;
+    signed_text_ = !found.there  ? "not signed"
+                   : !found.good ? "its signature is not good"
+                   : asked       ? fmt::format("signed by {}", options_.identity)
+                                 : "signed with a key that was not checked";
+    if (asked || (found.there && !found.good))
+      document_.gates.push_back(check_of("signature", found.good, found.text));
+    else if (found.there)
+      document_.notices.push_back(found.text + "; whose key that is was not checked: anybody can sign");
     else
-      document_.notices.push_back(check.text);
+      document_.notices.push_back(found.text + ": whoever changed it could make the manifest anew");
+    if (!found.there && manifest_.is_signed)
+      document_.gates.push_back(
+          check_of("signature", false, "the manifest says it is signed, and it is not"));
   }
 
-  // Files that the commands read: those that are there have to be the same.
+  // Files that the commands read: those that are there have to be the same, and none may be left out.
   void check_inputs() {
-    std::vector<std::string> different;
+    std::vector<std::string> faults;
     std::size_t there = 0;
     for (const InputFile& input : manifest_.inputs) {
       const fs::path file = fs::path(options_.from) / input.path;
       if (!fs::is_regular_file(file)) continue;
       ++there;
-      if (sha256_of_file(file) != input.sha256) different.push_back(file.string());
+      if (sha256_of_file(file) != input.sha256) faults.push_back("changed: " + file.string());
     }
-    if (there > 0)
-      document_.gates.push_back(check_of(
-          "inputs", different.empty(),
-          different.empty() ? fmt::format("{} of {} are there and the same", there, manifest_.inputs.size())
-                            : "changed: " + joined(different)));
+    std::vector<std::vector<std::string>> commands;
+    for (const ManifestStep& step : manifest_.steps) {
+      if (!step.typed.empty()) commands.push_back(options_.in_new_words(step.typed));
+    }
+    for (const std::string& name : unlisted_inputs(commands, manifest_.inputs, options_.from))
+      faults.push_back("not listed: " + name);
+    if (there > 0 || !faults.empty())
+      check("inputs", faults, fmt::format("{} of {} are there and the same", there, manifest_.inputs.size()));
     if (there < manifest_.inputs.size())
       document_.notices.push_back(fmt::format("{} of {} input files are not there",
                                               manifest_.inputs.size() - there, manifest_.inputs.size()));
+  }
+
+  // The manifest's commands are those that the results are of.
+  void check_commands() {
+    std::vector<std::string> others;
+    for (const ManifestStep& step : manifest_.steps) {
+      if (step.typed.empty() || !fs::is_regular_file(pack_ / step.file)) continue;
+      std::string typed;
+      for (std::size_t i = 1; i < step.typed.size(); ++i) typed.append(" ").append(shell_word(step.typed[i]));
+      if (recorded_command(result_in(pack_ / step.file)) != repeatable(step.typed[0], typed))
+        others.push_back(
+            fmt::format("{} is the result of another command than that of step {}", step.file, step.name));
+    }
+    check("commands", others, "results are of the commands that the manifest names");
+  }
+
+  // Reports say what the results say.
+  void check_reports() {
+    if (!files_are_there_) return;
+    if (!manifest_.tells_report)
+      return check("reports", {"the manifest does not say what the report was made of; make the pack anew"},
+                   "");
+    std::vector<std::string> different = differing_reports(manifest_, pack_);
+    const bool same_program = manifest_.program == options_.program;
+    if (!different.empty() && !same_program && trusted_) {
+      document_.notices.push_back(
+          fmt::format("{} were made by another version of the program and are not compared with the results",
+                      joined(different)));
+      return;
+    }
+    for (std::string& path : different) path += " is not what the results give";
+    if (!different.empty() && !same_program)
+      different.emplace_back("another version of the program made the pack, which may be why");
+    check("reports", different, "reports are what the results give");
   }
 
   std::vector<ManifestStep> chosen_steps() const {
@@ -154,70 +216,76 @@ class Verification {
                          {"different", "different", report::Column::Kind::count},
                          {"first", "the first that differ"}},
                         {}};
-    const ScratchFolder scratch;
+    const FreshFolder fresh(manifest_.inputs, options_.from);
     Stage stage(progress, "running commands again", steps.size(), "steps");
     for (const ManifestStep& step : steps) {
-      repeat(step, scratch.path(), table);
+      repeat(step, fresh, table);
       stage.advance(1, step.name);
     }
     document_.tables.push_back(std::move(table));
+    chosen_ = steps.size();
+    if (repeated_ == 0)
+      document_.gates.push_back(
+          check_of("commands run again", false, "none was, so no figure came out again"));
   }
 
-  void repeat(const ManifestStep& step, const fs::path& scratch, report::Table& table) {
-    constexpr std::size_t most_named = 5;
-    const std::string check = "step " + step.name;
+  // "figures came out the same in 3 of 5 steps, the others were not run again".
+  std::string repeated_text() const {
+    if (options_.rerun == "none") return "no command was run again";
+    return repeated_ == chosen_ ? fmt::format("figures came out the same in {} steps", repeated_)
+                                : fmt::format(
+                                      "figures came out the same in {} of {} steps, the others were not "
+                                      "run again",
+                                      repeated_, chosen_);
+  }
+
+  void repeat(const ManifestStep& step, const FreshFolder& fresh, report::Table& table) {
+    const std::string name = "step " + step.name;
     if (step.typed.empty()) {
       document_.notices.push_back(
-          fmt::format("{} was collected, not run: there is no command to run again", check));
+          fmt::format("{} was collected, not run: there is no command to run again", name));
       return;
     }
-    if (!repeatable_commands().contains(step.typed[0])) {
-      document_.notices.push_back(
-          fmt::format("{} is not run again: `assay {}` is none of the commands that are ({})", check,
-                      step.typed[0], joined({repeatable_commands().begin(), repeatable_commands().end()})));
+    const std::vector<std::string> typed = options_.in_new_words(step.typed);
+    if (const std::string reason = why_not_repeated(typed, name); !reason.empty()) {
+      document_.notices.push_back(fmt::format("{} is not run again: {}", name, reason));
       return;
     }
     require_file_name(step.name, "step");
-    const std::vector<std::string> flags = flags_of(step.typed);
-    if (std::ranges::find(flags, "trainer") != flags.end()) {
-      document_.notices.push_back(check + " is not run again: its --trainer names another program");
-      return;
-    }
-    const bool learns = std::ranges::find(flags, "train") != flags.end();
-    std::vector<std::string> refused;
-    for (const std::string& flag : flags) {
-      if (is_output_option(flag, learns)) refused.push_back("--" + flag);
-    }
-    if (!refused.empty())
-      fail(Fault::data, "{}: its command has {}, which no command of a pack has", check, joined(refused));
-    const fs::path file = scratch / (step.name + ".json");
+    ++repeated_;
+    const fs::path file = fresh.path() / (step.name + ".json");
     std::vector<std::string> command{this_program().string()};
-    command.insert(command.end(), step.typed.begin(), step.typed.end());
+    command.insert(command.end(), typed.begin(), typed.end());
     command.insert(command.end(), {"--json=" + file.string(), "--quiet", "--config=/dev/null"});
-    const ProcessResult ended = run_process(command, {.folder = options_.from});
+    const ProcessResult ended =
+        run_process(command, {.folder = fresh.work(), .writes_only_in = fresh.path()});
     if (!fs::exists(file)) {
       document_.gates.push_back(
-          check_of(check, false, fmt::format("ended with code {}: {}", ended.code, last_line(ended))));
+          check_of(name, false, fmt::format("ended with code {}: {}", ended.code, last_line(ended))));
       return;
     }
-    const auto read = [](const fs::path& path) {
-      return report::read_document(read_file(path), path.string());
-    };
-    FigureComparison found = compare_figures(read(pack_ / step.file), read(file), options_.tolerance);
+    compare(step, file, table);
+  }
+
+  void compare(const ManifestStep& step, const fs::path& file, report::Table& table) {
+    constexpr std::size_t most_named = 5;
+    FigureComparison found =
+        compare_figures(result_in(pack_ / step.file), result_in(file), options_.tolerance);
     const std::size_t different = found.different.size();
     found.different.resize(std::min(different, most_named));
     table.rows.push_back({step.name, report::count_cell(found.same), report::count_cell(found.close),
                           report::count_cell(different), joined(found.different, "; ")});
-    document_.gates.push_back(
-        check_of(check, different == 0,
-                 different == 0 ? fmt::format("{} figures came out the same", found.same + found.close)
-                                : joined(found.different, "; ")));
+    check("step " + step.name, found.different,
+          fmt::format("{} figures came out the same", found.same + found.close));
   }
 
   const fs::path pack_;
   const VerifyOptions& options_;
   const Manifest manifest_;
   report::Document document_;
+  std::string signed_text_;
+  bool trusted_ = false, files_are_there_ = false;
+  std::size_t chosen_ = 0, repeated_ = 0;
 };
 
 }  // namespace

@@ -3,7 +3,10 @@
 // Whether a pack is as it was made, and whether its figures come out again.
 
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <assay/progress.h>
 #include <assay/report.h>
@@ -18,11 +21,17 @@ struct VerifyOptions {
   double tolerance = 1e-6;  // relative difference of real numbers that counts as close
   // File of trusted keys, and who has to have signed; empty: not asked.
   std::string signers = {}, identity = {};
+  // Versions of the program that verifies, by name, as in PackContents.
+  std::vector<std::pair<std::string, std::string>> program = {};
+  // A command with today's names of flags for those of earlier versions.
+  std::function<std::vector<std::string>(std::vector<std::string>)> in_new_words =
+      [](std::vector<std::string> typed) { return typed; };
 };
 
-// A gate for each check: files, signature, inputs, and each command run again; what could not be checked is a
-// notice. Throws Error{usage} for steps that are not there, Error{data} and Error{io} for what is no pack and
-// for commands that would write elsewhere.
+// A gate for each check: files, signature, inputs, commands, reports, and each command run again; what could
+// not be checked is a notice. Commands run in a folder of links to the inputs that the manifest lists, and
+// write nowhere else. Throws Error{usage} for steps that are not there, Error{data} and Error{io} for what is
+// not a pack and for commands with flags that are not known to measure only.
 report::Document verify(const std::filesystem::path& pack, const VerifyOptions& options, Progress& progress);
 
 }  // namespace assay::evidence

@@ -13,6 +13,8 @@
 
 #include <assay/error.h>
 #include <assay/progress.h>
+#include "assay/support/confinement.h"
+#include "assay/support/text/parse.h"
 
 namespace assay {
 namespace {
@@ -29,8 +31,9 @@ constexpr std::size_t most_output = std::size_t{1} << 20;
 constexpr int not_started = 127;
 
 // In the child, where only what is safe after fork() may be called.
-[[noreturn]] void become(const std::vector<char*>& arguments, const char* folder, const char* input,
-                         int output, pid_t parent) {
+[[noreturn]] void become(const char* program, const std::vector<char*>& arguments,
+                         const std::vector<char*>& environment, const char* folder, const char* input,
+                         const char* writes_in, int output, pid_t parent) {
   // It ends with this program, whatever ends that.
   if (::prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || ::getppid() != parent) ::_exit(not_started);
   if (folder[0] != '\0' && ::chdir(folder) != 0) ::_exit(not_started);
@@ -38,8 +41,27 @@ constexpr int not_started = 127;
   if (in < 0 || ::dup2(in, STDIN_FILENO) < 0 || ::dup2(output, STDOUT_FILENO) < 0 ||
       ::dup2(output, STDERR_FILENO) < 0)
     ::_exit(not_started);
-  ::execvp(arguments[0], arguments.data());
+  if (writes_in[0] != '\0') confine_writes(writes_in);
+  ::execve(program, arguments.data(), environment.data());
   ::_exit(not_started);
+}
+
+// That of this process, with another folder for temporary files where one is given.
+std::vector<std::string> environment_with(const std::string& temporary) {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (temporary.empty() || !std::string_view(*variable).starts_with("TMPDIR="))
+      variables.emplace_back(*variable);
+  }
+  if (!temporary.empty()) variables.push_back("TMPDIR=" + temporary);
+  return variables;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> all;
+  for (const std::string& text : texts) all.push_back(const_cast<char*>(text.c_str()));
+  all.push_back(nullptr);
+  return all;
 }
 
 // Until the program closes its end. Ctrl-C is handed on.
@@ -69,16 +91,21 @@ std::string read_all(int descriptor, pid_t child) {
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options) {
-  std::vector<char*> words;
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
   const std::string folder = options.folder.string(),
-                    input = options.input.empty() ? "/dev/null" : options.input.string();
+                    input = options.input.empty() ? "/dev/null" : options.input.string(),
+                    writes_in = options.writes_only_in.string();
+  const bool is_name = arguments.at(0).find('/') == std::string::npos;
+  const std::string program = is_name ? program_file(arguments[0]).string() : arguments[0];
+  if (program.empty()) fail(Fault::io, "{} cannot be started: no such program in PATH", arguments[0]);
+  const std::vector<std::string> variables = environment_with(writes_in);
+  const std::vector<char*> words = pointers(arguments), environment = pointers(variables);
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     fail(Fault::io, "{} cannot be started: {}", arguments.at(0), std::strerror(errno));
   const pid_t parent = ::getpid(), child = ::fork();
-  if (child == 0) become(words, folder.c_str(), input.c_str(), ends[1], parent);
+  if (child == 0)
+    become(program.c_str(), words, environment, folder.c_str(), input.c_str(), writes_in.c_str(), ends[1],
+           parent);
   const int reason = errno;
   ::close(ends[1]);
   if (child < 0) {
@@ -106,16 +133,13 @@ std::string last_line(const ProcessResult& result) {
   return text.substr(text.rfind('\n') + 1);
 }
 
-bool has_program(const std::string& name) {
+fs::path program_file(const std::string& name) {
   const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "/usr/bin:/bin" : path;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path file = fs::path(rest.substr(0, end)) / name;
-    if (::access(file.c_str(), X_OK) == 0) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string& folder : parts_of(path == nullptr ? "/usr/bin:/bin" : path, ":")) {
+    const fs::path file = fs::path(folder) / name;
+    if (file.is_absolute() && ::access(file.c_str(), X_OK) == 0) return file;
   }
-  return false;
+  return {};
 }
 
 fs::path this_program() {

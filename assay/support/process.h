@@ -13,6 +13,10 @@ namespace assay {
 struct ProcessOptions {
   std::filesystem::path folder = {};  // to run in; empty: this one
   std::filesystem::path input = {};   // file that is its standard input; empty: nothing
+  // The only folder, besides /dev, in which it may make, change or remove files, and where its temporary ones
+  // go; empty: any. Where the system knows no such limit (Landlock, Linux 5.13) temporary files alone go
+  // there.
+  std::filesystem::path writes_only_in = {};
 };
 
 struct ProcessResult {
@@ -20,9 +24,9 @@ struct ProcessResult {
   std::string output;  // standard output and standard error, as they came, the last 1 MiB
 };
 
-// Runs `arguments[0]` (looked for in PATH unless it has a slash) without a shell. Ctrl-C ends it, too, and so
-// does the end of this program. Throws Error{io} when it cannot be started, Error{interrupted} when this
-// program was interrupted meanwhile.
+// Runs `arguments[0]` (of a name without a slash, its program_file()) without a shell. Ctrl-C ends it, too,
+// and so does the end of this program. Throws Error{io} when it cannot be started, Error{interrupted} when
+// this program was interrupted meanwhile.
 ProcessResult run_process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
 
 // What it is when no process can be started, by errno: no more processes or memory, or something about the
@@ -32,8 +36,8 @@ Fault fault_of_start(int reason);
 // The last line that a program wrote, which says what went wrong.
 std::string last_line(const ProcessResult& result);
 
-// Whether PATH holds a program of this name.
-bool has_program(const std::string& name);
+// The program of this name in a folder that PATH names by an absolute path; empty: there is none.
+std::filesystem::path program_file(const std::string& name);
 
 // The file of the running program, or of the one named by set_this_program(): a library within another
 // program names the one whose commands it runs. Throws Error{io} where the system does not tell.

@@ -10,8 +10,10 @@
 #include <assay/error.h>
 #include <assay/gate.h>
 #include "assay/evidence/comparison.h"
+#include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
+#include "assay/evidence/verification.h"
 #include "assay/evidence/zip.h"
 #include "assay/support/files/file.h"
 #include "assay/support/files/sha256.h"
@@ -21,8 +23,10 @@ namespace assay::evidence {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using Kind = report::Column::Kind;
 
 report::Document coverage_result() {
@@ -42,7 +46,9 @@ report::Document coverage_result() {
                       {{std::string("fc"), std::int64_t{6}, std::string("0.1"), std::string("rec 7")}}}};
   document.warnings = {{"overlap", "3 records are in both", "cut from one"}};
   document.definitions = {{"kmnc", "sections covered", "Ma et al. 2018"}};
-  document.provenance = {{"model_hash", std::string("abc")}, {"seconds", 1.0}};
+  document.provenance = {{"model_hash", std::string("abc")},
+                         {"options", std::string("--model 'my net.onnx' --json out.json")},
+                         {"seconds", 1.0}};
   return document;
 }
 
@@ -133,6 +139,204 @@ TEST_F(EvidencePack, ManifestsThatLeadElsewhereAreRefused) {
   }
 }
 
+class Verifying : public EvidencePack {
+ protected:
+  report::Document verified(const VerifyOptions& options = {}) const {
+    VerifyOptions asked = options;
+    asked.from = folder.string();
+    asked.program = contents.program;
+    return verify(pack, asked, silence());
+  }
+  // The pack changed by somebody who then makes the hashes of an unsigned manifest anew.
+  void forge(const std::function<void(nlohmann::ordered_json&)>& change) const {
+    auto json = nlohmann::ordered_json::parse(read_file(pack / manifest_name));
+    for (auto& file : json["files"]) {
+      const std::string bytes = read_file(pack / file["path"].get<std::string>());
+      file["sha256"] = sha256_hex(bytes);
+      file["bytes"] = bytes.size();
+    }
+    change(json);
+    write_file(pack / manifest_name, json.dump());
+  }
+  void forge() const {
+    forge([](nlohmann::ordered_json&) {});
+  }
+  static std::vector<std::string> failed(const report::Document& document) {
+    std::vector<std::string> texts;
+    for (const report::Gate& gate : document.gates)
+      if (!gate.passed) texts.push_back(gate.text + ": " + gate.reason);
+    return texts;
+  }
+};
+
+TEST_F(Verifying, AWholePackPassesAndIsSaidToBeUnsigned) {
+  write_pack(contents, pack);
+  const report::Document document = verified();
+  EXPECT_THAT(failed(document), ElementsAre());
+  EXPECT_THAT(document.headline, HasSubstr("files are as the manifest says; not signed; no command was run"));
+}
+
+TEST_F(Verifying, AForgedReportIsFoundWhateverTheManifestSays) {
+  for (const char* path : {"REPORT.md", "REPORT.html", "pages/report.html", "traceability/requirements.csv",
+                           "traceability/records.csv", "bom.cdx.json", "technical-documentation.md"}) {
+    write_pack(contents, pack);
+    write_file(pack / path, read_file(pack / path) + "All requirements hold.\n");
+    forge();
+    const std::vector<std::string> faults = failed(verified());
+    ASSERT_FALSE(faults.empty()) << path;
+    EXPECT_THAT(faults.back(), HasSubstr(std::string(path) + " is not what the results give"));
+  }
+}
+
+TEST_F(Verifying, AResultThatSaysOtherThanItsReportIsFound) {
+  write_pack(contents, pack);
+  report::Document other = coverage_result();
+  other.facts[0].value = 0.99;
+  write_file(pack / "results/coverage.json", report::to_json(other));
+  forge();
+  EXPECT_THAT(failed(verified()), ElementsAre(HasSubstr("reports: ")));
+}
+
+TEST_F(Verifying, AMissingReportIsFoundWhateverTheManifestSays) {
+  write_pack(contents, pack);
+  fs::remove(pack / "REPORT.md");
+  auto json = nlohmann::ordered_json::parse(read_file(pack / manifest_name));
+  std::erase_if(json["files"].get_ref<nlohmann::ordered_json::array_t&>(),
+                [](const auto& file) { return file["path"] == "REPORT.md"; });
+  write_file(pack / manifest_name, json.dump());
+  EXPECT_THAT(failed(verified()), ElementsAre(HasSubstr("REPORT.md is not what the results give")));
+}
+
+TEST_F(Verifying, InputsThatAManifestLeavesOutAreFound) {
+  write_pack(contents, pack);
+  forge([](auto& json) { json["inputs"] = nlohmann::ordered_json::array(); });
+  EXPECT_THAT(failed(verified()), Contains(HasSubstr("inputs: not listed: my net.onnx")));
+}
+
+TEST_F(Verifying, AResultOfAnotherCommandIsFound) {
+  write_pack(contents, pack);
+  forge([](auto& json) {
+    json["steps"][0]["command"] = {"cover", "--model", "my net.onnx", "--criterion", "nc"};
+  });
+  EXPECT_THAT(failed(verified()),
+              Contains(HasSubstr("commands: results/coverage.json is the result of another")));
+}
+
+TEST_F(Verifying, NothingIsNoEvidence) {
+  write_pack(contents, pack);
+  forge([](auto& json) {
+    for (const char* part : {"files", "inputs", "steps", "requirements"})
+      json[part] = nlohmann::ordered_json::array();
+  });
+  EXPECT_THAT(failed(verified()), Contains(HasSubstr("the manifest lists no file")));
+  for (const fs::path& part : {pack / "results", pack / "pages", pack / "traceability"}) fs::remove_all(part);
+  for (const char* file : {"REPORT.md", "REPORT.html", "bom.cdx.json", "technical-documentation.md"})
+    fs::remove(pack / file);
+  EXPECT_THAT(failed(verified()), Contains(HasSubstr("the manifest lists no file")));
+  EXPECT_THAT(failed(verified({.rerun = "all"})), Contains(HasSubstr("commands run again: none was")));
+}
+
+TEST_F(Verifying, WhatWasNotRunIsNotCalledTheSame) {
+  contents.results[0].typed.clear();
+  contents.study.steps[0].collected = contents.results[0].step.collected = "night.json";
+  write_pack(contents, pack);
+  const report::Document document = verified({.rerun = "all"});
+  EXPECT_THAT(failed(document), ElementsAre(HasSubstr("commands run again: none was")));
+  EXPECT_THAT(document.headline, Not(HasSubstr("came out the same")));
+  // A command that is none of those that measure.
+  write_pack(contents, pack);
+  forge([](auto& json) { json["steps"][0]["command"] = {"attack"}; });
+  EXPECT_THAT(failed(verified({.rerun = "all"})), Contains(HasSubstr("commands run again: none was")));
+}
+
+TEST_F(Verifying, ManifestAndSignatureArePlainFiles) {
+  write_pack(contents, pack);
+  fs::create_symlink("nowhere", pack / signature_name);
+  EXPECT_THROW(verified(), Error);
+  fs::remove(pack / signature_name);
+  fs::rename(pack / manifest_name, folder / "elsewhere.json");
+  fs::create_symlink(folder / "elsewhere.json", pack / manifest_name);
+  EXPECT_THROW(verified(), Error);
+}
+
+TEST_F(Verifying, WhatIsListedTwiceIsRefused) {
+  write_pack(contents, pack);
+  for (const char* part : {"files", "steps"}) {
+    const std::string good = read_file(pack / manifest_name);
+    forge([&](auto& json) { json[part].push_back(json[part][0]); });
+    EXPECT_THROW(verified(), Error) << part;
+    write_file(pack / manifest_name, good);
+  }
+}
+
+TEST_F(Verifying, ASignatureWhoseKeyWasNotCheckedIsANotice) {
+  if (!can_sign()) GTEST_SKIP() << "no ssh-keygen here";
+  contents.is_signed = true;
+  write_pack(contents, pack);
+  EXPECT_THAT(failed(verified()), ElementsAre(HasSubstr("the manifest says it is signed")));
+  const fs::path key = folder / "key";
+  ASSERT_EQ(run_process({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me", "-f", key.string()}).code,
+            0);
+  sign_manifest(pack, key);
+  const report::Document unasked = verified();
+  EXPECT_THAT(failed(unasked), ElementsAre());
+  EXPECT_THAT(unasked.headline, HasSubstr("signed with a key that was not checked"));
+  EXPECT_THAT(unasked.notices, Contains(HasSubstr("whose key that is was not checked")));
+  for (const report::Gate& gate : unasked.gates) EXPECT_NE(gate.text, "signature");
+  write_file(folder / "signers", "me@here " + read_file(key.string() + ".pub"));
+  const VerifyOptions trusted{.signers = (folder / "signers").string(), .identity = "me@here"};
+  EXPECT_THAT(verified(trusted).headline, HasSubstr("signed by me@here"));
+}
+
+TEST(Repetition, TakesCommandsByTheirFlags) {
+  const auto reason = [](std::vector<std::string> typed) { return why_not_repeated(typed, "step a"); };
+  EXPECT_EQ(reason({"cover", "--model", "n.onnx", "--train", "t.npz", "-m", "6,8", "--criterion=nc"}), "");
+  EXPECT_EQ(reason({"cover", "--profile", "p"}), "");
+  EXPECT_EQ(reason({"mutate", "list", "--model", "n.onnx"}), "");
+  EXPECT_THAT(reason({"attack", "n.onnx"}), HasSubstr("`assay attack` is not among"));
+  EXPECT_THAT(reason({"mutate", "--trainer=touch x"}), HasSubstr("--trainer"));
+  EXPECT_THAT(reason({"cover", "--extend-with", "fgsm"}), HasSubstr("--extend-with"));
+  for (const std::vector<std::string>& typed :
+       std::vector<std::vector<std::string>>{{"cover", "--made-dir", "x"},
+                                             {"cover", "--extensions=x"},
+                                             {"cover", "--train=t", "--profile=p"},
+                                             {"cover", "--json=x"},
+                                             {"cover", "-mx", "-q"},
+                                             {"cover", "--config", "x"},
+                                             {"mutate", "export", "--list"},
+                                             {"mutate", "store"},
+                                             {"cover", "--trust"},
+                                             {"cover", "--", "x"},
+                                             {"evaluate", "x"},
+                                             {"cover", "--plugin", "x.so"},
+                                             {"cover", "--no-such-flag"},
+                                             {"data", "--sheet", "x"}})
+    EXPECT_THROW(reason(typed), Error) << testing::PrintToString(typed);
+}
+
+TEST_F(EvidencePack, CommandsRunAmongLinksToTheirInputs) {
+  const fs::path from = folder / "study" / "night";
+  write_file(from / "net.onnx", "net");
+  write_file(from / "images/cat/1.png", "cat");
+  write_file(folder / "study" / "up.npz", "up");
+  const std::vector<InputFile> inputs{
+      {"network", "net.onnx", "", 0},          {"data", "images/cat/1.png", "", 0},
+      {"data", "./images/../net.onnx", "", 0}, {"data", "../up.npz", "", 0},
+      {"data", "missing.npz", "", 0},          {"data", (folder / "study" / "up.npz").string(), "", 0}};
+  fs::path gone;
+  {
+    const FreshFolder fresh(inputs, from);
+    gone = fresh.path();
+    EXPECT_EQ(read_file(fresh.work() / "net.onnx"), "net");
+    EXPECT_EQ(read_file(fresh.work() / "images/cat/1.png"), "cat");
+    EXPECT_EQ(read_file(fresh.work() / "../up.npz"), "up");
+    EXPECT_FALSE(fs::exists(fresh.work() / "missing.npz"));
+    EXPECT_TRUE(fs::is_directory(fs::symlink_status(fresh.work() / "images/cat"))) << "a link would lead out";
+  }
+  EXPECT_FALSE(fs::exists(gone));
+  EXPECT_TRUE(fs::exists(from / "net.onnx"));
+}
+
 TEST_F(EvidencePack, IsSignedAndCheckedByOpenSsh) {
   if (!can_sign()) GTEST_SKIP() << "no ssh-keygen here";
   write_pack(contents, pack);
@@ -192,7 +396,7 @@ TEST(Study, IsCheckedBeforeAnythingRuns) {
 TEST(Figures, AreComparedCellByCell) {
   report::Document then = coverage_result(), now = coverage_result();
   EXPECT_THAT(compare_figures(then, now, 0).different, ElementsAre());
-  now.provenance[1].second = 9.0;  // times are no figures
+  now.provenance[2].second = 9.0;  // times are no figures
   now.facts[0].value = 0.9000001;
   EXPECT_THAT(compare_figures(then, now, 0).different, ElementsAre("test_accuracy: 0.9, now 0.9000001"));
   EXPECT_EQ(compare_figures(then, now, 1e-6).close, 1U);
@@ -209,6 +413,32 @@ TEST(Figures, AreComparedCellByCell) {
   EXPECT_THAT(compare_figures(then, now, 1e-6).different, ElementsAre("criteria, row 1, covered: 6, now 5"));
   now.tables.pop_back();
   EXPECT_EQ(compare_figures(then, now, 1e-6).different.size(), 2U);
+}
+
+TEST(Figures, ThatWereCutOutOfAResultAreMissed) {
+  const report::Document now = coverage_result();
+  report::Document then = now;
+  then.facts.clear();
+  EXPECT_THAT(compare_figures(then, now, 0).different,
+              ElementsAre(HasSubstr("test_accuracy: the result in the")));
+  then = now;
+  then.tables.pop_back();
+  EXPECT_THAT(compare_figures(then, now, 0).different,
+              ElementsAre(HasSubstr("uncovered: the result in the")));
+  then = now;
+  then.provenance[0].second = std::string("another");
+  EXPECT_THAT(compare_figures(then, now, 0).different, ElementsAre(HasSubstr("hashes: ")));
+  // One figure that is only close hides no warning and no sentence.
+  then = now;
+  then.facts[0].value = 0.9000001;
+  then.warnings.clear();
+  then.headline = "all is well";
+  EXPECT_THAT(compare_figures(then, now, 1e-6).different,
+              ElementsAre(HasSubstr("warnings: "), HasSubstr("headline: ")));
+  then = now;
+  then.facts[0].value = 0.9000001;
+  then.headline = "net on test: kmnc 60.01 %";
+  EXPECT_THAT(compare_figures(then, now, 1e-6).different, ElementsAre()) << "its numbers may differ";
 }
 
 TEST(Commands, AreRepeatedWithoutTheirOutputs) {

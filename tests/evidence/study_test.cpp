@@ -51,7 +51,7 @@ class StudyTest : public testing::Test {
     result.command = "evaluate";
     result.headline = "a result";
     result.facts = {{"accuracy", "accuracy", 0.5}};
-    result.provenance = {{"options", std::string("--data test.npz --json x.json")}};
+    result.provenance = {{"options", "--data " + (folder / "test.npz").string() + " --json x.json"}};
     write_file(folder / "result.json", report::to_json(result));
     write_file(folder / "program.sh", "#!/bin/sh\nhere='" + folder.string() +
                                           "'\necho \"$@\" >> \"$here/arguments\"\n"
@@ -212,7 +212,7 @@ TEST_F(StudyTest, StepsAreRunCollectedAndCheckedAgain) {
                 " --seed=3 --json=" + (pack / "results/evaluate.json").string() + " --quiet\n")
       << "flags that a step has itself are not given again";
   ASSERT_EQ(contents.results.size(), 2U);
-  EXPECT_THAT(contents.results[0].typed, ElementsAre("evaluate", "--data", "test.npz"));
+  EXPECT_THAT(contents.results[0].typed, ElementsAre("evaluate", "--data", (folder / "test.npz").string()));
   EXPECT_THAT(contents.results[1].typed, IsEmpty());
   EXPECT_EQ(contents.results[1].step.command, "evaluate");
   const report::Document made = document_of(contents, write_pack(contents, pack));

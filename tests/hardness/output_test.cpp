@@ -115,6 +115,53 @@ TEST_F(Outputs, ForeignFilesAndOtherWorkStay) {
       "--force", 6);
 }
 
+TEST_F(Outputs, FilesInsideFoldersAreNoInputs) {
+  const std::string attack =
+      "cover --quiet --model net.onnx --train images-idx3-ubyte,range=0:1 --criterion nc "
+      "--extend-with fgsm --made-dir . --test fgsm.npz,range=0:1";
+  ASSERT_EQ(assay("data --quiet images-idx3-ubyte --write fgsm.npz").code, 0);
+  const std::string set = read_file(folder / "fgsm.npz");
+  expect_refused(attack, "--made-dir would overwrite");
+  EXPECT_TRUE(read_file(folder / "fgsm.npz") == set);
+  std::string labels = "id,label\n";
+  for (int i = 0; i < 200; ++i) labels += std::to_string(i) + ",0\n";
+  write_file(folder / "classes.csv", labels);
+  fs::create_directories(folder / "tables");
+  fs::create_symlink("../classes.csv", folder / "tables" / "classes.csv");
+  for (const char* place : {".", "tables"}) {
+    expect_refused("evaluate --quiet --model net.onnx --data images-idx3-ubyte,labels=classes.csv --csv " +
+                       std::string(place),
+                   "--csv would overwrite");
+  }
+  EXPECT_EQ(read_file(folder / "classes.csv"), labels);
+}
+
+// Whether a profile is read or written follows from no other flag that a file can hold.
+TEST_F(Outputs, AProfileIsReplacedOnlyWhereThatIsAsked) {
+  const std::string data = " --test images-idx3-ubyte ", train = "--train images-idx3-ubyte ",
+                    base = "cover --quiet --model net.onnx" + data;
+  ASSERT_EQ(assay(base + train + "--criterion 'kmnc[sections=10]' --profile p").code, 0);
+  const std::string profile = read_file(folder / "p");
+  EXPECT_EQ(assay(base + train + "--criterion 'kmnc[sections=10]' --profile p").code, 0) << "the same again";
+  for (const char* otherwise :
+       {"--count-layer hidden --criterion nc", "-m 2", "--reduction max --criterion nc"}) {
+    expect_refused(base + train + otherwise + " --profile p", "--force", 6);
+    EXPECT_TRUE(read_file(folder / "p") == profile) << otherwise;
+  }
+  write_file(folder / "assay.toml", "[cover]\ntrain = 'images-idx3-ubyte[:50]'\n");
+  const Outcome read = assay(base + "--criterion 'kmnc[sections=10]' --profile p --json r.json");
+  EXPECT_EQ(read.code, 0) << read.err;
+  EXPECT_TRUE(read_file(folder / "p") == profile);
+  EXPECT_NE(read.out.find("the profile in p was read"), std::string::npos) << read.out;
+  const std::string options = nlohmann::json::parse(read_file(folder / "r.json"))["provenance"]["options"];
+  EXPECT_EQ(options.find("--train"), std::string::npos) << options;
+  write_file(folder / "assay.toml", "[cover]\ntrain = 'images-idx3-ubyte[:50]'\nprofile = 'p'\n");
+  expect_refused(base + "--criterion 'kmnc[sections=10]'", "--force", 6);
+  EXPECT_TRUE(read_file(folder / "p") == profile);
+  EXPECT_EQ(assay(base + "--criterion 'kmnc[sections=10]' --force").code, 0);
+  EXPECT_FALSE(read_file(folder / "p") == profile);
+}
+
 TEST_F(Outputs, AreTriedBeforeGatesAndWork) {
   expect_refused(cover + "--fail-under kmnc=0.5", "gate 'kmnc=0.5'");
   expect_refused(

@@ -123,6 +123,59 @@ TEST_F(Evidence, WhatIsWrongInAStudyIsSaidBeforeAnythingRuns) {
   EXPECT_EQ(assay("verify pack --rerun some").code, 7);
 }
 
+// Commands of a pack write nowhere: neither by flags of earlier versions nor by what is written by default.
+TEST_F(Evidence, CommandsOfAPackWriteNowhere) {
+  ASSERT_EQ(assay("evidence --quiet --config study.toml --out pack").code, 2);
+  std::filesystem::create_directories(folder / "victim");
+  write_file(folder / "victim/fgsm.npz", "years of work");
+  const std::string manifest = read_file(folder / "pack/manifest.json");
+  const auto with = [&](const std::vector<std::string>& more) {
+    Json json = Json::parse(manifest);
+    for (Json& step : json["steps"]) {
+      if (step["name"] != "coverage") continue;
+      for (const std::string& word : more) step["command"].push_back(word);
+    }
+    write_file(folder / "pack/manifest.json", json.dump());
+    return assay("verify --quiet pack --rerun coverage");
+  };
+  for (const char* flag : {"--extensions", "--made-dir", "--output", "--csv", "--state"}) {
+    const Outcome outcome = with({"--extend-with", "fgsm", flag, "victim"});
+    EXPECT_EQ(outcome.code, 5) << flag << outcome.out;
+    EXPECT_THAT(outcome.err, testing::HasSubstr("which no command of a pack has")) << flag;
+  }
+  const Outcome by_default = with({"--extend-with", "fgsm"});
+  EXPECT_EQ(by_default.code, 2) << by_default.out;
+  EXPECT_THAT(by_default.out, testing::HasSubstr("is not run again: --extend-with"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "assay-attack"));
+  EXPECT_EQ(read_file(folder / "victim/fgsm.npz"), "years of work");
+}
+
+TEST_F(Evidence, OutputsStayOutOfThePack) {
+  const auto refused = [&](const std::string& flags) {
+    const Outcome outcome = assay("evidence --quiet --config study.toml --out pack " + flags);
+    EXPECT_EQ(outcome.code, 1) << flags << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(folder / "pack/manifest.json")) << flags;
+  };
+  for (const char* flags : {"--zip pack/manifest.json", "--json pack/results/evaluate.json", "--csv pack",
+                            "--html ./pack/REPORT.html", "--zip study.toml", "--json net.onnx"})
+    refused(flags);
+  ASSERT_EQ(assay("evidence --quiet --config study.toml --out pack").code, 2);
+  const std::string result = read_file(folder / "pack/results/evaluate.json");
+  const Outcome over = assay("verify --quiet pack --json pack/results/evaluate.json");
+  EXPECT_EQ(over.code, 1) << over.err;
+  EXPECT_EQ(read_file(folder / "pack/results/evaluate.json"), result);
+  write_file(folder / "into.toml",
+             "model = \"net.onnx\"\n[evidence]\ntest = \"images-idx3-ubyte\"\n"
+             "[[evidence.step]]\ncommand = \"evaluate\"\ncsv = \"into/results\"\n");
+  EXPECT_EQ(assay("evidence --quiet --config into.toml --out into").code, 1);
+  // What is collected from the pack that is replaced.
+  write_file(folder / "again.toml", read_file(folder / "study.toml") +
+                                        "\n[[evidence.step]]\nname = \"night\"\nresult = "
+                                        "\"pack/results/evaluate.json\"\n");
+  EXPECT_EQ(assay("evidence --quiet --config again.toml --out pack --force").code, 1);
+  EXPECT_EQ(read_file(folder / "pack/results/evaluate.json"), result);
+}
+
 // It satisfied the requirements of this one.
 TEST_F(Evidence, AResultOfAnotherNetworkIsNotCollected) {
   write_file(folder / "collected.toml", R"(

@@ -47,7 +47,11 @@ with data_format '10 records' data ten.f32,shape=1x28x28
 with renderer 'neurons' importance --model net.onnx --data digits:100 --facts facts.txt
 grep -q ': ' facts.txt
 echo "plugin = [\"$work/plugins/build/criterion.so\"]" >assay.toml
-run cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest
+if "$work/prefix/bin/assay" cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest >"$work/output" 2>&1; then
+  echo "a plug-in of an assay.toml that was found was loaded"; exit 1
+fi
+grep -q -- "--trust" "$work/output"
+run cover --model net.onnx --train digits:100 --test digits:50,seed=2 --criterion busiest --trust
 rm assay.toml
 
 # What is no plug-in, or one of another version, is refused.

@@ -19,7 +19,8 @@ class AttackCommand final : public Command {
         "attack with options, such as pgd[eps=0.1,starts=5]; may be repeated (`assay attacks` lists all)");
     flags.add("--preset NAME", question_.preset,
               "attacks and options of a paper: " + joined(attack::presets().names()));
-    flags.add("--out FOLDER", question_.folder, "folder for the attacked records, one .npz per attack");
+    flags.add_output("--out FOLDER", question_.folder,
+                     "folder for the attacked records, one .npz per attack");
     flags.add("--all", question_.options.all,
               "attack also records that the network gets wrong; they are to leave the class that it names");
     flags.add("--only-successful", question_.options.only_successful, "store only records that succeed");

@@ -12,7 +12,7 @@ class Combine final : public Command {
   void declare(Flags& flags) override {
     flags.add("states FILE", question_.files,
               "states written by `assay cover`, `assay mutate` or `assay inspect` with --state");
-    flags.add("--out FILE", question_.out, "where the combined state goes");
+    flags.add_output("--out FILE", question_.out, "where the combined state goes");
     flags.add("--quality", question_.score.quality,
               "of mutants: leave out those that get more than this share of T' wrong", CLI::Range(0.0, 1.0));
     gates_.declare(flags);
@@ -22,6 +22,7 @@ class Combine final : public Command {
 
   std::vector<Output> outputs() const override { return {{"--out", question_.out}}; }
 
+  bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
     if (question_.files.empty())
       fail(Fault::usage,

@@ -1,11 +1,13 @@
 // assay cover: what a test set exercises.
 
 #include <algorithm>
+#include <filesystem>
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/inputs.h"
 #include "apps/assay/unit_choice.h"
+#include "assay/answers/testing/attack.h"
 #include "assay/answers/testing/coverage.h"
 #include "assay/coverage/settings.h"
 #include "assay/support/files/input_file.h"
@@ -38,7 +40,10 @@ class Cover final : public Command {
     flags.add("--share", question_.learn.share, "with -m auto: share of the relevance that the neurons hold",
               CLI::Range(0.0, 1.0));
     flags.add("--cap", question_.learn.cap, "with -m auto: at most so many neurons", CLI::Range(1, 250));
-    flags.add("--profile FILE", profile_, "read the profile from FILE, or write it there with --train");
+    profile_option_ = flags.add_output(
+        "--profile FILE", profile_,
+        "read the profile from FILE; with --train it is learned and written there, where FILE is not yet "
+        "another profile");
     flags.add("--method", question_.learn.importance.method,
               "attribution (assay importance --help lists them)");
     flags.add("--absolute", question_.learn.importance.absolute, "rank neurons by absolute relevance");
@@ -61,8 +66,8 @@ class Cover final : public Command {
     flags.add("--carry-over", question_.profile.carried_over,
               "the profile is that of another form of this network, such as the one before quantisation: "
               "layers are matched by name and number of neurons");
-    flags.add("--state FILE", question_.state,
-              "write the coverage state to FILE; an interrupted run goes on from FILE.journal");
+    flags.add_output("--state FILE", question_.state,
+                     "write the coverage state to FILE; an interrupted run goes on from FILE.journal");
     flags.add("--journal-every", question_.measure.journal_seconds,
               "seconds between two entries of the journal", CLI::NonNegativeNumber);
     flags.add("--append", question_.append, "add to the state in FILE rather than begin anew");
@@ -74,7 +79,7 @@ class Cover final : public Command {
     flags.add("--extend-with SPEC,...", question_.attacks,
               "attack all test records and show the coverage of the test set extended by each kind: "
               "fgsm,bim,'pgd[eps=0.1,steps=5]', or a preset: deepimportance (`assay attacks` lists all)");
-    flags.add("--made-dir FOLDER", question_.made, "folder for the attacked records");
+    flags.add_output("--made-dir FOLDER", question_.made, "folder for the attacked records");
     check_.declare(flags);
     gates_.declare(flags);
     learning_ =
@@ -82,12 +87,21 @@ class Cover final : public Command {
                      "--normalised", "--min-k", "--max-k", "--drop-zeros", "--round", "--reduction"});
   }
 
+  // A profile on the command line that is there is read, whatever training records a file names.
+  void configured(const Configured& from_file, const Settings& settings) override {
+    std::error_code code;
+    reads_ = from_file.contains(train_.option()) && profile_option_->count() > 0 &&
+             !from_file.contains(profile_option_) && !settings.force &&
+             std::filesystem::exists(profile_, code);
+  }
+
   std::vector<Output> outputs() const override {
     std::vector<Output> all;
-    if (train_.given()) all.push_back({"--profile", profile_});
-    if (!question_.attacks.empty()) all.push_back({"--made-dir", question_.made, Output::Kind::folder});
+    if (!question_.attacks.empty())
+      all = answers::outputs_of(question_.attacks, question_.made, "--made-dir");
+    if (learns()) all.push_back({"--profile", profile_});
     if (question_.state.empty()) return all;
-    all.push_back({"--state", question_.state, Output::Kind::file, question_.append});
+    all.push_back({"--state", question_.state, Output::Kind::file, {}, question_.append});
     all.push_back({"the journal of --state", question_.state + ".journal", Output::Kind::journal});
     return all;
   }
@@ -110,15 +124,22 @@ class Cover final : public Command {
     answers::CoverageAnswer answer =
         answers::cover(*session, test, question_, setting_of(context), context.progress);
     tell_effective(answer, context);
+    if (reads_)
+      answer.document.notices.push_back(fmt::format(
+          "the profile in {} was read; training records that the configuration file names were not "
+          "used",
+          profile_));
     return std::move(answer.document);
   }
 
  private:
+  bool learns() const { return train_.given() && !reads_; }
+
   // How the profile is learned, or which one is read.
   void set_profile() {
-    question_.training = train_.open_if_given();
+    question_.training = learns() ? train_.open() : nullptr;
     if (reached_.given()) {
-      if (!train_.given()) fail(Fault::usage, "--reached is part of learning a profile; give --train, too");
+      if (!learns()) fail(Fault::usage, "--reached is part of learning a profile; give --train, too");
       question_.learn.reached = reached_.open();
     }
     question_.profile.file = profile_;
@@ -144,12 +165,14 @@ class Cover final : public Command {
       if (known != answer.settings.end()) context.effective[frame::name_of(*option)] = known->second;
     }
     for (const Spec& spec : answer.criteria) context.effective["criterion"].push_back(spec.text());
+    if (reads_) context.effective["train"] = {};
     context.effective["preset"] = {};
     context.effective["neurons"] = {};  // now part of the criteria
   }
 
   std::vector<const CLI::Option*> learning_;  // flags about learning
-  const CLI::Option* neurons_ = nullptr;
+  const CLI::Option *neurons_ = nullptr, *profile_option_ = nullptr;
+  bool reads_ = false;  // the profile, though a configuration file names training records
   ModelInput model_;
   DataInput train_{"train", "training records, from which the profile is learned"},
       test_{"test", "test records whose coverage is measured"},

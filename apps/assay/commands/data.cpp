@@ -24,11 +24,12 @@ class Data final : public Command {
  public:
   void declare(Flags& flags) override {
     data_.declare(flags, true);
-    flags.add("--sheet FILE.png", sheet_, "write a contact sheet of pictures, one class a row");
-    flags.add("--write FILE.npz", write_, "write the records, as a network would see them, as x and y");
+    flags.add_output("--sheet FILE.png", sheet_, "write a contact sheet of pictures, one class a row");
+    flags.add_output("--write FILE.npz", write_,
+                     "write the records, as a network would see them, as x and y");
     flags.add("--labels-of SPEC", labels_of_,
               "the same records under another spec: counts those that are labelled otherwise there");
-    flags.add("--ids FILE.txt", ids_, "write the ids of those, one a line");
+    flags.add_output("--ids FILE.txt", ids_, "write the ids of those, one a line");
     flags.describe("A SPEC is PATH[,key=value...][slice], see docs/data.md.\n" + format_help());
   }
 

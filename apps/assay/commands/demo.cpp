@@ -13,7 +13,7 @@ class Demo final : public Command {
     flags.add("--records", demonstration_.records, "training digits; a fifth as many test digits",
               CLI::Range(500, 10'000'000));
     flags.add("--epochs", demonstration_.epochs, "passes over the training digits", CLI::Range(1, 1000));
-    flags.add("--out FOLDER", out_, "folder for network, profile, pictures and result");
+    flags.add_output("--out FOLDER", out_, "folder for network, profile, pictures and result");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_, Output::Kind::folder}}; }

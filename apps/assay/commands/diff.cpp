@@ -18,6 +18,7 @@ class Diff final : public Command {
               CLI::Range(0, 1000000));
   }
 
+  bool plugins_of_folder() const override { return false; }
   report::Document run(Context&) override {
     if (files_.size() != 2) fail(Fault::usage, "two states are compared, {} were named", files_.size());
     const coverage::CoverageState a = coverage::CoverageState::read(files_[0]),

@@ -14,8 +14,9 @@ class Evaluate final : public Command {
     data_.declare(flags, true);
     check_.declare(flags);
     gates_.declare(flags);
-    flags.add("--predictions FILE", question_.predictions,
-              "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
+    flags.add_output(
+        "--predictions FILE", question_.predictions,
+        "write what the network says of each record: id, label, class and outputs (.csv or .npz)");
   }
 
   std::vector<Output> outputs() const override { return {{"--predictions", question_.predictions}}; }

@@ -4,10 +4,13 @@
 #include <assay/extend/question.h>
 #include "apps/assay/commands/catalogue.h"
 #include "apps/assay/program.h"
+#include "apps/frame/trust.h"
 #include "assay/evidence/gathering.h"
+#include "assay/evidence/repetition.h"
 #include "assay/evidence/requirements.h"
 #include "assay/evidence/signature.h"
 #include "assay/evidence/zip.h"
+#include "assay/support/text/parse.h"
 
 namespace assay::app {
 namespace {
@@ -20,8 +23,8 @@ class EvidenceCommand final : public Command {
     flags.add("--train SPEC", subject_.train, "training records of all steps");
     flags.add("--test SPEC", subject_.test, "test records of all steps");
     flags.add("--not-done TEXT", not_done_, "what the study leaves open, for the report; may be repeated");
-    flags.add("--out FOLDER", out_, "folder of the pack");
-    flags.add("--zip FILE.zip", zip_, "the pack as an archive, too");
+    flags.add_output("--out FOLDER", out_, "folder of the pack");
+    flags.add_output("--zip FILE.zip", zip_, "the pack as an archive, too");
     flags.add("--sign FILE", key_, "sign the manifest with this OpenSSH key (ssh-keygen -Y)");
     flags.describe(
         "Steps and requirements stand in the configuration file as [[evidence.step]] and "
@@ -32,21 +35,34 @@ class EvidenceCommand final : public Command {
     return {{"--out", out_, Output::Kind::folder}, {"--zip", zip_}};
   }
 
+  // What steps are collected from and read.
+  std::vector<NamedPath> inputs(const Settings& settings) const override {
+    std::vector<NamedPath> all;
+    for (const evidence::Step& step : study_of(settings).study.steps) {
+      for (const std::string& text : step.arguments) {
+        for (const std::filesystem::path& path : paths_in(text)) all.emplace_back(path, "step " + step.name);
+      }
+      all.emplace_back(step.collected, "step " + step.name);
+    }
+    std::erase_if(all, [](const NamedPath& input) { return !is_file(input.first); });
+    return all;
+  }
+
   report::Document run(Context& context) override {
     const Settings& settings = context.settings;
-    evidence::StudyFile file;
-    if (!settings.config.empty()) file = evidence::read_study(settings.config);
+    evidence::StudyFile file = study_of(settings);
     file.study.title = title_;
     file.study.not_done = not_done_;
     evidence::complete(file.study, file.given, subject_);
     evidence::check_study(file.study);
+    require_pack_apart(file.study.steps);
     if (!key_.empty() && !evidence::can_sign())
       fail(Fault::io, "ssh-keygen is not there; install OpenSSH, or leave out --sign");
     journal_ = evidence::begin_pack(out_, file.study, settings.force);
     evidence::PackContents contents = evidence::gather(
-        std::move(file.study), {out_, settings.config, flags_of(settings)}, context.progress);
-    contents.program = component_versions();
-    contents.program.insert(contents.program.begin() + 1, {"commit", commit()});
+        std::move(file.study), {out_, settings.config, flags_of(settings), !settings.config_is_found},
+        context.progress);
+    contents.program = pack_versions();
     contents.machine.emplace_back("threads asked for", std::to_string(settings.threads));
     contents.machine.emplace_back("device", settings.device);
     contents.is_signed = !key_.empty();
@@ -61,6 +77,61 @@ class EvidenceCommand final : public Command {
   void result_written() override { evidence::finish_pack(std::move(journal_)); }
 
  private:
+  static bool is_file(const std::filesystem::path& path) {
+    std::error_code code;
+    return std::filesystem::is_regular_file(path, code);
+  }
+
+  // Steps of a file that was found in the current folder run no code, and write there only.
+  static evidence::StudyFile study_of(const Settings& settings) {
+    evidence::StudyFile file;
+    if (!settings.config.empty()) file = evidence::read_study(settings.config);
+    if (!settings.config_is_found) return file;
+    for (const evidence::Step& step : file.study.steps) {
+      const std::string place = fmt::format("{}: step {}", settings.config, step.name);
+      for_options(step, [&](const CLI::Option& option, const std::string& value) {
+        const std::string flag = frame::flag_of(option);
+        if (flag == "--trust" || flag == "--config")
+          fail(Fault::usage, "{}: {} stands on the command line only", place, flag);
+        frame::refuse_untrusted(option, value, place);
+      });
+    }
+    return file;
+  }
+
+  // What steps write by their own flags lies outside the pack.
+  void require_pack_apart(const std::vector<evidence::Step>& steps) const {
+    std::vector<Output> all = outputs();
+    for (const evidence::Step& step : steps) {
+      for_options(step, [&](const CLI::Option& option, const std::string& value) {
+        if (!frame::is_written(option)) return;
+        const bool folder = option.get_type_name().starts_with("FOLDER");
+        all.push_back({"a step", value, folder ? Output::Kind::folder : Output::Kind::file, {"*"}});
+      });
+    }
+    check_outputs(all, {});
+  }
+
+  // Calls `work` with the options that a step gives to its command, and their values.
+  template <typename Work>
+  static void for_options(const evidence::Step& step, const Work& work) {
+    const auto command = std::ranges::find(program().commands, step.command, &CommandInfo::name);
+    if (!step.collected.empty() || command == program().commands.end()) return;
+    const frame::Posed posed(*command);
+    for (const auto& [name, value] : evidence::named_values(step_words(step))) {
+      const CLI::Option* const option =
+          name.empty() ? nullptr : posed.flags.get_option_no_throw((name.size() == 1 ? "-" : "--") + name);
+      if (option != nullptr) work(*option, value);
+    }
+  }
+
+  // With today's names of flags, and the command in front.
+  static std::vector<std::string> step_words(const evidence::Step& step) {
+    std::vector<std::string> words{step.command};
+    words.insert(words.end(), step.arguments.begin(), step.arguments.end());
+    return frame::with_new_words(program().words, std::move(words), [](const std::string&) {});
+  }
+
   // What all steps are run with.
   static std::vector<std::pair<std::string, std::string>> flags_of(const Settings& settings) {
     std::vector<std::pair<std::string, std::string>> flags{{"quiet", ""},

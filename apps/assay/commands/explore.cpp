@@ -79,14 +79,17 @@ class Explore final : public Command {
               "judge findings by dsa or lsa against the training records, or not: none (default: dsa, for "
               "regression lsa, with --train)",
               CLI::IsMember({"dsa", "lsa", "none"}));
-    flags.add("--out FOLDER", question_.folder,
-              "folder for findings.npz, voted.npz, manifest.json, pictures and the journal");
+    flags.add_output("--out FOLDER", question_.folder,
+                     "folder for findings.npz, voted.npz, manifest.json, pictures and the journal");
     flags.add("--pictures", question_.pictures, "findings drawn as before, after and difference",
               CLI::Range(0, 100'000));
   }
 
   std::vector<Output> outputs() const override {
-    return {{"--out", question_.folder, Output::Kind::folder},
+    return {{"--out",
+             question_.folder,
+             Output::Kind::folder,
+             {"findings*.npz", "voted*.npz", "manifest.json", "*.png"}},
             {"the journal of --out", answers::exploration_journal(question_.folder).string(),
              Output::Kind::journal}};
   }

@@ -39,12 +39,13 @@ class ImportanceCommand final : public Command {
     flags.add("--top", question_.top, "neurons listed per layer", CLI::Range(1, 100000));
     flags.add("--heatmaps", question_.heat_maps, "write pictures of the relevance of so many random records",
               CLI::Range(0, 10000));
-    flags.add("--out FOLDER", question_.folder, "folder for the pictures");
+    flags.add_output("--out FOLDER", question_.folder, "folder for the pictures");
     flags.describe(method_help());
   }
 
   std::vector<Output> outputs() const override {
-    return {{"--out", question_.heat_maps > 0 ? question_.folder : "", Output::Kind::folder}};
+    const std::string folder = question_.heat_maps > 0 ? question_.folder : "";
+    return {{"--out", folder, Output::Kind::folder, {"relevance-[0-9]*.png"}}};
   }
 
   bool shared() const override { return true; }

@@ -67,18 +67,19 @@ class Inspect final : public Command {
               CLI::Range(0, 1000));
     flags.add("--swaps", question_.verification.swaps, "swaps of each kind, to verify an affinity by",
               CLI::Range(2, 100'000));
-    flags.add("--scores FILE", question_.scores, "write all scores to FILE.csv");
+    flags.add_output("--scores FILE", question_.scores, "write all scores to FILE.csv");
     shard_.declare(flags);
-    flags.add("--state FILE", question_.state,
-              "write what was seen to FILE; an interrupted run goes on from FILE.journal");
+    flags.add_output("--state FILE", question_.state,
+                     "write what was seen to FILE; an interrupted run goes on from FILE.journal");
     flags.add("--journal-every", question_.options.journal_seconds,
               "seconds between two entries of the journal", CLI::NonNegativeNumber);
-    flags.add("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs");
+    flags.add_output("--cache FOLDER", cache_, "folder that keeps behaviours of hypotheses for other runs");
     declare_database(flags.in_group("Questions"));
   }
 
   std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--scores", question_.scores}, {"--cache", cache_, Output::Kind::folder}};
+    std::vector<Output> all{{"--scores", question_.scores},
+                            {"--cache", cache_, Output::Kind::folder, {"*.behaviours"}}};
     if (question_.state.empty()) return all;
     all.push_back({"--state", question_.state});
     all.push_back({"the journal of --state", question_.state + ".journal", Output::Kind::journal});
@@ -117,8 +118,9 @@ class Inspect final : public Command {
         .add("--time SECONDS", question_.database.seconds,
              "end a question in SQL that takes longer, with exit code 8", CLI::NonNegativeNumber)
         ->default_str("");
-    flags.add("--db FILE.db", question_.database.file,
-              "database that keeps networks, records, hypotheses, scores and results for later questions");
+    flags.add_output(
+        "--db FILE.db", question_.database.file,
+        "database that keeps networks, records, hypotheses, scores and results for later questions");
     flags
         .add(
             "--add FILE.json", question_.database.documents,

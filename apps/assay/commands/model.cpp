@@ -17,7 +17,7 @@ class Model final : public Command {
     data_.declare(flags, true);
     flags.add("--plan", plan_, "what runs each stretch of nodes, and how long it is expected to take");
     flags.add("--measure", measure_, "with --plan: how long it takes, measured now");
-    flags.add("--write FILE.onnx", write_, "write the network as ONNX, whatever it was read from");
+    flags.add_output("--write FILE.onnx", write_, "write the network as ONNX, whatever it was read from");
   }
 
   std::vector<Output> outputs() const override { return {{"--write", write_}}; }

@@ -45,19 +45,19 @@ class Mutate final : public Command {
               "a mutant by its text, such as gf@conv2#17 (as --list prints it); may be repeated; no others "
               "are drawn");
     flags.add("--list", list_, "the same as the action list");
-    flags.add("--out FILE.onnx", question_.out, "with export: where the mutant goes");
+    flags.add_output("--out FILE.onnx", question_.out, "with export: where the mutant goes");
     flags.add("--quality", question_.score.quality,
               "leave out mutants that get more than this share of T' wrong; 1: none", CLI::Range(0.0, 1.0));
     flags.add("--margin FLOAT", question_.run.margin,
               "regression: a mutant is killed where its output differs by more than this",
               CLI::PositiveNumber);
-    flags.add("--state FILE", question_.state,
-              "keep results in FILE: what is known there for this network is not run again, and an "
-              "interrupted run goes on from FILE.journal");
+    flags.add_output("--state FILE", question_.state,
+                     "keep results in FILE: what is known there for this network is not run again, and an "
+                     "interrupted run goes on from FILE.journal");
     shard_.declare(flags);
-    flags.add("--matrix FILE.csv", question_.matrix, "write which record kills which mutant");
-    flags.add("--killing-subset FILE.txt", question_.subset,
-              "write the ids of the smallest set of records found that keeps the score");
+    flags.add_output("--matrix FILE.csv", question_.matrix, "write which record kills which mutant");
+    flags.add_output("--killing-subset FILE.txt", question_.subset,
+                     "write the ids of the smallest set of records found that keeps the score");
     flags.add("--keep", memory_, "GiB for what the original network computes, which mutants start from",
               CLI::PositiveNumber);
     edits_.push_back(flags.add("--naive", question_.run.naive,
@@ -77,7 +77,7 @@ class Mutate final : public Command {
     for (Output& output : source_.outputs()) all.push_back(std::move(output));
     const std::string& state = question_.state;
     if (state.empty()) return all;
-    all.push_back({"--state", state, Output::Kind::file, true});
+    all.push_back({"--state", state, Output::Kind::file, {}, true});
     all.push_back({"the journal of --state", mutation::journal_of(state).string(), Output::Kind::journal});
     return all;
   }

@@ -36,15 +36,16 @@ class Polluted final : public Command {
               "records with right labels");
     flags.add("--inspect", question_.inspected,
               "suspects looked at when counting what is found; 0: as many as are polluted");
-    flags.add("--out FILE.csv", question_.out, "write the whole ranking");
+    flags.add_output("--out FILE.csv", question_.out, "write the whole ranking");
     flags.add("--pictures", question_.pictures, "draw so many suspects beside the finding that they resemble",
               CLI::Range(0, 1000));
-    flags.add("--out-dir FOLDER", question_.folder, "folder for pictures");
+    flags.add_output("--out-dir FOLDER", question_.folder, "folder for pictures");
   }
 
   std::vector<Output> outputs() const override {
     std::vector<Output> all{{"--out", question_.out}};
-    if (question_.pictures > 0) all.push_back({"--out-dir", question_.folder, Output::Kind::folder});
+    if (question_.pictures > 0)
+      all.push_back({"--out-dir", question_.folder, Output::Kind::folder, {"*-[0-9]*.png"}});
     return all;
   }
 

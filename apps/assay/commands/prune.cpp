@@ -21,7 +21,7 @@ class Prune final : public Command {
     flags.add("--random-groups", options_.random_groups,
               "compare with so many random choices of as many units of the same layers",
               CLI::Range(0, 10'000));
-    flags.add("--out FILE.onnx", out_, "where the pruned network goes");
+    flags.add_output("--out FILE.onnx", out_, "where the pruned network goes");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }

@@ -15,11 +15,12 @@ class Report final : public Command {
  public:
   void declare(Flags& flags) override {
     flags.add("results FILE.json", files_, "result documents written with --json");
-    flags.add("--out FILE.html", out_, "where the page goes");
+    flags.add_output("--out FILE.html", out_, "where the page goes");
   }
 
   std::vector<Output> outputs() const override { return {{"--out", out_}}; }
 
+  bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
     if (files_.empty()) fail(Fault::usage, "which results? name files that commands wrote with --json");
     if (context.settings.renderings.contains("html") && !context.settings.renderings.at("html").empty())

@@ -26,19 +26,20 @@ class Retrain final : public Command {
                               "subject layer of idc and the surprise criteria, for --coverage-raising");
     flags.add("--repeats", question_.plan.repeats,
               "times that each kind is drawn and trained, with other seeds", CLI::Range(1, 10'000));
-    flags.add("--checkpoint FOLDER", question_.checkpoint,
-              "finished runs are kept here; the same command goes on from them");
-    flags.add("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX");
+    flags.add_output("--checkpoint FOLDER", question_.checkpoint,
+                     "finished runs are kept here; the same command goes on from them");
+    flags.add_output("--out-dir FOLDER", out_, "write the first retrained network of each kind, as ONNX");
     recipe_.declare(flags);
     check_.declare(flags);
     gates_.declare(flags);
   }
 
   std::vector<Output> outputs() const override {
-    std::vector<Output> all{{"--made-dir", question_.made, Output::Kind::folder},
-                            {"--out-dir", out_, Output::Kind::folder}};
+    std::vector<Output> all{
+        {"--made-dir", question_.made, Output::Kind::folder, {"training-*.npz", "test-*.npz"}},
+        {"--out-dir", out_, Output::Kind::folder, {"*.onnx", "*.onnx.data"}}};
     if (question_.checkpoint.empty()) return all;
-    all.push_back({"--checkpoint", question_.checkpoint, Output::Kind::folder});
+    all.push_back({"--checkpoint", question_.checkpoint, Output::Kind::folder, {"retraining.journal"}});
     all.push_back({"the journal of --checkpoint", answers::retraining_journal(question_.checkpoint).string(),
                    Output::Kind::journal});
     return all;
@@ -86,7 +87,7 @@ class Retrain final : public Command {
                              CLI::PositiveNumber);
     successful_option_ = flags.add("--only-successful", question_.only_successful,
                                    "add attacked records only where the attack succeeded");
-    flags.add("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
+    flags.add_output("--made-dir FOLDER", question_.made, "folder for the records that attacks make");
   }
 
   void check_given() const {

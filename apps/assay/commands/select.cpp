@@ -25,9 +25,9 @@ class Select final : public Command {
     flags.add("--layer NAME", question_.layers, "subject layer of idc and the surprise criteria");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
               CLI::NonNegativeNumber);
-    flags.add("--out FILE.txt", question_.ids,
-              "write the ids of the chosen records, one a line, in their order");
-    flags.add("--write FILE.npz", question_.records, "write the chosen records as x and y");
+    flags.add_output("--out FILE.txt", question_.ids,
+                     "write the ids of the chosen records, one a line, in their order");
+    flags.add_output("--write FILE.npz", question_.records, "write the chosen records as x and y");
   }
 
   std::vector<Output> outputs() const override {

@@ -15,9 +15,10 @@ void SourceMutants::declare(Flags& flags) {
   flags.add(
       "--architecture SPEC", architecture_,
       "of mutants that are trained: a published architecture in place of --model (assay train lists them)");
-  flags.add("--trainer COMMAND", question_.plan.command,
-            "of mutants that are trained: a command of yours that trains, given the path of a description as "
-            "its last argument; if not given, Assay trains");
+  flags.add_code(
+      "--trainer COMMAND", question_.plan.command,
+      "of mutants that are trained: a command of yours that trains, given the path of a description as "
+      "its last argument; if not given, Assay trains");
   of_trainer_ = {
       flags.add("--trainer-timeout", question_.plan.time_limit,
                 "seconds after which a training by --trainer is ended", CLI::PositiveNumber),
@@ -42,8 +43,8 @@ void SourceMutants::declare(Flags& flags) {
                          CLI::IsMember({"obrien-fleming", "pocock", "none"}))};
   recipe_.declare(flags);
   recipe_.declare_run(flags);
-  flags.add("--store FOLDER", store_,
-            "folder where trained networks are kept, so that nothing is trained twice");
+  flags.add_output("--store FOLDER", store_,
+                   "folder where trained networks are kept, so that nothing is trained twice");
   own_ = flags.all(before);
   flags.add("--prune", prune_,
             "with the action store: remove the entries that are " +
@@ -52,7 +53,10 @@ void SourceMutants::declare(Flags& flags) {
 }
 
 std::vector<Output> SourceMutants::outputs() const {
-  return {{"--store", store_, Output::Kind::folder, true}};
+  return {{"--store",
+           store_,
+           Output::Kind::folder,
+           {"[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]*.*"}}};
 }
 
 void SourceMutants::refuse_pruning() const {

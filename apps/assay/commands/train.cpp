@@ -19,9 +19,9 @@ class Train final : public Command {
     adaptation_.declare(flags);
     data_.declare(flags);
     validation_.declare(flags);
-    flags.add("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
-    flags.add("--checkpoint FILE.npz", checkpoint_,
-              "written after each epoch; the same command continues from it");
+    flags.add_output("--out FILE.onnx", question_.out, "where the trained network goes, as ONNX");
+    flags.add_output("--checkpoint FILE.npz", checkpoint_,
+                     "written after each epoch; the same command continues from it");
     flags
         .add("--specialise SPEC", question_.specialised,
              "units that follow a hypothesis of --hypotheses beside the task, by an auxiliary loss: "
@@ -48,7 +48,7 @@ class Train final : public Command {
   }
 
   std::vector<Output> outputs() const override {
-    return {{"--out", question_.out}, {"--checkpoint", checkpoint_, Output::Kind::file, true}};
+    return {{"--out", question_.out}, {"--checkpoint", checkpoint_, Output::Kind::file, {}, true}};
   }
 
   report::Document run(Context& context) override {

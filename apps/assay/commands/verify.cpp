@@ -2,6 +2,8 @@
 
 #include <assay/error.h>
 #include "apps/assay/commands/catalogue.h"
+#include "apps/assay/program.h"
+#include "assay/evidence/manifest.h"
 #include "assay/evidence/verification.h"
 
 namespace assay::app {
@@ -22,10 +24,25 @@ class Verify final : public Command {
     flags.add("--identity NAME", options_.identity, "with --signers: who has to have signed");
   }
 
+  // The pack as a whole, and what its commands read.
+  std::vector<NamedPath> inputs(const Settings&) const override {
+    if (pack_.empty()) return {};
+    std::vector<NamedPath> all{{pack_, "the pack"}};
+    if (options_.rerun == "none") return all;
+    for (const evidence::InputFile& input : evidence::read_manifest(pack_).inputs)
+      all.emplace_back(std::filesystem::path(options_.from) / input.path, "a command of the pack");
+    return all;
+  }
+
+  bool plugins_of_folder() const override { return false; }
   report::Document run(Context& context) override {
     if (pack_.empty()) fail(Fault::usage, "which pack? name the folder that `assay evidence` made");
     if (options_.signers.empty() != options_.identity.empty())
       fail(Fault::usage, "--signers and --identity go together: who is trusted, and who has to have signed");
+    options_.program = pack_versions();
+    options_.in_new_words = [](std::vector<std::string> typed) {
+      return frame::with_new_words(program().words, std::move(typed), [](const std::string&) {});
+    };
     return evidence::verify(pack_, options_, context.progress);
   }
 

@@ -29,15 +29,27 @@ std::vector<fs::path> files_of(const std::vector<Spec>& attacks, const fs::path&
   return files;
 }
 
-}  // namespace
-
-std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name) {
-  std::vector<Output> all{{name, question.folder, Output::Kind::folder}};
-  for (const fs::path& file : files_of(asked_attacks(question), question.folder)) {
+std::vector<Output> outputs_of(const std::vector<Spec>& attacks, const std::string& folder,
+                               const std::string& name) {
+  Output pictures{name, folder, Output::Kind::folder};
+  pictures.members = {"*-[0-9]*.png"};
+  std::vector<Output> all{pictures};
+  for (const fs::path& file : files_of(attacks, folder)) {
     all.push_back({name, file.string()});
     all.push_back({"the journal of " + name, attack::journal_of(file).string(), Output::Kind::journal});
   }
   return all;
+}
+
+}  // namespace
+
+std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name) {
+  return outputs_of(asked_attacks(question), question.folder, name);
+}
+
+std::vector<Output> outputs_of(const std::string& attacks, const std::string& folder,
+                               const std::string& name) {
+  return outputs_of(attack::parse_attacks(attacks), folder, name);
 }
 
 AttackAnswer attack(const Session& session, const DatasetPtr& data, const AttackQuestion& question,

@@ -28,6 +28,10 @@ struct AttackQuestion {
 // options.
 std::vector<Output> outputs_of(const AttackQuestion& question, const std::string& name);
 
+// The same of attacks in one text, as parse_attacks() reads them, without pictures.
+std::vector<Output> outputs_of(const std::string& attacks, const std::string& folder,
+                               const std::string& name);
+
 struct AttackAnswer {
   report::Document document;
   bool levels = false;  // records are stored as such, asked for or not

@@ -111,8 +111,25 @@ class Covering {
     check_replaced(question_.profile.file, "a profile of this network and these training records", setting_,
                    [&] {
                      const coverage::Profile found = coverage::read_profile(question_.profile.file);
-                     return found.model_hash == network && found.data_hash == question_.training->hash();
+                     return found.model_hash == network && found.data_hash == question_.training->hash() &&
+                            learned_alike(found);
                    });
+  }
+
+  // What a preset leaves out, which may decide on layers, is known only when the profile is learned.
+  bool learned_alike(const coverage::Profile& found) const {
+    coverage::LearnOptions learn = question_.learn;
+    learn.criteria = choices_of<coverage::CriterionInfo>(specs_);
+    return only_preset() || found.settings.empty() ||
+           found.settings == coverage::settings_of(session_, learn);
+  }
+
+  // A profile that is there stays, unless it is the same or to be replaced.
+  void keep(const coverage::Profile& profile) const {
+    const std::string& file = question_.profile.file;
+    check_replaced(file, "the profile that these training records and criteria give", setting_,
+                   [&] { return coverage::read_profile(file).hash() == profile.hash(); });
+    coverage::write_profile(profile, file);
   }
 
   // A state of another profile, of other criteria or of another test set stays, unless it is added to.
@@ -121,8 +138,9 @@ class Covering {
     check_replaced(question_.state, "coverage of this test set by these criteria", setting_, [&] {
       const coverage::CoverageState found = coverage::CoverageState::read(question_.state);
       return found.profile_hash() == state.profile_hash() && found.specs() == state.specs() &&
-             std::ranges::all_of(found.parts(),
-                                 [&](const auto& part) { return part->data_hash == test_->hash(); });
+             std::ranges::all_of(found.parts(), [&](const auto& part) {
+               return part->data_hash == test_->hash() && part->context == question_.measure.context;
+             });
     });
   }
 
@@ -165,8 +183,7 @@ class Covering {
                                            "these are not the data that the network was trained on, or not "
                                            "prepared as they were; importance rests on the few that it "
                                            "classifies correctly"));
-    if (!question_.profile.file.empty() && ranks().first())
-      coverage::write_profile(learned.profile, question_.profile.file);
+    if (!question_.profile.file.empty() && ranks().first()) keep(learned.profile);
     auto profile = std::make_shared<const coverage::Profile>(std::move(learned.profile));
     if (only_preset()) keep_possible(coverage::possible_criteria(profile, specs_));
     return profile;

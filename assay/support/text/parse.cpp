@@ -135,23 +135,40 @@ std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::st
   return {*shard, *shards};
 }
 
+std::vector<std::filesystem::path> paths_beside(const std::filesystem::path& path) {
+  std::vector<std::filesystem::path> beside{path.string() + ".data"};
+  if (path.extension() == ".h5" || path.extension() == ".hdf5")
+    beside.push_back(std::filesystem::path(path).replace_extension(".json"));
+  constexpr std::string_view images = "images-idx3";
+  std::string name = path.filename().string();
+  const std::size_t at = name.find(images);
+  if (at != std::string::npos)
+    beside.push_back(path.parent_path() / name.replace(at, images.size(), "labels-idx1"));
+  return beside;
+}
+
 std::vector<std::filesystem::path> paths_in(const std::string& text) {
   std::vector<std::filesystem::path> paths;
-  const auto add = [&](std::filesystem::path path) {
+  const auto add = [&](const std::string& part) {
+    if (part.empty()) return;
+    const std::filesystem::path path(part);
     paths.push_back(path);
-    // Weights in the format of Keras have their architecture beside them.
-    if (path.extension() == ".h5" || path.extension() == ".hdf5")
-      paths.push_back(path.replace_extension(".json"));
+    const std::vector<std::filesystem::path> beside = paths_beside(path);
+    paths.insert(paths.end(), beside.begin(), beside.end());
   };
   add(text);
-  paths.emplace_back(text + ".data");
   for (const std::string& spec : joined_specs(text)) {
     for (std::string_view rest = spec; !rest.empty();
          rest.remove_prefix(std::min<std::size_t>(1, rest.size()))) {
       auto part = take_part(rest, ",[]=");
       if (!part) break;
-      add(std::move(*part));
+      add(*part);
     }
+  }
+  // A spec with its options, an array in a file, several files, words of a command.
+  for (const char* separators : {",[]=:", ",[]=+", " \t'\""}) {
+    const std::vector<std::string> parts = parts_of(text, separators);
+    if (parts.size() > 1) std::ranges::for_each(parts, add);
   }
   return paths;
 }

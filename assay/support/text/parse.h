@@ -64,8 +64,12 @@ std::vector<std::size_t> parse_counts(std::string_view text, std::string_view na
 // called in messages. Throws Error{usage}.
 std::pair<std::size_t, std::size_t> parse_shard(const std::string& text, std::string_view name);
 
-// Paths that a text may name, whether or not something is there: itself, as a network with what lies beside
-// it, and the parts of a data spec.
+// Paths of what is read with a file, whether or not something is there: weights of ONNX, the architecture of
+// weights in the format of Keras, labels of IDX images.
+std::vector<std::filesystem::path> paths_beside(const std::filesystem::path& path);
+
+// Paths that a text may name, whether or not something is there: itself, the parts of a data spec, of an
+// array in a file (FILE:ARRAY), of files joined by +, the words of a command, and what lies beside each.
 std::vector<std::filesystem::path> paths_in(const std::string& text);
 
 }  // namespace assay

@@ -1,0 +1,256 @@
+#include "assay/evidence/repetition.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include <assay/error.h>
+#include "assay/support/files/file.h"
+#include "assay/support/text/parse.h"
+#include "assay/support/text/text.h"
+
+namespace assay::evidence {
+namespace {
+
+namespace fs = std::filesystem;
+
+using FlagNames = std::set<std::string>;
+
+FlagNames together(std::initializer_list<FlagNames> groups) {
+  FlagNames all;
+  for (const FlagNames& group : groups) all.insert(group.begin(), group.end());
+  return all;
+}
+
+// "" is what stands without a flag.
+const std::map<std::string, FlagNames>& flags_by_command() {
+  static const std::map<std::string, FlagNames> all = [] {
+    const FlagNames machine{"seed", "threads", "batch", "device", "engine", "memory"},
+        network{"model", "input-shape", "fix", "decision", "precision", "straight-through"},
+        accuracy{"expect-accuracy", "tolerance", "tolerance-above"},
+        gates{"fail-under", "no-worse-than", "worse-by", "compare", "any-baseline"},
+        training{"train",
+                 "validation",
+                 "architecture",
+                 "jobs",
+                 "killable",
+                 "runs",
+                 "kill-test",
+                 "alpha",
+                 "effect",
+                 "spending",
+                 "loss",
+                 "optimiser",
+                 "learning-rate",
+                 "decay",
+                 "weight-decay",
+                 "regularisation",
+                 "clip-norm",
+                 "clip-value",
+                 "train-batch",
+                 "epochs",
+                 "no-shuffling",
+                 "initialiser",
+                 "validation-share",
+                 "patience",
+                 "min-delta",
+                 "last-epoch"};
+    return std::map<std::string, FlagNames>{
+        {"model", together({machine, network, {"data", "plan", "measure"}})},
+        {"data", together({machine, {"data", "labels-of"}})},
+        {"evaluate", together({machine, network, accuracy, gates, {"data"}})},
+        {"importance", together({machine,
+                                 network,
+                                 accuracy,
+                                 {"data", "layer", "method", "epsilon", "redistribute-bias", "rule",
+                                  "absolute", "normalised", "class", "share", "top"}})},
+        {"cover",
+         together({machine, network, accuracy, gates, {"train",     "test",       "reached",  "criterion",
+                                                       "preset",    "units",      "layer",    "count-layer",
+                                                       "neurons",   "m",          "share",    "cap",
+                                                       "profile",   "method",     "absolute", "normalised",
+                                                       "clusterer", "min-k",      "max-k",    "drop-zeros",
+                                                       "round",     "reduction",  "by-class", "context",
+                                                       "shard",     "carry-over", "top",      "records"}})},
+        {"mutate", together({machine,
+                             network,
+                             accuracy,
+                             gates,
+                             training,
+                             {"", "test", "operator", "preset", "count", "layer", "units", "whole-network",
+                              "mutant", "list", "quality", "margin", "shard", "keep", "naive"}})},
+        {"select",
+         together({machine, network, {"train", "test", "by", "criterion", "profile", "layer", "size"}})}};
+  }();
+  return all;
+}
+
+bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+
+// --NAME=VALUE, --NAME, -mVALUE.
+std::pair<std::string, std::string> parts_of_flag(const std::string& word) {
+  if (!word.starts_with("--")) return {word.substr(1, 1), word.substr(2)};
+  const std::size_t equals = std::min(word.find('='), word.size());
+  return {word.substr(2, equals - 2), word.substr(std::min(equals + 1, word.size()))};
+}
+
+bool gives(const NamedValues& values, const std::string& name) {
+  return std::ranges::find(values, name, &NamedValues::value_type::first) != values.end();
+}
+
+// Data that are drawn, not read: NAME:...
+bool is_generated(const std::string& value) {
+  const std::size_t colon = value.find(':');
+  return colon != std::string::npos && value.find_first_of("/.,[") > colon;
+}
+
+// Whether the file, or a file in the folder, of this path is listed.
+bool is_listed(const fs::path& path, std::span<const InputFile> inputs) {
+  const std::string name = path.lexically_normal().generic_string();
+  return std::ranges::any_of(inputs, [&](const InputFile& input) {
+    const std::string file = fs::path(input.path).lexically_normal().generic_string();
+    return file == name || name == "." ||
+           (file.starts_with(name) && (name.ends_with('/') || file[name.size()] == '/'));
+  });
+}
+
+// The file of this path in a folder, or those in the folder of this path.
+std::vector<fs::path> files_of(const fs::path& path, const fs::path& from, bool folders) {
+  std::error_code code;
+  if (fs::is_regular_file(from / path, code)) return {path};
+  std::vector<fs::path> files;
+  if (!folders || !fs::is_directory(from / path, code)) return files;
+  for (fs::recursive_directory_iterator entry(from / path, code), end; !code && entry != end;
+       entry.increment(code)) {
+    if (entry->is_regular_file(code)) files.push_back(path / entry->path().lexically_relative(from / path));
+  }
+  return files;
+}
+
+}  // namespace
+
+NamedValues named_values(const std::vector<std::string>& typed) {
+  NamedValues all;
+  bool waits = false;  // the last flag may take the next word
+  for (std::size_t i = 1; i < typed.size(); ++i) {
+    const std::string& word = typed[i];
+    if (is_flag(word)) {
+      all.push_back(parts_of_flag(word));
+      waits = all.back().second.empty();
+    } else if (waits) {
+      all.back().second = word;
+      waits = false;
+    } else {
+      all.emplace_back("", word);
+    }
+  }
+  return all;
+}
+
+const std::vector<std::string>& read_options() {
+  static const std::vector<std::string> names{
+      "validation", "labels-of", "reached", "no-worse-than", "mutants",  "findings", "twin",      "add",
+      "held-out",   "voters",    "truth",   "vocabulary",    "sql-file", "units",    "hypotheses"};
+  return names;
+}
+
+std::vector<std::string> repeatable_commands() {
+  std::vector<std::string> names;
+  for (const auto& [name, flags] : flags_by_command()) names.push_back(name);
+  return names;
+}
+
+const std::set<std::string>& repeatable_flags(const std::string& command) {
+  return flags_by_command().at(command);
+}
+
+const std::set<std::string>& unrepeatable_flags() {
+  static const FlagNames names{"trainer", "trainer-timeout", "trainer-data", "extend-with"};
+  return names;
+}
+
+std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what) {
+  const auto known = flags_by_command().find(typed.at(0));
+  if (known == flags_by_command().end())
+    return fmt::format("`assay {}` is not among the commands that are ({})", typed[0],
+                       joined(repeatable_commands()));
+  const NamedValues values = named_values(typed);
+  const bool learns = gives(values, "train");
+  std::vector<std::string> refused;
+  std::string reason;
+  for (const auto& [name, value] : values) {
+    const bool written = learns && name == "profile";
+    const bool action = name.empty() && value != "run" && value != "list";
+    if (known->second.contains(name) && !written && !action) continue;
+    if (unrepeatable_flags().contains(name))
+      reason = fmt::format("--{} runs a program or writes files", name);
+    else
+      refused.push_back(name.empty() ? "'" + value + "'" : (name.size() == 1 ? "-" : "--") + name);
+  }
+  if (!refused.empty())
+    fail(Fault::data, "{}: its command has {}, which no command of a pack has that only measures", what,
+         joined(refused));
+  return reason;
+}
+
+FreshFolder::FreshFolder(std::span<const InputFile> inputs, const fs::path& from) {
+  std::string name = (fs::temp_directory_path() / "assay-verify-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) fail(Fault::io, "{} cannot be made: {}", name, std::strerror(errno));
+  path_ = fs::canonical(name);
+  // So deep that every path of an input leads into it.
+  std::size_t depth = 0;
+  for (const InputFile& input : inputs) {
+    const fs::path normal = fs::path(input.path).lexically_normal();
+    depth =
+        std::max<std::size_t>(depth, static_cast<std::size_t>(std::ranges::count(normal, fs::path(".."))));
+  }
+  constexpr std::size_t deepest = 100;
+  work_ = path_ / "inputs";
+  for (std::size_t level = 0; level < std::min(depth, deepest); ++level) work_ /= "0";
+  make_folders(work_);
+  for (const InputFile& input : inputs) link(input, from);
+}
+
+FreshFolder::~FreshFolder() {
+  std::error_code code;
+  fs::remove_all(path_, code);
+}
+
+void FreshFolder::link(const InputFile& input, const fs::path& from) const {
+  const fs::path given(input.path), inside = (work_ / given).lexically_normal();
+  const auto [end, rest] = std::mismatch(path_.begin(), path_.end(), inside.begin(), inside.end());
+  std::error_code code;
+  if (given.empty() || given.is_absolute() || end != path_.end() || !fs::is_regular_file(from / given, code))
+    return;
+  fs::create_directories(inside.parent_path(), code);
+  fs::create_symlink(fs::absolute(from / given), inside, code);
+}
+
+std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string>> commands,
+                                         std::span<const InputFile> inputs, const fs::path& from) {
+  static const FlagNames subjects{"model",   "train",      "test",    "data",
+                                  "profile", "validation", "reached", "labels-of"};
+  std::set<std::string> unlisted;
+  for (const std::vector<std::string>& typed : commands) {
+    for (const auto& [name, value] : named_values(typed)) {
+      const bool other = std::ranges::find(read_options(), name) != read_options().end();
+      if ((!subjects.contains(name) && !other) || value.empty()) continue;
+      const std::vector<fs::path> named = paths_in(value);
+      const auto listed = [&](const fs::path& path) { return is_listed(path, inputs); };
+      if (subjects.contains(name) && !is_generated(value) && std::ranges::none_of(named, listed))
+        unlisted.insert(value);
+      for (const fs::path& path : named) {
+        const bool about = subjects.contains(name) && value.starts_with(path.string());
+        for (const fs::path& file : files_of(path, from, about))
+          if (!listed(file)) unlisted.insert(file.string());
+      }
+    }
+  }
+  return {unlisted.begin(), unlisted.end()};
+}
+
+}  // namespace assay::evidence

@@ -1,0 +1,60 @@
+#pragma once
+
+// Commands of a pack that are run again: which may, and the folder in which they run.
+
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "assay/evidence/study.h"
+
+namespace assay::evidence {
+
+// What stands in a command after its first word: names of flags without dashes (of -m as well), "" of what
+// stands without one, and values, "" of none.
+using NamedValues = std::vector<std::pair<std::string, std::string>>;
+NamedValues named_values(const std::vector<std::string>& typed);
+
+// Options whose values name files that are read, besides network and records.
+const std::vector<std::string>& read_options();
+
+// Commands that only measure, and the flags with which they do: nothing else of a pack is run.
+std::vector<std::string> repeatable_commands();
+const std::set<std::string>& repeatable_flags(const std::string& command);
+// Flags of such commands that run code, or write where nobody says so: they are left out, and the step is
+// told.
+const std::set<std::string>& unrepeatable_flags();
+
+// Why a command of a pack is not run again; empty: it may be. Throws Error{data}, beginning with `what`, for
+// flags that no command of a pack has.
+std::string why_not_repeated(const std::vector<std::string>& typed, const std::string& what);
+
+// A new folder that nobody else can have prepared, gone when this is.
+class FreshFolder {
+ public:
+  // With links to those of `inputs` that are in the folder `from`, under the names by which commands there
+  // would find them. Throws Error{io}.
+  FreshFolder(std::span<const InputFile> inputs, const std::filesystem::path& from);
+  ~FreshFolder();
+  FreshFolder(const FreshFolder&) = delete;
+  FreshFolder& operator=(const FreshFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  // Where commands run.
+  const std::filesystem::path& work() const { return work_; }
+
+ private:
+  void link(const InputFile& input, const std::filesystem::path& from) const;
+
+  std::filesystem::path path_, work_;
+};
+
+// What the commands of steps read, by their flags, and the inputs lack: each as the command names it.
+std::vector<std::string> unlisted_inputs(std::span<const std::vector<std::string>> commands,
+                                         std::span<const InputFile> inputs,
+                                         const std::filesystem::path& from);
+
+}  // namespace assay::evidence
