@@ -34,8 +34,8 @@ using SameNames =
 bool are_one_name(const std::filesystem::path& folder, const std::string& a, const std::string& b);
 
 // All paths are compared as absolute ones, through links, and files also by what they are on the disk. Throws
-// Error{io} for what cannot be written or has no folder to go into, Error{usage} for two outputs in one place and for an output in the
-// place of an input, Error{data} for a foreign file where a journal goes.
+// Error{io} for what cannot be written or has no folder to go into, Error{usage} for two outputs in one place
+// and for an output in the place of an input, Error{data} for a foreign file where a journal goes.
 void check_outputs(const std::vector<Output>& outputs, const std::vector<NamedPath>& inputs,
                    const SameNames& same = are_one_name);
 
