@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-constexpr unsigned grace = 2;  // seconds in which a signal is heard, where it can be
+constexpr unsigned heard_within = 2;  // seconds in which a signal is heard, where it can be
 std::atomic<bool> alarms_are_taken{false};
 std::atomic<int> depth{0};
 
@@ -18,7 +18,7 @@ std::atomic<int> depth{0};
 DeafWork::DeafWork(double seconds) {
   ++depth;
   if (seconds > 0 && alarms_are_taken)
-    ::alarm(static_cast<unsigned>(std::ceil(std::fmin(seconds, 1e8))) + grace);
+    ::alarm(static_cast<unsigned>(std::ceil(std::fmin(seconds, 1e8))) + heard_within);
 }
 
 DeafWork::~DeafWork() {
@@ -31,7 +31,7 @@ void DeafWork::take_alarms(void (*on_alarm)(int)) {
 }
 
 void DeafWork::hear() noexcept {
-  if (depth > 0 && alarms_are_taken) ::alarm(grace);
+  if (depth > 0 && alarms_are_taken) ::alarm(heard_within);
 }
 
 }  // namespace assay

@@ -63,4 +63,20 @@ void expect_error(Fault fault, const Names& parts, const std::function<void()>& 
 // A fresh folder of that name.
 std::filesystem::path fresh_folder(const std::string& name);
 
+inline onnx::NodeProto onnx_node(const std::string& op, const Names& inputs, const Names& outputs) {
+  onnx::NodeProto made;
+  made.set_op_type(op);
+  for (const auto& name : inputs) made.add_input(name);
+  for (const auto& name : outputs) made.add_output(name);
+  return made;
+}
+
+// Gives a node an attribute that is a graph: the body of a loop, a branch.
+inline void set_body(onnx::NodeProto& to, const std::string& name, const onnx::GraphProto& graph) {
+  auto& attribute = *to.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  *attribute.mutable_g() = graph;
+}
+
 }  // namespace assay::testing_onnx

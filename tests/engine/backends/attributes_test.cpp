@@ -436,13 +436,13 @@ std::vector<ValueId> binary(Drawn& d) {
   return {d.coin() ? d.add(op, {x, constant}) : d.add(op, {constant, x})};
 }
 
-struct Form {
+struct AttributeForm {
   std::string name;
   Draw draw;
 };
 
-const std::vector<Form>& forms() {
-  static const std::vector<Form> all{
+const std::vector<AttributeForm>& forms() {
+  static const std::vector<AttributeForm> all{
       {"Convolution", convolution},
       {"Transposed", transposed},
       {"Pool", pool},
@@ -470,7 +470,7 @@ const std::vector<Form>& forms() {
   return all;
 }
 
-class RandomAttributes : public testing::TestWithParam<Form> {};
+class RandomAttributes : public testing::TestWithParam<AttributeForm> {};
 INSTANTIATE_TEST_SUITE_P(Operators, RandomAttributes, testing::ValuesIn(forms()),
                          [](const auto& at) { return at.param.name; });
 

@@ -21,14 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-onnx::NodeProto node(const std::string& op, const Names& inputs, const Names& outputs) {
-  onnx::NodeProto made;
-  made.set_op_type(op);
-  for (const auto& name : inputs) made.add_input(name);
-  for (const auto& name : outputs) made.add_output(name);
-  return made;
-}
-
 onnx::GraphProto body(const Names& inputs, const std::vector<onnx::NodeProto>& nodes, const Names& outputs) {
   onnx::GraphProto made;
   const auto type = [](onnx::ValueInfoProto& info, const std::string& name, int element) {
@@ -44,13 +36,6 @@ onnx::GraphProto body(const Names& inputs, const std::vector<onnx::NodeProto>& n
   for (const auto& one : nodes) *made.add_node() = one;
   for (const auto& name : outputs) type(*made.add_output(), name, onnx::TensorProto::FLOAT);
   return made;
-}
-
-void set_body(onnx::NodeProto& to, const std::string& name, const onnx::GraphProto& graph) {
-  auto& attribute = *to.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::GRAPH);
-  *attribute.mutable_g() = graph;
 }
 
 // Outputs of the network for x [rows, columns], as it is read and as it is written and read again.
@@ -91,8 +76,8 @@ OnnxFile branching() {
   set(sum, "keepdims", std::int64_t{0});
   file.node("Greater", {"sum", "nothing"}, {"positive"});
   auto& branch = file.node("If", {"positive"}, {"y"}, "branch");
-  set_body(branch, "then_branch", body({}, {node("Add", {"x", "weight"}, {"inner"})}, {"inner"}));
-  set_body(branch, "else_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  set_body(branch, "then_branch", body({}, {onnx_node("Add", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {onnx_node("Neg", {"x"}, {"inner"})}, {"inner"}));
   file.output("y");
   return file;
 }
@@ -125,8 +110,8 @@ TEST(Branches, BecomeNodesWhereTheConditionIsKnown) {
     file.node("Gather", {"shape", "one"}, {"width"});
     file.node("Equal", {"width", "two"}, {"narrow"});
     auto& branch = file.node("If", {"narrow"}, {"y"}, "branch");
-    set_body(branch, "then_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
-    set_body(branch, "else_branch", body({}, {node("Relu", {"x"}, {"inner"})}, {"inner"}));
+    set_body(branch, "then_branch", body({}, {onnx_node("Neg", {"x"}, {"inner"})}, {"inner"}));
+    set_body(branch, "else_branch", body({}, {onnx_node("Relu", {"x"}, {"inner"})}, {"inner"}));
     file.output("y");
     EXPECT_THAT(ops(file.read()), ElementsAre(width == 2 ? "Neg" : "Relu"));
   }
@@ -135,11 +120,11 @@ TEST(Branches, BecomeNodesWhereTheConditionIsKnown) {
 TEST(Branches, OnesInsideOthersSeeWhatIsAroundBoth) {
   OnnxFile file = branching();
   auto& outer = *file.proto.mutable_graph()->mutable_node(2);
-  onnx::NodeProto inner = node("If", {"negative"}, {"inner"});
-  set_body(inner, "then_branch", body({}, {node("Mul", {"x", "weight"}, {"deep"})}, {"deep"}));
+  onnx::NodeProto inner = onnx_node("If", {"negative"}, {"inner"});
+  set_body(inner, "then_branch", body({}, {onnx_node("Mul", {"x", "weight"}, {"deep"})}, {"deep"}));
   set_body(inner, "else_branch", body({}, {}, {"x"}));
   *outer.mutable_attribute(1)->mutable_g() =
-      body({}, {node("Less", {"sum", "nothing"}, {"negative"}), inner}, {"inner"});
+      body({}, {onnx_node("Less", {"sum", "nothing"}, {"negative"}), inner}, {"inner"});
   EXPECT_THAT(run(file, {1, 2}, {-1, -2})[0], ElementsAre(-10, -40));
   EXPECT_THAT(run(file, {1, 2}, {1, -1})[0], ElementsAre(1, -1));
 }
@@ -147,12 +132,14 @@ TEST(Branches, OnesInsideOthersSeeWhatIsAroundBoth) {
 // What a body computes from constants runs while the body is prepared: a branch in it, too.
 TEST(Branches, OnConstantsInsideOthersRunWhileThoseArePrepared) {
   OnnxFile file = branching();
-  onnx::NodeProto inner = node("If", {"certain"}, {"inner"});
-  set_body(inner, "then_branch", body({}, {node("Neg", {"weight"}, {"deep"})}, {"deep"}));
-  set_body(inner, "else_branch", body({}, {node("Abs", {"weight"}, {"deep"})}, {"deep"}));
-  *file.proto.mutable_graph()->mutable_node(2)->mutable_attribute(0)->mutable_g() = body(
-      {}, {node("Greater", {"nothing", "nothing"}, {"certain"}), inner, node("Add", {"x", "inner"}, {"sum"})},
-      {"sum"});
+  onnx::NodeProto inner = onnx_node("If", {"certain"}, {"inner"});
+  set_body(inner, "then_branch", body({}, {onnx_node("Neg", {"weight"}, {"deep"})}, {"deep"}));
+  set_body(inner, "else_branch", body({}, {onnx_node("Abs", {"weight"}, {"deep"})}, {"deep"}));
+  *file.proto.mutable_graph()->mutable_node(2)->mutable_attribute(0)->mutable_g() =
+      body({},
+           {onnx_node("Greater", {"nothing", "nothing"}, {"certain"}), inner,
+            onnx_node("Add", {"x", "inner"}, {"sum"})},
+           {"sum"});
   EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(11, 22));
 }
 
@@ -166,8 +153,8 @@ TEST(Branches, OnNumbersOfAxesBecomeNodes) {
   file.node("Size", {"sizes"}, {"axes"});
   file.node("Equal", {"axes", "none"}, {"single"});
   auto& branch = file.node("If", {"single"}, {"y"}, "branch");
-  set_body(branch, "then_branch", body({}, {node("Neg", {"mean"}, {"inner"})}, {"inner"}));
-  set_body(branch, "else_branch", body({}, {node("Relu", {"mean"}, {"inner"})}, {"inner"}));
+  set_body(branch, "then_branch", body({}, {onnx_node("Neg", {"mean"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {onnx_node("Relu", {"mean"}, {"inner"})}, {"inner"}));
   file.output("y");
   EXPECT_THAT(ops(file.read()), ElementsAre("ReduceMean", "Relu"));
 }
@@ -184,10 +171,11 @@ OnnxFile adding(const std::string& rounds, const onnx::NodeProto& goes_on) {
   file.weight(integers("three", {3}));
   file.proto.mutable_graph()->mutable_initializer(0)->clear_dims();
   auto& loop = file.node("Loop", {rounds, "", "x"}, {"y", "each"}, "loop");
-  set_body(loop, "body",
-           body({"round", "condition", "state"},
-                {node("Add", {"state", "x"}, {"sum"}), node("Identity", {"sum"}, {"seen"}), goes_on},
-                {"goes_on", "sum", "seen"}));
+  set_body(
+      loop, "body",
+      body({"round", "condition", "state"},
+           {onnx_node("Add", {"state", "x"}, {"sum"}), onnx_node("Identity", {"sum"}, {"seen"}), goes_on},
+           {"goes_on", "sum", "seen"}));
   file.output("y");
   file.output("each");
   return file;
@@ -202,8 +190,8 @@ TEST(Branches, AreWrittenOutWhereTheInputThatDecidesIsFixed) {
   file.weight(floats("weight", {2, 1}, {1, 2}));
   file.node("Equal", {"rate", "high"}, {"is_high"});
   auto& branch = file.node("If", {"is_high"}, {"y"}, "branch");
-  set_body(branch, "then_branch", body({}, {node("MatMul", {"x", "weight"}, {"inner"})}, {"inner"}));
-  set_body(branch, "else_branch", body({}, {node("Neg", {"x"}, {"inner"})}, {"inner"}));
+  set_body(branch, "then_branch", body({}, {onnx_node("MatMul", {"x", "weight"}, {"inner"})}, {"inner"}));
+  set_body(branch, "else_branch", body({}, {onnx_node("Neg", {"x"}, {"inner"})}, {"inner"}));
   file.output("y");
   const Graph graph = file.read();
   EXPECT_THAT(ops(graph), Contains("If"));
@@ -230,7 +218,7 @@ TEST(FixedInputs, OfOpenShapesAreTheNumberForAsManyRecordsAsThereAre) {
 }
 
 TEST(Loops, OfAKnownNumberOfRoundsAreWrittenOut) {
-  const OnnxFile file = adding("three", node("Identity", {"condition"}, {"goes_on"}));
+  const OnnxFile file = adding("three", onnx_node("Identity", {"condition"}, {"goes_on"}));
   EXPECT_THAT(ops(file.read()), Not(Contains("Loop")));
   const auto results = run(file, {1, 2}, {1, 2});
   EXPECT_THAT(results[0], ElementsAre(4, 8));
@@ -238,11 +226,11 @@ TEST(Loops, OfAKnownNumberOfRoundsAreWrittenOut) {
 }
 
 TEST(Loops, RunAsLongAsTheirConditionHolds) {
-  onnx::NodeProto goes_on = node("Less", {"total", "limit"}, {"goes_on"});
+  onnx::NodeProto goes_on = onnx_node("Less", {"total", "limit"}, {"goes_on"});
   OnnxFile file = adding("", goes_on);
   auto& graph = *file.proto.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
   *graph.add_node() = graph.node(2);
-  *graph.mutable_node(2) = node("ReduceSum", {"sum"}, {"total"});
+  *graph.mutable_node(2) = onnx_node("ReduceSum", {"sum"}, {"total"});
   set(*graph.mutable_node(2), "keepdims", std::int64_t{0});
   file.weight(floats("limit", {}, {10}));
   const auto results = run(file, {1, 2}, {1, 2});  // sums of 6, 9 and 12
@@ -256,14 +244,14 @@ TEST(Loops, WithNothingButTheirRoundsAreWrittenOut) {
   auto& loop = file.node("Loop", {"three"}, {"each"}, "loop");
   set_body(loop, "body",
            body({"round", "condition"},
-                {node("Neg", {"x"}, {"seen"}), node("Identity", {"condition"}, {"goes_on"})},
+                {onnx_node("Neg", {"x"}, {"seen"}), onnx_node("Identity", {"condition"}, {"goes_on"})},
                 {"goes_on", "seen"}));
   file.output("each");
   EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(-1, -2, -1, -2, -1, -2));
 }
 
 TEST(Loops, OfNoRoundGiveTheirStatesBack) {
-  OnnxFile file = adding("none", node("Identity", {"condition"}, {"goes_on"}));
+  OnnxFile file = adding("none", onnx_node("Identity", {"condition"}, {"goes_on"}));
   file.weight(integers("none", {0}));
   EXPECT_THAT(run(file, {1, 2}, {1, 2})[0], ElementsAre(1, 2));
 }
@@ -278,10 +266,10 @@ OnnxFile scanning(std::int64_t declared, bool backward) {
   set(scan, "scan_output_axes", Ints{-1});
   set(scan, "scan_input_directions", Ints{backward ? 1 : 0});
   set(scan, "scan_output_directions", Ints{backward ? 1 : 0});
-  set_body(
-      scan, "body",
-      body({"state", "slice"},
-           {node("Add", {"state", "slice"}, {"sum"}), node("Identity", {"sum"}, {"seen"})}, {"sum", "seen"}));
+  set_body(scan, "body",
+           body({"state", "slice"},
+                {onnx_node("Add", {"state", "slice"}, {"sum"}), onnx_node("Identity", {"sum"}, {"seen"})},
+                {"sum", "seen"}));
   file.output("last");
   file.output("sums");
   return file;
@@ -305,13 +293,13 @@ TEST(Functions, AreReadAsTheirNodesWithTheAttributesOfTheCall) {
   function.add_input("a");
   function.add_output("b");
   function.add_attribute("slope");
-  onnx::NodeProto leaky = node("LeakyRelu", {"a"}, {"t"});
+  onnx::NodeProto leaky = onnx_node("LeakyRelu", {"a"}, {"t"});
   auto& slope = *leaky.add_attribute();
   slope.set_name("alpha");
   slope.set_type(onnx::AttributeProto::FLOAT);
   slope.set_ref_attr_name("slope");
   *function.add_node() = leaky;
-  *function.add_node() = node("Add", {"t", "t"}, {"b"});
+  *function.add_node() = onnx_node("Add", {"t", "t"}, {"b"});
   for (const auto& [from, to, alpha] : {std::tuple("x", "h", 0.5F), std::tuple("h", "y", 0.25F)}) {
     auto& call = file.node("Twice", {from}, {to}, std::string("call_") + to);
     call.set_domain("mine");
@@ -329,7 +317,7 @@ TEST(Functions, ThatCallThemselvesAreRefused) {
   function.set_domain("mine");
   function.add_input("a");
   function.add_output("b");
-  *function.add_node() = node("Endless", {"a"}, {"b"});
+  *function.add_node() = onnx_node("Endless", {"a"}, {"b"});
   function.mutable_node(0)->set_domain("mine");
   file.node("Endless", {"x"}, {"y"}).set_domain("mine");
   file.output("y");

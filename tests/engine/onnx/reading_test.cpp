@@ -47,21 +47,6 @@ onnx::GraphProto body(const std::vector<onnx::NodeProto>& nodes, const Names& ou
   return made;
 }
 
-onnx::NodeProto node(const std::string& op, const Names& inputs, const Names& outputs) {
-  onnx::NodeProto made;
-  made.set_op_type(op);
-  for (const auto& name : inputs) made.add_input(name);
-  for (const auto& name : outputs) made.add_output(name);
-  return made;
-}
-
-void set_body(onnx::NodeProto& to, const std::string& name, const onnx::GraphProto& graph) {
-  auto& attribute = *to.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::GRAPH);
-  *attribute.mutable_g() = graph;
-}
-
 TEST(Reading, SortsNodes) {
   OnnxFile file(18);
   file.input("x", {-1, 2});
@@ -108,8 +93,9 @@ TEST(Branches, NeedNoTypesOfTheirOutputs) {
   set(greatest, "keepdims", std::int64_t{0});
   file.node("Greater", {"greatest", "zero"}, {"condition"});
   auto& branch = file.node("If", {"condition"}, {"chosen"});
-  auto yes = body({node("Shape", {"x"}, {"a"})}, {"a"}), no = body({node("Size", {"x"}, {"n"})}, {"b"});
-  *no.add_node() = node("Unsqueeze", {"n", "front"}, {"b"});
+  auto yes = body({onnx_node("Shape", {"x"}, {"a"})}, {"a"}),
+       no = body({onnx_node("Size", {"x"}, {"n"})}, {"b"});
+  *no.add_node() = onnx_node("Unsqueeze", {"n", "front"}, {"b"});
   auto front = integers("front", {0});
   *no.add_initializer() = front;
   for (auto* one : {&yes, &no}) one->mutable_output(0)->mutable_type();
@@ -168,12 +154,12 @@ TEST(Loops, CollectSequences) {
   auto& loop = file.node("Loop", {"rounds", "", "none"}, {"rows"});
   onnx::GraphProto inside;
   for (const char* name : {"round", "goes", "list"}) inside.add_input()->set_name(name);
-  *inside.add_node() = node("Unsqueeze", {"round", "zero"}, {"from"});
-  *inside.add_node() = node("Add", {"from", "one"}, {"to"});
-  *inside.add_node() = node("Slice", {"x", "from", "to"}, {"row"});
-  *inside.add_node() = node("Add", {"row", "row"}, {"twice"});
-  *inside.add_node() = node("SequenceInsert", {"list", "twice"}, {"longer"});
-  *inside.add_node() = node("Identity", {"goes"}, {"goes_on"});
+  *inside.add_node() = onnx_node("Unsqueeze", {"round", "zero"}, {"from"});
+  *inside.add_node() = onnx_node("Add", {"from", "one"}, {"to"});
+  *inside.add_node() = onnx_node("Slice", {"x", "from", "to"}, {"row"});
+  *inside.add_node() = onnx_node("Add", {"row", "row"}, {"twice"});
+  *inside.add_node() = onnx_node("SequenceInsert", {"list", "twice"}, {"longer"});
+  *inside.add_node() = onnx_node("Identity", {"goes"}, {"goes_on"});
   for (const char* name : {"goes_on", "longer"}) inside.add_output()->set_name(name);
   set_body(loop, "body", inside);
   set(file.node("ConcatFromSequence", {"rows"}, {"y"}), "axis", std::int64_t{0});

@@ -21,8 +21,8 @@ using ::testing::ElementsAre;
 using T = onnx::TensorProto;
 
 // The only output for inputs of float32.
-std::vector<float> run(const OnnxFile& file,
-                       const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
+std::vector<float> outputs_of(const OnnxFile& file,
+                              const std::vector<std::pair<Shape, std::vector<float>>>& inputs) {
   const Graph graph = file.read();
   const Session session(graph, {.threads = 1});
   Tensors given;
@@ -47,7 +47,7 @@ std::vector<float> arithmetic(const std::string& op, int type, const std::vector
     file.node(op, {"a"}, {"c"});
     cast(file, "c", "y", T::FLOAT);
     file.output("y");
-    return run(file, {{{1, count}, x}});
+    return outputs_of(file, {{{1, count}, x}});
   }
   file.input("z", {-1, count});
   cast(file, "z", "b", type);
@@ -55,7 +55,7 @@ std::vector<float> arithmetic(const std::string& op, int type, const std::vector
   if (!direction.empty()) set(node, "direction", direction.c_str());
   cast(file, "c", "y", T::FLOAT);
   file.output("y");
-  return run(file, {{{1, count}, x}, {{1, count}, z}});
+  return outputs_of(file, {{{1, count}, x}, {{1, count}, z}});
 }
 
 template <typename Number>
@@ -93,7 +93,7 @@ TEST(WholeNumbers, AreCutByCasts) {
     cast(file, "whole", "a", type);
     cast(file, "a", "y", T::FLOAT);
     file.output("y");
-    return run(file, {{{1, 1}, {x}}})[0];
+    return outputs_of(file, {{{1, 1}, {x}}})[0];
   };
   EXPECT_EQ(through(T::UINT8, 300), 44);
   EXPECT_EQ(through(T::INT8, 200), -56);
@@ -121,7 +121,7 @@ TEST(InferredTypes, TellWhatACastIsLike) {
   file.node("CastLike", {"x", "same"}, {"like"});
   cast(file, "like", "y", T::FLOAT);
   file.output("y");
-  EXPECT_THAT(run(file, {{{1, 2}, {40000, 3}}}), ElementsAre(-25536, 3));
+  EXPECT_THAT(outputs_of(file, {{{1, 2}, {40000, 3}}}), ElementsAre(-25536, 3));
 }
 
 // A mask of truths leaves positions out; it is not added as 0 and 1. It goes through operators that keep its
@@ -138,7 +138,7 @@ TEST(InferredTypes, TellMasksOfTruths) {
   file.node("Attention", {"q", "k", "v", "mask"}, {"y"});
   file.output("y");
   const Shape shape{1, 1, 2, 1};
-  EXPECT_THAT(run(file, {{shape, {1, 2}}, {shape, {3, 9}}, {shape, {5, 7}}, {{1, 2}, {1, 0}}}),
+  EXPECT_THAT(outputs_of(file, {{shape, {1, 2}}, {shape, {3, 9}}, {shape, {5, 7}}, {{1, 2}, {1, 0}}}),
               ElementsAre(5, 5));
 }
 
