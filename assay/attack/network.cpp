@@ -20,8 +20,8 @@ namespace assay::attack {
 namespace {
 
 // What attacks climb: of regression the decision value itself.
-Scores climbed(const Session& session, bool regression) {
-  return regression ? Scores{.value = session.logits()} : scores_of(session);
+DecisionScores climbed(const Session& session, bool regression) {
+  return regression ? DecisionScores{.value = session.logits()} : scores_of(session);
 }
 
 // Functions that bend scores make them equal where they saturate, and the first class is then named: it gets
@@ -119,7 +119,7 @@ AttackedNetwork::AttackedNetwork(const Session& session, InputUnits units, bool 
       batch_axis_(axis_of(session, input_)),
       type_(takes_levels(session, input_) ? at::kFloat : scalar_type(session.graph().value(input_).dtype)),
       threshold_(0) {
-  const Scores scores = climbed(session, regression);
+  const DecisionScores scores = climbed(session, regression);
   decision_ = scores.value;
   threshold_ = static_cast<float>(scores.threshold);
 }

@@ -10,7 +10,7 @@
 namespace assay::relevance {
 
 Start::Start(const Session& session, bool outputs)
-    : scores_(outputs ? Scores{.value = session.logits()} : scores_of(session)) {}
+    : scores_(outputs ? DecisionScores{.value = session.logits()} : scores_of(session)) {}
 
 std::int64_t Start::decided(std::span<const float> elements) const {
   if (single()) return elements[0] > threshold() ? 1 : 0;

@@ -33,7 +33,7 @@ class Start {
   Tensor explained(const Tensor& values, const Tensor& weights) const;
 
  private:
-  Scores scores_;
+  DecisionScores scores_;
 };
 
 // Sum over each record.

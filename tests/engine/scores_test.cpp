@@ -50,11 +50,11 @@ TEST(Scores, OfOneOutputStandOnTheSidesOfAThreshold) {
     const Session session(network_with(1, ending), {.threads = 1});
     return scores_of(session);
   };
-  const Scores logit = found([](Net&, ValueId z) { return z; });
+  const DecisionScores logit = found([](Net&, ValueId z) { return z; });
   EXPECT_TRUE(logit.single);
   EXPECT_EQ(logit.threshold, 0);
   // A probability that is none of one score keeps its own threshold.
-  const Scores mean = found(changing_side().at("mean of two sigmoids"));
+  const DecisionScores mean = found(changing_side().at("mean of two sigmoids"));
   EXPECT_TRUE(mean.single);
   EXPECT_EQ(mean.threshold, 0.5);
 }

@@ -207,7 +207,7 @@ std::vector<ValueInfo> infos_of(const Session& session) {
 
 }  // namespace
 
-Scores scores_of(const Session& session) {
+DecisionScores scores_of(const Session& session) {
   const ValueId decision = session.logits();
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0;
   const std::vector<ValueInfo> infos = infos_of(session);

@@ -8,7 +8,7 @@
 
 namespace assay {
 
-struct Scores {
+struct DecisionScores {
   // [records, classes], of which the greatest is the decision, or one number a record; the decision value
   // itself where nothing is in between.
   ValueId value = no_value;
@@ -18,6 +18,6 @@ struct Scores {
 };
 
 // O(nodes + constants).
-Scores scores_of(const Session& session);
+DecisionScores scores_of(const Session& session);
 
 }  // namespace assay

@@ -146,7 +146,7 @@ class Unroller {
 
 Tensors decision_slopes(const Session& session, const Tensors& given, std::span<const ValueId> values,
                         bool outputs) {
-  const Scores scores = outputs ? Scores{.value = session.logits()} : scores_of(session);
+  const DecisionScores scores = outputs ? DecisionScores{.value = session.logits()} : scores_of(session);
   return session.gradients(
       given, std::span(&scores.value, 1),
       [&](const Tensors& read) {
