@@ -126,7 +126,7 @@ TEST_F(Frame, ValuesThatAreNoneAreRefused) {
   }
   EXPECT_EQ(assay(evaluated + "--seed 9223372036854775807 --quiet").code, 0);
   EXPECT_EQ(assay(evaluated + "--seed 010 --quiet --json ten.json").code, 0);
-  EXPECT_EQ(json("ten.json")["provenance"]["seed"], 10);
+  EXPECT_EQ(Json::parse(read_file(folder / "ten.json"))["provenance"]["seed"], 10);
   const Outcome flag = assay(evaluated + "--json --quiet");
   EXPECT_EQ(flag.code, 1);
   EXPECT_THAT(flag.err, ::testing::HasSubstr("--json needs a value, and --quiet is a flag"));

@@ -17,7 +17,7 @@ struct FoundSoftmax {
 // A softmax over rows, or its logarithm, by whatever operators it is written.
 class SoftmaxFinder {
  public:
-  explicit SoftmaxFinder(const Rows& rows) : rows_(rows) {}
+  explicit SoftmaxFinder(const DecisionRows& rows) : rows_(rows) {}
 
   std::optional<FoundSoftmax> at(ValueId value) const {
     const Node* const node = rows_.origin(value);
@@ -113,7 +113,7 @@ class SoftmaxFinder {
     return FoundSoftmax{unshifted(scores), true};
   }
 
-  const Rows& rows_;
+  const DecisionRows& rows_;
 };
 
 // A clipped or averaged sigmoid or softmax, one that is spelt out, the second of two softmaxes.
@@ -153,7 +153,7 @@ Decision find_decision(const Graph& graph, std::span<const ValueInfo> infos) {
   const auto scores =
       std::ranges::find_if(outputs, [&](ValueId id) { return infos[static_cast<std::size_t>(id)].floating; });
   const ValueId output = scores == outputs.end() ? outputs[0] : *scores;
-  const Rows rows(graph, infos);
+  const DecisionRows rows(graph, infos);
   if (const auto softmax = SoftmaxFinder(rows).at(output))
     return {.logits = softmax->scores, .softmax = true};
   const Node* const node = rows.origin(output);

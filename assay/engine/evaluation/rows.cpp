@@ -21,7 +21,7 @@ std::optional<double> one_number(const Array& array) {
 }
 
 // A Slice, whose result has its operand's shape, that does not turn an axis round.
-bool takes_all(const Rows& rows, const Node& node) {
+bool takes_all(const DecisionRows& rows, const Node& node) {
   if (node.op != "Slice") return false;
   if (node.inputs.size() < 5 || node.inputs[4] == no_value) return true;
   return rows.constant(node.inputs[4]) == 1;
@@ -41,16 +41,16 @@ bool is_rows(const Shape& shape) {
          std::ranges::count_if(shape.begin() + 1, shape.end(), [](auto size) { return size != 1; }) < 2;
 }
 
-const Node* Rows::producer(ValueId id) const {
+const Node* DecisionRows::producer(ValueId id) const {
   const int n = id == no_value ? -1 : graph_.producer(id);
   return n < 0 ? nullptr : &graph_.nodes()[static_cast<std::size_t>(n)];
 }
 
-bool Rows::holds_rows(ValueId id) const {
+bool DecisionRows::holds_rows(ValueId id) const {
   return info(id).batch_axis == 0 && info(id).batch_multiple == 1 && is_rows(info(id).shape);
 }
 
-bool Rows::passes_through(const Node& node) const {
+bool DecisionRows::passes_through(const Node& node) const {
   if (node.inputs.empty() || node.inputs[0] == no_value) return false;
   const ValueId from = node.inputs[0], to = node.outputs[0];
   if (node.op == "Cast" || node.op == "CastLike") return info(from).floating && info(to).floating;
@@ -61,13 +61,13 @@ bool Rows::passes_through(const Node& node) const {
   return (node.op != "Transpose" && same_shape) || (holds_rows(from) && holds_rows(to));
 }
 
-ValueId Rows::source(ValueId id) const {
+ValueId DecisionRows::source(ValueId id) const {
   for (const Node* node = producer(id); node != nullptr && passes_through(*node); node = producer(id))
     id = node->inputs[0];
   return id;
 }
 
-std::optional<double> Rows::constant(ValueId id) const {
+std::optional<double> DecisionRows::constant(ValueId id) const {
   if (id == no_value) return std::nullopt;
   if (graph_.is_constant(id)) return one_number(graph_.constant(id));
   const Node* const node = producer(id);
@@ -80,7 +80,7 @@ std::optional<double> Rows::constant(ValueId id) const {
   return keeps ? constant(node->inputs[0]) : std::nullopt;
 }
 
-bool Rows::one_per_record(ValueId id) const {
+bool DecisionRows::one_per_record(ValueId id) const {
   if (constant(id)) return true;
   const ValueInfo& here = info(id);
   if (!here.computed) return false;
@@ -93,7 +93,7 @@ bool Rows::one_per_record(ValueId id) const {
          });
 }
 
-bool Rows::is_over_rows(const Node& node) const {
+bool DecisionRows::is_over_rows(const Node& node) const {
   if (!holds_rows(node.outputs[0])) return true;
   const Shape& shape = info(node.outputs[0]).shape;
   const std::int64_t axis = node.integer("axis", -1);
@@ -102,7 +102,7 @@ bool Rows::is_over_rows(const Node& node) const {
   return from_front < shape.size() && shape[from_front] * shape[0] == element_count(shape);
 }
 
-bool Rows::is_negative_nowhere(ValueId id) const {
+bool DecisionRows::is_negative_nowhere(ValueId id) const {
   if (!bounds_) bounds_.emplace(graph_);
   return bounds_->of(id).low >= 0;
 }

@@ -15,9 +15,9 @@ namespace assay {
 bool is_rows(const Shape& shape);
 
 // Graph and infos must outlive this.
-class Rows {
+class DecisionRows {
  public:
-  Rows(const Graph& graph, std::span<const ValueInfo> infos) : graph_(graph), infos_(infos) {}
+  DecisionRows(const Graph& graph, std::span<const ValueInfo> infos) : graph_(graph), infos_(infos) {}
 
   const Graph& graph() const { return graph_; }
   // nullptr for inputs and constants.

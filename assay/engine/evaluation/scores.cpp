@@ -44,7 +44,7 @@ constexpr std::array<Bend, 11> bends{{{"Sigmoid", [](double x) { return 1 / (1 +
 class StepFinder {
  public:
   // `several`: rows have several classes, so that what is one number for a record keeps their order.
-  StepFinder(const Rows& rows, bool several) : rows_(rows), several_(several) {}
+  StepFinder(const DecisionRows& rows, bool several) : rows_(rows), several_(several) {}
 
   std::optional<Step> at(const Node& node) const {
     if (node.inputs.empty() || node.inputs[0] == no_value) return std::nullopt;
@@ -155,7 +155,7 @@ class StepFinder {
     return Step{.from = from, .falls = c > 0, .function = [=](double x) { return c / x; }};
   }
 
-  const Rows& rows_;
+  const DecisionRows& rows_;
   bool several_;
 };
 
@@ -168,7 +168,7 @@ double value_at_zero(const std::vector<ScalarFunction>& steps) {
 
 // As far back as an order of scores, or the side of the threshold that a single one is on, is that of the
 // decision value, and something bends them in between.
-ValueId before_bends(const Rows& rows, ValueId decision, bool several, double threshold) {
+ValueId before_bends(const DecisionRows& rows, ValueId decision, bool several, double threshold) {
   constexpr double rounding = 1e-6;
   const StepFinder finder(rows, several);
   ValueId found = decision, id = decision;
@@ -211,7 +211,7 @@ DecisionScores scores_of(const Session& session) {
   const ValueId decision = session.logits();
   const double threshold = session.ends_in_sigmoid() ? 0.5 : 0;
   const std::vector<ValueInfo> infos = infos_of(session);
-  const Rows rows(session.graph(), infos);
+  const DecisionRows rows(session.graph(), infos);
   if (!rows.holds_rows(decision)) return {.value = decision};
   const bool several = rows.width(decision) != 1;
   const ValueId found = before_bends(rows, decision, several, threshold);
