@@ -169,7 +169,7 @@ const std::set<std::string>& repeatable_flags(const std::string& command) {
 }
 
 const std::set<std::string>& unrepeatable_flags() {
-  static const FlagNames names{"trainer", "trainer-timeout", "trainer-data", "extend-with"};
+  static const FlagNames names{"prune", "trainer", "trainer-timeout", "trainer-data", "extend-with"};
   return names;
 }
 
@@ -187,7 +187,7 @@ std::string why_not_repeated(const std::vector<std::string>& typed, const std::s
     const bool action = name.empty() && value != "run" && value != "list";
     if (known->second.contains(name) && !written && !action) continue;
     if (unrepeatable_flags().contains(name))
-      reason = fmt::format("--{} runs a program or writes files", name);
+      reason = fmt::format("--{} runs a program, writes or removes files", name);
     else
       refused.push_back(name.empty() ? "'" + value + "'" : (name.size() == 1 ? "-" : "--") + name);
   }
