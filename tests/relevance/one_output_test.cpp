@@ -26,8 +26,8 @@ struct Explained {
   std::vector<double> start;
 };
 
-Explained explain(const Session& session, const std::string& method, const Target& target,
-                  AttributionOptions options = {}) {
+Explained explain_class(const Session& session, const std::string& method, const Target& target,
+                        AttributionOptions options = {}) {
   const ValueId input = session.graph().inputs()[0], hidden = *session.graph().find_value("relu");
   options.wanted = {input, hidden};
   options.range = ValidRange{{-3}, {3}};
@@ -61,7 +61,8 @@ TEST(OneOutput, ExplainsAsItsTwinWithTwoByEveryMethod) {
           two(twin_of(graph), {.threads = 1, .engine = engine});
       for (const std::string& method : attributions().names()) {
         for (const Target& target : targets(2))
-          expect_same(explain(one, method, target), explain(two, method, target), name + ", " + method);
+          expect_same(explain_class(one, method, target), explain_class(two, method, target),
+                      name + ", " + method);
       }
     }
   }
@@ -75,7 +76,8 @@ TEST(OneOutput, ExplainsAsItsTwinWithEveryRule) {
     if (rule == "box" || rule == "pass") continue;  // of first layers, and of those that keep their shape
     AttributionOptions options{.layer_rules = {{"z", rule}}};
     for (const Target& target : targets(2))
-      expect_same(explain(one, "epsilon", target, options), explain(two, "epsilon", target, options), rule);
+      expect_same(explain_class(one, "epsilon", target, options),
+                  explain_class(two, "epsilon", target, options), rule);
   }
 }
 
@@ -100,7 +102,7 @@ TEST(OneOutput, IsExplainedItselfWhereThatIsAsked) {
   const Session session(graph, {.threads = 1});
   const ValueId output = graph.outputs()[0];
   const Tensor p = session.run({{graph.inputs()[0], some_records()}}, std::span(&output, 1)).at(output);
-  const Explained found = explain(session, "epsilon", {}, {.outputs = true});
+  const Explained found = explain_class(session, "epsilon", {}, {.outputs = true});
   for (std::size_t i = 0; i < 12; ++i)
     EXPECT_NEAR(found.start[i], p[static_cast<std::int64_t>(i)][0].item<double>(), 1e-6);
 }
@@ -109,10 +111,10 @@ TEST(BentScores, ExplainAsTheScoresThemselves) {
   const Session plain(network_with(4, [](Net&, ValueId z) { return z; }), {.threads = 1});
   const Target target = targets(4).back();
   for (const char* method : {"epsilon", "alpha2-beta1", "deeplift", "gradient-x-input"}) {
-    const Explained expected = explain(plain, method, target);
+    const Explained expected = explain_class(plain, method, target);
     for (const auto& [name, ending] : keeping_order()) {
       const Session bent(network_with(4, ending), {.threads = 1});
-      expect_same(explain(bent, method, target), expected, name + ", " + method);
+      expect_same(explain_class(bent, method, target), expected, name + ", " + method);
     }
   }
 }

@@ -441,7 +441,7 @@ struct AttributeForm {
   Draw draw;
 };
 
-const std::vector<AttributeForm>& forms() {
+const std::vector<AttributeForm>& attribute_forms() {
   static const std::vector<AttributeForm> all{
       {"Convolution", convolution},
       {"Transposed", transposed},
@@ -471,7 +471,7 @@ const std::vector<AttributeForm>& forms() {
 }
 
 class RandomAttributes : public testing::TestWithParam<AttributeForm> {};
-INSTANTIATE_TEST_SUITE_P(Operators, RandomAttributes, testing::ValuesIn(forms()),
+INSTANTIATE_TEST_SUITE_P(Operators, RandomAttributes, testing::ValuesIn(attribute_forms()),
                          [](const auto& at) { return at.param.name; });
 
 struct Computed {

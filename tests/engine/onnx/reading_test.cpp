@@ -30,8 +30,8 @@ std::vector<float> numbers_of(const Tensor& tensor) {
 }
 
 // The outputs for the first input.
-std::vector<std::vector<float>> run(const Graph& graph, const Shape& shape, const std::vector<float>& x,
-                                    SessionOptions options = {}) {
+std::vector<std::vector<float>> outputs_of_graph(const Graph& graph, const Shape& shape,
+                                                 const std::vector<float>& x, SessionOptions options = {}) {
   options.threads = 1;
   const Session session(graph, options);
   const Tensors values = session.run(session.bind(Array::of<float>(shape, x)), graph.outputs());
@@ -55,7 +55,7 @@ TEST(Reading, SortsNodes) {
   for (const auto& [name, value] : {std::pair("shift", 1.0F), std::pair("scale", 3.0F)})
     set(file.node("Constant", {}, {name}), "value_float", value);
   file.output("y");
-  EXPECT_THAT(run(file.read(), {1, 2}, {2, 5})[0], ElementsAre(7, 16));
+  EXPECT_THAT(outputs_of_graph(file.read(), {1, 2}, {2, 5})[0], ElementsAre(7, 16));
 }
 
 TEST(Reading, RefusesNodesThatWaitForEachOther) {
@@ -79,7 +79,7 @@ TEST(Reading, NeedsNoStandardOperatorSetWhereNoNodeIsOfIt) {
   set(scaler, "offset", std::vector<float>{0, 1});
   set(scaler, "scale", std::vector<float>{1, 2});
   file.output("y");
-  EXPECT_THAT(run(file.read(), {1, 2}, {3, 4})[0], ElementsAre(3, 6));
+  EXPECT_THAT(outputs_of_graph(file.read(), {1, 2}, {3, 4})[0], ElementsAre(3, 6));
   file.node("Relu", {"x"}, {"z"});
   expect_error(Fault::model, {"no version of the standard operator set"}, [&] { file.read(); });
 }
@@ -104,7 +104,7 @@ TEST(Branches, NeedNoTypesOfTheirOutputs) {
   file.node("CastLike", {"x", "chosen"}, {"whole"});  // towards the type of the branches
   file.node("CastLike", {"whole", "x"}, {"y"});
   file.output("y");
-  EXPECT_THAT(run(file.read(), {1, 2}, {3.7F, 4.2F})[0], ElementsAre(3, 4));
+  EXPECT_THAT(outputs_of_graph(file.read(), {1, 2}, {3.7F, 4.2F})[0], ElementsAre(3, 4));
 }
 
 TEST(Shapes, OfNoAxesAreFilledWithANumber) {
@@ -120,7 +120,7 @@ TEST(Shapes, OfNoAxesAreFilledWithANumber) {
   *value.mutable_t() = floats("", {1}, {2});
   file.node("Mul", {"x", "two"}, {"y"});
   file.output("y");
-  EXPECT_THAT(run(file.read(), {2, 2}, {1, 2, 3, 4})[0], ElementsAre(2, 4, 6, 8));
+  EXPECT_THAT(outputs_of_graph(file.read(), {2, 2}, {1, 2, 3, 4})[0], ElementsAre(2, 4, 6, 8));
 }
 
 // What is removed is not there to be wrapped, reflected or repeated.
@@ -131,7 +131,7 @@ TEST(Pads, RemoveBeforeTheyContinue) {
     file.weight(integers("pads", {0, begin, 0, end}));
     set(file.node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
     file.output("y");
-    return run(file.read(), {1, 4}, {1, 2, 3, 4})[0];
+    return outputs_of_graph(file.read(), {1, 4}, {1, 2, 3, 4})[0];
   };
   EXPECT_THAT(padded("wrap", -1, 3), ElementsAre(2, 3, 4, 2, 3, 4));
   EXPECT_THAT(padded("wrap", 2, -1), ElementsAre(2, 3, 1, 2, 3));
@@ -166,7 +166,7 @@ TEST(Loops, CollectSequences) {
   file.node("SequenceLength", {"rows"}, {"length"});
   file.output("y");
   file.output("length");
-  const auto results = run(file.read(), {3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto results = outputs_of_graph(file.read(), {3, 2}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(results[0], ElementsAre(2, 4, 6, 8, 10, 12));
   EXPECT_THAT(results[1], ElementsAre(3));
 }
@@ -184,7 +184,7 @@ TEST(Classifiers, NameTheLabelOfEachRecord) {
     file.output("label");
     file.output("scores");
     const Graph graph = file.read();
-    const auto results = run(graph, {2, 2}, x);
+    const auto results = outputs_of_graph(graph, {2, 2}, x);
     EXPECT_EQ(results[0].size(), 2U);
     const Session session(graph, {.threads = 1});
     EXPECT_EQ(graph.value(session.logits()).name, "scores");
@@ -239,7 +239,7 @@ TEST(QuantisedRecurrence, RoundsInputAndState) {
   lstm.set_domain("com.microsoft");
   set(lstm, "hidden_size", std::int64_t{hidden});
   file.output("y");
-  const std::vector<float> actual = run(file.read(), {1, 3, 2}, x)[0];
+  const std::vector<float> actual = outputs_of_graph(file.read(), {1, 3, 2}, x)[0];
 
   const std::vector<double> input = rounded({x.begin(), x.end()});
   std::vector<double> state(hidden, 0), cell(hidden, 0);
@@ -314,7 +314,8 @@ TEST(OpenAxes, MayBeAWidth) {
   SessionOptions options;
   options.record_shape = {1, 2, 3};
   const Graph graph = file.read();
-  EXPECT_THAT(run(graph, {2, 1, 2, 3}, {1, 2, 3, 4, 5, 9, 0, 0, 0, 0, 0, 6}, options)[0], ElementsAre(4, 1));
+  EXPECT_THAT(outputs_of_graph(graph, {2, 1, 2, 3}, {1, 2, 3, 4, 5, 9, 0, 0, 0, 0, 0, 6}, options)[0],
+              ElementsAre(4, 1));
 }
 
 }  // namespace
