@@ -53,7 +53,7 @@ TEST(Evaluate, ANetworkWithoutScoresIsRefused) {
     FAIL() << "a class was named";
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::unsupported);
-    EXPECT_THAT(error.what(), HasSubstr("network 'comparator' gives no scores"));
+    EXPECT_THAT(error.what(), HasSubstr("network 'comparator': its output 'dense' holds nothing"));
   }
 }
 
