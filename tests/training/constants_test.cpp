@@ -89,7 +89,7 @@ void expect_descends(const Graph& graph, const std::vector<std::string>& names,
   }
 }
 
-ValueId scores(Net& net, ValueId x, std::int64_t width) {
+ValueId dense_scores(Net& net, ValueId x, std::int64_t width) {
   const ValueId mean = net.builder.add("ReduceMean", "mean", {x, net.builder.constant("axis", integers({1}))},
                                        {{"keepdims", std::int64_t{0}}});
   return net.dense("logits", mean, width, classes);
@@ -111,7 +111,7 @@ TEST(TrainedConstants, PositionsTokensAndScalesMoveAsTheirGradientSays) {
   const ValueId scaled = b.add("Mul", "layer_scale", {block, net.weight("gamma", {8})});
   const ValueId divided = b.add(
       "Div", "div", {scaled, b.constant("temperature", Array::of<float>({1}, std::vector<float>{1.7F}))});
-  const Graph graph = net.build(scores(net, divided, 8));
+  const Graph graph = net.build(dense_scores(net, divided, 8));
   expect_descends(graph,
                   {"token", "positions", "shift", "w", "gamma", "temperature", "logits/w", "logits/b"});
 }
@@ -124,7 +124,7 @@ TEST(TrainedConstants, KernelsOfContractionsMove) {
                           {{"equation", std::string("btd,dhe->bthe")}});
   const ValueId flat =
       b.add("Reshape", "flat", {net.relu("relu", y), b.constant("to", integers({0, 0, 10}))});
-  const Graph graph = net.build(scores(net, flat, 10));
+  const Graph graph = net.build(dense_scores(net, flat, 10));
   expect_descends(graph, {"kernel"});
   const std::vector<Weight> weights = find_weights(graph);
   const auto found = std::ranges::find(weights, *graph.find_value("kernel"), &Weight::value);
@@ -195,7 +195,7 @@ TEST(TrainedConstants, FactorsOfComputedKernelsMove) {
   const ValueId v = net.weight("v", {4, 6});
   const ValueId norm = b.add("ReduceL2", "norm", {v, b.constant("rows", integers({0}))});
   const ValueId w = b.add("Mul", "w", {net.weight("g", {1, 6}), b.add("Div", "unit", {v, norm})});
-  const Graph graph = net.build(scores(net, b.add("MatMul", "product", {x, w}), 6));
+  const Graph graph = net.build(dense_scores(net, b.add("MatMul", "product", {x, w}), 6));
   expect_descends(graph, {"v", "g"});
 }
 
@@ -228,7 +228,7 @@ Graph settings() {
   const ValueId some = b.add("Mul", "some", {mixed, b.constant("kept", Array::of<float>({4}, kept))});
   const ValueId steps =
       b.add("Round", "round", {b.add("Mul", "before_steps", {x, net.weight("before_a_step", {4})})});
-  return net.build(scores(net, b.add("Add", "both", {some, steps}), 4));
+  return net.build(dense_scores(net, b.add("Add", "both", {some, steps}), 4));
 }
 
 std::set<std::string> names_of(const Graph& graph, const std::vector<Weight>& weights) {
@@ -298,7 +298,7 @@ TEST(TrainedConstants, MeanAndDeviationOfInputsStay) {
   const ValueId x = net.input({-1, 2, 4});
   const ValueId centred = b.add("Sub", "centred", {x, net.weight("average", {4})});
   const ValueId unit = b.add("Div", "unit", {centred, net.weight("deviation", {4})});
-  const Graph graph = net.build(scores(net, unit, 4));
+  const Graph graph = net.build(dense_scores(net, unit, 4));
   EXPECT_EQ(names_of(graph, find_weights(graph)), (std::set<std::string>{"logits/w", "logits/b"}));
   expect_descends(graph, {"average"}, {.also = {"average"}, .frozen = {}});
 }
@@ -321,7 +321,7 @@ TEST(TrainedConstants, PositionsAfterAProductAreNotItsBias) {
   GraphBuilder& b = net.builder;
   const ValueId product = b.add("MatMul", "product", {net.input({-1, 6, 4}), net.weight("w", {4, 8})});
   const Graph graph =
-      net.build(scores(net, b.add("Add", "placed", {product, net.weight("positions", {6, 8})}), 8));
+      net.build(dense_scores(net, b.add("Add", "placed", {product, net.weight("positions", {6, 8})}), 8));
   expect_descends(graph, {"positions"});
   const Graph fresh = initialise(graph, "keras", 1);
   const ValueId id = *graph.find_value("positions");
