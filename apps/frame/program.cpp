@@ -134,7 +134,9 @@ report::Document answer(const Program& program, const CLI::App& sub, Command& co
     name_warnings(document);
     return document;
   } catch (const Error& error) {
-    throw Error(error.fault(), wording(error.what()));
+    const std::string message = wording(error.what());
+    if (message == error.what()) throw;  // as it is: it may be of a type of its caller's
+    throw Error(error.fault(), message);
   }
 }
 

@@ -81,7 +81,7 @@ def test_torch_of_the_package_index_before_and_after():
 
 def test_every_type_of_array_of_this_numpy_is_understood():
     """The layout of NumPy's types differs between its versions 1 and 2."""
-    for dtype in ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"):
+    for dtype in ("float16", "float32", "float64", "int64"):
         values = np.arange(12).reshape(3, 4).astype(dtype)
         for array in (values, values[:, ::2], values[::-1], values.T.copy().T, values.astype(values.dtype.newbyteorder(">"))):
             read = assay.data(array).read([0, 2])["x"]
