@@ -208,7 +208,7 @@ std::vector<py::array> predictions(Network& network, const Records& data, const 
 }
 
 // The class to be explained of each record of a batch: one for all, one each, or the greatest score.
-std::vector<std::int64_t> targets_of(const py::object& target, std::size_t records) {
+std::vector<std::int64_t> given_targets(const py::object& target, std::size_t records) {
   if (target.is_none()) return {};
   if (py::isinstance<py::int_>(target))
     return std::vector<std::int64_t>(records, target.cast<std::int64_t>());
@@ -218,6 +218,14 @@ std::vector<std::int64_t> targets_of(const py::object& target, std::size_t recor
          to_string(given.sizes().vec()));
   return {given.data_ptr<std::int64_t>(), given.data_ptr<std::int64_t>() + records};
 }
+// One class a record; empty where none is given.
+std::vector<std::int64_t> targets_of(const py::object& target, std::size_t records) {
+  std::vector<std::int64_t> targets = given_targets(target, records);
+  for (const std::int64_t one : targets)
+    if (one < 0) fail(Fault::usage, "target {} is not a class; classes are counted from 0", one);
+  return targets;
+}
+
 std::vector<std::int64_t> targets_at(const std::vector<std::int64_t>& all, const Batch& batch) {
   std::vector<std::int64_t> some;
   for (const std::size_t i : batch.indices) {

@@ -119,7 +119,7 @@ def test_results_show_themselves(model, arrays, tmp_path):
     assert found.passed and found.require() is found
     x, y = arrays
     doubtful = assay.evaluate(model, (x, (y + 1) % 10))
-    assert [w["id"] for w in doubtful.warnings] == ["chance", "class-order"] and "[doubtful: chance, class-order]" in repr(doubtful)
+    assert [w["id"] for w in doubtful.warnings] == ["chance"] and "[doubtful: chance]" in repr(doubtful)
     assert doubtful.warnings[0]["cause"] in " ".join(str(doubtful).split())
     assert "test_accuracy" in dir(found)
     for wrong in (lambda: found.no_such, lambda: found.table("no"), lambda: found.coverage("nc"), lambda: found.render("no")):

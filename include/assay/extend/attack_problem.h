@@ -20,11 +20,9 @@ namespace assay::attack {
 // How often each record of a batch went through the network, and why its search ended without success where
 // the attack knows. One entry per record of the batch as it came.
 struct AttackLog {
-  explicit AttackLog(std::size_t records)
-      : forward(records), backward(records), ending(records), sloping(records) {}
-  std::vector<std::uint64_t> forward, backward;
+  explicit AttackLog(std::size_t n) : forward(n), backward(n), sloping(n), ending(n) {}
+  std::vector<std::uint64_t> forward, backward, sloping;  // sloping: gradients that were not all 0
   std::vector<std::string_view> ending;
-  std::vector<std::uint64_t> sloping;  // of the gradients, those that were not all 0
 };
 
 // The inputs of records that an attack does not touch, by graph value, records along axis 0.
