@@ -90,7 +90,9 @@ TEST_F(Outputs, FilesOfFoldersThatAreReadStay) {
 }
 
 TEST_F(Outputs, WeightsThatANetworkNamesStay) {
-  write_file(folder / "net.onnx", "...location...weights.bin...");
+  write_file(folder / "net.onnx",
+             "other.bin \x0a\x08location\x12\x0b"
+             "weights.bin");
   write_file(folder / "weights.bin", "weights");
   write_file(folder / "other.bin", "no weights");
   const auto refused = [&](const char* name) {

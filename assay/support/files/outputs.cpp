@@ -72,9 +72,29 @@ bool matches(const std::vector<std::string>& patterns, const std::string& name, 
 // Whether an output writes files of any name, at any depth.
 bool takes_all(const Output& output) { return matches(output.members, "any/file"); }
 
-// Whether a network's file names another one, which then holds weights of it.
-bool names(const fs::path& network, const fs::path& file) {
-  return read_file(network).find(file.string()) != std::string::npos;
+// The protobuf number at `at`, which is moved past it.
+std::size_t read_varint(std::string_view bytes, std::size_t& at) {
+  std::size_t number = 0;
+  for (int shift = 0; at < bytes.size() && shift < 35; shift += 7) {
+    const auto byte = static_cast<unsigned char>(bytes[at++]);
+    number |= std::size_t{byte & 0x7fU} << shift;
+    if (byte < 0x80) break;
+  }
+  return number;
+}
+
+// Whether a network's file says that weights of it lie in `file`: an entry "location" of ONNX's external
+// data.
+bool has_weights_in(const fs::path& network, const fs::path& file) {
+  constexpr std::string_view entry = "\x0a\x08location\x12";
+  const std::string bytes = read_file(network);
+  for (std::size_t at = bytes.find(entry); at != std::string::npos; at = bytes.find(entry, at)) {
+    at += entry.size();
+    const std::size_t length = read_varint(bytes, at);
+    if (length <= bytes.size() - at && place_of(network.parent_path() / bytes.substr(at, length)) == file)
+      return true;
+  }
+  return false;
 }
 
 // An output where it is, and what it writes there.
@@ -139,7 +159,7 @@ class OutputCheck {
     for (const auto& [folder, name] : folders_)
       if (is_inside(place, folder)) refuse(name);
     for (const auto& [network, name] : networks_)
-      if (is_inside(place, place_of(network).parent_path()) && names(network, place.filename())) refuse(name);
+      if (is_inside(place, place_of(network).parent_path()) && has_weights_in(network, place)) refuse(name);
   }
 
   void require_apart(const Placed& a, const Placed& b) const {
