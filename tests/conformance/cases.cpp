@@ -74,9 +74,24 @@ Tensors given_in(const fs::path& set, const onnx::GraphProto& proto, const Graph
   return given;
 }
 
+// Networks whose inputs are declared whole are taken for networks of one record: an axis of records stands in
+// front of what they are given. Whether it does.
+bool put_records_in_front(const Graph& graph, Tensors& given) {
+  const auto is_one_record = [&](const auto& entry) {
+    return std::ssize(graph.value(entry.first).shape) == entry.second.dim() + 1;
+  };
+  if (given.empty() || !std::ranges::all_of(given, is_one_record)) return false;
+  for (auto& [id, tensor] : given) tensor = tensor.unsqueeze(0);
+  return true;
+}
+
 std::string run_set(const fs::path& set, const onnx::GraphProto& proto, const Session& session) {
   const Graph& graph = session.graph();
-  const Tensors results = session.run(given_in(set, proto, graph), graph.outputs());
+  Tensors given = given_in(set, proto, graph);
+  const bool one_record = put_records_in_front(graph, given);
+  Tensors results = session.run(given, graph.outputs());
+  if (one_record)
+    for (auto& [id, tensor] : results) tensor = tensor.squeeze(0);
   for (std::size_t o = 0; o < graph.outputs().size(); ++o) {
     const fs::path file = set / fmt::format("output_{}.pb", o);
     if (!fs::exists(file)) continue;

@@ -229,7 +229,7 @@ TEST(Criteria, ThresholdsMayBeBeyondAllActivations) {
   const Profile profile = test::profile();
   const test::Suite suite = test::Suite::random(4, 1);
   for (const auto& [spec, covered] :
-       std::map<std::string, std::string>{{"nc[threshold=1e300]", "0"}, {"nc[threshold=-1e300]", "11"}}) {
+       std::map<std::string, std::string>{{"nc[threshold=1e30]", "0"}, {"nc[threshold=-1e30]", "11"}}) {
     const auto criterion = test::criterion(spec, profile);
     suite.give(*criterion);
     EXPECT_EQ(test::row(*criterion, "all").covered, covered) << spec;
