@@ -152,7 +152,7 @@ void Session::State::give_batch_axis() {
     if (!about_inputs(error)) throw;  // made-up inputs do not suit every network
     if (!told) return;
   }
-  if (!several) return take_records_alone();
+  if (!several) return take_records_alone(told);
   graph = std::move(*several);
   notices.emplace_back(
       "the network is exported for a single record; an axis for batches was put in front, and outputs "
@@ -160,8 +160,9 @@ void Session::State::give_batch_axis() {
 }
 
 // Where several records do not pass through the network side by side.
-void Session::State::take_records_alone() {
+void Session::State::take_records_alone(bool told) {
   std::optional<Graph> one = with_axis_of_one(graph);
+  if (!one && !told) return;  // as it is
   if (!one)
     fail(Fault::unsupported,
          "network '{}' is exported for a single record, without an axis for batches ({}), and gives an input "

@@ -79,7 +79,7 @@ struct Session::State {
   std::vector<ValueInfo> probe() const;
   void settle_open_axes();
   void give_batch_axis();
-  void take_records_alone();
+  void take_records_alone(bool told);
   void settle_batch();
   void settle_squeezes();
   void free_the_batch();

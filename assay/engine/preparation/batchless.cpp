@@ -214,7 +214,7 @@ class Shift {
     const std::string& op = node.op;
     if (op == "MatMul") return multiply(node);
     if (op == "Gemm") return multiply_and_add(node);
-    if (has_trait(op, Trait::reshapes)) return is_of_record(node.inputs[0]) && as_view(node);
+    if (has_trait(op, Trait::reshapes)) return has_fixed_form(node) && as_view(node);
     if (op == "Transpose") return transpose(node);
     if (op == "Pad") return pad(node);
     if (op == "Expand" || op == "Tile") return repeat(node);
@@ -235,7 +235,13 @@ class Shift {
     return true;
   }
 
-  // Operands behind the first: parts of a Concat that all follow from records, constants of others.
+  // The record is what changes its form, and no record says which form it gets.
+  bool has_fixed_form(const Node& node) const {
+    return is_of_record(node.inputs[0]) && std::none_of(node.inputs.begin() + 1, node.inputs.end(),
+                                                        [&](ValueId id) { return is_of_record(id); });
+  }
+
+  // Operands after the first: parts of a Concat that all follow from records, constants of others.
   bool moves_along(const Node& node, ValueId id) const {
     if (id == no_value) return true;
     return node.op == "Concat" || node.op == "GatherElements" ? is_of_record(id) : graph_.is_constant(id);
