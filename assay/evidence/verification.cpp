@@ -177,7 +177,13 @@ class Verification {
     if (!manifest_.tells_report)
       return check("reports", {"the manifest does not say what the report was made of; make the pack anew"},
                    "");
-    std::vector<std::string> different = differing_reports(manifest_, pack_);
+    std::vector<std::string> different;
+    try {
+      different = differing_reports(manifest_, pack_);
+    } catch (const Error& error) {
+      if (error.fault() != Fault::data) throw;
+      return check("reports", {fmt::format("no report follows from the results: {}", error.what())}, "");
+    }
     const bool same_program = manifest_.program == options_.program;
     if (!different.empty() && !same_program && trusted_) {
       document_.notices.push_back(
