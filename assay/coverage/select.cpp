@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <assay/coverage.h>
@@ -11,6 +12,7 @@
 #include <assay/extend/abilities.h>
 #include <assay/selection.h>
 #include "assay/support/ranks/ranks.h"
+#include "assay/support/text/text.h"
 
 namespace assay::coverage {
 namespace {
@@ -33,9 +35,26 @@ std::shared_ptr<const Profile> plain_profile(const Session& session) {
   return profile;
 }
 
-selection::CoveredRows covered_rows(Observations& seen, const Spec& criterion) {
+// The position of the criterion in a state that holds it.
+std::size_t position_in(const CoverageState& state, const Spec& criterion) {
+  const auto& specs = state.specs();
+  return static_cast<std::size_t>(std::ranges::find(specs, criterion.text(), &Spec::text) - specs.begin());
+}
+
+// Takes what a state covers out of what records cover; the number of these items.
+std::uint64_t take_out(std::vector<std::vector<std::uint64_t>>& items, const Criterion& covered) {
+  std::unordered_set<std::uint64_t> open;
+  for (const auto& of_record : items) open.insert(of_record.begin(), of_record.end());
+  const std::size_t all = open.size();
+  ability<Itemised>(covered)->each_covered([&](std::uint64_t item) { open.erase(item); });
+  for (auto& of_record : items)
+    std::erase_if(of_record, [&](std::uint64_t item) { return !open.contains(item); });
+  return all - open.size();
+}
+
+selection::CoveredRows covered_rows(Observations& seen, const Spec& criterion, bool beyond) {
   selection::CoveredRows rows = rows_of(std::move(seen.items.at(0)));
-  if (rows.items.empty())
+  if (rows.items.empty() && !beyond)
     fail(Fault::usage, "{} has no items that records cover one by one; choose another criterion",
          criterion.text());
   return rows;
@@ -48,15 +67,16 @@ Selection ordered(const std::vector<double>& scores) {
 
 Selection choose(const CoverageState& state, Observations& seen, const Dataset& test,
                  const SelectOptions& options) {
+  const bool beyond = options.beyond != nullptr;
   if (options.by == "random")
     return {.records = selection::order_random(test.size(), options.seed), .cover = {}, .apfd = {}};
   if (options.by == "additional")
-    return {.records = selection::order_additional(covered_rows(seen, options.criterion),
+    return {.records = selection::order_additional(covered_rows(seen, options.criterion, beyond),
                                                    options.size > 0 ? options.size : test.size()),
             .cover = {},
             .apfd = {}};
   if (selects_by_coverage(options.by)) {
-    selection::CoveredRows rows = covered_rows(seen, options.criterion);
+    selection::CoveredRows rows = covered_rows(seen, options.criterion, beyond);
     selection::Cover cover = options.by == "minimise" ? selection::minimise(rows)
                                                       : selection::budgeted(std::move(rows), options.size);
     return {.records = cover.records, .cover = std::move(cover), .apfd = {}};
@@ -116,7 +136,13 @@ bool selects_by_coverage(const std::string& by) {
   return std::ranges::find(coverage_ways(), by) != coverage_ways().end();
 }
 
-void check_size(const SelectOptions& options) {
+void check_choice(const SelectOptions& options, bool beyond) {
+  if (beyond && !selects_by_coverage(options.by))
+    fail(Fault::usage,
+         "a choice by {} does not count coverage, so that what is covered already cannot change it; choose "
+         "by {}",
+         options.by, joined(coverage_ways(), " or "));
+
   if (options.by == "budget" && options.size == 0)
     fail(Fault::usage, "a choice by budget needs a size, the number of records to choose");
   if (options.by == "minimise" && options.size > 0)
@@ -136,7 +162,7 @@ std::optional<Spec> criterion_of(const SelectOptions& options) {
 
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress) {
-  check_size(options);
+  check_choice(options, options.beyond != nullptr);
   const std::optional<Spec> criterion = criterion_of(options);
   CoverageState state(profile ? std::move(profile) : plain_profile(session),
                       criterion ? std::vector<CriterionChoice>{*criterion} : std::vector<CriterionChoice>{},
@@ -146,7 +172,12 @@ Selection select_records(const Session& session, std::shared_ptr<const Profile> 
       session, state, test,
       {.batch = options.batch, .remember_records = true, .remember_items = criterion.has_value()}, progress);
   ranks().leave_to_first();
+  const std::uint64_t known =
+      options.beyond ? take_out(seen.items.at(0),
+                                *options.beyond->total(position_in(*options.beyond, options.criterion)))
+                     : 0;
   Selection selection = choose(state, seen, *test, options);
+  selection.known = known;
   selection.apfd = apfd_of(selection.records, seen);
   if (options.size > 0 && selection.records.size() > options.size) selection.records.resize(options.size);
   return selection;

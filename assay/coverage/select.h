@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <assay/coverage_state.h>
 #include <assay/dataset.h>
 #include <assay/extend/spec.h>
 #include <assay/profile.h>
@@ -26,6 +27,9 @@ struct SelectOptions {
   std::size_t size = 0;                           // records to choose; 0: all of the order
   std::uint64_t seed = 1;                         // of "random"
   std::size_t batch = 0;
+  // Where coverage counts: what this state covers counts no more. Holds `criterion`; null: nothing is
+  // covered.
+  std::shared_ptr<const CoverageState> beyond = {};
 };
 
 // minimise: the fewest that keep all coverage; budget: `size` records that cover most; additional: all, by
@@ -34,8 +38,8 @@ struct SelectOptions {
 std::vector<std::string> selection_ways();
 bool selects_by_coverage(const std::string& by);
 // Throws Error{usage} for a number of records where the choice itself finds how many, or none where it needs
-// one; to be called before long work, too.
-void check_size(const SelectOptions& options);
+// one, and for a state where coverage does not count; to be called before long work, too.
+void check_choice(const SelectOptions& options, bool beyond);
 // The criterion that a profile has to be learned for; nothing for choices that need no training data.
 std::optional<Spec> criterion_of(const SelectOptions& options);
 
@@ -43,11 +47,13 @@ struct Selection {
   std::vector<std::size_t> records;       // chosen, in their order
   std::optional<selection::Cover> cover;  // of minimise and budget
   std::size_t undefined = 0;              // so many of the first have no score
+  std::uint64_t known = 0;                // items that records cover and `beyond` covers
   std::optional<selection::Apfd> apfd;    // of orders of all records, where there are labels
 };
 
-// `profile`: null for choices that need none. Throws Error{usage} for a criterion without items that records
-// cover one by one, for doubt about a network that is no classifier, and as check_size().
+// `profile`: null for choices that need none; that of `beyond` where there is one. Throws Error{usage} for a
+// criterion without items that records cover one by one, for doubt about a network that is no classifier, and
+// as check_choice().
 Selection select_records(const Session& session, std::shared_ptr<const Profile> profile,
                          const DatasetPtr& test, const SelectOptions& options, Progress& progress);
 

@@ -83,8 +83,9 @@ const std::map<std::string, FlagNames>& flags_by_command() {
                              training,
                              {"", "test", "operator", "preset", "count", "layer", "units", "whole-network",
                               "mutant", "list", "quality", "margin", "shard", "keep", "naive"}})},
-        {"select",
-         together({machine, network, {"train", "test", "by", "criterion", "profile", "layer", "size"}})}};
+        {"select", together({machine,
+                             network,
+                             {"train", "test", "by", "criterion", "beyond", "profile", "layer", "size"}})}};
   }();
   return all;
 }

@@ -102,7 +102,14 @@ class Verification {
   }
 
  private:
-  void check(std::string name, const std::vector<std::string>& faults, std::string good) {
+  // Many faults are named by the first ones.
+  void check(std::string name, std::vector<std::string> faults, std::string good) {
+    constexpr std::size_t most = 10;
+    if (faults.size() > most) {
+      const std::size_t more = faults.size() - most;
+      faults.resize(most);
+      faults.push_back(fmt::format("and {} more", more));
+    }
     document_.gates.push_back(
         check_of(std::move(name), faults.empty(), faults.empty() ? std::move(good) : joined(faults, "; ")));
   }

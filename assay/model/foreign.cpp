@@ -24,33 +24,31 @@ std::string onnx_name(const fs::path& path) { return path.stem().string() + ".on
 
 // How PyTorch writes ONNX, of a network that `net` makes.
 std::string export_by_torch(const std::string& net, const fs::path& path) {
-  return "\n  net = " + net +
-         "\n  example = torch.zeros(1, 3, 32, 32)  # one record, as the network takes it"
-         "\n  torch.onnx.export(net, example, '" +
-         onnx_name(path) + "', input_names=['x'], dynamic_axes={'x': {0: 'n'}}, dynamo=False)";
+  return "net = " + net + "; torch.onnx.export(net, torch.zeros(1, 3, 32, 32), '" + onnx_name(path) +
+         "', input_names=['x'], dynamic_axes={'x': {0: 'n'}}, dynamo=False), with one record as the network "
+         "takes it for the zeros";
 }
 
 [[noreturn]] void refuse_torch_weights(const fs::path& path) {
   fail(Fault::unsupported,
        "is a file of PyTorch: weights without their network, or code of Python's. Export the network where "
-       "its class is known, and give that file:{}",
-       export_by_torch("Net()  # its class\n  net.load_state_dict(torch.load('" + path.filename().string() +
-                           "'))\n  net.eval()",
-                       path));
+       "its class is known, and give that file: {}",
+       export_by_torch(
+           "Net(); net.load_state_dict(torch.load('" + path.filename().string() + "')); net.eval()", path));
 }
 
 [[noreturn]] void refuse_torch_script(const fs::path& path) {
   fail(Fault::unsupported,
        "is a TorchScript network (torch.jit.save), which is not read; export it with PyTorch, and give that "
-       "file:{}",
+       "file: {}",
        export_by_torch("torch.jit.load('" + path.filename().string() + "').eval()", path));
 }
 
 [[noreturn]] void refuse_torch_export(const fs::path& path) {
   fail(Fault::unsupported,
-       "is a program of torch.export (.pt2), which is not read; export it with PyTorch, and give that file:\n"
-       "  program = torch.export.load('{}')\n"
-       "  torch.onnx.export(program, (), '{}', dynamo=True)",
+       "is a program of torch.export (.pt2), which is not read; export it with PyTorch, and give that file: "
+       "program = torch.export.load('{}'); "
+       "torch.onnx.export(program, (), '{}', dynamo=True)",
        path.filename().string(), onnx_name(path));
 }
 
@@ -77,16 +75,16 @@ struct Pickled {
 [[noreturn]] void refuse_pickle(const fs::path& path, std::string_view head) {
   static constexpr std::array libraries{
       Pickled{"sklearn",
-              "pip install skl2onnx\n  model = joblib.load('{0}')\n"
-              "  open('{1}', 'wb').write(skl2onnx.to_onnx(model, X[:1], options={{'zipmap': False}})"
+              "pip install skl2onnx; model = joblib.load('{0}'); "
+              "open('{1}', 'wb').write(skl2onnx.to_onnx(model, X[:1], options={{'zipmap': False}})"
               ".SerializeToString())"},
       Pickled{"xgboost",
-              "pip install onnxmltools\n  model = pickle.load(open('{0}', 'rb'))\n"
-              "  onnxmltools.utils.save_model(onnxmltools.convert_xgboost(model, initial_types=[('x', "
+              "pip install onnxmltools; model = pickle.load(open('{0}', 'rb')); "
+              "onnxmltools.utils.save_model(onnxmltools.convert_xgboost(model, initial_types=[('x', "
               "onnxmltools.convert.common.data_types.FloatTensorType([None, FEATURES]))]), '{1}')"},
       Pickled{"lightgbm",
-              "pip install onnxmltools\n  model = pickle.load(open('{0}', 'rb'))\n"
-              "  onnxmltools.utils.save_model(onnxmltools.convert_lightgbm(model, initial_types=[('x', "
+              "pip install onnxmltools; model = pickle.load(open('{0}', 'rb')); "
+              "onnxmltools.utils.save_model(onnxmltools.convert_lightgbm(model, initial_types=[('x', "
               "onnxmltools.convert.common.data_types.FloatTensorType([None, FEATURES]))]), '{1}')"}};
   const auto found =
       std::ranges::find_if(libraries, [&](const Pickled& one) { return holds(head, one.name); });
@@ -97,7 +95,7 @@ struct Pickled {
          "{}; load it where it was made, and export its network as ONNX (PyTorch: torch.onnx.export, "
          "scikit-learn: skl2onnx.to_onnx, Keras: model.save('net.keras'))",
          never);
-  fail(Fault::unsupported, "{} ({}). Where you trust it:\n  {}", never, found->name,
+  fail(Fault::unsupported, "{} ({}). Where you trust it: {}", never, found->name,
        fmt::format(fmt::runtime(found->remedy), path.filename().string(), onnx_name(path)));
 }
 
@@ -147,8 +145,8 @@ void refuse_archive(const fs::path& path) {
          "is an archive of TorchServe; unpack it, and export its network as ONNX with PyTorch");
   if (ends("saved_model.pb"))
     fail(Fault::unsupported,
-         "is a TensorFlow SavedModel in a zip archive; unpack it, and export the folder:\n"
-         "  python -m tf2onnx.convert --saved-model FOLDER --output {}",
+         "is a TensorFlow SavedModel in a zip archive; unpack it, and export the folder: "
+         "python -m tf2onnx.convert --saved-model FOLDER --output {}",
          onnx_name(path));
   if (std::ranges::count_if(names, [](const std::string& name) { return name.ends_with(".onnx"); }) > 0)
     fail(Fault::unsupported, "is a zip archive that holds an ONNX file; unpack it and give that file");
@@ -162,8 +160,8 @@ struct Signature {
 };
 constexpr std::array signatures{
     Signature{4, "TFL3",
-              "is a TensorFlow Lite network, which is not read; convert it, and give that file:\n"
-              "  pip install tf2onnx\n  python -m tf2onnx.convert --tflite {0} --output {1}"},
+              "is a TensorFlow Lite network, which is not read; convert it, and give that file: "
+              "pip install tf2onnx; python -m tf2onnx.convert --tflite {0} --output {1}"},
     Signature{
         4, "ORTM",
         "is in the format of ONNX Runtime (.ort), which is not read; give the .onnx file that it was made "
@@ -172,8 +170,8 @@ constexpr std::array signatures{
               "holds a language model in the format of llama.cpp (GGUF), which is not read; give the network "
               "that it was made from, exported as ONNX with optimum-cli"},
     Signature{0, "CBM1",
-              "is a model of CatBoost; write it as ONNX, and give that file:\n"
-              "  model = catboost.CatBoost().load_model('{0}')\n  model.save_model('{1}', format='onnx')"},
+              "is a model of CatBoost; write it as ONNX, and give that file: "
+              "model = catboost.CatBoost().load_model('{0}'); model.save_model('{1}', format='onnx')"},
     Signature{
         0, "tree\n",
         "is a model of LightGBM; write it as ONNX with onnxmltools.convert_lightgbm, and give that file"},
@@ -241,8 +239,8 @@ void refuse_pickled(const fs::path& path) {
 void refuse_saved_model(const fs::path& folder) {
   fail(Fault::unsupported,
        "is a TensorFlow SavedModel, which is not read; save the model with model.save('net.keras'), or "
-       "export it:\n"
-       "  python -m tf2onnx.convert --saved-model {} --output net.onnx",
+       "export it: "
+       "python -m tf2onnx.convert --saved-model {} --output net.onnx",
        folder.string());
 }
 
@@ -265,9 +263,9 @@ void refuse_foreign_name(const fs::path& path) {
   }
   if (extension == ".pb" || extension == ".pbtxt") {
     fail(Fault::unsupported,
-         "is a frozen graph of TensorFlow, which is not read; convert it, and give that file:\n"
-         "  pip install tf2onnx\n"
-         "  python -m tf2onnx.convert --graphdef {} --inputs NAME:0 --outputs NAME:0 --output {}",
+         "is a frozen graph of TensorFlow, which is not read; convert it, and give that file: "
+         "pip install tf2onnx; "
+         "python -m tf2onnx.convert --graphdef {} --inputs NAME:0 --outputs NAME:0 --output {}",
          path.filename().string(), onnx_name(path));
   }
 }

@@ -25,8 +25,8 @@ constexpr std::uint64_t largest_onnx = std::uint64_t{1} << 31;
   if (fs::exists(path / "config.json") &&
       (fs::exists(path / "model.weights.h5") || fs::exists(path / "model.weights.json"))) {
     fail(Fault::unsupported,
-         "is a .keras archive that was unpacked; pack it again:\n"
-         "  cd {} && zip -r ../model.keras .",
+         "is a .keras archive that was unpacked; pack it again: "
+         "cd {} && zip -r ../model.keras .",
          path.string());
   }
   fail(Fault::unsupported, "is a folder; give the file of the network in it");

@@ -1,6 +1,7 @@
 #include <assay/extend/mutation_operator.h>
 
 #include <charconv>
+#include <utility>
 
 #include <assay/error.h>
 #include <assay/extend/random.h>
@@ -41,16 +42,17 @@ std::vector<const SubjectLayer*> layers_for(const Subject& subject, const Mutant
   return layers;
 }
 
+// The neurons that an edit names, which are not all that it changes where it changes many.
 std::string listed(const Edit& edit, std::size_t most) {
   std::vector<std::string> names;
   std::int64_t last = -1;
   for (const Change& change : edit.changes()) {
     if (change.neuron == last || change.neuron < 0) continue;
     last = change.neuron;
-    if (names.size() == most) return joined(names) + ", ...";
+    if (names.size() == most) break;
     names.push_back(std::to_string(last));
   }
-  return joined(names);
+  return joined(names) + (std::cmp_less(names.size(), edit.neuron_count()) ? ", ..." : "");
 }
 
 std::string summary_of(const OperatorInfo& info, const Mutant& mutant, const Edit& edit) {

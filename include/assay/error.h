@@ -25,10 +25,17 @@ enum class Fault {
 
 class Error : public std::runtime_error {
  public:
-  Error(Fault fault, const std::string& message) : std::runtime_error(message), fault_(fault) {}
+  // A NUL in the message, from a name or cell that it quotes, is written as \x00: what() ends at the first.
+  Error(Fault fault, const std::string& message) : std::runtime_error(whole(message)), fault_(fault) {}
   Fault fault() const { return fault_; }
 
  private:
+  static std::string whole(std::string message) {
+    for (std::size_t at = message.find('\0'); at != std::string::npos; at = message.find('\0', at))
+      message.replace(at, 1, "\\x00");
+    return message;
+  }
+
   Fault fault_;
 };
 

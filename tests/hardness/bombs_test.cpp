@@ -343,7 +343,7 @@ TEST_F(Bombs, FoldersInCircles) {
   EXPECT_EQ(seen.code, 0) << seen.err;
   EXPECT_EQ(nlohmann::json::parse(read_file(folder / "r.json"))["facts"]["records"], 2);
   fs::create_symlink("itself.png", pictures / "a" / "itself.png");
-  expect_refused("data pictures", "a picture that is a link to itself");
+  EXPECT_EQ(told("data pictures", "a picture that is a link to itself").code, 0);
   fs::remove(pictures / "a" / "itself.png");
   fs::create_symlink("/dev/zero", pictures / "a" / "zero.png");
   EXPECT_EQ(told("data pictures", "a picture that is a device").code, 0);

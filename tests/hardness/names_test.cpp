@@ -198,7 +198,8 @@ TEST_P(NamesInCommands, ActOnNothing) {
   }
   const Outcome outcome = assay(command);
   expect_told_plainly(outcome, command);
-  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  // A manifest cannot hold names that are no UTF-8: their files are not those that it lists.
+  ASSERT_EQ(outcome.code, run.name == "verify" ? 2 : 0) << outcome.out << outcome.err;
   expect_all_harmless(folder / pictures);
   if (run.name == "model") {
     EXPECT_NE(Json::parse(read_file(folder / "r.json")).dump().find(Json(hidden_name).dump()),

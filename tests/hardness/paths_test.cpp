@@ -6,76 +6,44 @@
 #include <sys/stat.h>
 
 #include <set>
-#include <sstream>
 
+#include <assay/report.h>
 #include "assay/data/files/image.h"
 #include "tests/hardness/commands.h"
-#include "tests/hardness/little_memory.h"
-#include "tests/program/program.h"
+#include "tests/hardness/flags.h"
 
 namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Flags that write what they name, to pipes and devices as well.
-const std::set<std::string> written{"--out",    "--out-dir",  "--json",  "--html",          "--junit",
-                                    "--sarif",  "--markdown", "--csv",   "--write",         "--matrix",
-                                    "--scores", "--zip",      "--sheet", "--killing-subset"};
-// Flags whose file is read once, so that it may come from a pipe.
-const std::set<std::string> streamed{"--config", "--no-worse-than", "--sql-file"};
-
-bool takes_path(const std::string& type) {
-  return type.starts_with("FILE") || type.starts_with("SPEC") || type.starts_with("FOLDER");
-}
-
-// "--state" of lines like "  --state FILE   write ..." and "  --model,model FILE".
-std::set<std::string> path_flags(const std::string& help) {
-  std::set<std::string> flags;
-  std::istringstream lines(help);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string names, type;
-    words >> names >> type;
-    const std::size_t begin = names.find("--");
-    if (begin == std::string::npos || !takes_path(type)) continue;
-    flags.insert(names.substr(begin, names.find(',', begin) - begin));
-  }
+// Flags that write what they name, to pipes and devices as well, where they wait for a reader.
+std::set<std::string> written() {
+  std::set<std::string> flags{"--out",    "--out-dir", "--json",  "--write",          "--matrix",
+                              "--scores", "--zip",     "--sheet", "--killing-subset", "--predictions",
+                              "--ids"};
+  for (const report::Renderer& renderer : report::renderers()) flags.insert("--" + renderer.name);
   return flags;
 }
+// Flags whose file is read once, so that it may come from a pipe.
+const std::set<std::string> streamed{"--add", "--config", "--no-worse-than", "--sql-file"};
 
-// The arguments with another value of the flag, which is put behind where it is not there.
-std::string with_value(std::string arguments, const std::string& flag, const std::string& value) {
-  std::size_t at = (" " + arguments).find(" " + flag + " ");
-  if (at != std::string::npos) {
-    at += flag.size() + 1;
-  } else if (flag == "--model" && arguments.find("net.onnx") != std::string::npos) {
-    at = arguments.find("net.onnx");
-  } else {
-    return arguments + " " + flag + "=" + value;
-  }
-  const char quote = arguments[at] == '\'' ? '\'' : ' ';
-  const std::size_t end = std::min(arguments.find(quote, at + 1), arguments.size());
-  return arguments.replace(at, end - at + (quote == '\'' ? 1 : 0), value);
-}
-
-class Paths : public Program {
+class Paths : public FlagSweep {
  protected:
   void SetUp() override {
-    Program::SetUp();
+    FlagSweep::SetUp();
     ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
     fs::create_directories(folder / "nothing");
     fs::create_symlink("circle", folder / "circle");
   }
-  std::vector<std::string> flags_of(const std::string& command) const {
-    const std::set<std::string> flags = path_flags(assay(command + " --help-all").out);
-    return {flags.begin(), flags.end()};
-  }
-  void expect_told(const std::string& command) const {
-    const Outcome outcome =
-        shell(little_memory(6) + std::string(little_time) + "$assay " + command + " --quiet");
-    EXPECT_TRUE(outcome.code >= 0 && outcome.code < 10) << command << ": " << outcome.code << outcome.err;
-    EXPECT_TRUE(outcome.code == 0 || !outcome.err.empty()) << command;
+  // Flags that name files or folders.
+  std::set<std::string> path_flags_of(const std::string& command) const {
+    std::set<std::string> names;
+    for (const auto& [flag, type] : flags_of(command)) {
+      if (type.starts_with("FILE") || type.starts_with("SPEC") || type.starts_with("FOLDER"))
+        names.insert(flag);
+    }
+    return names;
   }
 };
 
@@ -85,10 +53,12 @@ TEST_P(PathsOfCommand, HoldAFileOrAreRefused) {
   const CommandRun& run = GetParam();
   if (run.slow) GTEST_SKIP() << "its flags are those of others";
   for (const std::string& command : run.prepare) ASSERT_EQ(assay(command + " --quiet").code, 0) << command;
-  const std::vector<std::string> flags = flags_of(run.name);
-  ASSERT_GT(flags.size(), 5U) << "of every command are --json and --config";
+  const std::set<std::string> flags = path_flags_of(run.name), common = path_flags_of("criteria"),
+                              outputs = written();
+  ASSERT_GT(common.size(), 5U) << "of every command are --json and --config";
   for (const std::string& flag : flags) {
-    const bool waits = written.contains(flag) || streamed.contains(flag);
+    if (common.contains(flag) && run.name != "evaluate") continue;  // the same everywhere
+    const bool waits = outputs.contains(flag) || streamed.contains(flag);
     for (const std::string path : {"pipe", "/dev/zero", "circle", "nothing"}) {
       if (waits && path == "pipe") continue;
       expect_told(run.name + " " + with_value(run.arguments, flag, path));

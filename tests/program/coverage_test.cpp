@@ -134,6 +134,53 @@ TEST_F(CoverageProgram, ResultsBecomeAPage) {
   EXPECT_NE(bytes("page.html").find("\"command\":\"evaluate\""), std::string::npos);
 }
 
+// What a state covers counts no more: a half and what is chosen of the other cover what both do.
+TEST_F(CoverageProgram, ChosenTestsGoBeyondAState) {
+  const std::string cover =
+                        "cover --quiet --model net.onnx --profile net.profile --criterion nc "
+                        "--criterion kmnc --criterion idc --criterion tknp -m 3 ",
+                    select = "select --quiet --model net.onnx --by minimise --json chosen.json ";
+  const auto covered = [&](const std::string& file, const std::string& criterion) {
+    const auto result = nlohmann::json::parse(bytes(file));
+    for (const auto& row : result["tables"]["criteria"]["rows"]) {
+      if (row["criterion"] == criterion && row["layer"] == "all") return row["covered"].dump();
+    }
+    return std::string("none");
+  };
+  ASSERT_EQ(assay(cover + "--test 'images-idx3-ubyte[:60]' --state half.cov").code, 0);
+  ASSERT_EQ(assay(cover + "--test images-idx3-ubyte --json all.json").code, 0);
+  const std::string half = bytes("half.cov");
+  for (const std::string criterion : {"nc", "kmnc", "tknp", "idc[m=3]"}) {
+    write_file(folder / "half.cov", half);
+    const Outcome outcome = assay(select + "--test 'images-idx3-ubyte[60:]' --beyond half.cov --criterion '" +
+                                  criterion + "' --out more.txt");
+    ASSERT_EQ(outcome.code, 0) << criterion << outcome.err;
+    const auto chosen = nlohmann::json::parse(bytes("chosen.json"));
+    EXPECT_EQ(chosen["facts"]["beyond"], "half.cov");
+    EXPECT_EQ(chosen["facts"]["covered"], chosen["facts"]["coverable"]);
+    if (chosen["facts"]["chosen"] != 0)
+      ASSERT_EQ(
+          assay(cover + "--test images-idx3-ubyte,ids=more.txt --state half.cov --append --json both.json")
+              .code,
+          0);
+    EXPECT_EQ(covered("both.json", criterion), covered("all.json", criterion)) << criterion;
+  }
+  // Nothing new: none are chosen, and the headline says why.
+  write_file(folder / "half.cov", half);
+  ASSERT_EQ(assay(select + "--test 'images-idx3-ubyte[:60]' --beyond half.cov").code, 0);
+  const auto none = nlohmann::json::parse(bytes("chosen.json"));
+  EXPECT_EQ(none["facts"]["chosen"], 0);
+  EXPECT_THAT(none["headline"].get<std::string>(),
+              testing::HasSubstr("none covers anything beyond half.cov"));
+  for (const auto& [flags, told] :
+       {std::pair("--by entropy --beyond half.cov", "does not count coverage"),
+        std::pair("--by budget --size 3 --beyond half.cov --criterion snac", "does not hold snac"),
+        std::pair("--by budget --size 3 --beyond half.cov --train images-idx3-ubyte", "leave it out"),
+        std::pair("--by budget --size 3 --beyond net.onnx", "net.onnx")})
+    EXPECT_THAT(assay("select --model net.onnx --test images-idx3-ubyte " + std::string(flags)).err,
+                testing::HasSubstr(told));
+}
+
 TEST_F(CoverageProgram, ChosenTestsKeepTheCoverage) {
   const Outcome small = assay(
       "select --quiet --model net.onnx --profile net.profile --test images-idx3-ubyte --by minimise "

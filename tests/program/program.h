@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -38,6 +39,8 @@ inline std::vector<std::string> subcommands(const std::string& help) {
 class Program : public testing::Test {
  protected:
   void SetUp() override {
+    // Those who start tests in the background (nohup) ignore some, which the program then respects.
+    for (const int heard : {SIGHUP, SIGINT, SIGTERM, SIGPIPE}) std::signal(heard, SIG_DFL);
     const auto* info = testing::UnitTest::GetInstance()->current_test_info();
     folder = std::filesystem::path(testing::TempDir()) / fmt_name(info->test_suite_name(), info->name());
     std::filesystem::remove_all(folder);

@@ -147,6 +147,7 @@ TEST(Parse, PathsAreTheTextAndItsParts) {
   EXPECT_THAT(paths_in("net.onnx"), Not(Contains("net.json")));
   EXPECT_THAT(paths_in("vocab.npz:words"), Contains("vocab.npz"));
   EXPECT_THAT(paths_in("a.npz+b.npz[:5]"), IsSupersetOf({"a.npz", "b.npz"}));
+  EXPECT_THAT(paths_in("lr=0.1.npz[:5]"), Contains("lr=0.1.npz"));
   EXPECT_THAT(paths_in("python3 'my train.py' --fast"), IsSupersetOf({"python3", "train.py"}));
   EXPECT_THAT(paths_in("sets/t10k-images-idx3-ubyte.gz"), Contains("sets/t10k-labels-idx1-ubyte.gz"));
 }

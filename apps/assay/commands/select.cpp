@@ -19,8 +19,11 @@ class Select final : public Command {
               "cover most; additional: all, by coverage they add; deepgini, entropy, margin, max-softmax: "
               "most doubtful first; lsa, dsa, mdsa: most surprising first; random",
               CLI::IsMember(coverage::selection_ways()));
-    flags.add("--criterion SPEC", criterion_,
-              "criterion whose coverage counts for minimise, budget and additional");
+    criterion_option_ = flags.add("--criterion SPEC", criterion_,
+                                  "criterion whose coverage counts for minimise, budget and additional");
+    flags.add("--beyond STATE", question_.beyond,
+              "count only what this coverage state (cover --state) does not cover yet, by its profile and, "
+              "without --criterion, by its first criterion");
     flags.add("--profile FILE", question_.profile, "profile of an earlier `assay cover`, instead of --train");
     flags.add("--layer NAME", question_.layers, "subject layer of idc and the surprise criteria");
     flags.add("--size", question_.options.size, "records to keep; 0: all of the order",
@@ -37,9 +40,10 @@ class Select final : public Command {
   bool shared() const override { return true; }
   report::Document run(Context& context) override {
     question_.test = test_.open();
-    coverage::check_size(question_.options);
+    coverage::check_choice(question_.options, !question_.beyond.empty());
     const Session session = model_.open(context, question_.test.get());
     question_.options.criterion = parse_spec("criterion", criterion_);
+    question_.any_criterion = criterion_option_->count() == 0;
     if (coverage::criterion_of(question_.options)) set_training();
     return answers::select(session, question_, setting_of(context), context.progress);
   }
@@ -49,7 +53,9 @@ class Select final : public Command {
     const std::string& profile = question_.profile;
     if (train_.given() && !profile.empty())
       fail(Fault::usage, "--train learns what --profile {} would hold; give one of them", profile);
-    if (!train_.given() && profile.empty())
+    if (train_.given() && !question_.beyond.empty())
+      fail(Fault::usage, "--train learns what --beyond {} holds; leave it out", question_.beyond);
+    if (!train_.given() && profile.empty() && question_.beyond.empty())
       fail(Fault::usage, "--by {} compares with training data: give --train SPEC, or --profile FILE",
            question_.options.by);
     question_.training = train_.open_if_given();
@@ -59,6 +65,7 @@ class Select final : public Command {
   DataInput train_{"train", "training records, where the choice compares with them"},
       test_{"test", "test records to choose from"};
   std::string criterion_ = "kmnc[sections=100]";
+  CLI::Option* criterion_option_ = nullptr;
   answers::SelectionQuestion question_;
 };
 
@@ -69,6 +76,8 @@ CommandInfo select_command() {
           "  assay select --model net.onnx --test test.npz --by deepgini --out order.txt\n"
           "  assay select --model net.onnx --train train.npz --test test.npz --by minimise --criterion nc "
           "--write small.npz\n"
+          "  assay select --model net.onnx --test pool.npz --by budget --size 100 --beyond tested.cov --out "
+          "add-these.txt\n"
           "  assay select --model net.onnx --profile net.profile --test unlabelled.tar --by dsa --size 500 "
           "--out label-these.txt\n"
           "There is no --shard: records are chosen among all of them.",

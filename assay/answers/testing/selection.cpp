@@ -34,6 +34,24 @@ std::shared_ptr<const coverage::Profile> known_profile(const Session& session,
   return known;
 }
 
+// The criterion of the state that the choice counts by. Throws Error{mismatch} where it has none such.
+Spec criterion_beyond(const SelectionQuestion& question, const coverage::CoverageState& state) {
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < state.specs().size(); ++c) {
+    const Spec& spec = state.specs()[c];
+    if (coverage::ability<coverage::Itemised>(*state.total(c)) == nullptr) continue;
+    if (question.any_criterion || spec == question.options.criterion) return spec;
+    names.push_back(spec.text());
+  }
+  if (names.empty())
+    fail(
+        Fault::mismatch,
+        "state {} has no criterion with items that records cover one by one; measure it with nc, kmnc or idc",
+        question.beyond);
+  fail(Fault::mismatch, "state {} does not hold {}; choose one that it holds: {}", question.beyond,
+       question.options.criterion.text(), joined(names));
+}
+
 // What the choice compares with; null for choices that need no training data.
 std::shared_ptr<const coverage::Profile> profile_for(const Session& session,
                                                      const SelectionQuestion& question,
@@ -57,9 +75,19 @@ report::Document select(const Session& session, const SelectionQuestion& questio
   coverage::SelectOptions options = question.options;
   options.seed = setting.seed;
   options.batch = setting.batch;
-  const std::shared_ptr<const coverage::Profile> profile = profile_for(session, question, options, progress);
+  std::shared_ptr<const coverage::Profile> profile;
+  if (question.beyond.empty()) {
+    profile = profile_for(session, question, options, progress);
+  } else {
+    if (!question.profile.empty()) profile = known_profile(session, question);
+    options.beyond = std::make_shared<const coverage::CoverageState>(
+        coverage::CoverageState::read(question.beyond, profile));
+    options.criterion = criterion_beyond(question, *options.beyond);
+    if (!profile) profile = {options.beyond, &options.beyond->profile()};
+  }
   const coverage::Selection chosen = coverage::select_records(session, profile, test, options, progress);
   report::Document document = results::document_of(chosen, options, *test);
+  if (options.beyond) results::add_beyond(document, chosen, question.beyond);
   if (profile)
     results::add_warnings(document, results::singular_warnings(coverage::begin_state(
                                         profile, {*coverage::criterion_of(options)}, false, {})));

@@ -26,6 +26,11 @@ bool same_clusters(const ImportantNeuron& a, const ImportantNeuron& b) {
   return a.neuron == b.neuron && a.clusters.centroids == b.clusters.centroids;
 }
 
+std::uint64_t item_of(const Idc::LayerCombinations& layer, const Combination& combination) {
+  const std::string named = layer.name + combination;
+  return hash_128(named.data(), named.size())[0];
+}
+
 }  // namespace
 
 Idc::Idc(std::string spec, const Profile& profile, std::span<const std::size_t> layers, std::size_t m)
@@ -64,9 +69,14 @@ void Idc::observe(const ActivationBatch& batch) {
     for (std::size_t r = 0; r < batch.indices.size(); ++r) {
       const Combination combination = layer.place(batch.indices[r], batch.layers[layer.position].row(r));
       if (collected_ == nullptr) continue;
-      const std::string named = layer.name + combination;
-      (*collected_)[batch.indices[r]].push_back(hash_128(named.data(), named.size())[0]);
+      (*collected_)[batch.indices[r]].push_back(item_of(layer, combination));
     }
+  }
+}
+
+void Idc::each_covered(const std::function<void(std::uint64_t)>& visit) const {
+  for (const LayerCombinations& layer : layers_) {
+    for (const auto& [combination, covered] : layer.covered) visit(item_of(layer, combination));
   }
 }
 

@@ -33,6 +33,7 @@ class Idc : public Criterion, public Itemised, public Comparable, public Guiding
   std::vector<Difference> difference(const Criterion& other, std::size_t examples) const override;
   std::vector<std::size_t> first_records() const override;
   void collect_into(std::vector<std::vector<std::uint64_t>>* items) override { collected_ = items; }
+  void each_covered(const std::function<void(std::uint64_t)>& visit) const override;
   // Uncovered combinations that differ from the record's own in one neuron; where all of those are covered,
   // in two.
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;

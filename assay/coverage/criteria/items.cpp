@@ -323,6 +323,14 @@ std::vector<std::size_t> ItemCriterion::first_records() const {
   return {records.begin(), records.end()};
 }
 
+void ItemCriterion::each_covered(const std::function<void(std::uint64_t)>& visit) const {
+  for (const LayerItems& layer : layers_) {
+    for (std::size_t i = 0; i < layer.neurons * per_neuron_; ++i) {
+      if (covered(layer, i)) visit(layer.offset + i);
+    }
+  }
+}
+
 std::vector<Itemised::NeuronCoverage> ItemCriterion::neurons(std::size_t position) const {
   const auto layer = std::ranges::find(layers_, position, &LayerItems::position);
   if (!adds_up_ || layer == layers_.end()) return {};

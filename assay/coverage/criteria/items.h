@@ -31,6 +31,7 @@ class ItemCriterion : public Criterion, public Itemised, public Comparable, publ
   std::vector<NeuronCoverage> neurons(std::size_t layer) const override;
   std::vector<std::size_t> first_records() const override;
   void collect_into(std::vector<std::vector<std::uint64_t>>* items) override { collected_ = items; }
+  void each_covered(const std::function<void(std::uint64_t)>& visit) const override;
   // One entry per neuron that has uncovered items.
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override;
 

@@ -48,6 +48,9 @@ class PatternCoverage final : public Criterion, public Itemised, public Comparab
   }
 
   void collect_into(std::vector<std::vector<std::uint64_t>>* items) override { collected_ = items; }
+  void each_covered(const std::function<void(std::uint64_t)>& visit) const override {
+    for (const auto& [pattern, first] : first_) visit(pattern[0]);
+  }
 
   // Any neuron that is not among the k makes another pattern when it comes to be.
   std::vector<std::vector<Aim>> aims(const ActivationBatch& batch, std::size_t row) const override {

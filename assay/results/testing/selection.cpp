@@ -106,4 +106,11 @@ report::Document document_of(const coverage::Selection& selection, const coverag
   return document;
 }
 
+void add_beyond(report::Document& document, const coverage::Selection& selection, const std::string& state) {
+  const bool nothing = selection.cover && selection.cover->coverable == 0;
+  document.headline += (nothing ? ": none covers anything beyond " : ", beyond ") + state;
+  document.facts.push_back({"beyond", "beyond the state", state});
+  document.facts.push_back(count_fact("known", "items of these records that it covers", selection.known));
+}
+
 }  // namespace assay::results

@@ -158,6 +158,8 @@ std::vector<std::filesystem::path> paths_in(const std::string& text) {
   };
   add(text);
   for (const std::string& spec : joined_specs(text)) {
+    std::string_view whole = spec;  // a name may have = in it
+    if (auto path = take_part(whole, ",[")) add(*path);
     for (std::string_view rest = spec; !rest.empty();
          rest.remove_prefix(std::min<std::size_t>(1, rest.size()))) {
       auto part = take_part(rest, ",[]=");

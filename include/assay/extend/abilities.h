@@ -68,6 +68,8 @@ class Itemised {
   virtual ~Itemised() = default;
   // From now on observe() also appends the ids of the items that a record covers to items[record]. Not saved.
   virtual void collect_into(std::vector<std::vector<std::uint64_t>>* items) = 0;
+  // Calls `visit` with the id of every item that is covered, as collect_into() gives them, in no order.
+  virtual void each_covered(const std::function<void(std::uint64_t)>& visit) const = 0;
   // Records that were the first to cover something, ascending, each once; those of merged criteria are among
   // those of the parts. Empty where that is not known.
   virtual std::vector<std::size_t> first_records() const = 0;
